@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { StateError, errnoOf } from './errors.ts';
+
+/**
+ * Replaces a file as a whole, durably: temporary file, fsync, rename, fsync of the directory. Mode 0600, directory 0700.
+ * @throws {StateError}
+ */
+export async function writeFileAtomically(path: string, content: string | Uint8Array): Promise<void> {
+  const directory = dirname(path);
+  const temporary = join(directory, `.tmp-${randomBytes(8).toString('hex')}`);
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+    await syncDirectory(directory);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw new StateError('WRITE_ERROR', `Cannot write ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
+      hint: 'Check that the directory is writable and that the disk has space.',
+      cause,
+    });
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The content of a file, or undefined when there is none. */
+export async function readFileIfPresent(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    throw new StateError('READ_ERROR', `Cannot read ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Errors, one class per side, because the side decides what happens next: a source error costs one entry, a
+ * destination error ends the run without a snapshot, a bug ends everything.
+ */
+
+/** Whether doing the same thing again can help. */
+export type Retry = 'never' | 'later' | 'now';
+
+export interface ErrorFacts {
+  /** What was being done, e.g. "open pack". */
+  readonly op?: string;
+  /** What the person should do next, as a sentence. */
+  readonly hint?: string;
+  readonly details?: Readonly<Record<string, string | number | boolean>>;
+  readonly retry?: Retry;
+  readonly cause?: unknown;
+}
+
+/** Base of every error the program raises on purpose. `message` says what happened; `hint` says what to do. */
+export abstract class HoldfastError extends Error {
+  abstract readonly side: 'source' | 'destination' | 'repository' | 'state' | 'config' | 'request' | 'bug';
+  readonly code: string;
+  readonly op: string;
+  readonly hint: string;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly retry: Retry;
+
+  constructor(code: string, message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.code = code;
+    this.op = facts.op ?? '';
+    this.hint = facts.hint ?? '';
+    this.details = facts.details ?? {};
+    this.retry = facts.retry ?? 'never';
+  }
+}
+
+/** One entry of the source could not be read; the run goes on and the snapshot says so. */
+export class SourceError extends HoldfastError {
+  override readonly name = 'SourceError';
+  readonly side = 'source';
+}
+
+export type DestinationKind =
+  | 'not-found'
+  | 'exists'
+  | 'denied'
+  | 'full'
+  | 'unreachable'
+  | 'corrupt-reply'
+  | 'unsupported';
+
+/** The storage failed or refused. Decide by `kind`, never by errno or HTTP status. */
+export class DestinationError extends HoldfastError {
+  override readonly name = 'DestinationError';
+  readonly side = 'destination';
+  readonly kind: DestinationKind;
+
+  constructor(kind: DestinationKind, message: string, facts: ErrorFacts = {}) {
+    super(`DESTINATION_${kind.toUpperCase().replace('-', '_')}`, message, facts);
+    this.kind = kind;
+  }
+}
+
+export type RepositoryCode =
+  | 'NO_REPOSITORY'
+  | 'WRONG_PASSPHRASE'
+  | 'REPOSITORY_LOCKED'
+  | 'REPOSITORY_EXISTS'
+  | 'CORRUPT_DATA'
+  | 'NEWER_FORMAT'
+  | 'SNAPSHOT_NOT_FOUND'
+  | 'PATH_NOT_IN_SNAPSHOT'
+  | 'REFUSED'
+  | 'LIMIT_EXCEEDED';
+
+/** The repository is absent, locked, damaged, too new, or the key does not fit. */
+export class RepositoryError extends HoldfastError {
+  override readonly name = 'RepositoryError';
+  readonly side = 'repository';
+  declare readonly code: RepositoryCode;
+
+  // oxlint-disable-next-line no-useless-constructor -- narrows the code to the repository's own
+  constructor(code: RepositoryCode, message: string, facts: ErrorFacts = {}) {
+    super(code, message, facts);
+  }
+}
+
+/** Local state (restore targets, caches, key files) could not be read or written. */
+export class StateError extends HoldfastError {
+  override readonly name = 'StateError';
+  readonly side = 'state';
+}
+
+/** The person asked for something that cannot be: a wrong option, a missing source. */
+export class RequestError extends HoldfastError {
+  override readonly name = 'RequestError';
+  readonly side = 'request';
+}
+
+/** An invariant of the program itself does not hold. */
+export class BugError extends HoldfastError {
+  override readonly name = 'BugError';
+  readonly side = 'bug';
+
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('BUG', message, facts);
+  }
+}
+
+/** Damage found in stored bytes: always the same code, with the object named. */
+export function corrupt(object: string, what: string, cause?: unknown): RepositoryError {
+  return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, { details: { object }, cause });
+}
+
+/** True for an abort raised by an AbortSignal: never wrapped, never counted as a failure. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+/** The errno name (`ENOENT`) of a Node system error, or undefined. */
+export function errnoOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,122 @@
+/** Sizes and durations as people write and read them. */
+
+import { RequestError } from './errors.ts';
+
+const kibi = 1024;
+
+/** Bytes in one of each unit: a lone letter is binary, `kB` is decimal, `KiB` is binary, as in GNU coreutils. */
+const sizeUnits: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['b', 1],
+  ...['k', 'm', 'g', 't', 'p'].flatMap((letter, index): [string, number][] => [
+    [letter, kibi ** (index + 1)],
+    [`${letter}ib`, kibi ** (index + 1)],
+    [`${letter}b`, 1000 ** (index + 1)],
+  ]),
+]);
+
+/**
+ * Bytes of a size such as `500M`, `1.5GiB`, `10 MB` or `4096`, rounded to a whole byte.
+ * @throws RequestError when it is no size, or too large to count exactly
+ */
+export function parseSize(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
+  const unit = sizeUnits.get(match?.[2]?.toLowerCase() ?? '');
+  const number = match?.[1];
+  if (number === undefined || unit === undefined) {
+    throw new RequestError('INVALID_SIZE', `'${text}' is not a size`, {
+      hint: 'Write a number and a unit: 500M, 1.5GiB (both count 1024), 10MB (counts 1000), 4096.',
+    });
+  }
+  const bytes = Math.round(Number(number) * unit);
+  if (!Number.isSafeInteger(bytes)) {
+    throw new RequestError('INVALID_SIZE', `The size '${text}' is too large`, {
+      hint: 'The largest size is just under 8P.',
+    });
+  }
+  return bytes;
+}
+
+const binaryUnits = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+
+/** A size for people, in binary units with one decimal: `512 B`, `1.5 GiB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 0) return `-${formatBytes(-bytes)}`;
+  if (Math.round(bytes) < kibi) return `${Math.round(bytes)} B`;
+  let value = bytes / kibi;
+  let unit = 0;
+  // What would be shown as 1024.0 is 1.0 of the next unit.
+  while (Number(value.toFixed(1)) >= kibi && unit < binaryUnits.length - 1) {
+    value /= kibi;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${binaryUnits[unit]}`;
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Milliseconds in one of each unit, the longest first. A day is 24 hours, whatever the clocks do. */
+const durationUnits: ReadonlyMap<string, number> = new Map([
+  ['w', 7 * day],
+  ['d', day],
+  ['h', hour],
+  ['m', minute],
+  ['s', second],
+  ['ms', 1],
+]);
+
+/**
+ * Milliseconds of a duration such as `72h`, `3d`, `90s`, `1h30m`, `1.5h` or `0`, rounded to a whole one.
+ * @throws RequestError when it is no duration, or longer than a clock can count
+ */
+export function parseDuration(text: string): number {
+  const written = text.trim().toLowerCase();
+  if (written === '0') return 0;
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+$/.test(written)) throw notADuration(text);
+
+  let total = 0;
+  let smallest = Number.POSITIVE_INFINITY;
+  for (const [, number, name] of written.matchAll(/(\d+(?:\.\d+)?)(ms|[wdhms])/g)) {
+    const unit = durationUnits.get(name ?? '');
+    // Units must fall (1h30m): a repeated or rising one is more likely a typing error than a sum.
+    if (unit === undefined || unit >= smallest) throw notADuration(text);
+    smallest = unit;
+    total += Number(number) * unit;
+  }
+  const milliseconds = Math.round(total);
+  if (!Number.isSafeInteger(milliseconds)) {
+    throw new RequestError('INVALID_DURATION', `The duration '${text}' is too long`, {
+      hint: 'Give fewer days.',
+    });
+  }
+  return milliseconds;
+}
+
+function notADuration(text: string): RequestError {
+  return new RequestError('INVALID_DURATION', `'${text}' is not a duration`, {
+    hint: 'Write numbers with units, the longest first: 90s, 5m, 72h, 3d, 2w, 1h30m; m is minutes.',
+  });
+}
+
+/** A duration for people, in its two largest units: `250ms`, `4.2s`, `2m5s`, `1h30m`, `3d4h`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 0) return `-${formatDuration(-milliseconds)}`;
+  const whole = Math.round(milliseconds);
+  if (whole === 0) return '0s';
+  if (whole < second) return `${whole}ms`;
+  const tenths = Math.round(milliseconds / (second / 10));
+  if (tenths < 600) return `${tenths / 10}s`;
+  const seconds = Math.round(milliseconds / second);
+  if (seconds < 3600) return twoUnits(seconds, 60, 'm', 's');
+  const minutes = Math.round(milliseconds / minute);
+  if (minutes < 1440) return twoUnits(minutes, 60, 'h', 'm');
+  return twoUnits(Math.round(milliseconds / hour), 24, 'd', 'h');
+}
+
+function twoUnits(count: number, perLarge: number, large: string, small: string): string {
+  const rest = count % perLarge;
+  return `${Math.floor(count / perLarge)}${large}${rest === 0 ? '' : `${rest}${small}`}`;
+}

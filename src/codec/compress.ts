@@ -1,0 +1,93 @@
+import binding from 'zstd-napi/binding.js';
+import { RepositoryError, RequestError } from '../base/errors.ts';
+
+/** How segments are stored: a zstd level, not at all, or zstd:3 that stops trying while nothing shrinks. */
+export type Compression =
+  | { readonly kind: 'zstd'; readonly level: number }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'auto' };
+
+export const DEFAULT_COMPRESSION: Compression = { kind: 'zstd', level: 3 };
+
+/** Stored form of a segment, as in the pack directory. */
+export const STORED_RAW = 0;
+export const STORED_ZSTD = 1;
+
+/**
+ * Reads `zstd`, `zstd:1` … `zstd:19`, `none` or `auto`.
+ * @throws {RequestError} UNSUPPORTED_COMPRESSION
+ */
+export function parseCompression(text: string): Compression {
+  if (text === 'none' || text === 'auto') return { kind: text };
+  const level = text === 'zstd' ? 3 : Number(/^zstd:(\d{1,2})$/.exec(text)?.[1] ?? Number.NaN);
+  if (!(level >= 1 && level <= 19)) {
+    throw new RequestError('UNSUPPORTED_COMPRESSION', `Compression "${text}" is not known`, {
+      hint: 'Use zstd, zstd:1 to zstd:19, auto or none.',
+    });
+  }
+  return { kind: 'zstd', level };
+}
+
+/** A segment is stored compressed only when that saves at least one byte in 32. */
+const WORTHWHILE = 31 / 32;
+/** `auto`: after this many segments in a row that did not shrink, the next ones are stored as they are. */
+const AUTO_GIVE_UP = 4;
+const AUTO_SKIP = 32;
+
+/** Compresses segments with one reused zstd context into one reused buffer. */
+export class SegmentCompressor {
+  readonly #context = new binding.CCtx();
+  readonly #mode: Compression;
+  #output: Buffer;
+  #misses = 0;
+  #skip = 0;
+
+  constructor(mode: Compression, largestSegment: number) {
+    this.#mode = mode;
+    this.#context.setParameter(binding.CParameter.compressionLevel, mode.kind === 'zstd' ? mode.level : 3);
+    this.#output = Buffer.allocUnsafe(mode.kind === 'none' ? 0 : binding.compressBound(largestSegment));
+  }
+
+  /** The compressed bytes, valid until the next call, or undefined when `raw` should be stored as it is. */
+  compress(raw: Buffer): Buffer | undefined {
+    if (this.#mode.kind === 'none' || raw.length === 0) return undefined;
+    if (this.#mode.kind === 'auto' && this.#skip > 0) {
+      this.#skip -= 1;
+      return undefined;
+    }
+    const bound = binding.compressBound(raw.length);
+    if (bound > this.#output.length) this.#output = Buffer.allocUnsafe(bound);
+    const length = this.#context.compress2(this.#output, raw);
+    if (length <= raw.length * WORTHWHILE) {
+      this.#misses = 0;
+      return this.#output.subarray(0, length);
+    }
+    this.#misses += 1;
+    if (this.#mode.kind === 'auto' && this.#misses >= AUTO_GIVE_UP) this.#skip = AUTO_SKIP;
+    return undefined;
+  }
+}
+
+/** Undoes `SegmentCompressor` with a hard cap on the output. */
+export class SegmentDecompressor {
+  readonly #context = new binding.DCtx();
+
+  /**
+   * Decompresses exactly `target.length` bytes into `target`.
+   * @throws {RepositoryError} CORRUPT_DATA when the frame is damaged or gives another length.
+   */
+  decompressInto(target: Buffer, compressed: Buffer): void {
+    let length: number;
+    try {
+      length = this.#context.decompress(target, compressed);
+    } catch (cause) {
+      throw new RepositoryError('CORRUPT_DATA', 'A compressed segment cannot be decompressed', { cause });
+    }
+    if (length !== target.length) {
+      throw new RepositoryError(
+        'CORRUPT_DATA',
+        `A compressed segment gives ${length} bytes where ${target.length} were recorded`,
+      );
+    }
+  }
+}

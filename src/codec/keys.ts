@@ -1,0 +1,124 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { RepositoryError } from '../base/errors.ts';
+import type { KeyType } from '../format/header.ts';
+import { expand, hkdf } from './kdf.ts';
+
+export interface KeyGeneration {
+  readonly g: number;
+  readonly key: Buffer;
+  readonly state: 'current' | 'old';
+}
+
+/** The secrets of an open repository in the form that is posted to worker threads. */
+export interface KeyMaterial {
+  readonly repository: Uint8Array;
+  readonly writer: Uint8Array;
+  readonly idData: Uint8Array;
+  readonly idTree: Uint8Array;
+  readonly idPlain: Uint8Array;
+  readonly cdc: Uint8Array;
+  readonly generations: readonly {
+    readonly g: number;
+    readonly key: Uint8Array;
+    readonly state: 'current' | 'old';
+  }[];
+}
+
+/** The two namespaces of a repository: encrypted chunks and plain ones are never shared. */
+export interface Namespace {
+  readonly plain: boolean;
+  /** Set for a snapshot that shares chunks with no other. */
+  readonly salt?: Uint8Array | undefined;
+}
+
+/** Derives the keys of objects and chunk ids (docs/repository-format.md, section 4). */
+export class ObjectKeys {
+  readonly repository: Buffer;
+  readonly generation: number;
+  readonly #material: KeyMaterial;
+  readonly #rootKeys: ReadonlyMap<number, Buffer>;
+  readonly #typeKeys = new Map<string, Buffer>();
+  readonly #hedge: Buffer;
+  readonly #boot = randomBytes(16);
+  #counter = 0n;
+
+  constructor(material: KeyMaterial) {
+    this.#material = material;
+    this.repository = Buffer.from(material.repository);
+    this.#rootKeys = new Map(material.generations.map((one) => [one.g, Buffer.from(one.key)]));
+    const current = material.generations.find((one) => one.state === 'current');
+    if (current === undefined)
+      throw new RepositoryError('CORRUPT_DATA', 'The keyring has no current key generation');
+    this.generation = current.g;
+    this.#hedge = expand(current.key, 'hf1/hedge', 32);
+  }
+
+  get material(): KeyMaterial {
+    return this.#material;
+  }
+
+  /** Key and commitment of the object with this salt. */
+  objectKey(
+    type: KeyType,
+    generation: number,
+    salt: Buffer,
+    object: string,
+  ): { key: Buffer; commitment: Buffer } {
+    const okm = hkdf(
+      this.#typeKey(type, generation, object),
+      salt,
+      Buffer.concat([Buffer.from(`hf1/obj/${type}`, 'latin1'), this.repository]),
+      64,
+    );
+    return { key: okm.subarray(0, 32), commitment: okm.subarray(32) };
+  }
+
+  /** 32 bytes that no other object has, even when a virtual machine was cloned and its random state with it. */
+  freshSalt(): Buffer {
+    this.#counter += 1n;
+    const counter = Buffer.alloc(8);
+    counter.writeBigUInt64BE(this.#counter);
+    return createHmac('sha256', this.#hedge)
+      .update(randomBytes(32))
+      .update(this.#material.writer)
+      .update(counter)
+      .update(this.#boot)
+      .digest();
+  }
+
+  /** Key of the chunk ids of data or trees in a namespace. */
+  idKey(of: 'data' | 'tree', namespace: Namespace): Buffer {
+    const { idData, idTree, idPlain } = this.#material;
+    const base = namespace.plain
+      ? of === 'data'
+        ? Buffer.from(idPlain)
+        : expand(idPlain, 'hf1/id/plain-tree', 32)
+      : Buffer.from(of === 'data' ? idData : idTree);
+    if (namespace.salt === undefined) return base;
+    return expand(base, Buffer.concat([Buffer.from('hf1/id/salt', 'latin1'), namespace.salt]), 32);
+  }
+
+  get chunkerKey(): Buffer {
+    return Buffer.from(this.#material.cdc);
+  }
+
+  #typeKey(type: KeyType, generation: number, object: string): Buffer {
+    const name = `${generation}/${type}`;
+    let key = this.#typeKeys.get(name);
+    if (key === undefined) {
+      const root = this.#rootKeys.get(generation);
+      if (root === undefined) {
+        throw new RepositoryError(
+          'CORRUPT_DATA',
+          `${object} names key generation ${generation}, which the keyring lacks`,
+          {
+            details: { object, generation },
+          },
+        );
+      }
+      key = expand(root, `hf1/key/${type}`, 32);
+      this.#typeKeys.set(name, key);
+    }
+    return key;
+  }
+}

@@ -1,0 +1,89 @@
+import { corrupt } from '../base/errors.ts';
+import type { Cipher } from './header.ts';
+import { decodeDirectoryBody, encodeDirectoryBody, type PackDirectory } from './pack.ts';
+
+export const MAX_INDEX_BYTES = 64 * 1024 * 1024;
+const NAME = 32;
+const PACK_FIXED = NAME + 48;
+
+export interface IndexedPack {
+  /** SHA-256 of the pack, lower-case hex. */
+  readonly name: string;
+  readonly cipher: Cipher;
+  /** Key generation and salt of the pack's header, so that its segments can be opened without reading it. */
+  readonly generation: number;
+  readonly salt: Buffer;
+  readonly directory: PackDirectory;
+}
+
+export interface IndexObject {
+  /** Names of index objects that this one replaces. */
+  readonly supersedes: readonly string[];
+  readonly packs: readonly IndexedPack[];
+}
+
+/** The bytes of one pack inside an index object; what a worker hands over together with a finished pack. */
+export function encodeIndexedPack(pack: IndexedPack): Buffer {
+  const { directory } = pack;
+  const fixed = Buffer.alloc(PACK_FIXED);
+  fixed.write(pack.name, 0, 'hex');
+  fixed[NAME] = directory.kind === 'data' ? 1 : 2;
+  fixed[NAME + 1] = pack.cipher;
+  fixed.writeUInt16BE(directory.segments.length, NAME + 2);
+  fixed.writeUInt32BE(directory.lengths.length, NAME + 4);
+  fixed.writeUInt32BE(directory.packLength, NAME + 8);
+  fixed.writeUInt32BE(pack.generation, NAME + 12);
+  pack.salt.copy(fixed, NAME + 16);
+  return Buffer.concat([fixed, encodeDirectoryBody(directory, 16)]);
+}
+
+/** The plaintext of an index object made of encoded packs. */
+export function encodeIndexObject(
+  supersedes: readonly string[],
+  encodedPacks: readonly Uint8Array[],
+): Buffer {
+  const head = Buffer.alloc(8 + supersedes.length * NAME + 4);
+  head[0] = 1;
+  head.writeUInt32BE(supersedes.length, 4);
+  let at = 8;
+  for (const name of supersedes) at += head.write(name, at, 'hex');
+  head.writeUInt32BE(encodedPacks.length, at);
+  return Buffer.concat([head, ...encodedPacks]);
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA */
+export function decodeIndexObject(bytes: Buffer, object: string): IndexObject {
+  if (bytes.length < 12 || bytes[0] !== 1) throw corrupt(object, 'its content has an unknown version');
+  const supersededCount = bytes.readUInt32BE(4);
+  let at = 8;
+  if (at + supersededCount * NAME + 4 > bytes.length) throw corrupt(object, 'its content is cut short');
+  const supersedes: string[] = [];
+  for (let i = 0; i < supersededCount; i += 1, at += NAME)
+    supersedes.push(bytes.toString('hex', at, at + NAME));
+  const packCount = bytes.readUInt32BE(at);
+  at += 4;
+  const packs: IndexedPack[] = [];
+  for (let i = 0; i < packCount; i += 1) {
+    if (at + PACK_FIXED > bytes.length) throw corrupt(object, 'its content is cut short');
+    const name = bytes.toString('hex', at, at + NAME);
+    const kindByte = bytes[at + NAME];
+    const cipher = bytes[at + NAME + 1];
+    if ((kindByte !== 1 && kindByte !== 2) || (cipher !== 0 && cipher !== 1)) {
+      throw corrupt(object, `its entry for pack ${name} has impossible values`);
+    }
+    const facts = {
+      kind: kindByte === 1 ? ('data' as const) : ('tree' as const),
+      packLength: bytes.readUInt32BE(at + NAME + 8),
+      segmentCount: bytes.readUInt16BE(at + NAME + 2),
+      chunkCount: bytes.readUInt32BE(at + NAME + 4),
+      idBytes: 16 as const,
+    };
+    const generation = bytes.readUInt32BE(at + NAME + 12);
+    const salt = Buffer.from(bytes.subarray(at + NAME + 16, at + PACK_FIXED));
+    const { directory, end } = decodeDirectoryBody(bytes, at + PACK_FIXED, facts, object);
+    packs.push({ name, cipher, generation, salt, directory });
+    at = end;
+  }
+  if (at !== bytes.length) throw corrupt(object, 'its content has bytes after its end');
+  return { supersedes, packs };
+}

@@ -1,0 +1,95 @@
+import { corrupt } from '../base/errors.ts';
+import { decodeCborMap, encodeCbor } from './cbor.ts';
+
+export type SlotKind = 'passphrase' | 'recovery' | 'machine';
+export const SLOT_KINDS: Readonly<Record<SlotKind, number>> = { passphrase: 1, recovery: 2, machine: 3 };
+
+export function slotKindOf(value: number, object: string): SlotKind {
+  if (value === 1) return 'passphrase';
+  if (value === 2) return 'recovery';
+  if (value === 3) return 'machine';
+  throw corrupt(object, 'it is of an unknown kind');
+}
+
+/** A slot as the keyring knows it: rings are sealed to these public keys only. */
+export interface KnownSlot {
+  /** 32 hex digits. */
+  readonly slot: string;
+  readonly public: Buffer;
+  readonly kind: SlotKind;
+  readonly label: string;
+}
+
+/** All secrets of a repository. */
+export interface Keyring {
+  readonly repository: Buffer;
+  readonly idData: Buffer;
+  readonly idTree: Buffer;
+  readonly idPlain: Buffer;
+  readonly cdc: Buffer;
+  /** Ed25519 private seed; absent on hosts that may only append. */
+  readonly admin: Buffer | undefined;
+  readonly adminPublic: Buffer;
+  readonly generations: readonly {
+    readonly g: number;
+    readonly key: Buffer;
+    readonly state: 'current' | 'old';
+  }[];
+  readonly minFormat: number;
+  readonly slots: readonly KnownSlot[];
+}
+
+const PAD = 1_024;
+
+/** CBOR, padded with zeros to a multiple of 1,024 bytes. */
+export function encodeKeyring(ring: Keyring): Buffer {
+  const cbor = encodeCbor({
+    repo: ring.repository,
+    id_data: ring.idData,
+    id_tree: ring.idTree,
+    id_plain: ring.idPlain,
+    cdc: ring.cdc,
+    admin: ring.admin ?? null,
+    admin_public: ring.adminPublic,
+    gens: ring.generations.map(({ g, key, state }) => ({ g, key, state })),
+    min_format: ring.minFormat,
+    slots: ring.slots.map((slot) => ({
+      slot: Buffer.from(slot.slot, 'hex'),
+      public: slot.public,
+      kind: SLOT_KINDS[slot.kind],
+      label: slot.label,
+    })),
+  });
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(cbor.length);
+  const used = 4 + cbor.length;
+  return Buffer.concat([length, cbor, Buffer.alloc((PAD - (used % PAD)) % PAD)]);
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA */
+export function decodeKeyring(bytes: Buffer, object: string): Keyring {
+  const length = bytes.length < 4 ? -1 : bytes.readUInt32BE(0);
+  if (length < 0 || length > bytes.length - 4) throw corrupt(object, 'its keyring is cut short');
+  const map = decodeCborMap(bytes.subarray(4, 4 + length), object);
+  return {
+    repository: map.bytes('repo', 16),
+    idData: map.bytes('id_data', 32),
+    idTree: map.bytes('id_tree', 32),
+    idPlain: map.bytes('id_plain', 32),
+    cdc: map.bytes('cdc', 32),
+    admin: map.has('admin') ? map.bytes('admin', 32) : undefined,
+    adminPublic: map.bytes('admin_public', 32),
+    generations: map.maps('gens', 1_000).map((one) => ({
+      g: one.integer('g', 1, 0xffff_ffff),
+      key: one.bytes('key', 32),
+      state: one.text('state') === 'current' ? ('current' as const) : ('old' as const),
+    })),
+    minFormat: map.integer('min_format', 1, 1_000),
+    slots: map.maps('slots', 64).map((one) => ({
+      slot: one.bytes('slot', 16).toString('hex'),
+      public: one.bytes('public', 32),
+      kind: slotKindOf(one.integer('kind'), object),
+      label: one.text('label', 128),
+    })),
+  };
+}

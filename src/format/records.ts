@@ -1,0 +1,319 @@
+import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { corrupt } from '../base/errors.ts';
+import { decodeCborMap, encodeCbor, type CborMap, type RecordReader } from './cbor.ts';
+
+/** Context block of the records that form a writer's chain. */
+export interface ChainPosition {
+  /** 32 hex digits. */
+  readonly writer: string;
+  readonly seq: number;
+  /** Name of the writer's previous record; 64 zeros for the first. */
+  readonly prev: string;
+}
+
+export const NO_RECORD = '0'.repeat(64);
+
+export function encodeChainContext(position: ChainPosition): Buffer {
+  const context = Buffer.alloc(56);
+  context.write(position.writer, 0, 'hex');
+  context.writeBigUInt64BE(BigInt(position.seq), 16);
+  context.write(position.prev, 24, 'hex');
+  return context;
+}
+
+export function decodeChainContext(context: Buffer): ChainPosition {
+  return {
+    writer: context.toString('hex', 0, 16),
+    seq: Number(context.readBigUInt64BE(16)),
+    prev: context.toString('hex', 24, 56),
+  };
+}
+
+/** A source entry that is missing from a snapshot, or is not what it should be, and why. */
+export interface EntryProblem {
+  readonly path: ByteString;
+  /** errno name, `CHANGED` or `TOO_DEEP`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface SnapshotCounts {
+  readonly files: number;
+  readonly directories: number;
+  readonly links: number;
+  readonly others: number;
+  /** Logical bytes of the regular files. */
+  readonly bytes: number;
+  readonly new: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly failed: number;
+}
+
+export interface Owners {
+  readonly users: Readonly<Record<string, string>>;
+  readonly groups: Readonly<Record<string, string>>;
+}
+
+export interface SnapshotRecord {
+  readonly tool: string;
+  readonly host: string;
+  readonly user: string;
+  /** Absolute source paths. */
+  readonly paths: readonly ByteString[];
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+  readonly finishedMs: number;
+  readonly root: Buffer;
+  readonly plain: boolean;
+  readonly salt?: Buffer | undefined;
+  readonly tags: readonly string[];
+  readonly pinned: boolean;
+  readonly status: 'complete' | 'partial';
+  readonly errors: readonly EntryProblem[];
+  readonly errorsMore: number;
+  readonly counts: SnapshotCounts;
+  readonly owners: Owners;
+  /** What could not be captured at all, in words. */
+  readonly omitted: readonly string[];
+  readonly parent?: string | undefined;
+  readonly original?: string | undefined;
+  readonly kind: 'files' | 'stream';
+}
+
+const COUNT_FIELDS = [
+  'files',
+  'directories',
+  'links',
+  'others',
+  'bytes',
+  'new',
+  'changed',
+  'unchanged',
+  'failed',
+] as const;
+
+export const MAX_LISTED_ERRORS = 10_000;
+
+export function encodeSnapshot(record: SnapshotRecord): Buffer {
+  const map: Record<string, CborMap[string]> = {
+    v: 1,
+    tool: record.tool,
+    host: record.host,
+    user: record.user,
+    paths: record.paths.map(rawBytes),
+    started: record.startedMs,
+    finished: record.finishedMs,
+    root: record.root,
+    plain: record.plain,
+    tags: [...record.tags],
+    pinned: record.pinned,
+    status: record.status,
+    errors: record.errors.map(({ path, code, message }) => ({ path: rawBytes(path), code, message })),
+    errors_more: record.errorsMore,
+    counts: { ...record.counts },
+    owners: { users: { ...record.owners.users }, groups: { ...record.owners.groups } },
+    omitted: [...record.omitted],
+    kind: record.kind,
+  };
+  if (record.salt !== undefined) map['salt'] = record.salt;
+  if (record.parent !== undefined) map['parent'] = Buffer.from(record.parent, 'hex');
+  if (record.original !== undefined) map['original'] = Buffer.from(record.original, 'hex');
+  return encodeCbor(map);
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA */
+export function decodeSnapshot(bytes: Buffer, object: string): SnapshotRecord {
+  const map = decodeCborMap(bytes, object);
+  requireVersion(map);
+  const counts = map.map('counts');
+  const owners = map.map('owners');
+  return {
+    tool: map.text('tool'),
+    host: map.text('host'),
+    user: map.text('user'),
+    paths: map.byteStrings('paths').map(byteStringOf),
+    startedMs: map.integer('started', -8.64e15, 8.64e15),
+    finishedMs: map.integer('finished', -8.64e15, 8.64e15),
+    root: map.bytes('root', 24),
+    plain: map.boolean('plain'),
+    salt: map.has('salt') ? map.bytes('salt', 16) : undefined,
+    tags: map.texts('tags'),
+    pinned: map.boolean('pinned'),
+    status: oneOf(map, 'status', ['complete', 'partial'] as const),
+    errors: map.maps('errors', MAX_LISTED_ERRORS).map((error) => ({
+      path: byteStringOf(error.bytes('path')),
+      code: error.text('code'),
+      message: error.text('message'),
+    })),
+    errorsMore: map.integer('errors_more'),
+    counts: Object.fromEntries(
+      COUNT_FIELDS.map((field) => [field, counts.integer(field)]),
+    ) as unknown as SnapshotCounts,
+    owners: { users: nameTable(owners.map('users')), groups: nameTable(owners.map('groups')) },
+    omitted: map.texts('omitted'),
+    parent: map.has('parent') ? map.bytes('parent', 32).toString('hex') : undefined,
+    original: map.has('original') ? map.bytes('original', 32).toString('hex') : undefined,
+    kind: oneOf(map, 'kind', ['files', 'stream'] as const),
+  };
+}
+
+export interface HeadRecord {
+  /** Name of the newest record of the chain. */
+  readonly record: string;
+  readonly live: number;
+}
+
+export function encodeHead(head: HeadRecord): Buffer {
+  return encodeCbor({ v: 1, record: Buffer.from(head.record, 'hex'), live: head.live });
+}
+
+export function decodeHead(bytes: Buffer, object: string): HeadRecord {
+  const map = decodeCborMap(bytes, object);
+  requireVersion(map);
+  return { record: map.bytes('record', 32).toString('hex'), live: map.integer('live') };
+}
+
+export interface TombstoneRecord {
+  readonly kind: 'snapshots' | 'packs';
+  readonly names: readonly string[];
+  readonly reason: string;
+  /** The storage's clock, milliseconds since 1970. */
+  readonly atMs: number;
+  /** Epoch of the prune lease, 0 when none was held. */
+  readonly fence: number;
+}
+
+/** The bytes of a tombstone or configuration that its signature covers, and the record with it. */
+export function encodeSigned(map: CborMap, sign: (unsigned: Buffer) => Buffer): Buffer {
+  return encodeCbor({ ...map, signature: sign(encodeCbor(map)) });
+}
+
+export function tombstoneMap(record: TombstoneRecord): CborMap {
+  return {
+    v: 1,
+    kind: record.kind,
+    names: record.names.map((name) => Buffer.from(name, 'hex')),
+    reason: record.reason,
+    at: record.atMs,
+    fence: record.fence,
+  };
+}
+
+export function decodeTombstone(
+  bytes: Buffer,
+  object: string,
+): { record: TombstoneRecord; signature: Buffer } {
+  const map = decodeCborMap(bytes, object);
+  requireVersion(map);
+  const record: TombstoneRecord = {
+    kind: oneOf(map, 'kind', ['snapshots', 'packs'] as const),
+    names: map.byteStrings('names', 32).map((name) => name.toString('hex')),
+    reason: map.text('reason'),
+    atMs: map.integer('at'),
+    fence: map.integer('fence'),
+  };
+  return { record, signature: map.bytes('signature', 64) };
+}
+
+/** Parameters that every writer of a repository follows. */
+export interface ConfigRecord {
+  readonly repository: Buffer;
+  readonly minFormat: number;
+  readonly createdMs: number;
+  readonly chunker: { readonly min: number; readonly avg: number; readonly max: number };
+  /** Bytes. */
+  readonly packTarget: number;
+  readonly segmentTarget: number;
+  readonly graceSeconds: number;
+}
+
+export function configMap(config: ConfigRecord): CborMap {
+  return {
+    v: 1,
+    repo: config.repository,
+    min_format: config.minFormat,
+    created: config.createdMs,
+    chunker: { ...config.chunker },
+    pack_target: config.packTarget,
+    segment_target: config.segmentTarget,
+    grace: config.graceSeconds,
+  };
+}
+
+export function decodeConfig(bytes: Buffer, object: string): { record: ConfigRecord; signature: Buffer } {
+  const map = decodeCborMap(bytes, object);
+  requireVersion(map);
+  const chunker = map.map('chunker');
+  const record: ConfigRecord = {
+    repository: map.bytes('repo', 16),
+    minFormat: map.integer('min_format', 1, 1_000),
+    createdMs: map.integer('created'),
+    chunker: {
+      min: chunker.integer('min', 4_096, 8_388_608),
+      avg: chunker.integer('avg', 4_096, 8_388_608),
+      max: chunker.integer('max', 4_096, 8_388_608),
+    },
+    packTarget: map.integer('pack_target', 65_536, 134_217_728),
+    segmentTarget: map.integer('segment_target', 65_536, 8_388_608),
+    graceSeconds: map.integer('grace'),
+  };
+  if (record.chunker.min > record.chunker.avg || record.chunker.avg > record.chunker.max) {
+    throw corrupt(object, 'its chunker sizes are not in order');
+  }
+  return { record, signature: map.bytes('signature', 64) };
+}
+
+export interface LeaseRecord {
+  readonly writer: string;
+  readonly nonce: string;
+  readonly startedMs: number;
+  readonly host: string;
+  readonly pid: number;
+}
+
+export function encodeLease(lease: LeaseRecord): Buffer {
+  return encodeCbor({
+    v: 1,
+    writer: Buffer.from(lease.writer, 'hex'),
+    nonce: Buffer.from(lease.nonce, 'hex'),
+    started: lease.startedMs,
+    host: lease.host,
+    pid: lease.pid,
+  });
+}
+
+export function decodeLease(bytes: Buffer, object: string): LeaseRecord {
+  const map = decodeCborMap(bytes, object);
+  requireVersion(map);
+  return {
+    writer: map.bytes('writer', 16).toString('hex'),
+    nonce: map.bytes('nonce', 8).toString('hex'),
+    startedMs: map.integer('started'),
+    host: map.text('host'),
+    pid: map.integer('pid'),
+  };
+}
+
+export function requireVersion(map: RecordReader): void {
+  map.integer('v', 1, 1);
+}
+
+function oneOf<T extends string>(map: RecordReader, field: string, values: readonly T[]): T {
+  const text = map.text(field);
+  const value = values.find((one) => one === text);
+  if (value === undefined) throw corrupt(map.object, `its field "${field}" has an unknown value`);
+  return value;
+}
+
+function nameTable(map: RecordReader): Record<string, string> {
+  return Object.fromEntries(map.fields().map((id) => [id, map.text(id, 1_024)]));
+}
+
+function rawBytes(text: ByteString): Buffer {
+  return Buffer.from(text, 'latin1');
+}
+
+function byteStringOf(bytes: Buffer): ByteString {
+  return asByteString(bytes.toString('latin1'));
+}
