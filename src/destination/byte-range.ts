@@ -1,0 +1,36 @@
+/** Byte ranges: where they lie in an object of a known size. */
+import { DestinationError } from '../base/errors.ts';
+import type { ByteRange } from './destination.ts';
+
+/** A range counted from the start of the object, proven to lie within it. */
+export interface Extent {
+  readonly start: number;
+  readonly length: number;
+}
+
+/**
+ * The extent `range` means in an object of `size` bytes; no range means all of it.
+ * Throws `corrupt-reply` when it reaches beyond either end and `unsupported` when it is no range at all.
+ */
+export function extentOf(range: ByteRange | undefined, size: number, key: string): Extent {
+  if (range === undefined) return { start: 0, length: size };
+  const { offset, length } = range;
+  const details = { key, offset, length, size };
+  if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || length < 0) {
+    throw new DestinationError('unsupported', `Not a byte range: ${length} bytes from ${offset}`, {
+      op: 'get',
+      hint: 'Offset and length must be whole numbers. Please report this as a bug.',
+      details,
+    });
+  }
+  const start = offset < 0 ? size + offset : offset;
+  if (start < 0 || start + length > size) {
+    const what = `${length} bytes from ${offset} were asked for, but the object has ${size}`;
+    throw new DestinationError('corrupt-reply', `${key} is too short: ${what}`, {
+      op: 'get',
+      hint: 'The object is damaged or cut short. Run a check of the repository.',
+      details,
+    });
+  }
+  return { start, length };
+}

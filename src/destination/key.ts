@@ -1,0 +1,28 @@
+/** Keys and prefixes: the same rule for every destination, checked before anything is touched. */
+import { DestinationError } from '../base/errors.ts';
+
+const partCharacters = /^[a-z0-9._-]*$/;
+
+/** True for one part of a key, the text between two `/`. */
+export function isKeyPart(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && partCharacters.test(name);
+}
+
+/** Throws kind `unsupported` unless `key` is a valid key. */
+export function checkKey(key: string): void {
+  if (!key.split('/').every(isKeyPart)) throw malformed('key', key);
+}
+
+/** Throws kind `unsupported` unless `prefix` could be the beginning of a valid key; the empty prefix is every key. */
+export function checkPrefix(prefix: string): void {
+  const parts = prefix.split('/');
+  const last = parts.pop() ?? '';
+  if (!parts.every(isKeyPart) || !partCharacters.test(last)) throw malformed('prefix', prefix);
+}
+
+function malformed(what: string, text: string): DestinationError {
+  return new DestinationError('unsupported', `${JSON.stringify(text)} is not a valid ${what}`, {
+    op: `check ${what}`,
+    hint: 'Keys are parts of a-z, 0-9, ".", "_" and "-" joined by "/". Please report this as a bug.',
+  });
+}

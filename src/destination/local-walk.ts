@@ -1,0 +1,83 @@
+/** The files below a destination's directory, by key. */
+import type { Dirent, Stats } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DestinationError, errnoOf } from '../base/errors.ts';
+
+export interface FoundFile {
+  /** Path relative to the root, `/`-separated. */
+  readonly key: string;
+  readonly stats: Stats;
+}
+
+/** How many files are looked at together; also what bounds the promises at work. */
+const sliceLength = 1000;
+
+/** What the file system answers when a name is not there, or cannot be. */
+export const absentErrnos: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
+
+/**
+ * Slices of the regular files at and below the directory `start` (a key, or '' for the root) among the entries
+ * that `wanted` accepts; symbolic links are followed, as `get` does. Yields nothing when `start` is not there;
+ * any other failure rejects.
+ */
+export async function* walkFiles(
+  root: string,
+  start: string,
+  wanted: (entry: Dirent, directory: string) => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<readonly FoundFile[]> {
+  const directories = [start];
+  for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
+    signal.throwIfAborted();
+    const names = await readNames(root, directory, directory === start, wanted);
+    for (let from = 0; from < names.length; from += sliceLength) {
+      const files: FoundFile[] = [];
+      for (const found of await findAll(root, directory, names.slice(from, from + sliceLength))) {
+        if (found.stats.isDirectory()) directories.push(found.key);
+        else if (found.stats.isFile()) files.push(found);
+      }
+      if (files.length > 0) yield files;
+    }
+  }
+}
+
+// A directory is read to its end before any of its files is yielded: deleting files from a directory that is half
+// read makes some file systems skip others.
+async function readNames(
+  root: string,
+  directory: string,
+  mayBeAbsent: boolean,
+  wanted: (entry: Dirent, directory: string) => boolean,
+): Promise<string[]> {
+  try {
+    const entries = await readdir(join(root, directory), { withFileTypes: true });
+    return entries.filter((entry) => wanted(entry, directory)).map((entry) => entry.name);
+  } catch (error) {
+    const isAbsent = absentErrnos.has(errnoOf(error) ?? '');
+    if (!isAbsent) throw error;
+    if (mayBeAbsent) return [];
+    throw new DestinationError('unreachable', `${join(root, directory)} vanished while it was being listed`, {
+      op: 'list',
+      hint: 'Try again, and check that nothing else changes the destination.',
+      retry: 'now',
+      cause: error,
+    });
+  }
+}
+
+async function findAll(root: string, directory: string, names: readonly string[]): Promise<FoundFile[]> {
+  const found = await Promise.all(
+    names.map(async (name): Promise<FoundFile | undefined> => {
+      const key = directory === '' ? name : `${directory}/${name}`;
+      try {
+        return { key, stats: await stat(join(root, key)) };
+      } catch (error) {
+        // Deleted since the directory was read.
+        if (errnoOf(error) === 'ENOENT') return undefined;
+        throw error;
+      }
+    }),
+  );
+  return found.filter((file) => file !== undefined);
+}
