@@ -1,0 +1,101 @@
+/**
+ * The C library, reached through koffi: the only file that imports it. Every thread that imports this file has its
+ * own bindings, its own `errno` and its own memory, so nothing here is shared between threads.
+ */
+
+import type { LibraryHandle } from 'koffi';
+import { platformTable, type PlatformTable } from './platform.ts';
+
+/** Bytes at a fixed address, lent to C functions. They live as long as `bytes` is referenced. */
+export interface Memory {
+  readonly bytes: Buffer;
+  /** A plain number (addresses have at most 48 bits): handing it over is cheaper than handing over a Buffer. */
+  readonly address: number;
+}
+
+/** C types used here. */
+export type CType =
+  | 'int'
+  | 'uint32_t'
+  | 'uint64_t'
+  | 'int64_t'
+  | 'size_t'
+  /** Any pointer, given as the number in `Memory.address`. */
+  | 'address'
+  /** A pointer to the bytes of a Buffer: dearer, for what is not worth copying. */
+  | 'buffer'
+  /** The end of a variadic function's list: one more argument, an int, preceded by its type. */
+  | '...';
+
+type Arguments<Parameters extends readonly CType[]> = Parameters extends readonly [
+  infer First,
+  ...infer Rest extends readonly CType[],
+]
+  ? First extends '...'
+    ? [type: 'int', value: number]
+    : [First extends 'buffer' ? Buffer : First extends 'uint64_t' ? bigint : number, ...Arguments<Rest>]
+  : [];
+
+/** Returns integers and addresses as numbers. */
+export type CFunction<Parameters extends readonly CType[]> = (...values: Arguments<Parameters>) => number;
+
+export interface Libc {
+  readonly platform: PlatformTable;
+  /** A C function as a JavaScript one. Throws when the C library does not have it. */
+  bind<const Parameters extends readonly CType[]>(
+    name: string,
+    result: 'int' | 'int64_t' | 'address',
+    parameters: Parameters,
+  ): CFunction<Parameters>;
+  has(name: string): boolean;
+  memory(size: number): Memory;
+  /**
+   * Why the last call failed. To be read right after the call: nothing else of ours may run in between. V8's own work
+   * (garbage collection) may, and leaves it alone unless one of its system calls fails.
+   */
+  errno(): number;
+  /** Needed before calls that tell a failure from an end by `errno` only. */
+  clearErrno(): void;
+}
+
+async function openLibc(): Promise<Libc | string> {
+  const platform = platformTable();
+  if (platform === null) return `not offered on ${process.platform} (${process.arch})`;
+  try {
+    const koffi = await import('koffi');
+    return libcThrough(koffi, koffi.load(null), platform);
+  } catch (error) {
+    return `koffi could not be loaded: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function libcThrough(koffi: typeof import('koffi'), library: LibraryHandle, platform: PlatformTable): Libc {
+  const koffiType = (type: CType): string =>
+    type === 'address' ? 'uintptr_t' : type === 'buffer' ? 'const void *' : type;
+  return {
+    platform,
+    bind: (name, result, parameters) => library.func(name, koffiType(result), parameters.map(koffiType)),
+    has(name) {
+      try {
+        library.symbol(name);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    memory(size) {
+      // not from Node's shared pool, and never small enough to be kept where the garbage collector moves things
+      const bytes = Buffer.allocUnsafeSlow(Math.max(size, 256));
+      return { bytes, address: Number(koffi.address(bytes)) };
+    },
+    errno: koffi.errno,
+    clearErrno: () => void koffi.errno(0),
+  };
+}
+
+const opened = await openLibc();
+
+/** Null on Windows, and where koffi has no build for this machine. */
+export const libc: Libc | null = typeof opened === 'string' ? null : opened;
+/** For people: why `libc` is null; empty when it is there. */
+export const libcMissing: string = typeof opened === 'string' ? opened : '';

@@ -1,0 +1,52 @@
+/** The names in an open directory. Node takes paths only, which /dev/fd of macOS gives for files alone. */
+
+import { constants } from 'node:fs';
+import { asByteString, type ByteString } from '../base/byte-path.ts';
+import type { Libc } from './libc.ts';
+import { systemError } from './system-error.ts';
+
+export type ListDirectory = (dirFd: number) => ByteString[];
+
+/** NAME_MAX is 255 bytes; macOS reserves 1,024. */
+const longestName = 1024;
+
+export function bindListDirectory(
+  libc: Libc,
+  openat: (dirFd: number, name: ByteString, flags: number) => number,
+): ListDirectory {
+  const { inode64Suffix, direntName } = libc.platform;
+  const fdopendir = libc.bind(`fdopendir${inode64Suffix}`, 'address', ['int']);
+  const readdir = libc.bind(`readdir${inode64Suffix}`, 'address', ['address']);
+  const closedir = libc.bind('closedir', 'int', ['address']);
+  const close = libc.bind('close', 'int', ['int']);
+  // copies up to and with the first byte equal to `last`; returns the address behind it
+  const memccpy = libc.bind('memccpy', 'address', ['address', 'address', 'int', 'size_t']);
+  const name = libc.memory(longestName);
+
+  return (dirFd) => {
+    // opened once more, since a stream takes its descriptor over and moves its position
+    const fd = openat(dirFd, asByteString('.'), constants.O_RDONLY | constants.O_DIRECTORY);
+    const stream = fdopendir(fd);
+    if (stream === 0) {
+      const errno = libc.errno();
+      close(fd);
+      throw systemError('fdopendir', errno);
+    }
+    const names: ByteString[] = [];
+    try {
+      for (;;) {
+        libc.clearErrno();
+        const entry = readdir(stream);
+        if (entry === 0) break;
+        const end = memccpy(name.address, entry + direntName, 0, longestName);
+        const text = name.bytes.toString('latin1', 0, end - name.address - 1);
+        if (text !== '.' && text !== '..') names.push(asByteString(text));
+      }
+      const errno = libc.errno();
+      if (errno !== 0) throw systemError('readdir', errno);
+    } finally {
+      closedir(stream);
+    }
+    return names;
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Where Linux and macOS differ, as data: numbers from the systems' C headers and offsets into their C structures.
+ * All of it holds for the 64-bit little-endian systems named in `platformTable`. What `node:fs` already knows
+ * (`fs.constants.O_*`) is not repeated.
+ */
+
+export interface PlatformTable {
+  readonly system: 'linux' | 'darwin';
+  /** Stands for the working directory in place of a directory descriptor. */
+  readonly AT_FDCWD: number;
+  readonly AT_SYMLINK_NOFOLLOW: number;
+  readonly AT_REMOVEDIR: number;
+  readonly O_CLOEXEC: number;
+  readonly SEEK_DATA: number;
+  readonly SEEK_HOLE: number;
+  /** The longest path the kernel takes, its closing zero byte included. */
+  readonly PATH_MAX: number;
+  /** "This extended attribute does not exist." */
+  readonly ENOATTR: number;
+  /** Offset of `d_name` in `struct dirent`. */
+  readonly direntName: number;
+  /** Appended to the names of functions that exist twice: the plain names are those with 32-bit inode numbers. */
+  readonly inode64Suffix: '' | '$INODE64';
+}
+
+const linux: PlatformTable = {
+  system: 'linux',
+  AT_FDCWD: -100,
+  AT_SYMLINK_NOFOLLOW: 0x100,
+  AT_REMOVEDIR: 0x200,
+  O_CLOEXEC: 0x8_0000,
+  SEEK_DATA: 3,
+  SEEK_HOLE: 4,
+  PATH_MAX: 4096,
+  ENOATTR: 61,
+  direntName: 19,
+  inode64Suffix: '',
+};
+
+const darwin: PlatformTable = {
+  system: 'darwin',
+  AT_FDCWD: -2,
+  AT_SYMLINK_NOFOLLOW: 0x20,
+  AT_REMOVEDIR: 0x80,
+  O_CLOEXEC: 0x100_0000,
+  SEEK_DATA: 4,
+  SEEK_HOLE: 3,
+  PATH_MAX: 1024,
+  ENOATTR: 93,
+  direntName: 21,
+  // arm64 never had the 32-bit kind, so its plain names are the 64-bit ones
+  inode64Suffix: process.arch === 'x64' ? '$INODE64' : '',
+};
+
+/** Linux only: a descriptor that names an entry without opening it. */
+export const O_PATH = 0x20_0000;
+/** Linux only, for `statx`: do not mount what is only looked at; take the descriptor itself, not a name in it. */
+export const AT_NO_AUTOMOUNT = 0x800;
+export const AT_EMPTY_PATH = 0x1000;
+/** Linux only: type, mode, links, owner, times, inode, size and blocks. */
+export const STATX_BASIC_STATS = 0x7ff;
+/** macOS only: act on a link itself. */
+export const XATTR_NOFOLLOW = 1;
+
+/** The table of this system, or null where nothing native is offered. */
+export function platformTable(): PlatformTable | null {
+  if (process.arch !== 'x64' && process.arch !== 'arm64') return null;
+  if (process.platform === 'linux') return linux;
+  return process.platform === 'darwin' ? darwin : null;
+}
