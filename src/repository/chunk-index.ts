@@ -1,0 +1,211 @@
+import { DestinationError, corrupt } from '../base/errors.ts';
+import { DIRECTORY_SEQUENCE, ObjectSeal } from '../codec/seal.ts';
+import { HEADER_BYTES, OBJECT_TYPES, type Cipher } from '../format/header.ts';
+import { decodeIndexObject, type IndexedPack, type IndexObject } from '../format/index-object.ts';
+import {
+  TAIL_BYTES,
+  decodePackDirectory,
+  decodeTail,
+  type PackKind,
+  type SegmentEntry,
+} from '../format/pack.ts';
+import { ChunkTable, type ChunkLocation } from './chunk-table.ts';
+import { listNamed, packKey, type Listed } from './listing.ts';
+import { decompressRecord, openObject } from './objects.ts';
+import type { Repository } from './repository.ts';
+
+/** A pack that this session's listing shows. */
+export interface KnownPack {
+  readonly name: string;
+  readonly kind: PackKind;
+  readonly cipher: Cipher;
+  readonly generation: number;
+  readonly salt: Buffer;
+  readonly length: number;
+  /** Three words a segment: offset, stored length, raw length with bit 31 set when compressed. */
+  readonly segments: Uint32Array;
+}
+
+const COMPRESSED = 0x8000_0000;
+
+export function segmentOf(pack: KnownPack, number: number): Omit<SegmentEntry, 'chunks'> {
+  const offset = pack.segments[number * 3];
+  const storedLength = pack.segments[number * 3 + 1];
+  const rawWord = pack.segments[number * 3 + 2];
+  if (offset === undefined || storedLength === undefined || rawWord === undefined) {
+    throw corrupt(`pack ${pack.name}`, `it has no segment ${number}`);
+  }
+  const compressed = (rawWord & COMPRESSED) !== 0;
+  return { offset, storedLength, rawLength: rawWord & 0x7fff_ffff, compression: compressed ? 1 : 0 };
+}
+
+/** Everything the repository holds: its packs and where each chunk lies. */
+export interface ChunkIndex {
+  readonly packs: readonly KnownPack[];
+  readonly table: ChunkTable;
+  readonly chunks: number;
+  /** Index objects that could not be read, and packs whose own directory could not: what check reports. */
+  readonly damaged: readonly { readonly object: string; readonly error: unknown }[];
+  /** Index objects in force. */
+  readonly indexNames: readonly string[];
+  /** Packs that no index object covers, with their directories as read. */
+  readonly uncovered: readonly IndexedPack[];
+  /** Packs that index objects name but the listing lacks or shows with another length. */
+  readonly missing: readonly string[];
+}
+
+export interface LoadOptions {
+  /** Packs to treat as absent, because they are about to be deleted. */
+  readonly without: ReadonlySet<string>;
+  /** Leave every index object aside and read the packs' own directories. */
+  readonly ignoreIndexObjects?: boolean;
+}
+
+/**
+ * Lists the packs, reads the index objects and, for packs that none covers, the packs' own directories. Only packs
+ * that the listing shows with the recorded length count: a cache never proves that something exists.
+ */
+export async function loadIndex(
+  repository: Repository,
+  options: LoadOptions,
+  signal: AbortSignal,
+): Promise<ChunkIndex> {
+  const { destination } = repository;
+  const listed = await listNamed(destination, 'packs/', signal);
+  const damaged: { object: string; error: unknown }[] = [];
+  const objects =
+    options.ignoreIndexObjects === true
+      ? new Map<string, IndexObject>()
+      : await readIndexObjects(repository, damaged, signal);
+  const superseded = new Set([...objects.values()].flatMap((object) => object.supersedes));
+  const inForce = [...objects].filter(([name]) => !superseded.has(name));
+  const indexed = new Map<string, IndexedPack>();
+  const missing = new Set<string>();
+  for (const [, object] of inForce) {
+    for (const pack of object.packs) {
+      if (listed.get(pack.name)?.size === pack.directory.packLength) indexed.set(pack.name, pack);
+      else missing.add(pack.name);
+    }
+  }
+  const uncovered: IndexedPack[] = [];
+  for (const [name, stat] of listed) {
+    if (indexed.has(name)) continue;
+    const pack = await readDirectoryOrReport(repository, name, stat, damaged, signal);
+    if (pack === undefined) continue;
+    uncovered.push(pack);
+    indexed.set(name, pack);
+  }
+  for (const name of indexed.keys()) missing.delete(name);
+  const usable = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
+  return {
+    ...fillTable(usable),
+    damaged,
+    indexNames: inForce.map(([name]) => name),
+    uncovered,
+    missing: [...missing],
+  };
+}
+
+/** Reads a pack's own directory, the truth about what it holds. */
+export async function readPackDirectory(
+  repository: Repository,
+  name: string,
+  length: number,
+  signal: AbortSignal,
+): Promise<IndexedPack> {
+  const { destination, keys } = repository;
+  const object = `pack ${name}`;
+  const key = packKey(name);
+  if (length < HEADER_BYTES + TAIL_BYTES) throw corrupt(object, 'it is too short to be a pack');
+  const start = await destination.get(key, { offset: 0, length: HEADER_BYTES }, signal);
+  const seal = ObjectSeal.open(keys, start, object, [OBJECT_TYPES.dataPack, OBJECT_TYPES.treePack]);
+  const tail = decodeTail(
+    await destination.get(key, { offset: -TAIL_BYTES, length: TAIL_BYTES }, signal),
+    length,
+    object,
+  );
+  const sealed = await destination.get(
+    key,
+    { offset: tail.directoryOffset, length: tail.directoryLength },
+    signal,
+  );
+  const directory = decodePackDirectory(seal.open(DIRECTORY_SEQUENCE, sealed, object), object);
+  if (directory.packLength !== length)
+    throw corrupt(object, `it has ${length} bytes where its directory says ${directory.packLength}`);
+  const { cipher, generation, salt } = seal.header;
+  return { name, cipher, generation, salt, directory };
+}
+
+/** The packs and the chunk table of a set of pack directories. */
+export function fillTable(indexed: readonly IndexedPack[]): {
+  packs: KnownPack[];
+  table: ChunkTable;
+  chunks: number;
+} {
+  const chunks = indexed.reduce((sum, pack) => sum + pack.directory.lengths.length, 0);
+  const table = ChunkTable.create(chunks, indexed.length);
+  const packs: KnownPack[] = [];
+  for (const { name, cipher, generation, salt, directory } of indexed) {
+    const { kind, packLength, lengths, ids, idBytes } = directory;
+    const segments = new Uint32Array(directory.segments.length * 3);
+    let chunk = 0;
+    for (const [number, segment] of directory.segments.entries()) {
+      segments[number * 3] = segment.offset;
+      segments[number * 3 + 1] = segment.storedLength;
+      segments[number * 3 + 2] = segment.rawLength + (segment.compression === 1 ? COMPRESSED : 0);
+      let offset = 0;
+      for (let i = 0; i < segment.chunks; i += 1, chunk += 1) {
+        const length = lengths[chunk] ?? 0;
+        table.add(ids, chunk * idBytes, { pack: packs.length, segment: number, offset, length });
+        offset += length;
+      }
+    }
+    packs.push({ name, kind, cipher, generation, salt, length: packLength, segments });
+  }
+  return { packs, table, chunks };
+}
+
+/** Where a chunk lies, or a corruption error naming it. */
+export function requireChunk(index: ChunkIndex, id: Buffer): ChunkLocation {
+  const found = index.table.find(id);
+  if (found === undefined) throw corrupt(`chunk ${id.toString('hex')}`, 'no pack holds it');
+  return found;
+}
+
+async function readIndexObjects(
+  repository: Repository,
+  damaged: { object: string; error: unknown }[],
+  signal: AbortSignal,
+): Promise<Map<string, IndexObject>> {
+  const objects = new Map<string, IndexObject>();
+  for (const name of (await listNamed(repository.destination, 'index/', signal)).keys()) {
+    const object = `index object ${name}`;
+    try {
+      const bytes = await repository.destination.get(`index/${name}`, undefined, signal);
+      const { plaintext } = openObject(repository.keys, OBJECT_TYPES.index, bytes, object, name);
+      objects.set(name, decodeIndexObject(decompressRecord(plaintext, object), object));
+    } catch (error) {
+      // A superseded object may go between the list and the read; its packs are then read by their directories.
+      if (error instanceof DestinationError && error.kind !== 'not-found') throw error;
+      damaged.push({ object, error });
+    }
+  }
+  return objects;
+}
+
+async function readDirectoryOrReport(
+  repository: Repository,
+  name: string,
+  stat: Listed,
+  damaged: { object: string; error: unknown }[],
+  signal: AbortSignal,
+): Promise<IndexedPack | undefined> {
+  try {
+    return await readPackDirectory(repository, name, stat.size, signal);
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind !== 'not-found' && error.kind !== 'corrupt-reply')
+      throw error;
+    damaged.push({ object: `pack ${name}`, error });
+    return undefined;
+  }
+}

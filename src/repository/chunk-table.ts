@@ -1,0 +1,195 @@
+/**
+ * Which chunks the repository has, and where: one table in shared memory for all threads, so that a worker learns in
+ * nanoseconds, without a message, whether a chunk is known and whether it is the one to store it.
+ *
+ * A slot is eight 32-bit words: state, four words of the id, pack number and segment, offset in the segment, length.
+ * Open addressing with linear probing in tables of fixed size; when the newest is three quarters full another one,
+ * twice as large, is added, and nothing is ever moved under running threads. 32 bytes a slot are 43-64 bytes a chunk.
+ */
+
+const EMPTY = 0;
+const BUSY = 1;
+const READY = 2;
+
+const WORDS = 8;
+const FILL = 0.75;
+const SMALLEST = 1 << 16;
+const MAX_TABLES = 12;
+
+/** Pack number of chunks that this run has stored itself and whose pack may still be open. */
+export const OWN_PACK = 0xff_ffff;
+
+export interface ChunkLocation {
+  /** Index into the repository's list of packs, or OWN_PACK. */
+  readonly pack: number;
+  readonly segment: number;
+  /** Offset in the raw bytes of the segment. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** The shared memory in the form that is posted to worker threads. */
+export interface ChunkTableMemory {
+  /** [0] number of tables, [1] lock for adding one, [2] chunks in the newest table. */
+  readonly control: SharedArrayBuffer;
+  readonly tables: SharedArrayBuffer[];
+  /** One byte a pack: set when this run relies on a chunk in it. */
+  readonly relied: SharedArrayBuffer;
+}
+
+export class ChunkTable {
+  readonly #control: Int32Array;
+  readonly #tables: Int32Array[] = [];
+  readonly #memory: ChunkTableMemory;
+  readonly #relied: Uint8Array;
+
+  /**
+   * @param expected how many chunks will be added at least; the first tables are made for that
+   * @param packs how many packs chunks can be located in
+   */
+  static create(expected: number, packs: number): ChunkTable {
+    const slots = Math.max(SMALLEST, Math.ceil((expected * 1.05) / FILL));
+    return new ChunkTable({
+      control: new SharedArrayBuffer(16),
+      // All tables exist from the start: memory is only touched, and so only used, once chunks go in.
+      tables: Array.from({ length: MAX_TABLES }, (_, i) => {
+        const wanted = i === 0 ? slots : Math.max(slots, SMALLEST) * 2 ** (i - 1);
+        return new SharedArrayBuffer(Math.min(wanted, 1 << 25) * WORDS * 4);
+      }),
+      relied: new SharedArrayBuffer(Math.max(1, packs)),
+    });
+  }
+
+  constructor(memory: ChunkTableMemory) {
+    this.#memory = memory;
+    this.#control = new Int32Array(memory.control);
+    for (const table of memory.tables) this.#tables.push(new Int32Array(table));
+    this.#relied = new Uint8Array(memory.relied);
+  }
+
+  get memory(): ChunkTableMemory {
+    return this.#memory;
+  }
+
+  /** Packs with a chunk that this run relies on, by pack number. */
+  reliedPacks(): number[] {
+    const packs: number[] = [];
+    for (let i = 0; i < this.#relied.length; i += 1) if (this.#relied[i] === 1) packs.push(i);
+    return packs;
+  }
+
+  /**
+   * True when the caller is the first to claim this chunk and must store it; false when it is known. A hit marks the
+   * pack as relied on.
+   */
+  claim(id: Buffer): boolean {
+    return this.#insert(id, 0, OWN_PACK, 0, 0, 0);
+  }
+
+  /** Adds a stored chunk; the first location wins. `id` may be cut to 16 bytes. */
+  add(ids: Buffer, at: number, location: ChunkLocation): boolean {
+    return this.#insert(ids, at, location.pack, location.segment, location.offset, location.length);
+  }
+
+  /** Where a chunk lies, or undefined when the repository does not have it. */
+  find(ids: Buffer, at = 0): ChunkLocation | undefined {
+    const a = ids.readInt32LE(at);
+    const b = ids.readInt32LE(at + 4);
+    const c = ids.readInt32LE(at + 8);
+    const d = ids.readInt32LE(at + 12);
+    const count = Atomics.load(this.#control, 0) + 1;
+    for (let t = 0; t < count; t += 1) {
+      const table = this.#tables[t];
+      if (table === undefined) break;
+      const base = this.#search(table, a, b, c, d);
+      if (base >= 0) return location(table, base);
+    }
+    return undefined;
+  }
+
+  #insert(ids: Buffer, at: number, pack: number, segment: number, offset: number, length: number): boolean {
+    const a = ids.readInt32LE(at);
+    const b = ids.readInt32LE(at + 4);
+    const c = ids.readInt32LE(at + 8);
+    const d = ids.readInt32LE(at + 12);
+    for (let t = 0; ; t += 1) {
+      const table = this.#tables[t];
+      if (table === undefined) throw new RangeError('The chunk table is full');
+      if (t < Atomics.load(this.#control, 0)) {
+        const base = this.#search(table, a, b, c, d);
+        if (base >= 0) return this.#hit(table, base);
+        continue;
+      }
+      const slots = table.length / WORDS;
+      let slot = (a >>> 0) % slots;
+      for (;;) {
+        const base = slot * WORDS;
+        const state = Atomics.load(table, base);
+        if (state === EMPTY) {
+          if (t < Atomics.load(this.#control, 0)) break;
+          if (Atomics.compareExchange(table, base, EMPTY, BUSY) !== EMPTY) continue;
+          table[base + 1] = a;
+          table[base + 2] = b;
+          table[base + 3] = c;
+          table[base + 4] = d;
+          table[base + 5] = (pack << 8) | (segment & 0xff);
+          table[base + 6] = offset;
+          table[base + 7] = (length & 0xff_ffff) | ((segment >>> 8) << 24);
+          Atomics.store(table, base, READY);
+          this.#grow(t, slots);
+          return true;
+        }
+        if (state === BUSY) continue;
+        if (
+          table[base + 1] === a &&
+          table[base + 2] === b &&
+          table[base + 3] === c &&
+          table[base + 4] === d
+        ) {
+          return this.#hit(table, base);
+        }
+        slot = slot + 1 === slots ? 0 : slot + 1;
+      }
+    }
+  }
+
+  #hit(table: Int32Array, base: number): false {
+    const pack = (table[base + 5] as number) >>> 8;
+    if (pack < this.#relied.length) this.#relied[pack] = 1;
+    return false;
+  }
+
+  /** Counts the new chunk and opens the next table when this one is three quarters full. */
+  #grow(t: number, slots: number): void {
+    const used = Atomics.add(this.#control, 2 + (t & 1), 1) + 1;
+    if (used < slots * FILL) return;
+    if (Atomics.compareExchange(this.#control, 0, t, t + 1) === t)
+      Atomics.store(this.#control, 2 + (t & 1), 0);
+  }
+
+  /** Base of the slot with this id in a table, or -1. */
+  #search(table: Int32Array, a: number, b: number, c: number, d: number): number {
+    const slots = table.length / WORDS;
+    let slot = (a >>> 0) % slots;
+    for (;;) {
+      const base = slot * WORDS;
+      const state = Atomics.load(table, base);
+      if (state === EMPTY) return -1;
+      if (state === BUSY) continue;
+      if (table[base + 1] === a && table[base + 2] === b && table[base + 3] === c && table[base + 4] === d)
+        return base;
+      slot = slot + 1 === slots ? 0 : slot + 1;
+    }
+  }
+}
+
+function location(table: Int32Array, base: number): ChunkLocation {
+  const packWord = table[base + 5] as number;
+  const lengthWord = table[base + 7] as number;
+  return {
+    pack: packWord >>> 8,
+    segment: (packWord & 0xff) | ((lengthWord >>> 24) << 8),
+    offset: (table[base + 6] as number) >>> 0,
+    length: lengthWord & 0xff_ffff,
+  };
+}

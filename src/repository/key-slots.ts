@@ -1,0 +1,284 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { totalmem } from 'node:os';
+import { RepositoryError, corrupt } from '../base/errors.ts';
+import { agree, generateKeys } from '../codec/curves.ts';
+import { argon2id, hkdf, type Argon2Cost } from '../codec/kdf.ts';
+import { decodeCborMap, encodeCbor, type CborMap } from '../format/cbor.ts';
+import {
+  SLOT_KINDS,
+  decodeKeyring,
+  encodeKeyring,
+  slotKindOf,
+  type Keyring,
+  type KnownSlot,
+  type SlotKind,
+} from '../format/keyring.ts';
+import { requireVersion } from '../format/records.ts';
+
+const TAG = 16;
+
+/** What a person or host presents to open a repository. */
+export type Secret =
+  | { readonly kind: 'passphrase'; readonly text: string }
+  | { readonly kind: 'recovery'; readonly secret: Buffer }
+  | { readonly kind: 'machine'; readonly secret: Buffer };
+
+/** A slot file as stored. */
+export interface SlotFile {
+  readonly repository: Buffer;
+  readonly slot: string;
+  readonly kind: SlotKind;
+  readonly cost: (Argon2Cost & { readonly salt: Buffer }) | undefined;
+  readonly label: string;
+  readonly createdMs: number;
+  readonly commit: Buffer;
+  readonly nonce: Buffer;
+  readonly public: Buffer;
+  readonly ct: Buffer;
+}
+
+/** What an opened slot gives: the key that opens rings, and the key that authenticates them. */
+export interface OpenSlot {
+  readonly slot: string;
+  readonly private: Buffer;
+  readonly ringAuth: Buffer;
+}
+
+/** Costs outside of these are refused: a planted slot must neither exhaust memory nor weaken the passphrase. */
+const COST_LIMITS = {
+  minM: 65_536,
+  maxM: 1_048_576,
+  maxT: 8,
+  maxP: 8,
+  memoryShare: 4,
+  passphraseSlotsTried: 4,
+} as const;
+
+/** Makes a slot for `secret`; returns its file and what the keyring must know of it. */
+export async function createSlot(
+  repository: Buffer,
+  secret: Secret,
+  ringAuth: Buffer,
+  facts: { readonly label: string; readonly createdMs: number; readonly cost: Argon2Cost },
+): Promise<{ file: Buffer; known: KnownSlot; open: OpenSlot }> {
+  const slot = randomBytes(16);
+  const cost = secret.kind === 'passphrase' ? { ...facts.cost, salt: randomBytes(32) } : undefined;
+  const { kek, commit } = slotKeys(await stretched(secret, cost), slot);
+  const pair = generateKeys('x25519');
+  const nonce = randomBytes(12);
+  const map: CborMap = {
+    v: 1,
+    repo: repository,
+    slot,
+    kind: SLOT_KINDS[secret.kind],
+    kdf: cost === undefined ? null : { m: cost.m, t: cost.t, p: cost.p, salt: cost.salt },
+    label: facts.label,
+    created: facts.createdMs,
+    commit,
+    nonce,
+    public: pair.public,
+  };
+  const ct = gcmSeal(kek, nonce, slotAssociated(map), Buffer.concat([pair.private, ringAuth]));
+  const id = slot.toString('hex');
+  return {
+    file: encodeCbor({ ...map, ct }),
+    known: { slot: id, public: pair.public, kind: secret.kind, label: facts.label },
+    open: { slot: id, private: pair.private, ringAuth },
+  };
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA */
+export function decodeSlot(bytes: Buffer, object: string): SlotFile {
+  if (bytes.length > 8_192) throw corrupt(object, 'it is larger than a key slot can be');
+  const map = decodeCborMap(bytes, object);
+  requireVersion(map);
+  const kind = slotKindOf(map.integer('kind'), object);
+  const kdf = kind === 'passphrase' ? map.map('kdf') : undefined;
+  return {
+    repository: map.bytes('repo', 16),
+    slot: map.bytes('slot', 16).toString('hex'),
+    kind,
+    cost:
+      kdf === undefined
+        ? undefined
+        : { m: kdf.integer('m'), t: kdf.integer('t'), p: kdf.integer('p'), salt: kdf.bytes('salt', 32) },
+    label: map.text('label', 128),
+    createdMs: map.integer('created'),
+    commit: map.bytes('commit', 32),
+    nonce: map.bytes('nonce', 12),
+    public: map.bytes('public', 32),
+    ct: map.bytes('ct', 80),
+  };
+}
+
+/**
+ * Opens the first slot that the secret fits, checking the commitment before anything is decrypted.
+ * @param allowWeakCost accept passphrase costs below the floor (repositories made for tests)
+ * @throws {RepositoryError} WRONG_PASSPHRASE when no slot fits
+ */
+export async function openSlot(
+  slots: readonly SlotFile[],
+  secret: Secret,
+  allowWeakCost: boolean,
+): Promise<OpenSlot> {
+  const candidates = slots.filter((slot) => slot.kind === secret.kind);
+  const tried =
+    secret.kind === 'passphrase' ? candidates.slice(0, COST_LIMITS.passphraseSlotsTried) : candidates;
+  for (const file of tried) {
+    if (file.cost !== undefined) checkCost(file.cost, `key slot ${file.slot}`, allowWeakCost);
+    const { kek, commit } = slotKeys(await stretched(secret, file.cost), Buffer.from(file.slot, 'hex'));
+    if (!timingSafeEqual(commit, file.commit)) continue;
+    const plaintext = gcmOpen(
+      kek,
+      file.nonce,
+      slotAssociated(slotMap(file)),
+      file.ct,
+      `key slot ${file.slot}`,
+    );
+    return { slot: file.slot, private: plaintext.subarray(0, 32), ringAuth: plaintext.subarray(32, 64) };
+  }
+  throw new RepositoryError('WRONG_PASSPHRASE', wrongSecretMessage(secret, candidates.length), {
+    hint: 'Give the right passphrase, or the recovery code from the recovery kit.',
+  });
+}
+
+function wrongSecretMessage(secret: Secret, candidates: number): string {
+  if (secret.kind === 'machine') return "This machine's key does not open the repository";
+  if (candidates === 0)
+    return `The repository has no key slot for a ${secret.kind === 'recovery' ? 'recovery code' : 'passphrase'}`;
+  return secret.kind === 'recovery' ? 'The recovery code does not open this repository' : 'Wrong passphrase';
+}
+
+/** Seals a keyring to every slot it knows. */
+export function sealRing(ring: Keyring, n: number, ringAuth: Buffer): Buffer {
+  const plaintext = encodeKeyring(ring);
+  const slots = ring.slots.map((known) => {
+    const ephemeral = generateKeys('x25519');
+    const slot = Buffer.from(known.slot, 'hex');
+    const nonce = randomBytes(12);
+    const wrap = ringWrap(agree(ephemeral.private, known.public), slot, n, ephemeral.public);
+    const ct = gcmSeal(wrap, nonce, ringAssociated(ring.repository, n, slot), plaintext);
+    return { slot, epk: ephemeral.public, nonce, ct };
+  });
+  const map: CborMap = { v: 1, repo: ring.repository, n, slots };
+  return encodeCbor({ ...map, auth: createHmac('sha256', ringAuth).update(encodeCbor(map)).digest() });
+}
+
+/**
+ * Opens ring `n` with an opened slot.
+ * @throws {RepositoryError} CORRUPT_DATA when it is not authentic; WRONG_PASSPHRASE when the slot was removed from it
+ */
+export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
+  const object = `keys/ring-${n}`;
+  const map = decodeCborMap(bytes, object);
+  requireVersion(map);
+  const repository = map.bytes('repo', 16);
+  const slots = map.maps('slots', 64).map((one) => ({
+    slot: one.bytes('slot', 16),
+    epk: one.bytes('epk', 32),
+    nonce: one.bytes('nonce', 12),
+    ct: one.bytes('ct'),
+  }));
+  const unsigned = encodeCbor({ v: 1, repo: repository, n: map.integer('n', n, n), slots });
+  const auth = createHmac('sha256', slot.ringAuth).update(unsigned).digest();
+  if (!timingSafeEqual(auth, map.bytes('auth', 32))) throw corrupt(object, 'it is not authentic');
+  const own = slots.find((one) => one.slot.toString('hex') === slot.slot);
+  if (own === undefined) {
+    throw new RepositoryError('WRONG_PASSPHRASE', 'This key was removed from the repository', {
+      hint: 'Use another passphrase or the recovery code.',
+    });
+  }
+  const wrap = ringWrap(agree(slot.private, own.epk), own.slot, n, own.epk);
+  const ring = decodeKeyring(
+    gcmOpen(wrap, own.nonce, ringAssociated(repository, n, own.slot), own.ct, object),
+    object,
+  );
+  if (!ring.repository.equals(repository)) throw corrupt(object, 'it belongs to another repository');
+  return ring;
+}
+
+function checkCost(cost: Argon2Cost, object: string, allowWeak: boolean): void {
+  const share = Math.max(COST_LIMITS.minM, totalmem() / 1_024 / COST_LIMITS.memoryShare);
+  const floor = allowWeak ? 8 : COST_LIMITS.minM;
+  const sound =
+    cost.m >= floor &&
+    cost.m <= Math.min(COST_LIMITS.maxM, share) &&
+    cost.t >= 1 &&
+    cost.t <= COST_LIMITS.maxT &&
+    cost.p >= 1 &&
+    cost.p <= COST_LIMITS.maxP;
+  if (sound) return;
+  throw new RepositoryError(
+    'LIMIT_EXCEEDED',
+    `${object} asks for a passphrase cost outside of the limits (m=${cost.m} KiB, t=${cost.t}, p=${cost.p})`,
+    {
+      hint: 'The repository may have been tampered with, or this machine has too little memory: open it with the recovery code or on a larger machine.',
+    },
+  );
+}
+
+async function stretched(secret: Secret, cost: SlotFile['cost']): Promise<Buffer> {
+  if (secret.kind !== 'passphrase') return secret.secret;
+  if (cost === undefined) throw corrupt('a key slot', 'it is a passphrase slot without cost parameters');
+  return await argon2id(Buffer.from(secret.text.normalize('NFC'), 'utf8'), cost.salt, cost);
+}
+
+function slotKeys(secret: Buffer, slot: Buffer): { kek: Buffer; commit: Buffer } {
+  const okm = hkdf(secret, slot, 'hf1/slot/v1', 64);
+  return { kek: okm.subarray(0, 32), commit: okm.subarray(32) };
+}
+
+function slotMap(file: SlotFile): CborMap {
+  return {
+    v: 1,
+    repo: file.repository,
+    slot: Buffer.from(file.slot, 'hex'),
+    kind: SLOT_KINDS[file.kind],
+    kdf:
+      file.cost === undefined
+        ? null
+        : { m: file.cost.m, t: file.cost.t, p: file.cost.p, salt: file.cost.salt },
+    label: file.label,
+    created: file.createdMs,
+    commit: file.commit,
+    nonce: file.nonce,
+    public: file.public,
+  };
+}
+
+function slotAssociated(map: CborMap): Buffer {
+  return Buffer.concat([Buffer.from('hf1/slot', 'latin1'), encodeCbor(map)]);
+}
+
+function u64(n: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(n));
+  return bytes;
+}
+
+function ringAssociated(repository: Buffer, n: number, slot: Buffer): Buffer {
+  return Buffer.concat([Buffer.from('hf1/ring', 'latin1'), repository, u64(n), slot]);
+}
+
+function ringWrap(shared: Buffer, slot: Buffer, n: number, epk: Buffer): Buffer {
+  return hkdf(shared, slot, Buffer.concat([Buffer.from('hf1/ring/v1', 'latin1'), u64(n), epk]), 32);
+}
+
+function gcmSeal(key: Buffer, nonce: Buffer, associated: Buffer, plaintext: Buffer): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG });
+  cipher.setAAD(associated);
+  return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+function gcmOpen(key: Buffer, nonce: Buffer, associated: Buffer, sealed: Buffer, object: string): Buffer {
+  if (sealed.length < TAG) throw corrupt(object, 'it is cut short');
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG });
+  decipher.setAAD(associated);
+  decipher.setAuthTag(sealed.subarray(sealed.length - TAG));
+  const plaintext = decipher.update(sealed.subarray(0, sealed.length - TAG));
+  try {
+    return Buffer.concat([plaintext, decipher.final()]);
+  } catch (cause) {
+    throw corrupt(object, 'it is damaged: it does not authenticate', cause);
+  }
+}

@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
+import { OBJECT_TYPES } from '../format/header.ts';
+import { decodeLease, encodeLease, type LeaseRecord } from '../format/records.ts';
+import { openObject, sealObject } from './objects.ts';
+import type { Repository } from './repository.ts';
+
+/** Milliseconds. */
+export const LEASE_TIMES = Object.freeze({
+  heartbeat: 60_000,
+  /** A lease whose newest epoch is older than this, by the storage's clock, is dead: four heartbeats may fail. */
+  expiry: 300_000,
+  /** Without a heartbeat for so long the holder gives up, one heartbeat before others may take over. */
+  giveUp: 240_000,
+  /** When wall clock and monotonic clock part by more than this the machine was asleep. */
+  jump: 60_000,
+  /** Leases that died longer ago than this are cleared away by prune. */
+  litter: 86_400_000,
+  /** A release waits no longer for the destination: the lease expires by itself. */
+  release: 10_000,
+});
+
+export const PRUNE_PURPOSE = 'prune';
+const PRUNE_CODE = 1;
+const SESSION_CODE = 2;
+const CONTEXT_BYTES = 9;
+/** A lease that is replaced by its next heartbeat while it is read is looked for again. */
+const READ_TRIES = 3;
+
+/** A lease object as the destination shows it. */
+export interface StoredLease {
+  /** `prune` or `session.<16 hex>`. */
+  readonly purpose: string;
+  readonly epoch: number;
+  /** The storage's clock. */
+  readonly storedMs: number;
+}
+
+export interface LiveSession {
+  /** 16 hex digits. */
+  readonly session: string;
+  /** Storage time of the first epoch; 0 when the lease cannot be read, since it may be of any age. */
+  readonly startedMs: number;
+  readonly lastSeenMs: number;
+  readonly host: string;
+  readonly pid: number;
+}
+
+/**
+ * The backups at work.
+ * @param nowMs the storage's present time
+ */
+export async function liveSessions(
+  repository: Repository,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<LiveSession[]> {
+  for (let tries = 1; ; tries += 1) {
+    const newest = new Map<string, StoredLease>();
+    for (const lease of await listLeases(repository, 'leases/session.', signal))
+      newest.set(lease.purpose, lease);
+    const live: LiveSession[] = [];
+    let moved = false;
+    for (const lease of newest.values()) {
+      if (nowMs - lease.storedMs > LEASE_TIMES.expiry) continue;
+      const session = await describeSession(repository, lease, signal);
+      if (session === undefined) moved = true;
+      else live.push(session);
+    }
+    if (!moved) return live;
+    if (tries === READ_TRIES) {
+      throw new DestinationError(
+        'unreachable',
+        'The leases of running backups changed faster than they could be read',
+        {
+          op: 'read',
+          hint: 'Try again.',
+          retry: 'now',
+        },
+      );
+    }
+  }
+}
+
+/** Undefined when the lease went while it was read: released, or replaced by its next heartbeat. */
+async function describeSession(
+  repository: Repository,
+  lease: StoredLease,
+  signal: AbortSignal,
+): Promise<LiveSession | undefined> {
+  const facts = { session: lease.purpose.slice('session.'.length), lastSeenMs: lease.storedMs };
+  try {
+    const { startedMs, host, pid } = await readLease(repository, lease.purpose, lease.epoch, signal);
+    return { ...facts, startedMs: startedMs === 0 ? lease.storedMs : startedMs, host, pid };
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
+    if (!(error instanceof RepositoryError)) throw error;
+    return { ...facts, startedMs: 0, host: '', pid: 0 };
+  }
+}
+
+/** The lease objects below `prefix`, by purpose and epoch. */
+export async function listLeases(
+  repository: Repository,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<StoredLease[]> {
+  const leases: StoredLease[] = [];
+  for await (const page of repository.destination.list(prefix, signal)) {
+    for (const { key, modifiedMs } of page) {
+      const parsed = parseLeaseKey(key);
+      if (parsed !== undefined) leases.push({ ...parsed, storedMs: modifiedMs });
+    }
+  }
+  return leases.sort((a, b) =>
+    a.purpose === b.purpose ? a.epoch - b.epoch : a.purpose < b.purpose ? -1 : 1,
+  );
+}
+
+export function parseLeaseKey(key: string): { purpose: string; epoch: number } | undefined {
+  const match = /^leases\/(prune|session\.[0-9a-f]{16})\/(\d{16})$/.exec(key);
+  const purpose = match?.[1];
+  return purpose === undefined ? undefined : { purpose, epoch: Number(match?.[2]) };
+}
+
+export function leaseKey(purpose: string, epoch: number): string {
+  return `leases/${purpose}/${String(epoch).padStart(16, '0')}`;
+}
+
+/** The first epoch cannot know its own storage time and says 0. */
+export function newLeaseRecord(repository: Repository, nonce: string): LeaseRecord {
+  return { writer: repository.writer.memory.writer, nonce, startedMs: 0, host: hostname(), pid: process.pid };
+}
+
+/** Returns the storage time of the new object. */
+export async function putLease(
+  repository: Repository,
+  purpose: string,
+  epoch: number,
+  record: LeaseRecord,
+  signal: AbortSignal,
+): Promise<number> {
+  const context = leaseContext(purpose, epoch);
+  const { bytes } = sealObject(repository.keys, OBJECT_TYPES.lease, context, encodeLease(record));
+  const { modifiedMs } = await repository.destination.put(leaseKey(purpose, epoch), bytes, signal);
+  return modifiedMs;
+}
+
+export async function readLease(
+  repository: Repository,
+  purpose: string,
+  epoch: number,
+  signal: AbortSignal,
+): Promise<LeaseRecord> {
+  const bytes = await repository.destination.get(leaseKey(purpose, epoch), undefined, signal);
+  return openLease(repository, bytes, purpose, epoch);
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA when it is damaged or stands under another key */
+export function openLease(
+  repository: Repository,
+  bytes: Buffer,
+  purpose: string,
+  epoch: number,
+): LeaseRecord {
+  const object = leaseKey(purpose, epoch);
+  const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.lease, bytes, object);
+  const record = decodeLease(plaintext, object);
+  const belongs = purpose === PRUNE_PURPOSE || purpose === `session.${record.nonce}`;
+  if (!belongs || !context.equals(leaseContext(purpose, epoch)))
+    throw corrupt(object, 'it stands under another key');
+  return record;
+}
+
+/** The storage's present time, which only an object just written tells: one is written and removed again. */
+export async function probeStorageClock(repository: Repository, signal: AbortSignal): Promise<number> {
+  const session = randomBytes(8).toString('hex');
+  const purpose = `session.${session}`;
+  const storedMs = await putLease(repository, purpose, 1, newLeaseRecord(repository, session), signal);
+  await repository.destination.delete(leaseKey(purpose, 1), signal);
+  return storedMs;
+}
+
+function leaseContext(purpose: string, epoch: number): Buffer {
+  const context = Buffer.alloc(CONTEXT_BYTES);
+  context[0] = purpose === PRUNE_PURPOSE ? PRUNE_CODE : SESSION_CODE;
+  context.writeBigUInt64BE(BigInt(epoch), 1);
+  return context;
+}

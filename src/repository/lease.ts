@@ -1,0 +1,292 @@
+import { randomBytes } from 'node:crypto';
+import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
+import type { LeaseRecord } from '../format/records.ts';
+import {
+  LEASE_TIMES,
+  PRUNE_PURPOSE,
+  leaseKey,
+  listLeases,
+  newLeaseRecord,
+  probeStorageClock,
+  putLease,
+  readLease,
+  type StoredLease,
+} from './lease-objects.ts';
+import type { Repository } from './repository.ts';
+
+const PRUNE_PREFIX = `leases/${PRUNE_PURPOSE}/`;
+
+export interface LeaseOptions {
+  /** Called once, when the lease turns out to be lost: whoever relies on it must stop. */
+  readonly onLost?: (error: HoldfastError) => void;
+}
+
+export interface PruneLeaseOptions extends LeaseOptions {
+  /** The epoch is above this: the highest fence of the tombstones, so that fences rise although released leases go. */
+  readonly floor?: number;
+}
+
+/** The right to prune, or the sign that a backup is at work, kept alive by heartbeats until it is released. */
+export class Lease implements AsyncDisposable {
+  readonly purpose: string;
+  /** Storage time of the first epoch. */
+  readonly startedMs: number;
+  readonly #repository: Repository;
+  readonly #record: LeaseRecord;
+  readonly #onLost: ((error: HoldfastError) => void) | undefined;
+  readonly #stop = new AbortController();
+  #epoch: number;
+  #storageMs: number;
+  #lost: HoldfastError | undefined;
+  #anchor: { readonly wall: number; readonly monotonic: number };
+  #beating: Promise<unknown> = Promise.resolve();
+  /** The epoch that a heartbeat is about to create. */
+  #creating: number | undefined;
+
+  constructor(repository: Repository, record: LeaseRecord, first: StoredLease, options: LeaseOptions) {
+    this.#repository = repository;
+    this.#record = { ...record, startedMs: first.storedMs };
+    this.#onLost = options.onLost;
+    this.purpose = first.purpose;
+    this.startedMs = first.storedMs;
+    this.#epoch = first.epoch;
+    this.#storageMs = first.storedMs;
+    this.#anchor = this.#moment();
+    void this.#keepAlive();
+  }
+
+  /** Rises with every heartbeat; the fencing number of tombstones. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Storage time of the newest epoch. */
+  get storageMs(): number {
+    return this.#storageMs;
+  }
+
+  /** Why the lease is gone, when it is. */
+  get lost(): HoldfastError | undefined {
+    return this.#lost;
+  }
+
+  /**
+   * To be called before a write that relies on the lease: renews it first when the machine was asleep or a heartbeat
+   * is overdue.
+   * @throws {RepositoryError} REPOSITORY_LOCKED when it is lost
+   */
+  async assertHeld(signal: AbortSignal): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost;
+    const { wall, monotonic } = this.#moment();
+    const awakeMs = monotonic - this.#anchor.monotonic;
+    const jumpMs = Math.abs(wall - this.#anchor.wall - awakeMs);
+    if (jumpMs > LEASE_TIMES.jump || awakeMs > 2 * LEASE_TIMES.heartbeat) await this.renew(signal);
+  }
+
+  /**
+   * A heartbeat out of turn; returns the storage's present time.
+   * @throws {RepositoryError} REPOSITORY_LOCKED when the lease is lost
+   * @throws {DestinationError}
+   */
+  async renew(signal: AbortSignal): Promise<number> {
+    const before = this.#beating;
+    const mine = (async (): Promise<void> => {
+      await Promise.allSettled([before]);
+      await this.#beat(signal);
+    })();
+    this.#beating = mine;
+    await mine;
+    return this.#storageMs;
+  }
+
+  /** Ends the heartbeats and removes the lease. A lease that cannot be removed expires by itself. */
+  async release(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled([this.#beating]);
+    const { destination } = this.#repository;
+    if (this.#lost !== undefined || !destination.properties.canDelete) return;
+    const signal = AbortSignal.timeout(LEASE_TIMES.release);
+    try {
+      // A heartbeat that was broken off may have been stored all the same.
+      const creating = this.#creating;
+      if (creating !== undefined && (await this.#isOurs(creating, signal))) {
+        await destination.delete(leaseKey(this.purpose, creating), signal);
+      }
+      await destination.delete(leaseKey(this.purpose, this.#epoch), signal);
+    } catch (error) {
+      if (!(error instanceof HoldfastError) && !signal.aborted) throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+
+  async #keepAlive(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#repository.clock.sleep(LEASE_TIMES.heartbeat, signal);
+        await this.renew(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        const silentMs = this.#moment().monotonic - this.#anchor.monotonic;
+        if (!(error instanceof DestinationError)) this.#lose(this.#gone('its heartbeat failed', error));
+        else if (silentMs >= LEASE_TIMES.giveUp)
+          this.#lose(this.#gone('its heartbeats could not be stored', error));
+      }
+    }
+  }
+
+  /** Creates the next epoch and removes the one before it. */
+  async #beat(signal: AbortSignal): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost;
+    if (this.purpose === PRUNE_PURPOSE) await this.#requireNewest(signal);
+    const before = this.#epoch;
+    const next = before + 1;
+    this.#creating = next;
+    const storedMs = await this.#create(next, signal);
+    this.#creating = undefined;
+    if (storedMs === undefined) throw this.#lose(this.#gone('another process took it over'));
+    this.#epoch = next;
+    this.#storageMs = storedMs;
+    this.#anchor = this.#moment();
+    const { destination } = this.#repository;
+    if (destination.properties.canDelete) await destination.delete(leaseKey(this.purpose, before), signal);
+  }
+
+  /** Whoever holds a higher epoch has taken over; whoever took over and finished has removed ours. */
+  async #requireNewest(signal: AbortSignal): Promise<void> {
+    const newest = (await listLeases(this.#repository, PRUNE_PREFIX, signal)).at(-1)?.epoch;
+    if (newest === this.#epoch) return;
+    // Our own heartbeat whose confirmation was lost.
+    if (newest === this.#epoch + 1 && (await this.#isOurs(newest, signal))) return;
+    throw this.#lose(this.#gone('another process took it over'));
+  }
+
+  /** Storage time of the new epoch, or undefined when it is somebody else's. */
+  async #create(epoch: number, signal: AbortSignal): Promise<number | undefined> {
+    try {
+      return await putLease(this.#repository, this.purpose, epoch, this.#record, signal);
+    } catch (error) {
+      if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+      if (!(await this.#isOurs(epoch, signal))) return undefined;
+      return (await this.#repository.destination.stat(leaseKey(this.purpose, epoch), signal)).modifiedMs;
+    }
+  }
+
+  async #isOurs(epoch: number, signal: AbortSignal): Promise<boolean> {
+    try {
+      const { nonce, writer } = await readLease(this.#repository, this.purpose, epoch, signal);
+      return nonce === this.#record.nonce && writer === this.#record.writer;
+    } catch (error) {
+      if (error instanceof DestinationError && error.kind === 'not-found') return false;
+      throw error;
+    }
+  }
+
+  #moment(): { wall: number; monotonic: number } {
+    const { clock } = this.#repository;
+    return { wall: clock.now(), monotonic: clock.monotonic() };
+  }
+
+  #lose(error: HoldfastError): HoldfastError {
+    if (this.#lost === undefined) {
+      this.#lost = error;
+      this.#stop.abort();
+      this.#onLost?.(error);
+    }
+    return this.#lost;
+  }
+
+  #gone(why: string, cause?: unknown): HoldfastError {
+    if (cause instanceof RepositoryError) return cause;
+    const what = this.purpose === PRUNE_PURPOSE ? 'right to prune' : 'backup session';
+    return new RepositoryError('REPOSITORY_LOCKED', `The ${what} was lost: ${why}`, {
+      hint: 'Nothing is damaged. Run it again.',
+      retry: 'later',
+      cause,
+    });
+  }
+}
+
+/**
+ * Takes the right to prune, which one process at a time has.
+ * @throws {RepositoryError} REPOSITORY_LOCKED, naming the holder
+ */
+export async function acquirePruneLease(
+  repository: Repository,
+  options: PruneLeaseOptions,
+  signal: AbortSignal,
+): Promise<Lease> {
+  const { destination } = repository;
+  const record = newLeaseRecord(repository, randomBytes(8).toString('hex'));
+  const nowMs = await probeStorageClock(repository, signal);
+  const before = await listLeases(repository, PRUNE_PREFIX, signal);
+  const newest = before.at(-1);
+  if (newest !== undefined && nowMs - newest.storedMs <= LEASE_TIMES.expiry) {
+    throw await lockedBy(repository, newest, nowMs, signal);
+  }
+  const own = {
+    purpose: PRUNE_PURPOSE,
+    epoch: Math.max(newest?.epoch ?? 0, options.floor ?? 0) + 1,
+    storedMs: nowMs,
+  };
+  try {
+    own.storedMs = await putLease(repository, own.purpose, own.epoch, record, signal);
+  } catch (error) {
+    if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+    throw await lockedBy(repository, own, nowMs, signal);
+  }
+  const dead = new Set(before.map((one) => one.epoch));
+  const rival = (await listLeases(repository, PRUNE_PREFIX, signal)).find(
+    ({ epoch }) => epoch !== own.epoch && !dead.has(epoch),
+  );
+  if (rival !== undefined) {
+    await destination.delete(leaseKey(own.purpose, own.epoch), signal);
+    throw await lockedBy(repository, rival, nowMs, signal);
+  }
+  // Where the storage lets two creators of one key both succeed, the one whose bytes remained has it.
+  if ((await readLease(repository, own.purpose, own.epoch, signal)).nonce !== record.nonce) {
+    throw await lockedBy(repository, own, nowMs, signal);
+  }
+  if (destination.properties.canDelete) {
+    for (const epoch of dead) await destination.delete(leaseKey(PRUNE_PURPOSE, epoch), signal);
+  }
+  return new Lease(repository, record, own, options);
+}
+
+/** Makes a backup visible, so that prune leaves alone what it stores before its snapshot exists. */
+export async function openSession(
+  repository: Repository,
+  options: LeaseOptions,
+  signal: AbortSignal,
+): Promise<Lease> {
+  const session = randomBytes(8).toString('hex');
+  const record = newLeaseRecord(repository, session);
+  const first = { purpose: `session.${session}`, epoch: 1 };
+  const storedMs = await putLease(repository, first.purpose, first.epoch, record, signal);
+  return new Lease(repository, record, { ...first, storedMs }, options);
+}
+
+async function lockedBy(
+  repository: Repository,
+  lease: StoredLease,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<RepositoryError> {
+  let holder = 'by a process whose lease cannot be read';
+  try {
+    const { host, pid } = await readLease(repository, lease.purpose, lease.epoch, signal);
+    holder = `on ${host} (process ${pid})`;
+  } catch (error) {
+    if (isAbort(error) || !(error instanceof HoldfastError)) throw error;
+  }
+  const seconds = Math.max(0, Math.round((nowMs - lease.storedMs) / 1_000));
+  const message = `The repository is being pruned ${holder}, last sign of life ${seconds} s ago`;
+  return new RepositoryError('REPOSITORY_LOCKED', message, {
+    hint: 'Wait for it to finish. A process that died is forgotten five minutes after its last sign of life.',
+    retry: 'later',
+    details: { epoch: lease.epoch },
+  });
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { corrupt } from '../base/errors.ts';
+import type { ObjectKeys } from '../codec/keys.ts';
+import { ObjectSeal } from '../codec/seal.ts';
+import { CIPHER_GCM, type ObjectType } from '../format/header.ts';
+
+/** Records larger than this are refused (docs/repository-format.md): 64 MiB for an index object, the largest kind. */
+const MAX_RECORD_BYTES = 96 * 1024 * 1024;
+
+/** A sealed object of one part. */
+export interface SealedObject {
+  readonly bytes: Buffer;
+  /** SHA-256 of the bytes, lower-case hex. */
+  readonly name: string;
+}
+
+export function sealObject(
+  keys: ObjectKeys,
+  type: ObjectType,
+  context: Buffer,
+  plaintext: Buffer,
+): SealedObject {
+  const seal = ObjectSeal.create(keys, type, CIPHER_GCM, context);
+  const bytes = Buffer.concat([seal.prefix, seal.seal(0, plaintext)]);
+  return { bytes, name: sha256(bytes) };
+}
+
+export interface OpenedObject {
+  readonly context: Buffer;
+  readonly plaintext: Buffer;
+}
+
+/**
+ * Opens an object of one part.
+ * @param name when given, the SHA-256 that the bytes must have
+ * @throws {RepositoryError} CORRUPT_DATA, NEWER_FORMAT
+ */
+export function openObject(
+  keys: ObjectKeys,
+  type: ObjectType,
+  bytes: Buffer,
+  object: string,
+  name?: string,
+): OpenedObject {
+  if (name !== undefined && sha256(bytes) !== name) throw corrupt(object, 'its bytes do not match its name');
+  const seal = ObjectSeal.open(keys, bytes, object, [type]);
+  return { context: seal.context, plaintext: seal.open(0, bytes.subarray(seal.prefix.length), object) };
+}
+
+/** Index objects are compressed before they are sealed; the length stands first so that the output is capped. */
+export function compressRecord(raw: Buffer): Buffer {
+  const compressed = zstdCompressSync(raw);
+  if (compressed.length >= raw.length) return Buffer.concat([Buffer.of(0), raw]);
+  const head = Buffer.alloc(5);
+  head[0] = 1;
+  head.writeUInt32BE(raw.length, 1);
+  return Buffer.concat([head, compressed]);
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA */
+export function decompressRecord(bytes: Buffer, object: string): Buffer {
+  if (bytes[0] === 0) return bytes.subarray(1);
+  if (bytes[0] !== 1 || bytes.length < 5) throw corrupt(object, 'its content has an unknown form');
+  const length = bytes.readUInt32BE(1);
+  if (length > MAX_RECORD_BYTES) throw corrupt(object, 'it announces more content than is allowed');
+  let raw: Buffer;
+  try {
+    raw = zstdDecompressSync(bytes.subarray(5), { maxOutputLength: length });
+  } catch (cause) {
+    throw corrupt(object, 'its content cannot be decompressed', cause);
+  }
+  if (raw.length !== length) throw corrupt(object, 'its content has another length than recorded');
+  return raw;
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

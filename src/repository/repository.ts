@@ -1,0 +1,345 @@
+import { randomBytes } from 'node:crypto';
+import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
+import { DEFAULT_CHUNKER, type ChunkerParameters } from '../codec/chunker.ts';
+import type { Argon2Cost } from '../codec/kdf.ts';
+import { ObjectKeys } from '../codec/keys.ts';
+import type { Destination } from '../destination/destination.ts';
+import { encodeCbor } from '../format/cbor.ts';
+import { FORMAT, OBJECT_TYPES } from '../format/header.ts';
+import type { Keyring } from '../format/keyring.ts';
+import { configMap, decodeConfig, encodeSigned, type ConfigRecord } from '../format/records.ts';
+import {
+  createSlot,
+  decodeSlot,
+  openRing,
+  openSlot,
+  sealRing,
+  type OpenSlot,
+  type Secret,
+  type SlotFile,
+} from './key-slots.ts';
+import { listNumbered } from './listing.ts';
+import { openObject, sealObject } from './objects.ts';
+import { WriterState } from './writer-state.ts';
+
+export interface OpenOptions {
+  readonly clock: Clock;
+  /** Where this host keeps its memory of repositories; undefined: a new writer each time. */
+  readonly stateDirectory: string | undefined;
+  /** Accept passphrase costs below the floor of the format; for tests. */
+  readonly allowWeakCost?: boolean;
+}
+
+export interface CreateOptions extends OpenOptions {
+  /** The first slots; at least one. */
+  readonly secrets: readonly { readonly secret: Secret; readonly label: string }[];
+  readonly cost: Argon2Cost;
+  readonly chunker?: ChunkerParameters;
+  readonly packTarget?: number;
+  readonly segmentTarget?: number;
+  readonly graceSeconds?: number;
+  /** Take chunk-id and chunker keys and sizes from this repository, so that work can be shared between both. */
+  readonly like?: Repository;
+}
+
+/** 32 MiB; tests use smaller packs. */
+const PACK_TARGET = 33_554_432;
+/** 2 MiB: 1.4 % smaller than 1 MiB on a source tree (docs/performance.md), still one quick read for a single file. */
+const SEGMENT_TARGET = 2_097_152;
+/** 72 h of storage time between marking and deleting. */
+const GRACE_SECONDS = 259_200;
+
+/** An open repository: a destination, the keys to it and its parameters. */
+export class Repository {
+  readonly destination: Destination;
+  readonly clock: Clock;
+  readonly keys: ObjectKeys;
+  readonly config: ConfigRecord;
+  readonly writer: WriterState;
+  readonly keyring: Keyring;
+  readonly ringNumber: number;
+  readonly slot: OpenSlot;
+
+  constructor(parts: {
+    destination: Destination;
+    clock: Clock;
+    config: ConfigRecord;
+    writer: WriterState;
+    keyring: Keyring;
+    ringNumber: number;
+    slot: OpenSlot;
+  }) {
+    this.destination = parts.destination;
+    this.clock = parts.clock;
+    this.config = parts.config;
+    this.writer = parts.writer;
+    this.keyring = parts.keyring;
+    this.ringNumber = parts.ringNumber;
+    this.slot = parts.slot;
+    this.keys = objectKeysOf(parts.keyring, parts.writer);
+  }
+
+  /** 32 hex digits. */
+  get id(): string {
+    return this.keyring.repository.toString('hex');
+  }
+
+  /** Signs a tombstone or configuration: `domain` is `hf1/tomb` or `hf1/config`. */
+  sign(domain: string, unsigned: Buffer): Buffer {
+    if (this.keyring.admin === undefined) {
+      throw new RepositoryError('REFUSED', 'This host may add snapshots but not remove any', {
+        hint: 'Run forget, prune and settings changes from a host with administrator rights.',
+      });
+    }
+    return signEd25519(
+      this.keyring.admin,
+      Buffer.concat([Buffer.from(domain), this.keyring.repository, unsigned]),
+    );
+  }
+
+  signed(domain: string, unsigned: Buffer, signature: Buffer): boolean {
+    const message = Buffer.concat([Buffer.from(domain), this.keyring.repository, unsigned]);
+    return verifyEd25519(this.keyring.adminPublic, message, signature);
+  }
+
+  async close(): Promise<void> {
+    await this.destination.close();
+  }
+}
+
+/**
+ * Makes a new repository in an empty destination.
+ * @throws {RepositoryError} REPOSITORY_EXISTS when there is one already
+ */
+export async function createRepository(
+  destination: Destination,
+  options: CreateOptions,
+  signal: AbortSignal,
+): Promise<Repository> {
+  if (!(await clearForInit(destination, signal))) {
+    throw new RepositoryError(
+      'REPOSITORY_EXISTS',
+      `${destination.properties.url} already holds a repository or other files`,
+      {
+        hint: 'Choose an empty directory, or open the existing repository.',
+      },
+    );
+  }
+  const repository = randomBytes(16);
+  const ringAuth = randomBytes(32);
+  const createdMs = options.clock.now();
+  const slots = [];
+  for (const { secret, label } of options.secrets) {
+    slots.push(await createSlot(repository, secret, ringAuth, { label, createdMs, cost: options.cost }));
+  }
+  const first = slots[0];
+  if (first === undefined)
+    throw new RepositoryError('REFUSED', 'A repository needs at least one passphrase or key');
+  const keyring = newKeyring(
+    repository,
+    slots.map((slot) => slot.known),
+    options.like?.keyring,
+  );
+  const config: ConfigRecord = {
+    repository,
+    minFormat: FORMAT,
+    createdMs,
+    chunker: options.like?.config.chunker ?? options.chunker ?? DEFAULT_CHUNKER,
+    packTarget: options.packTarget ?? PACK_TARGET,
+    segmentTarget: options.segmentTarget ?? SEGMENT_TARGET,
+    graceSeconds: options.graceSeconds ?? GRACE_SECONDS,
+  };
+  const writer = await WriterState.open(options.stateDirectory, repository.toString('hex'));
+  const parts = {
+    destination,
+    clock: options.clock,
+    config,
+    writer,
+    keyring,
+    ringNumber: 1,
+    slot: first.open,
+  };
+  const created = new Repository(parts);
+  // The slot files come last: until one exists nothing can be opened, so a crash leaves no half-made repository
+  // that looks finished.
+  await putConfig(created, config, 1, signal);
+  await destination.put('keys/ring-1', sealRing(keyring, 1, ringAuth), signal);
+  for (const slot of slots) await destination.put(`keys/${slot.known.slot}`, slot.file, signal);
+  await writer.remember({ ring: 1, config: 1 });
+  return created;
+}
+
+/**
+ * Opens the repository in a destination.
+ * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, CORRUPT_DATA, NEWER_FORMAT, REFUSED
+ */
+export async function openRepository(
+  destination: Destination,
+  secret: Secret,
+  options: OpenOptions,
+  signal: AbortSignal,
+): Promise<Repository> {
+  const { slots, rings } = await readKeyFiles(destination, signal);
+  if (slots.length === 0) {
+    throw new RepositoryError('NO_REPOSITORY', `There is no repository at ${destination.properties.url}`, {
+      hint: 'Check the location, or create a repository there with: holdfast init',
+    });
+  }
+  const slot = await openSlot(slots, secret, options.allowWeakCost ?? false);
+  const { keyring, ringNumber } = await newestRing(destination, rings, slot, signal);
+  const writer = await WriterState.open(options.stateDirectory, keyring.repository.toString('hex'));
+  const { config, number } = await newestConfig(destination, keyring, writer, signal);
+  writer.requireNotOlder({ ring: ringNumber, config: number });
+  if (config.minFormat > FORMAT || keyring.minFormat > FORMAT) {
+    throw new RepositoryError('NEWER_FORMAT', 'The repository needs a newer version of Holdfast', {
+      hint: 'Update Holdfast on this machine.',
+    });
+  }
+  if (writer.memory.ring !== ringNumber || writer.memory.config !== number) {
+    await writer.remember({ ring: ringNumber, config: number });
+  }
+  return new Repository({ destination, clock: options.clock, config, writer, keyring, ringNumber, slot });
+}
+
+/** Stores a configuration under number `n`. */
+export async function putConfig(
+  repository: Repository,
+  config: ConfigRecord,
+  n: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const context = Buffer.alloc(8);
+  context.writeBigUInt64BE(BigInt(n));
+  const plaintext = encodeSigned(configMap(config), (unsigned) => repository.sign('hf1/config', unsigned));
+  const { bytes } = sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext);
+  await repository.destination.put(`config/${n}`, bytes, signal);
+}
+
+/** The key slot files of a destination and the numbers of its rings. */
+export async function readKeyFiles(
+  destination: Destination,
+  signal: AbortSignal,
+): Promise<{ slots: SlotFile[]; rings: number[] }> {
+  const slots: SlotFile[] = [];
+  const rings: number[] = [];
+  for await (const page of destination.list('keys/', signal)) {
+    for (const { key, size } of page) {
+      const name = key.slice('keys/'.length);
+      const ring = /^ring-(\d{1,9})$/.exec(name)?.[1];
+      if (ring !== undefined) rings.push(Number(ring));
+      if (!/^[0-9a-f]{32}$/.test(name) || size > 8_192 || slots.length >= 64) continue;
+      const slot = decodeSlot(await destination.get(key, undefined, signal), `key slot ${name}`);
+      if (slot.slot === name) slots.push(slot);
+    }
+  }
+  slots.sort((a, b) => a.createdMs - b.createdMs);
+  return { slots, rings: rings.sort((a, b) => b - a) };
+}
+
+async function newestRing(
+  destination: Destination,
+  rings: readonly number[],
+  slot: OpenSlot,
+  signal: AbortSignal,
+) {
+  let failure: unknown;
+  for (const n of rings) {
+    try {
+      const bytes = await destination.get(`keys/ring-${n}`, undefined, signal);
+      return { keyring: openRing(bytes, n, slot), ringNumber: n };
+    } catch (error) {
+      if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') failure = error;
+      else throw error;
+    }
+  }
+  throw failure ?? corrupt('keys/', 'the repository has key slots but no keyring');
+}
+
+async function newestConfig(
+  destination: Destination,
+  keyring: Keyring,
+  writer: WriterState,
+  signal: AbortSignal,
+) {
+  const keys = objectKeysOf(keyring, writer);
+  const numbers = (await listNumbered(destination, 'config/', signal)).toReversed();
+  let failure: unknown;
+  for (const number of numbers) {
+    const object = `config/${number}`;
+    try {
+      const opened = openObject(
+        keys,
+        OBJECT_TYPES.config,
+        await destination.get(object, undefined, signal),
+        object,
+      );
+      const { record, signature } = decodeConfig(opened.plaintext, object);
+      const message = Buffer.concat([
+        Buffer.from('hf1/config'),
+        keyring.repository,
+        encodeCbor(configMap(record)),
+      ]);
+      if (!verifyEd25519(keyring.adminPublic, message, signature))
+        throw corrupt(object, 'it is not signed by the administrator key');
+      if (Number(opened.context.readBigUInt64BE(0)) !== number)
+        throw corrupt(object, 'it stands under another number');
+      if (!record.repository.equals(keyring.repository))
+        throw corrupt(object, 'it belongs to another repository');
+      return { config: record, number };
+    } catch (error) {
+      if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') failure = error;
+      else throw error;
+    }
+  }
+  throw failure ?? corrupt('config/', 'the repository has no configuration');
+}
+
+function objectKeysOf(keyring: Keyring, writer: WriterState): ObjectKeys {
+  return new ObjectKeys({
+    repository: keyring.repository,
+    writer: Buffer.from(writer.memory.writer, 'hex'),
+    idData: keyring.idData,
+    idTree: keyring.idTree,
+    idPlain: keyring.idPlain,
+    cdc: keyring.cdc,
+    generations: keyring.generations,
+  });
+}
+
+function newKeyring(repository: Buffer, slots: Keyring['slots'], like: Keyring | undefined): Keyring {
+  const admin = generateKeys('ed25519');
+  return {
+    repository,
+    idData: like?.idData ?? randomBytes(32),
+    idTree: like?.idTree ?? randomBytes(32),
+    idPlain: like?.idPlain ?? randomBytes(32),
+    cdc: like?.cdc ?? randomBytes(32),
+    admin: admin.private,
+    adminPublic: admin.public,
+    generations: [{ g: 1, key: randomBytes(32), state: 'current' }],
+    minFormat: FORMAT,
+    slots,
+  };
+}
+
+/** What an interrupted init leaves: a configuration and a ring that no key slot opens. */
+const UNFINISHED_INIT = /^(config\/\d+|keys\/ring-\d+)$/;
+
+async function clearForInit(destination: Destination, signal: AbortSignal): Promise<boolean> {
+  const leftovers: string[] = [];
+  try {
+    for await (const page of destination.list('', signal)) {
+      for (const { key } of page) {
+        if (!UNFINISHED_INIT.test(key)) return false;
+        leftovers.push(key);
+      }
+    }
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return true;
+    throw error;
+  }
+  for (const key of leftovers) await destination.delete(key, signal);
+  return true;
+}

@@ -1,0 +1,132 @@
+import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
+import { OBJECT_TYPES } from '../format/header.ts';
+import {
+  decodeChainContext,
+  decodeSnapshot,
+  encodeChainContext,
+  encodeSnapshot,
+  type ChainPosition,
+  type SnapshotRecord,
+} from '../format/records.ts';
+import { advanceChain, claimPosition, putRecord } from './chain.ts';
+import { listNamed } from './listing.ts';
+import { openObject, sealObject } from './objects.ts';
+import type { Repository } from './repository.ts';
+import { putTombstone, readTombstones, type Tombstones } from './tombstones.ts';
+
+export interface Snapshot {
+  /** SHA-256 of the stored object; people see the first 8 digits. */
+  readonly id: string;
+  readonly record: SnapshotRecord;
+  readonly chain: ChainPosition;
+}
+
+export interface SnapshotList {
+  /** Live snapshots, oldest first. */
+  readonly live: readonly Snapshot[];
+  /** Snapshot objects that could not be read; prune must stop when there is one. */
+  readonly damaged: readonly { readonly id: string; readonly error: RepositoryError }[];
+  /** Snapshot objects that are tombstoned but still stored. */
+  readonly forgotten: readonly string[];
+  readonly tombstones: Tombstones;
+}
+
+/** Reads every snapshot of the repository. */
+export async function listSnapshots(repository: Repository, signal: AbortSignal): Promise<SnapshotList> {
+  const tombstones = await readTombstones(repository, signal);
+  const live: Snapshot[] = [];
+  const damaged: { id: string; error: RepositoryError }[] = [];
+  const forgotten: string[] = [];
+  for (const id of (await listNamed(repository.destination, 'snapshots/', signal)).keys()) {
+    if (tombstones.snapshots.has(id)) {
+      forgotten.push(id);
+      continue;
+    }
+    try {
+      live.push(await readSnapshot(repository, id, signal));
+    } catch (error) {
+      if (!(error instanceof RepositoryError)) throw error;
+      damaged.push({ id, error });
+    }
+  }
+  live.sort((a, b) => a.record.startedMs - b.record.startedMs || a.chain.seq - b.chain.seq);
+  return { live, damaged, forgotten, tombstones };
+}
+
+/** @throws {RepositoryError} SNAPSHOT_NOT_FOUND, CORRUPT_DATA */
+export async function readSnapshot(
+  repository: Repository,
+  id: string,
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  const object = `snapshot ${id}`;
+  let bytes: Buffer;
+  try {
+    bytes = await repository.destination.get(`snapshots/${id}`, undefined, signal);
+  } catch (error) {
+    if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
+    throw new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`, { cause: error });
+  }
+  const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.snapshot, bytes, object, id);
+  return { id, record: decodeSnapshot(plaintext, object), chain: decodeChainContext(context) };
+}
+
+/**
+ * The snapshot that a person means by `latest`, `latest~2`, an id or the beginning of one.
+ * @throws {RepositoryError} SNAPSHOT_NOT_FOUND
+ */
+export function resolveSnapshot(snapshots: readonly Snapshot[], name: string): Snapshot {
+  const back = /^latest(?:~(\d{1,6}))?$/.exec(name);
+  if (back !== null) {
+    const found = snapshots.at(-1 - Number(back[1] ?? 0));
+    if (found !== undefined) return found;
+    throw new RepositoryError(
+      'SNAPSHOT_NOT_FOUND',
+      `There is no snapshot "${name}": the repository has ${snapshots.length}`,
+      {
+        hint: 'List what there is with: holdfast snapshots',
+      },
+    );
+  }
+  const matches = /^[0-9a-f]{4,64}$/.test(name) ? snapshots.filter((one) => one.id.startsWith(name)) : [];
+  const only = matches[0];
+  if (matches.length === 1 && only !== undefined) return only;
+  throw new RepositoryError(
+    'SNAPSHOT_NOT_FOUND',
+    matches.length === 0
+      ? `There is no snapshot "${name}"`
+      : `"${name}" is the beginning of ${matches.length} snapshots`,
+    { hint: 'List what there is with: holdfast snapshots' },
+  );
+}
+
+/** Stores a snapshot: the commit point of a backup. Returns it with its id. */
+export async function commitSnapshot(
+  repository: Repository,
+  record: SnapshotRecord,
+  live: number,
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  const position = await claimPosition(repository, signal);
+  const plaintext = encodeSnapshot(record);
+  if (plaintext.length > 16 * 1024 * 1024)
+    throw corrupt('the new snapshot', 'its record is larger than 16 MiB');
+  const sealed = sealObject(repository.keys, OBJECT_TYPES.snapshot, encodeChainContext(position), plaintext);
+  await putRecord(repository, position, { ...sealed, key: `snapshots/${sealed.name}` }, signal);
+  await advanceChain(repository, position, sealed.name, live, signal);
+  return { id: sealed.name, record, chain: position };
+}
+
+/** Marks snapshots as forgotten. They vanish from every list; prune removes them and their data after the grace period. */
+export async function forgetSnapshots(
+  repository: Repository,
+  ids: readonly string[],
+  reason: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (ids.length === 0) return;
+  const position = await claimPosition(repository, signal);
+  const record = { kind: 'snapshots' as const, names: ids, reason, atMs: repository.clock.now(), fence: 0 };
+  const name = await putTombstone(repository, record, position, signal);
+  await advanceChain(repository, position, name, 0, signal);
+}

@@ -1,0 +1,70 @@
+import { RepositoryError } from '../base/errors.ts';
+import { encodeCbor } from '../format/cbor.ts';
+import { OBJECT_TYPES } from '../format/header.ts';
+import {
+  decodeChainContext,
+  decodeTombstone,
+  encodeChainContext,
+  encodeSigned,
+  tombstoneMap,
+  type ChainPosition,
+  type TombstoneRecord,
+} from '../format/records.ts';
+import { putRecord } from './chain.ts';
+import { listNamed } from './listing.ts';
+import { openObject, sealObject } from './objects.ts';
+import type { Repository } from './repository.ts';
+
+export interface Tombstone {
+  readonly name: string;
+  readonly record: TombstoneRecord;
+  readonly chain: ChainPosition;
+  /** The storage's clock. */
+  readonly storedMs: number;
+}
+
+export interface Tombstones {
+  readonly all: readonly Tombstone[];
+  readonly snapshots: ReadonlySet<string>;
+  readonly packs: ReadonlySet<string>;
+  /** Objects below trash/ that are not valid tombstones of this repository, and so have no effect. */
+  readonly ignored: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** Reads every tombstone. Unsigned, wrongly signed and damaged ones have no effect and are reported. */
+export async function readTombstones(repository: Repository, signal: AbortSignal): Promise<Tombstones> {
+  const all: Tombstone[] = [];
+  const ignored: { name: string; reason: string }[] = [];
+  for (const [name, { modifiedMs }] of await listNamed(repository.destination, 'trash/', signal)) {
+    const object = `tombstone ${name}`;
+    const bytes = await repository.destination.get(`trash/${name}`, undefined, signal);
+    try {
+      const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
+      const { record, signature } = decodeTombstone(plaintext, object);
+      if (!repository.signed('hf1/tomb', encodeCbor(tombstoneMap(record)), signature)) {
+        ignored.push({ name, reason: 'it is not signed by the administrator key' });
+        continue;
+      }
+      all.push({ name, record, chain: decodeChainContext(context), storedMs: modifiedMs });
+    } catch (error) {
+      if (!(error instanceof RepositoryError)) throw error;
+      ignored.push({ name, reason: error.message });
+    }
+  }
+  const named = (kind: TombstoneRecord['kind']): Set<string> =>
+    new Set(all.filter((one) => one.record.kind === kind).flatMap((one) => one.record.names));
+  return { all, snapshots: named('snapshots'), packs: named('packs'), ignored };
+}
+
+/** Writes a tombstone as the next record of this writer's chain; returns its name. */
+export async function putTombstone(
+  repository: Repository,
+  record: TombstoneRecord,
+  position: ChainPosition,
+  signal: AbortSignal,
+): Promise<string> {
+  const plaintext = encodeSigned(tombstoneMap(record), (unsigned) => repository.sign('hf1/tomb', unsigned));
+  const sealed = sealObject(repository.keys, OBJECT_TYPES.tombstone, encodeChainContext(position), plaintext);
+  await putRecord(repository, position, { ...sealed, key: `trash/${sealed.name}` }, signal);
+  return sealed.name;
+}

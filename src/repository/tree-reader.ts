@@ -1,0 +1,81 @@
+import { corrupt } from '../base/errors.ts';
+import { ChunkHasher } from '../codec/hash.ts';
+import type { Namespace } from '../codec/keys.ts';
+import { decodeTreeChunk } from '../format/tree-decode.ts';
+import type { Entry, FileEntry, TreeChunk } from '../format/tree.ts';
+import { requireChunk, type ChunkIndex } from './chunk-index.ts';
+import type { Repository } from './repository.ts';
+import { SegmentCache } from './segment-reader.ts';
+
+/** Raw tree segments kept: directories that lie near each other in the tree lie near each other in the packs. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+
+/** Reads the trees of one namespace; every chunk is hashed again before it is believed. */
+export class TreeReader {
+  readonly #index: ChunkIndex;
+  readonly #hasher: ChunkHasher;
+  readonly #cache: SegmentCache;
+
+  constructor(repository: Repository, index: ChunkIndex, namespace: Namespace) {
+    this.#index = index;
+    this.#hasher = new ChunkHasher(repository.keys.idKey('tree', namespace));
+    this.#cache = new SegmentCache(repository.destination, repository.keys, index, CACHE_BYTES);
+  }
+
+  /** @throws {RepositoryError} CORRUPT_DATA when it is missing or damaged */
+  async chunk(id: Buffer, signal: AbortSignal): Promise<TreeChunk> {
+    const object = `tree ${id.toString('hex')}`;
+    const { pack, segment, offset, length } = requireChunk(this.#index, id);
+    const raw = await this.#cache.segment(pack, segment, signal);
+    const bytes = raw.subarray(offset, offset + length);
+    if (bytes.length !== length || !this.#hasher.id(bytes).equals(id))
+      throw corrupt(object, 'its bytes do not match its id');
+    return decodeTreeChunk(bytes, object);
+  }
+
+  /** The entries of a directory in order, one leaf at a time, so that a million of them never stand in memory together. */
+  async *leaves(
+    id: Buffer,
+    signal: AbortSignal,
+    depth = 0,
+  ): AsyncGenerator<readonly Entry[], void, undefined> {
+    const chunk = await this.chunk(id, signal);
+    if (chunk.form === 'leaf') {
+      yield chunk.entries;
+      return;
+    }
+    if (chunk.form !== 'branch' || depth > 8)
+      throw corrupt(`tree ${id.toString('hex')}`, 'it is not a directory');
+    for (const child of chunk.children) yield* this.leaves(child.id, signal, depth + 1);
+  }
+
+  /** All entries of a directory, in order of their names. */
+  async directory(id: Buffer, signal: AbortSignal): Promise<readonly Entry[]> {
+    const chunk = await this.chunk(id, signal);
+    if (chunk.form === 'leaf') return chunk.entries;
+    const entries: Entry[] = [];
+    let last: string | undefined;
+    for await (const leaf of this.leaves(id, signal)) {
+      for (const entry of leaf) {
+        if (last !== undefined && !(last < entry.name))
+          throw corrupt(`tree ${id.toString('hex')}`, 'its leaves are out of order');
+        last = entry.name;
+        entries.push(entry);
+      }
+    }
+    return entries;
+  }
+
+  /** The ids of a file's data chunks, 24 bytes each, with indirect lists resolved. */
+  async contentIds(file: FileEntry, signal: AbortSignal): Promise<Buffer> {
+    if (!file.indirect) return file.content;
+    const lists: Buffer[] = [];
+    for (let at = 0; at < file.content.length; at += 24) {
+      const id = file.content.subarray(at, at + 24);
+      const chunk = await this.chunk(id, signal);
+      if (chunk.form !== 'list') throw corrupt(`tree ${id.toString('hex')}`, 'it is not a list of chunks');
+      lists.push(chunk.ids);
+    }
+    return Buffer.concat(lists);
+  }
+}

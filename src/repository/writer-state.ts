@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
+import { RepositoryError, StateError } from '../base/errors.ts';
+import { NO_RECORD } from '../format/records.ts';
+
+/**
+ * What this host remembers of a repository between runs: who it is as a writer, its newest record, and the highest
+ * ring, configuration and foreign records it has seen, so that a rolled-back repository is noticed.
+ */
+export interface WriterMemory {
+  readonly writer: string;
+  readonly seq: number;
+  readonly prev: string;
+  readonly ring: number;
+  readonly config: number;
+  readonly heads: Readonly<Record<string, { readonly seq: number; readonly record: string }>>;
+  /** A record of the chain that is about to be stored: the run may die before it knows whether it was. */
+  readonly announced?: AnnouncedRecord | undefined;
+}
+
+export interface AnnouncedRecord {
+  readonly seq: number;
+  /** SHA-256 of the record. */
+  readonly record: string;
+  readonly key: string;
+}
+
+/** Keeps a WriterMemory in `<directory>/repositories/<id>.json`, or in memory only when there is no directory. */
+export class WriterState {
+  readonly #path: string | undefined;
+  #memory: WriterMemory;
+
+  private constructor(path: string | undefined, memory: WriterMemory) {
+    this.#path = path;
+    this.#memory = memory;
+  }
+
+  /** @throws {StateError} when the file is there but cannot be understood */
+  static async open(directory: string | undefined, repositoryId: string): Promise<WriterState> {
+    const path =
+      directory === undefined ? undefined : join(directory, 'repositories', `${repositoryId}.json`);
+    const fresh: WriterMemory = {
+      writer: randomBytes(16).toString('hex'),
+      seq: 0,
+      prev: NO_RECORD,
+      ring: 0,
+      config: 0,
+      heads: {},
+    };
+    if (path === undefined) return new WriterState(undefined, fresh);
+    const stored = await readFileIfPresent(path);
+    if (stored === undefined) return new WriterState(path, fresh);
+    return new WriterState(path, parseMemory(stored.toString('utf8'), path));
+  }
+
+  get memory(): WriterMemory {
+    return this.#memory;
+  }
+
+  async remember(changes: Partial<WriterMemory>): Promise<void> {
+    this.#memory = { ...this.#memory, ...changes };
+    if (this.#path !== undefined)
+      await writeFileAtomically(this.#path, `${JSON.stringify(this.#memory, undefined, 2)}\n`);
+  }
+
+  /** @throws {RepositoryError} REFUSED when the repository shows less than this host has seen before */
+  requireNotOlder(seen: { readonly ring: number; readonly config: number }): void {
+    if (seen.ring >= this.#memory.ring && seen.config >= this.#memory.config) return;
+    throw new RepositoryError(
+      'REFUSED',
+      'The repository is older than when this machine last used it: it has been rolled back',
+      {
+        hint: "Find out who restored or replaced the destination before you go on; delete this machine's memory of the repository to accept it.",
+      },
+    );
+  }
+}
+
+function parseMemory(text: string, path: string): WriterMemory {
+  const damaged = (cause?: unknown): StateError =>
+    new StateError('STATE_DAMAGED', `${path} is damaged`, {
+      hint: 'Move the file away; the next run continues as a new writer and loses nothing.',
+      cause,
+    });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw damaged(cause);
+  }
+  if (!isMemory(value)) throw damaged();
+  return value;
+}
+
+function isMemory(value: unknown): value is WriterMemory {
+  if (typeof value !== 'object' || value === null) return false;
+  const memory: Partial<Record<keyof WriterMemory, unknown>> = value;
+  return (
+    typeof memory.writer === 'string' &&
+    /^[0-9a-f]{32}$/.test(memory.writer) &&
+    Number.isSafeInteger(memory.seq) &&
+    typeof memory.prev === 'string' &&
+    Number.isSafeInteger(memory.ring) &&
+    Number.isSafeInteger(memory.config) &&
+    typeof memory.heads === 'object' &&
+    memory.heads !== null &&
+    (memory.announced === undefined || isAnnounced(memory.announced))
+  );
+}
+
+function isAnnounced(value: unknown): value is AnnouncedRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const announced: Partial<Record<keyof AnnouncedRecord, unknown>> = value;
+  return (
+    Number.isSafeInteger(announced.seq) &&
+    typeof announced.record === 'string' &&
+    typeof announced.key === 'string'
+  );
+}
