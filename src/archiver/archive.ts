@@ -1,0 +1,318 @@
+import { randomBytes } from 'node:crypto';
+import type { ByteString } from '../base/byte-path.ts';
+import { RepositoryError } from '../base/errors.ts';
+import type { Compression } from '../codec/compress.ts';
+import type { Namespace } from '../codec/keys.ts';
+import { encodeIndexedPack } from '../format/index-object.ts';
+import type { SnapshotRecord } from '../format/records.ts';
+import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import { listNamed } from '../repository/listing.ts';
+import type { Repository } from '../repository/repository.ts';
+import {
+  commitSnapshot,
+  listSnapshots,
+  resolveSnapshot,
+  type Snapshot,
+  type SnapshotList,
+} from '../repository/snapshots.ts';
+import { readTombstones } from '../repository/tombstones.ts';
+import { TreeReader } from '../repository/tree-reader.ts';
+import { createExcluder, type ExcludeOptions } from './exclude.ts';
+import { FileSaver } from './file-saver.ts';
+import type { ArchiveObserver } from './observer.ts';
+import { PackStore } from './pack-store.ts';
+import { chooseParent, parentOf, type Parent } from './parent.ts';
+import type { StoredDirectory } from './pending-directory.ts';
+import { Batcher, type Batch } from './read-job.ts';
+import { ReadPool } from './read-pool.ts';
+import { readRuleFile } from './rule-files.ts';
+import { arrangeSources } from './source-tree.ts';
+import { Tally } from './tally.ts';
+import { TreeStore } from './tree-store.ts';
+import { walk, type ChangeSet } from './walk.ts';
+
+export interface ArchiveRequest {
+  readonly repository: Repository;
+  /** Absolute, normalised paths. */
+  readonly sources: readonly ByteString[];
+  readonly host: string;
+  readonly user: string;
+  readonly tool: string;
+  readonly tags: readonly string[];
+  readonly pinned: boolean;
+  readonly compression: Compression;
+  /** Store in the plain namespace, without encryption. */
+  readonly plain: boolean;
+  /** Share chunks with no other snapshot. */
+  readonly isolated: boolean;
+  readonly exclude: ExcludeOptions;
+  /** Compare with this snapshot; `auto` is the newest one of the same host and paths, `none` reads everything. */
+  readonly parent: 'auto' | 'none' | { readonly snapshot: string };
+  readonly changes?: ChangeSet | undefined;
+  readonly workers?: number | undefined;
+}
+
+export interface ArchiveSummary {
+  readonly snapshot: Snapshot;
+  readonly bytesRead: number;
+  /** Raw bytes of the chunks that were new. */
+  readonly bytesNew: number;
+  /** Bytes sent to the destination, trees and index objects included. */
+  readonly bytesUploaded: number;
+  readonly durationMs: number;
+}
+
+/** A pack this run relies on went away before the commit: the run starts again and stores those chunks itself. */
+class ReliedPackGone extends Error {
+  override readonly name = 'ReliedPackGone';
+}
+
+const ATTEMPTS = 3;
+
+/**
+ * Backs the sources up: walk, read, cut, look up, seal, store, and last of all the snapshot, which is the only commit
+ * point. Source errors are recorded and cost one entry each; every other error ends the run without a snapshot.
+ *
+ * @throws {RepositoryError} {DestinationError} {BugError}
+ */
+export async function archive(
+  request: ArchiveRequest,
+  observer: ArchiveObserver,
+  signal: AbortSignal,
+): Promise<ArchiveSummary> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await archiveOnce(request, observer, signal);
+    } catch (error) {
+      if (!(error instanceof ReliedPackGone)) throw error;
+      if (attempt === ATTEMPTS) {
+        throw new RepositoryError('REPOSITORY_LOCKED', 'Packs keep being removed while this backup runs', {
+          hint: 'Let prune finish, then run the backup again. Nothing was lost.',
+          cause: error,
+        });
+      }
+    }
+  }
+}
+
+async function archiveOnce(
+  request: ArchiveRequest,
+  observer: ArchiveObserver,
+  signal: AbortSignal,
+): Promise<ArchiveSummary> {
+  const { repository } = request;
+  const { clock } = repository;
+  const startedMs = clock.now();
+  const started = clock.monotonic();
+  observer.phase('scanning');
+  const namespace: Namespace = { plain: request.plain, salt: request.isolated ? randomBytes(16) : undefined };
+  const snapshots = await listSnapshots(repository, signal);
+  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  const parent = findParent(request, snapshots, index);
+  const tally = new Tally(observer);
+  const store = new PackStore(repository, signal);
+  for (const pack of index.uncovered) {
+    if (!snapshots.tombstones.packs.has(pack.name)) store.cover(encodeIndexedPack(pack));
+  }
+  const trees = new TreeStore(repository, index.table, store, {
+    namespace,
+    compression: request.compression,
+  });
+  const pool = new LazyPool(() => new ReadPool(repository, index.table, store, { namespace, ...request }));
+  await using disposal = new AsyncDisposableStack();
+  disposal.use(pool);
+
+  const root = await walkSources(request, { parent, tally, store, trees, pool, observer, signal });
+
+  observer.phase('uploading');
+  trees.finish();
+  await store.finish();
+
+  observer.phase('committing');
+  await requireRelied(repository, index, parent, signal);
+  const record = snapshotRecord(request, {
+    root,
+    namespace,
+    tally,
+    parent,
+    startedMs,
+    finishedMs: clock.now(),
+  });
+  const snapshot = await commitSnapshot(repository, record, liveCount(repository, snapshots) + 1, signal);
+  return {
+    snapshot,
+    bytesRead: tally.bytesRead,
+    bytesNew: pool.newBytes + trees.newBytes,
+    bytesUploaded: store.uploadedBytes,
+    durationMs: clock.monotonic() - started,
+  };
+}
+
+interface WalkContext {
+  readonly parent: Parent | undefined;
+  readonly tally: Tally;
+  readonly store: PackStore;
+  readonly trees: TreeStore;
+  readonly pool: LazyPool;
+  readonly observer: ArchiveObserver;
+  readonly signal: AbortSignal;
+}
+
+/** Walks and reads everything; resolves once the root directory is stored and every data pack with it. */
+async function walkSources(request: ArchiveRequest, context: WalkContext): Promise<StoredDirectory> {
+  const { parent, tally, store, trees, pool, observer, signal } = context;
+  const batches: Batch[] = [];
+  const batcher = new Batcher((batch) => batches.push(batch));
+  const send = async (): Promise<void> => {
+    for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
+      await pool.room(signal);
+      pool.submit(batch);
+    }
+  };
+  let root: StoredDirectory | undefined;
+  const parts = {
+    parent,
+    changes: request.changes,
+    tally,
+    signal,
+    files: new FileSaver(batcher, tally, (ids) => trees.content(ids)),
+    storeChunk: trees.put,
+    excluderFor: (path: ByteString, kind: string, device: number) =>
+      createExcluder(
+        request.exclude,
+        { root: path, kind: kind === 'file' || kind === 'directory' ? kind : 'other', device },
+        { read: readRuleFile, onError: (error) => observer.ruleProblem(error) },
+      ),
+    pace: async (path: ByteString) => {
+      signal.throwIfAborted();
+      observer.directory(path, tally.counters(store.uploadedBytes));
+      await send();
+      await trees.room(signal);
+    },
+  };
+  await walk(arrangeSources(request.sources), parts, (stored) => {
+    root = stored;
+  });
+  batcher.flush();
+  await send();
+  await pool.finish(signal);
+  if (root === undefined) throw new RepositoryError('REFUSED', 'The walk ended without a complete tree');
+  return root;
+}
+
+/** The readers, started when the first file has to be read: an unchanged source needs none. */
+class LazyPool {
+  readonly #make: () => ReadPool;
+  #pool: ReadPool | undefined;
+
+  constructor(make: () => ReadPool) {
+    this.#make = make;
+  }
+
+  get newBytes(): number {
+    return this.#pool?.newBytes ?? 0;
+  }
+
+  async room(signal: AbortSignal): Promise<void> {
+    this.#pool ??= this.#make();
+    await this.#pool.room(signal);
+  }
+
+  submit(batch: Batch): void {
+    this.#pool?.submit(batch);
+  }
+
+  async finish(signal: AbortSignal): Promise<void> {
+    await this.#pool?.finish(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool?.[Symbol.asyncDispose]();
+  }
+}
+
+function findParent(request: ArchiveRequest, snapshots: SnapshotList, index: ChunkIndex): Parent | undefined {
+  const { repository, parent, plain, isolated, host, sources } = request;
+  if (parent === 'none' || isolated) return undefined;
+  const snapshot =
+    parent === 'auto'
+      ? chooseParent(snapshots.live, { host, paths: sources, plain, kind: 'files' })
+      : resolveSnapshot(snapshots.live, parent.snapshot);
+  if (snapshot === undefined || snapshot.record.plain !== plain || snapshot.record.salt !== undefined)
+    return undefined;
+  return parentOf(snapshot, new TreeReader(repository, index, { plain }));
+}
+
+/**
+ * Just before the commit: every pack that chunks were found in must still be listed with its length and carry no
+ * tombstone, and the parent, whose subtrees were taken over unseen, must still be a live snapshot.
+ */
+async function requireRelied(
+  repository: Repository,
+  index: ChunkIndex,
+  parent: Parent | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const listed = await listNamed(repository.destination, 'packs/', signal);
+  const tombstones = await readTombstones(repository, signal);
+  for (const number of index.table.reliedPacks()) {
+    const pack = index.packs[number];
+    if (pack === undefined) continue;
+    if (listed.get(pack.name)?.size !== pack.length || tombstones.packs.has(pack.name))
+      throw new ReliedPackGone(pack.name);
+  }
+  if (parent === undefined) return;
+  const { id } = parent.snapshot;
+  const present = await listNamed(repository.destination, 'snapshots/', signal);
+  if (!present.has(id) || tombstones.snapshots.has(id)) throw new ReliedPackGone(`snapshot ${id}`);
+}
+
+function snapshotRecord(
+  request: ArchiveRequest,
+  result: {
+    root: StoredDirectory;
+    namespace: Namespace;
+    tally: Tally;
+    parent: Parent | undefined;
+    startedMs: number;
+    finishedMs: number;
+  },
+): SnapshotRecord {
+  const { root, namespace, tally, parent, startedMs, finishedMs } = result;
+  const { tool, host, user, sources, tags, pinned, plain } = request;
+  return {
+    tool,
+    host,
+    user,
+    paths: sources,
+    startedMs,
+    finishedMs,
+    root: root.id,
+    plain,
+    salt: namespace.salt === undefined ? undefined : Buffer.from(namespace.salt),
+    tags,
+    pinned,
+    status: tally.problemCount === 0 ? 'complete' : 'partial',
+    errors: tally.problems,
+    errorsMore: tally.problemsMore,
+    counts: {
+      files: root.totals.files,
+      directories: tally.directories,
+      links: tally.links,
+      others: tally.others,
+      bytes: root.totals.bytes,
+      new: tally.filesNew,
+      changed: tally.filesChanged,
+      unchanged: tally.filesUnchanged,
+      failed: tally.filesFailed,
+    },
+    owners: tally.owners(parent?.snapshot.record.owners),
+    omitted: tally.omitted,
+    parent: parent?.snapshot.id,
+    kind: 'files',
+  };
+}
+
+function liveCount(repository: Repository, snapshots: SnapshotList): number {
+  return snapshots.live.filter((one) => one.chain.writer === repository.writer.memory.writer).length;
+}

@@ -1,0 +1,185 @@
+import { constants, fstatSync, openSync, readSync, type BigIntStats } from 'node:fs';
+import { fsPath, type ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
+import type { Chunker } from '../codec/chunker.ts';
+import type { Xattr } from '../format/tree.ts';
+import { LARGE_CHUNK } from '../repository/pack-writer.ts';
+import { dataExtents } from '../system/holes.ts';
+import { readXattrs } from '../system/xattr.ts';
+import type { ChunkSink } from './chunk-sink.ts';
+import { closeSource, isLongPath, openSource } from './source-open.ts';
+import { Cutter, type CutContent } from './cutter.ts';
+import type { FileRead, FileTask, StatFacts } from './messages.ts';
+
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** Linux: leave access times alone where we may (owner or root). */
+const O_NOATIME = process.platform === 'linux' ? 0o1000000 : 0;
+
+const EMPTY_CONTENT: CutContent = { ids: [], holes: [] };
+
+/** Reads files into chunks. Everything is synchronous: a promise costs ten times what reading a small file does. */
+export class FileReader {
+  readonly #sink: ChunkSink;
+  readonly #cutter: Cutter;
+  #noAtime = O_NOATIME;
+
+  constructor(sink: ChunkSink, chunker: Chunker) {
+    this.#sink = sink;
+    this.#cutter = new Cutter(chunker, (chunk) => sink.take(chunk));
+  }
+
+  /** Reads one file or span. A file that changes meanwhile is read once more; a source error is a result, not a throw. */
+  read(task: FileTask): FileRead {
+    let fd: number;
+    try {
+      fd = this.#open(task.path);
+    } catch (error) {
+      return sourceFailure(error);
+    }
+    try {
+      return this.#readOpen(fd, task);
+    } catch (error) {
+      if (errnoOf(error) === undefined || !isSourceErrno(error)) throw error;
+      this.#cutter.finish();
+      return sourceFailure(error);
+    } finally {
+      closeSource(task.path, fd);
+    }
+  }
+
+  #readOpen(fd: number, task: FileTask): FileRead {
+    let facts: StatFacts = task;
+    const refreshed = fstatSync(fd, { bigint: true });
+    if (!sameFile(refreshed, task)) {
+      if (!refreshed.isFile())
+        return { problem: 'ENOENT', message: 'it was replaced by something that is not a file' };
+      facts = statFacts(refreshed);
+    }
+    for (let attempt = 0; ; attempt += 1) {
+      const { content, bytes } = this.#readContent(fd, facts, task);
+      const after = fstatSync(fd, { bigint: true });
+      const steady = sameFile(after, facts) && bytes === task.spanLength(facts.size);
+      if (!steady && attempt === 0 && task.whole) {
+        facts = statFacts(after);
+        continue;
+      }
+      const xattrProblems: string[] = [];
+      const xattrs = task.whole || task.first ? this.#xattrs(fd, xattrProblems) : undefined;
+      return {
+        content,
+        size: task.whole ? bytes : facts.size,
+        changed: !steady,
+        stat: facts === task ? undefined : facts,
+        xattrs,
+        xattrProblems,
+      };
+    }
+  }
+
+  #readContent(fd: number, facts: StatFacts, task: FileTask): { content: CutContent; bytes: number } {
+    const length = task.spanLength(facts.size);
+    if (task.whole && length === 0) return { content: EMPTY_CONTENT, bytes: this.#isStillEmpty(fd) ? 0 : 1 };
+    if (task.whole && length < LARGE_CHUNK) return this.#readSmall(fd, length);
+    return this.#readLarge(fd, task.offset, length, facts);
+  }
+
+  #isStillEmpty(fd: number): boolean {
+    return readSync(fd, Buffer.allocUnsafe(1), 0, 1, 0) === 0;
+  }
+
+  #readSmall(fd: number, length: number): { content: CutContent; bytes: number } {
+    const room = this.#sink.reserve(length);
+    let bytes = 0;
+    while (bytes < length) {
+      const got = readSync(fd, room, bytes, length - bytes, bytes);
+      if (got === 0) break;
+      bytes += got;
+    }
+    if (bytes === 0) return { content: EMPTY_CONTENT, bytes };
+    return { content: { ids: [this.#sink.takeReserved(room, bytes)], holes: [] }, bytes };
+  }
+
+  #readLarge(
+    fd: number,
+    offset: number,
+    length: number,
+    facts: StatFacts,
+  ): { content: CutContent; bytes: number } {
+    const end = offset + length;
+    const sparse = facts.blocks * 512 < facts.size;
+    const extents = sparse ? dataExtents(fd, facts.size) : [{ offset, length }];
+    let position = offset;
+    for (const extent of extents) {
+      const from = Math.max(extent.offset, offset);
+      const to = Math.min(extent.offset + extent.length, end);
+      if (to <= from) continue;
+      if (from > position) this.#cutter.hole(position, from - position);
+      position = from;
+      while (position < to) {
+        const room = this.#cutter.room(position);
+        const got = readSync(fd, room, 0, Math.min(room.length, to - position), position);
+        if (got === 0) {
+          // Later spans keep their places: what is missing from this one becomes a hole.
+          const bytes = position - offset;
+          if (offset > 0 || end < facts.size) this.#cutter.hole(position, end - position);
+          return { content: this.#cutter.finish(), bytes };
+        }
+        this.#cutter.filled(position, got);
+        position += got;
+      }
+    }
+    if (position < end) this.#cutter.hole(position, end - position);
+    return { content: this.#cutter.finish(), bytes: length };
+  }
+
+  #xattrs(fd: number, problems: string[]): Xattr[] | undefined {
+    const xattrs = readXattrs(fd, (name, error) => problems.push(`${name}: ${error.code ?? error.message}`));
+    return xattrs.length === 0 ? undefined : xattrs;
+  }
+
+  #open(path: ByteString): number {
+    if (isLongPath(path)) return openSource(path, OPEN_FLAGS);
+    const name = fsPath(path);
+    if (this.#noAtime === 0) return openSync(name, OPEN_FLAGS);
+    try {
+      return openSync(name, OPEN_FLAGS | this.#noAtime);
+    } catch (error) {
+      // Only the owner and root may leave access times alone; the file itself may well be readable.
+      if (errnoOf(error) !== 'EPERM') throw error;
+      return openSync(name, OPEN_FLAGS);
+    }
+  }
+}
+
+function sameFile(stat: BigIntStats, facts: StatFacts): boolean {
+  return (
+    stat.ctimeNs === facts.ctimeNs &&
+    stat.mtimeNs === facts.mtimeNs &&
+    Number(stat.size) === facts.size &&
+    Number(stat.ino) === facts.inode
+  );
+}
+
+function statFacts(stat: BigIntStats): StatFacts {
+  return {
+    size: Number(stat.size),
+    mtimeNs: stat.mtimeNs,
+    ctimeNs: stat.ctimeNs,
+    inode: Number(stat.ino),
+    blocks: Number(stat.blocks),
+    mode: Number(stat.mode) & 0o7777,
+    uid: Number(stat.uid),
+    gid: Number(stat.gid),
+  };
+}
+
+/** Errors that reading a source can give; anything else (a bug, memory) is not the file's fault. */
+function isSourceErrno(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}
+
+function sourceFailure(error: unknown): FileRead {
+  const code = errnoOf(error);
+  if (code === undefined) throw error;
+  return { problem: code, message: error instanceof Error ? error.message : code };
+}

@@ -1,0 +1,187 @@
+import { asByteString, type ByteString } from '../base/byte-path.ts';
+import type { FileEntry, Hole } from '../format/tree.ts';
+import type { StatFacts, TaskExtras } from './messages.ts';
+import type { PendingEntry } from './pending-directory.ts';
+import type { Batcher, ReadOutcome } from './read-job.ts';
+import type { SourceStat } from './source-stat.ts';
+import type { Tally } from './tally.ts';
+import { metadataOf } from './walk.ts';
+
+/** Files from this size on are cut into spans that different workers read at the same time. */
+const SPAN = 256 * 1024 * 1024;
+
+export interface FileToSave {
+  readonly path: ByteString;
+  readonly name: ByteString;
+  readonly stat: SourceStat;
+  /** The parent's version, when there is one. */
+  readonly old: FileEntry | undefined;
+}
+
+/** Turns what the readers found of a file's content into the content field of its entry. */
+export type ContentOf = (ids: Buffer) => { content: Buffer; indirect: boolean };
+
+/** Has the content of new and changed files read and makes their entries. */
+export class FileSaver {
+  readonly #batcher: Batcher;
+  readonly #tally: Tally;
+  readonly #contentOf: ContentOf;
+  /** Several names of one inode: read once. */
+  readonly #links = new Map<string, LinkGroup>();
+
+  constructor(batcher: Batcher, tally: Tally, contentOf: ContentOf) {
+    this.#batcher = batcher;
+    this.#tally = tally;
+    this.#contentOf = contentOf;
+  }
+
+  /** An unchanged file: further names of its inode need not be read either. */
+  keep(entry: FileEntry): void {
+    if (entry.links === undefined) return;
+    this.#links.set(linkKey(entry.links.device, entry.inode, entry), { entry, waiting: [] });
+  }
+
+  save(file: FileToSave, done: PendingEntry): void {
+    const { stat } = file;
+    if (stat.nlink <= 1) {
+      this.#read(file, (entry) => this.#settle(file, entry, done));
+      return;
+    }
+    const key = linkKey(Number(stat.dev), Number(stat.ino), stat);
+    const group = this.#links.get(key);
+    if (group === undefined) {
+      const fresh: LinkGroup = { entry: undefined, waiting: [] };
+      this.#links.set(key, fresh);
+      this.#read(file, (entry) => {
+        fresh.entry = entry;
+        this.#settle(file, entry, done);
+        for (const again of fresh.waiting) again(entry);
+        fresh.waiting = [];
+      });
+      return;
+    }
+    const named = (entry: FileEntry | undefined): void => {
+      if (entry === undefined)
+        this.#tally.problem(file.path, 'EIO', 'another name of the same file could not be read');
+      this.#settle(file, entry === undefined ? undefined : { ...entry, name: file.name }, done);
+    };
+    if (group.entry === undefined) group.waiting.push(named);
+    else named(group.entry);
+  }
+
+  #settle(file: FileToSave, entry: FileEntry | undefined, done: PendingEntry): void {
+    const { old } = file;
+    if (entry === undefined) {
+      this.#tally.filesFailed += 1;
+      done(undefined, false);
+      return;
+    }
+    const sameContent = old !== undefined && old.content.equals(entry.content) && old.size === entry.size;
+    if (old === undefined) this.#tally.filesNew += 1;
+    else if (sameContent) this.#tally.filesUnchanged += 1;
+    else this.#tally.filesChanged += 1;
+    this.#tally.bytesDone += entry.size;
+    done(entry, false);
+  }
+
+  #read(file: FileToSave, done: (entry: FileEntry | undefined) => void): void {
+    const { path, stat } = file;
+    const facts: StatFacts = {
+      size: stat.size,
+      mtimeNs: stat.mtimeNs,
+      ctimeNs: stat.ctimeNs,
+      inode: Number(stat.ino),
+      blocks: stat.blocks,
+      mode: stat.mode & 0o7777,
+      uid: stat.uid,
+      gid: stat.gid,
+    };
+    if (stat.size <= SPAN) {
+      this.#batcher.add({
+        path,
+        facts,
+        span: undefined,
+        done: (outcome) => done(this.#entryOf(file, [outcome])),
+      });
+      return;
+    }
+    const spans = Math.ceil(stat.size / SPAN);
+    const outcomes: ReadOutcome[] = [];
+    let left = spans;
+    for (let i = 0; i < spans; i += 1) {
+      const span = { offset: i * SPAN, length: Math.min(SPAN, stat.size - i * SPAN) };
+      this.#batcher.add({
+        path,
+        facts,
+        span,
+        done: (outcome) => {
+          outcomes[i] = outcome;
+          left -= 1;
+          if (left === 0) done(this.#entryOf(file, outcomes));
+        },
+      });
+    }
+  }
+
+  /** The entry of a file from its spans (one for most files), or undefined when it could not be read. */
+  #entryOf(file: FileToSave, outcomes: readonly ReadOutcome[]): FileEntry | undefined {
+    const { path, name, stat } = file;
+    const extras = outcomes.map((one) => one.extras).filter((one) => one !== undefined);
+    const problem = extras.find((one) => one.problem !== undefined)?.problem;
+    if (problem !== undefined) {
+      this.#tally.problem(path, problem.code, `it cannot be read: ${problem.code}`);
+      return undefined;
+    }
+    const whole = outcomes.length === 1 ? outcomes[0] : undefined;
+    const changed = extras.some((one) => one.changed || (whole === undefined && one.stat !== undefined));
+    if (changed) this.#tally.problem(path, 'CHANGED', 'it changed while it was read');
+    for (const one of extras)
+      for (const what of one.xattrProblems) this.#tally.omit(`extended attribute ${what}`);
+    const refreshed = whole?.extras?.stat;
+    const size = whole?.size ?? stat.size;
+    this.#tally.bytesRead += size;
+    const ids = whole === undefined ? Buffer.concat(outcomes.map((one) => one.ids)) : whole.ids;
+    const holes = joinHoles(extras);
+    return {
+      type: 'file',
+      ...metadataOf(name, stat),
+      ...(refreshed === undefined ? {} : refreshedMetadata(refreshed)),
+      xattrs: extras
+        .find((one) => one.xattrs !== undefined)
+        ?.xattrs?.map(({ name, value }) => ({ name: asByteString(name), value: Buffer.from(value) })),
+      size,
+      holes: holes.length === 0 ? undefined : holes,
+      ...this.#contentOf(ids),
+      changedWhileRead: changed,
+    };
+  }
+}
+
+interface LinkGroup {
+  entry: FileEntry | undefined;
+  waiting: ((entry: FileEntry | undefined) => void)[];
+}
+
+/** The times are part of the key: a name seen after the inode changed is read again. */
+function linkKey(
+  device: number,
+  inode: number,
+  times: { readonly mtimeNs: bigint; readonly ctimeNs: bigint },
+): string {
+  return `${device}/${inode}/${times.mtimeNs}/${times.ctimeNs}`;
+}
+
+function refreshedMetadata({ mtimeNs, ctimeNs, inode, mode, uid, gid }: StatFacts) {
+  return { mtimeNs, ctimeNs, inode, mode, uid, gid };
+}
+
+/** Holes of all spans in order, joined where one ends and the next begins. */
+function joinHoles(extras: readonly TaskExtras[]): Hole[] {
+  const holes: { offset: number; length: number }[] = [];
+  for (const { offset, length } of extras.flatMap((one) => one.holes)) {
+    const last = holes.at(-1);
+    if (last !== undefined && last.offset + last.length === offset) last.length += length;
+    else holes.push({ offset, length });
+  }
+  return holes;
+}

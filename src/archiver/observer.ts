@@ -1,0 +1,39 @@
+import type { ByteString } from '../base/byte-path.ts';
+import type { SourceError } from '../base/errors.ts';
+import type { EntryProblem } from '../format/records.ts';
+
+export type ArchivePhase = 'scanning' | 'uploading' | 'committing';
+
+/** Counters of a running backup; they only grow. */
+export interface ArchiveCounters {
+  readonly filesNew: number;
+  readonly filesChanged: number;
+  readonly filesUnchanged: number;
+  readonly filesFailed: number;
+  readonly directories: number;
+  readonly links: number;
+  readonly others: number;
+  /** Logical bytes of the files captured so far, unchanged ones included. */
+  readonly bytesDone: number;
+  /** Bytes that were read. */
+  readonly bytesRead: number;
+  /** Bytes sent to the destination. */
+  readonly bytesUploaded: number;
+}
+
+/** Told what happens while a backup runs; cheap calls, none may throw. */
+export interface ArchiveObserver {
+  phase(phase: ArchivePhase): void;
+  /** The walker arrived at a directory. */
+  directory(path: ByteString, counters: ArchiveCounters): void;
+  problem(problem: EntryProblem): void;
+  /** A file that holds exclude rules could not be used. */
+  ruleProblem(error: SourceError): void;
+}
+
+export const SILENT: ArchiveObserver = {
+  phase: () => {},
+  directory: () => {},
+  problem: () => {},
+  ruleProblem: () => {},
+};

@@ -1,0 +1,95 @@
+import { BugError } from '../base/errors.ts';
+import { encodeDirectory } from '../format/tree-split.ts';
+import type { DirectoryTotals, Entry } from '../format/tree.ts';
+
+/** A stored directory: what its entry in the parent needs. */
+export interface StoredDirectory {
+  readonly id: Buffer;
+  readonly totals: DirectoryTotals;
+}
+
+/**
+ * A directory whose entries come in as files are read and subdirectories completed, in any order. When the last one
+ * is there the directory is stored and its parent told.
+ */
+export class PendingDirectory {
+  readonly #store: (chunk: Buffer) => Buffer;
+  readonly #completed: (stored: StoredDirectory) => void;
+  readonly #reuse: Buffer | undefined;
+  #entries: (Entry | undefined)[] = [];
+  /** The walker itself holds one share until it has listed everything. */
+  #waiting = 1;
+  #same = true;
+
+  /** @param reuse id of the parent snapshot's version, kept when every entry turns out to be the same */
+  constructor(
+    store: (chunk: Buffer) => Buffer,
+    reuse: Buffer | undefined,
+    completed: (stored: StoredDirectory) => void,
+  ) {
+    this.#store = store;
+    this.#reuse = reuse;
+    this.#completed = completed;
+  }
+
+  /** Adds an entry that is known already. */
+  add(entry: Entry, same: boolean): void {
+    this.#entries.push(entry);
+    if (!same) this.#same = false;
+  }
+
+  /** Keeps a place, in order, for an entry that comes later. */
+  expect(): PendingEntry {
+    const at = this.#entries.length;
+    this.#entries.push(undefined);
+    this.#waiting += 1;
+    let open = true;
+    return (entry, same) => {
+      if (!open) throw new BugError('A directory entry was settled twice');
+      open = false;
+      this.#entries[at] = entry;
+      if (!same) this.#same = false;
+      this.#settleOne();
+    };
+  }
+
+  /** The parent had an entry that is gone, or the listing is not complete: the directory is not the same. */
+  differs(): void {
+    this.#same = false;
+  }
+
+  /** Everything has been listed. */
+  listed(): void {
+    this.#settleOne();
+  }
+
+  #settleOne(): void {
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    const entries = this.#entries.filter((entry) => entry !== undefined);
+    this.#entries = [];
+    const totals = totalsOf(entries);
+    const id = this.#same && this.#reuse !== undefined ? this.#reuse : encodeDirectory(entries, this.#store);
+    this.#completed({ id, totals });
+  }
+}
+
+/** Settles an expected entry: the entry, or undefined when there is none; `same` when it equals the parent's. */
+export type PendingEntry = (entry: Entry | undefined, same: boolean) => void;
+
+function totalsOf(entries: readonly Entry[]): DirectoryTotals {
+  let files = 0;
+  let bytes = 0;
+  let count = entries.length;
+  for (const entry of entries) {
+    if (entry.type === 'file') {
+      files += 1;
+      bytes += entry.size;
+    } else if (entry.type === 'directory') {
+      files += entry.totals.files;
+      bytes += entry.totals.bytes;
+      count += entry.totals.entries;
+    }
+  }
+  return { files, bytes, entries: count };
+}

@@ -1,0 +1,214 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { BugError, RepositoryError, type RepositoryCode } from '../base/errors.ts';
+import type { Compression } from '../codec/compress.ts';
+import type { Namespace } from '../codec/keys.ts';
+import type { ChunkTable } from '../repository/chunk-table.ts';
+import type { Repository } from '../repository/repository.ts';
+import {
+  NUMBERS_PER_TASK,
+  type BatchMessage,
+  type BatchResult,
+  type FailureMessage,
+  type FromWorker,
+  type PackMessage,
+  type ToWorker,
+  type WorkerSetup,
+} from './messages.ts';
+import type { PackStore } from './pack-store.ts';
+import type { Batch, ReadJob } from './read-job.ts';
+
+/** Batches that wait at each worker: enough that it never idles while the walker is in a large directory. */
+const QUEUED = 3;
+/** More threads than this only wait for each other's memory. */
+const MAX_WORKERS = 8;
+
+interface WorkerSlot {
+  readonly worker: Worker;
+  readonly returned: Int32Array;
+  outstanding: number;
+  finished: boolean;
+}
+
+/** The worker threads that read files, and the way of their packs to the destination. */
+export class ReadPool {
+  readonly #store: PackStore;
+  readonly #slots: WorkerSlot[] = [];
+  readonly #batches = new Map<number, readonly ReadJob[]>();
+  #nextBatch = 1;
+  #failure: unknown;
+  #wake: (() => void) | undefined;
+  /** Bytes of chunks that were new. */
+  newBytes = 0;
+
+  constructor(
+    repository: Repository,
+    table: ChunkTable,
+    store: PackStore,
+    options: {
+      readonly namespace: Namespace;
+      readonly compression: Compression;
+      readonly workers?: number | undefined;
+    },
+  ) {
+    this.#store = store;
+    const count = options.workers ?? Math.max(1, Math.min(availableParallelism(), MAX_WORKERS));
+    const { chunker, packTarget, segmentTarget } = repository.config;
+    for (let i = 0; i < count; i += 1) {
+      const returned = new SharedArrayBuffer(4);
+      const setup: WorkerSetup = {
+        keys: repository.keys.material,
+        plain: options.namespace.plain,
+        salt: options.namespace.salt,
+        chunker,
+        packTarget,
+        segmentTarget,
+        compression: options.compression,
+        table: table.memory,
+        returned,
+        packsInFlight: 1,
+      };
+      this.#slots.push(this.#start(setup, returned));
+    }
+  }
+
+  /** Hands a batch to the worker with the least to do. */
+  submit(batch: Batch): void {
+    const slot = this.#slots.reduce((least, one) => (one.outstanding < least.outstanding ? one : least));
+    const number = this.#nextBatch;
+    this.#nextBatch += 1;
+    this.#batches.set(number, batch.jobs);
+    slot.outstanding += 1;
+    const { message, transfer } = encodeBatch(number, batch.jobs);
+    slot.worker.postMessage(message, transfer);
+  }
+
+  /** Waits until a worker can take another batch. */
+  async room(signal: AbortSignal): Promise<void> {
+    await this.#until(() => this.#slots.some((slot) => slot.outstanding < QUEUED), signal);
+  }
+
+  /** Waits for every result, lets the workers close their packs, and waits until those are stored. */
+  async finish(signal: AbortSignal): Promise<void> {
+    await this.#until(() => this.#batches.size === 0, signal);
+    for (const slot of this.#slots) post(slot, { kind: 'finish' });
+    await this.#until(() => this.#slots.every((slot) => slot.finished), signal);
+    await this.#store.settle();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#slots.map(async ({ worker }) => await worker.terminate()));
+  }
+
+  async #until(ready: () => boolean, signal: AbortSignal): Promise<void> {
+    const wake = (): void => this.#wake?.();
+    signal.addEventListener('abort', wake);
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        this.#store.throwIfFailed();
+        if (this.#failure !== undefined) throw this.#failure;
+        if (ready()) return;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      signal.removeEventListener('abort', wake);
+    }
+  }
+
+  #start(setup: WorkerSetup, returned: SharedArrayBuffer): WorkerSlot {
+    const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
+    const worker = new Worker(new URL(file, import.meta.url), { workerData: setup });
+    const slot: WorkerSlot = { worker, returned: new Int32Array(returned), outstanding: 0, finished: false };
+    worker.on('message', (message: FromWorker) => {
+      this.#receive(slot, message);
+      this.#wake?.();
+    });
+    worker.on('error', (cause) => {
+      this.#failure ??= new BugError('A reader thread ended unexpectedly', { cause });
+      this.#wake?.();
+    });
+    return slot;
+  }
+
+  #receive(slot: WorkerSlot, message: FromWorker): void {
+    switch (message.kind) {
+      case 'pack':
+        this.#storePack(slot, message);
+        return;
+      case 'result':
+        slot.outstanding -= 1;
+        this.#settle(message);
+        return;
+      case 'finished':
+        slot.finished = true;
+        return;
+      case 'failure':
+        this.#failure ??= rebuilt(message);
+        return;
+    }
+  }
+
+  #storePack(slot: WorkerSlot, message: PackMessage): void {
+    const { name, buffer, length, indexEntry } = message;
+    const bytes = Buffer.from(buffer, 0, length);
+    this.#store.store({ name, bytes, indexEntry }, () => {
+      post(slot, { kind: 'buffer', buffer }, [buffer]);
+      Atomics.add(slot.returned, 0, 1);
+      Atomics.notify(slot.returned, 0);
+      this.#wake?.();
+    });
+  }
+
+  #settle(result: BatchResult): void {
+    const jobs = this.#batches.get(result.batch);
+    if (jobs === undefined) throw new BugError('A reader thread answered for a batch it was not given');
+    this.#batches.delete(result.batch);
+    this.newBytes += result.newBytes;
+    const ids = Buffer.from(result.ids.buffer, result.ids.byteOffset, result.ids.byteLength);
+    let at = 0;
+    for (const [i, job] of jobs.entries()) {
+      const count = Math.max(0, result.idCounts[i] ?? 0);
+      job.done({
+        ids: ids.subarray(at, at + count * 24),
+        size: result.sizes[i] ?? 0,
+        extras: result.extras.get(i),
+      });
+      at += count * 24;
+    }
+  }
+}
+
+function post(slot: WorkerSlot, message: ToWorker, transfer: ArrayBuffer[] = []): void {
+  slot.worker.postMessage(message, transfer);
+}
+
+function encodeBatch(
+  number: number,
+  jobs: readonly ReadJob[],
+): { message: BatchMessage; transfer: ArrayBuffer[] } {
+  const numbers = new Float64Array(jobs.length * NUMBERS_PER_TASK);
+  const times = new BigInt64Array(jobs.length * 2);
+  const paths: string[] = [];
+  for (const [i, { path, span, facts }] of jobs.entries()) {
+    paths.push(path);
+    const { size, inode, blocks, mode, uid, gid } = facts;
+    numbers.set(
+      [span?.offset ?? 0, span?.length ?? -1, size, inode, blocks, mode, uid, gid, 0],
+      i * NUMBERS_PER_TASK,
+    );
+    times[i * 2] = facts.mtimeNs;
+    times[i * 2 + 1] = facts.ctimeNs;
+  }
+  return {
+    message: { kind: 'batch', batch: number, paths, numbers, times },
+    transfer: [numbers.buffer, times.buffer],
+  };
+}
+
+function rebuilt(message: FailureMessage): Error {
+  if (message.code === undefined) return new BugError(message.message, { details: { stack: message.stack } });
+  return new RepositoryError(message.code as RepositoryCode, message.message, { hint: message.hint });
+}

@@ -1,0 +1,97 @@
+import { constants, lstatSync, readdirSync, type BigIntStats } from 'node:fs';
+import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { splitDeviceNumber } from '../system/device-number.ts';
+import { native } from '../system/native.ts';
+import { closeSource, openSource } from './source-open.ts';
+
+/** What the walker needs of an entry. */
+export interface SourceStat {
+  readonly mode: number;
+  readonly nlink: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
+  readonly blocks: number;
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+  readonly rdevMajor: number;
+  readonly rdevMinor: number;
+}
+
+/** A directory's names in byte order, and a way to look at each: by descriptor where the system allows it. */
+export interface ListedDirectory {
+  readonly names: readonly ByteString[];
+  /** Undefined when the entry has vanished. Throws a system error for anything else. */
+  stat(name: ByteString): SourceStat | undefined;
+  close(): void;
+}
+
+/** @throws a system error when the directory cannot be read */
+export function openDirectory(path: ByteString): ListedDirectory {
+  const calls = native;
+  if (calls === null) {
+    const names = readdirSync(fsPath(path), 'latin1').sort().map(asByteString);
+    return { names, stat: (name) => statPath(joinBytes(path, name)), close: () => {} };
+  }
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  const fd = openSource(path, flags);
+  try {
+    const names = calls.listDirectory(fd).sort();
+    return { names, stat: (name) => calls.findEntry(fd, name), close: () => closeSource(path, fd) };
+  } catch (error) {
+    closeSource(path, fd);
+    throw error;
+  }
+}
+
+/** Undefined when there is nothing at the path. Links are not followed. */
+export function statPath(path: ByteString): SourceStat | undefined {
+  const stat = lstatSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? undefined : fromNode(stat);
+}
+
+function fromNode(stat: BigIntStats): SourceStat {
+  const { major, minor } = splitDeviceNumber(stat.rdev);
+  return {
+    mode: Number(stat.mode),
+    nlink: Number(stat.nlink),
+    uid: Number(stat.uid),
+    gid: Number(stat.gid),
+    size: Number(stat.size),
+    blocks: Number(stat.blocks),
+    dev: stat.dev,
+    ino: stat.ino,
+    mtimeNs: stat.mtimeNs,
+    ctimeNs: stat.ctimeNs,
+    rdevMajor: major,
+    rdevMinor: minor,
+  };
+}
+
+const TYPE_MASK = 0o170000;
+
+export type SourceKind =
+  | 'file'
+  | 'directory'
+  | 'symlink'
+  | 'fifo'
+  | 'socket'
+  | 'char-device'
+  | 'block-device';
+
+const KINDS: Readonly<Record<number, SourceKind>> = {
+  0o100000: 'file',
+  0o040000: 'directory',
+  0o120000: 'symlink',
+  0o010000: 'fifo',
+  0o140000: 'socket',
+  0o020000: 'char-device',
+  0o060000: 'block-device',
+};
+
+/** Undefined for kinds that the format does not know (doors, ports). */
+export function kindOf(stat: SourceStat): SourceKind | undefined {
+  return KINDS[stat.mode & TYPE_MASK];
+}

@@ -1,0 +1,94 @@
+import type { ByteString } from '../base/byte-path.ts';
+import { MAX_LISTED_ERRORS, type EntryProblem, type Owners } from '../format/records.ts';
+import { ownerNames, type OwnerNames } from '../system/owner-names.ts';
+import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
+
+/** Counts, problems and owners of one run. */
+export class Tally {
+  readonly #observer: ArchiveObserver;
+  readonly problems: EntryProblem[] = [];
+  problemsMore = 0;
+  filesNew = 0;
+  filesChanged = 0;
+  filesUnchanged = 0;
+  filesFailed = 0;
+  directories = 0;
+  links = 0;
+  others = 0;
+  bytesDone = 0;
+  bytesRead = 0;
+  readonly #omitted = new Map<string, number>();
+  readonly #users = new Set<number>();
+  readonly #groups = new Set<number>();
+
+  constructor(observer: ArchiveObserver) {
+    this.#observer = observer;
+  }
+
+  problem(path: ByteString, code: string, message: string): void {
+    const problem = { path, code, message };
+    if (this.problems.length < MAX_LISTED_ERRORS) this.problems.push(problem);
+    else this.problemsMore += 1;
+    this.#observer.problem(problem);
+  }
+
+  get problemCount(): number {
+    return this.problems.length + this.problemsMore;
+  }
+
+  /** Something about an entry could not be captured although its content was: counted by kind. */
+  omit(what: string): void {
+    this.#omitted.set(what, (this.#omitted.get(what) ?? 0) + 1);
+  }
+
+  get omitted(): string[] {
+    return [...this.#omitted].map(([what, count]) => `${what} (${count})`);
+  }
+
+  owner(uid: number, gid: number): void {
+    this.#users.add(uid);
+    this.#groups.add(gid);
+  }
+
+  /** Names of the owners seen, on top of those that the parent snapshot knew. */
+  owners(known: Owners | undefined): Owners {
+    const names: OwnerNames = ownerNames();
+    const users: Record<string, string> = { ...known?.users };
+    const groups: Record<string, string> = { ...known?.groups };
+    for (const uid of this.#users) {
+      const name = names.userName(uid);
+      if (name !== undefined) users[uid] = name;
+    }
+    for (const gid of this.#groups) {
+      const name = names.groupName(gid);
+      if (name !== undefined) groups[gid] = name;
+    }
+    return { users, groups };
+  }
+
+  counters(bytesUploaded: number): ArchiveCounters {
+    const {
+      filesNew,
+      filesChanged,
+      filesUnchanged,
+      filesFailed,
+      directories,
+      links,
+      others,
+      bytesDone,
+      bytesRead,
+    } = this;
+    return {
+      filesNew,
+      filesChanged,
+      filesUnchanged,
+      filesFailed,
+      directories,
+      links,
+      others,
+      bytesDone,
+      bytesRead,
+      bytesUploaded,
+    };
+  }
+}
