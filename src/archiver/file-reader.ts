@@ -1,10 +1,11 @@
-import { constants, fstatSync, openSync, readSync, type BigIntStats } from 'node:fs';
+import { constants, fstatSync, openSync, readSync } from 'node:fs';
 import { fsPath, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Chunker } from '../codec/chunker.ts';
 import type { Xattr } from '../format/tree.ts';
 import { LARGE_CHUNK } from '../repository/pack-writer.ts';
 import { dataExtents } from '../system/holes.ts';
+import { native } from '../system/native.ts';
 import { readXattrs } from '../system/xattr.ts';
 import type { ChunkSink } from './chunk-sink.ts';
 import { closeSource, isLongPath, openSource } from './source-open.ts';
@@ -47,24 +48,20 @@ export class FileReader {
     }
   }
 
+  /** The walker's view counts as the look before reading; only a file that differs afterwards is looked at twice more. */
   #readOpen(fd: number, task: FileTask): FileRead {
     let facts: StatFacts = task;
-    const refreshed = fstatSync(fd, { bigint: true });
-    if (!sameFile(refreshed, task)) {
-      if (!refreshed.isFile())
-        return { problem: 'ENOENT', message: 'it was replaced by something that is not a file' };
-      facts = statFacts(refreshed);
-    }
     for (let attempt = 0; ; attempt += 1) {
       const { content, bytes } = this.#readContent(fd, facts, task);
-      const after = fstatSync(fd, { bigint: true });
+      const after = statOpen(fd);
+      if (after === undefined) return { problem: 'ENOENT', message: 'it was replaced by something that is not a file' };
       const steady = sameFile(after, facts) && bytes === task.spanLength(facts.size);
       if (!steady && attempt === 0 && task.whole) {
-        facts = statFacts(after);
+        facts = after;
         continue;
       }
       const xattrProblems: string[] = [];
-      const xattrs = task.whole || task.first ? this.#xattrs(fd, xattrProblems) : undefined;
+      const xattrs = task.first ? this.#xattrs(fd, xattrProblems) : undefined;
       return {
         content,
         size: task.whole ? bytes : facts.size,
@@ -151,23 +148,27 @@ export class FileReader {
   }
 }
 
-function sameFile(stat: BigIntStats, facts: StatFacts): boolean {
+function sameFile(one: StatFacts, other: StatFacts): boolean {
   return (
-    stat.ctimeNs === facts.ctimeNs &&
-    stat.mtimeNs === facts.mtimeNs &&
-    Number(stat.size) === facts.size &&
-    Number(stat.ino) === facts.inode
+    one.ctimeNs === other.ctimeNs &&
+    one.mtimeNs === other.mtimeNs &&
+    one.size === other.size &&
+    one.inode === other.inode
   );
 }
 
-function statFacts(stat: BigIntStats): StatFacts {
+/** Undefined when what was opened is not a regular file. */
+function statOpen(fd: number): StatFacts | undefined {
+  const stat = native === null ? fstatSync(fd, { bigint: true }) : native.fstat(fd);
+  const mode = Number(stat.mode);
+  if ((mode & constants.S_IFMT) !== constants.S_IFREG) return undefined;
   return {
     size: Number(stat.size),
     mtimeNs: stat.mtimeNs,
     ctimeNs: stat.ctimeNs,
     inode: Number(stat.ino),
     blocks: Number(stat.blocks),
-    mode: Number(stat.mode) & 0o7777,
+    mode: mode & 0o7777,
     uid: Number(stat.uid),
     gid: Number(stat.gid),
   };

@@ -126,6 +126,6 @@ export interface WorkerSetup {
   readonly table: ChunkTableMemory;
   /** [0] counts buffers that were given back. */
   readonly returned: SharedArrayBuffer;
-  /** Packs that may be on their way to the destination at once. */
+  /** Packs that may be on their way to the destination while the next one is filled. */
   readonly packsInFlight: number;
 }

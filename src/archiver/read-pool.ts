@@ -23,6 +23,9 @@ const QUEUED = 3;
 /** More threads than this only wait for each other's memory. */
 const MAX_WORKERS = 8;
 
+/** Readers make short-lived small objects only; a small young generation keeps them in the processor's cache. */
+const WORKER_LIMITS = { maxYoungGenerationSizeMb: 6 } as const;
+
 interface WorkerSlot {
   readonly worker: Worker;
   readonly returned: Int32Array;
@@ -120,7 +123,7 @@ export class ReadPool {
 
   #start(setup: WorkerSetup, returned: SharedArrayBuffer): WorkerSlot {
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
-    const worker = new Worker(new URL(file, import.meta.url), { workerData: setup });
+    const worker = new Worker(new URL(file, import.meta.url), { workerData: setup, resourceLimits: WORKER_LIMITS });
     const slot: WorkerSlot = { worker, returned: new Int32Array(returned), outstanding: 0, finished: false };
     worker.on('message', (message: FromWorker) => {
       this.#receive(slot, message);

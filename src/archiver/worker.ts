@@ -75,7 +75,7 @@ function handle(message: ToWorker): void {
 
 /** Blocks, with the whole thread, while too many packs are on their way: this is what bounds memory. */
 function takeBuffer(capacity: number): Buffer {
-  while (inFlight >= setup.packsInFlight) {
+  while (inFlight > setup.packsInFlight) {
     const seen = Atomics.load(returned, 0);
     const received: { message: ToWorker } | undefined =
       port === null ? undefined : receiveMessageOnPort(port);

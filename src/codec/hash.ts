@@ -8,6 +8,7 @@ export const SHORT_ID_BYTES = 16;
 /** Names chunks: one hasher reused for every chunk, because making one costs three times the hashing of 4 KiB. */
 export class ChunkHasher {
   readonly #hasher: Blake3Hasher;
+  readonly #scratch = Buffer.alloc(ID_BYTES);
 
   constructor(key: Uint8Array) {
     this.#hasher = Blake3Hasher.newKeyed(Buffer.from(key));
@@ -15,9 +16,22 @@ export class ChunkHasher {
 
   /** The 24-byte id of `chunk`. */
   id(chunk: Buffer): Buffer {
+    const id = Buffer.allocUnsafe(ID_BYTES);
+    id.write(this.#hex(chunk), 0, ID_BYTES, 'hex');
+    return id;
+  }
+
+  /** True when `chunk` has this id. */
+  matches(chunk: Buffer, id: Buffer): boolean {
+    this.#scratch.write(this.#hex(chunk), 0, ID_BYTES, 'hex');
+    return this.#scratch.equals(id);
+  }
+
+  /** As text: a buffer made outside of V8 costs three times as much, and the collector later on. */
+  #hex(chunk: Buffer): string {
     this.#hasher.reset();
     this.#hasher.update(chunk);
-    return this.#hasher.digestBuffer().subarray(0, ID_BYTES);
+    return this.#hasher.digest('hex');
   }
 }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { RepositoryError } from '../base/errors.ts';
 import {
   CIPHER_GCM,
@@ -36,14 +36,14 @@ export class ObjectSeal {
   readonly header: Header;
   /** Header and context block, as they stand at the start of the object. */
   readonly prefix: Buffer;
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
   readonly #associated: Buffer;
   readonly #nonce = Buffer.alloc(12);
 
   private constructor(header: Header, prefix: Buffer, key: Buffer, repository: Buffer) {
     this.header = header;
     this.prefix = prefix;
-    this.#key = key;
+    this.#key = createSecretKey(key);
     this.#associated = Buffer.concat([prefix, repository, Buffer.alloc(8 + PART_BYTES)]);
   }
 

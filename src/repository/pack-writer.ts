@@ -167,7 +167,7 @@ export class PackWriter {
     let at = 0;
     for (const [i, id] of ids.entries()) {
       const end = at + (lengths[i] ?? 0);
-      if (!this.#hasher.id(raw.subarray(at, end)).equals(id)) {
+      if (!this.#hasher.matches(raw.subarray(at, end), id)) {
         throw new RepositoryError(
           'CORRUPT_DATA',
           'Data changed in memory between reading and sealing; nothing damaged was stored',

@@ -28,7 +28,7 @@ export class TreeReader {
     const { pack, segment, offset, length } = requireChunk(this.#index, id);
     const raw = await this.#cache.segment(pack, segment, signal);
     const bytes = raw.subarray(offset, offset + length);
-    if (bytes.length !== length || !this.#hasher.id(bytes).equals(id))
+    if (bytes.length !== length || !this.#hasher.matches(bytes, id))
       throw corrupt(object, 'its bytes do not match its id');
     return decodeTreeChunk(bytes, object);
   }

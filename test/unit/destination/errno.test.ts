@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { BugError, DestinationError } from '../../../src/base/errors.ts';
+import { storageError } from '../../../src/destination/errno.ts';
+
+const action = { op: 'store', directory: '/mnt/backup', key: 'packs/00/a' };
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: something, write`), { code });
+}
+
+describe('what an errno means', () => {
+  test.each([
+    ['ENOSPC', 'full', 'later'],
+    ['EDQUOT', 'full', 'later'],
+    ['EACCES', 'denied', 'never'],
+    ['EPERM', 'denied', 'never'],
+    ['EROFS', 'denied', 'never'],
+    ['ENOENT', 'not-found', 'never'],
+    ['ENOTDIR', 'unsupported', 'never'],
+    ['EISDIR', 'unsupported', 'never'],
+    ['EEXIST', 'unsupported', 'never'],
+    ['ENAMETOOLONG', 'unsupported', 'never'],
+    ['EFBIG', 'unsupported', 'never'],
+    ['EIO', 'unreachable', 'later'],
+    ['ESTALE', 'unreachable', 'later'],
+    ['ETIMEDOUT', 'unreachable', 'later'],
+    ['EMFILE', 'unreachable', 'now'],
+    ['EBUSY', 'unreachable', 'now'],
+    ['EUNHEARDOF', 'unreachable', 'later'],
+  ])('%s is %s, to be tried again %s', (errno, kind, retry) => {
+    const cause = systemError(errno);
+    const error = storageError(cause, action);
+    expect(error).toBeInstanceOf(DestinationError);
+    expect(error).toMatchObject({ kind, retry, cause, details: { errno, key: action.key } });
+    expect(error).toMatchObject({
+      message: expect.stringContaining(`Cannot store packs/00/a in /mnt/backup: `),
+      hint: expect.stringMatching(/\w\.$/),
+    });
+  });
+
+  test.each([
+    ['a DestinationError', new DestinationError('exists', 'there')],
+    ['another error of the program', new BugError('broken')],
+    ['a programming error', new TypeError('undefined is not a function')],
+    ['an error of Node’s own', systemError('ERR_OUT_OF_RANGE')],
+    ['an abort', AbortSignal.abort().reason],
+    ['what is no error', 'text'],
+  ])('%s stays as it is', (_, error) => {
+    expect(storageError(error, action)).toBe(error);
+  });
+});
