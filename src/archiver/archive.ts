@@ -6,7 +6,7 @@ import type { Namespace } from '../codec/keys.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
-import { listNamed } from '../repository/listing.ts';
+import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import {
   commitSnapshot,
@@ -15,9 +15,9 @@ import {
   type Snapshot,
   type SnapshotList,
 } from '../repository/snapshots.ts';
-import { readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
-import { createExcluder, type ExcludeOptions } from './exclude.ts';
+import { liveCount, ReliedPackGone, requireRelied } from './commit.ts';
+import { createExcluder, type Excluder, type ExcludeOptions } from './exclude.ts';
 import { FileSaver } from './file-saver.ts';
 import type { ArchiveObserver } from './observer.ts';
 import { PackStore } from './pack-store.ts';
@@ -62,11 +62,6 @@ export interface ArchiveSummary {
   readonly durationMs: number;
 }
 
-/** A pack this run relies on went away before the commit: the run starts again and stores those chunks itself. */
-class ReliedPackGone extends Error {
-  override readonly name = 'ReliedPackGone';
-}
-
 const ATTEMPTS = 3;
 
 /**
@@ -105,6 +100,8 @@ async function archiveOnce(
   const startedMs = clock.now();
   const started = clock.monotonic();
   observer.phase('scanning');
+  await using disposal = new AsyncDisposableStack();
+  const session = disposal.use(await openSession(repository, {}, signal));
   const namespace: Namespace = { plain: request.plain, salt: request.isolated ? randomBytes(16) : undefined };
   const snapshots = await listSnapshots(repository, signal);
   const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
@@ -119,10 +116,9 @@ async function archiveOnce(
     compression: request.compression,
   });
   const pool = new LazyPool(() => new ReadPool(repository, index.table, store, { namespace, ...request }));
-  await using disposal = new AsyncDisposableStack();
   disposal.use(pool);
 
-  const root = await walkSources(request, { parent, tally, store, trees, pool, observer, signal });
+  const root = await walkSources(request, { parent, tally, store, trees, pool, session, observer, signal });
 
   observer.phase('uploading');
   trees.finish();
@@ -130,6 +126,7 @@ async function archiveOnce(
 
   observer.phase('committing');
   await requireRelied(repository, index, parent, signal);
+  await session.assertHeld(signal);
   const record = snapshotRecord(request, {
     root,
     namespace,
@@ -137,6 +134,7 @@ async function archiveOnce(
     parent,
     startedMs,
     finishedMs: clock.now(),
+    kind: 'files',
   });
   const snapshot = await commitSnapshot(repository, record, liveCount(repository, snapshots) + 1, signal);
   return {
@@ -154,13 +152,14 @@ interface WalkContext {
   readonly store: PackStore;
   readonly trees: TreeStore;
   readonly pool: LazyPool;
+  readonly session: Lease;
   readonly observer: ArchiveObserver;
   readonly signal: AbortSignal;
 }
 
 /** Walks and reads everything; resolves once the root directory is stored and every data pack with it. */
 async function walkSources(request: ArchiveRequest, context: WalkContext): Promise<StoredDirectory> {
-  const { parent, tally, store, trees, pool, observer, signal } = context;
+  const { parent, tally, store, trees, pool, session, observer, signal } = context;
   const batches: Batch[] = [];
   const batcher = new Batcher((batch) => batches.push(batch));
   const send = async (): Promise<void> => {
@@ -177,14 +176,10 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
     signal,
     files: new FileSaver(batcher, tally, (ids) => trees.content(ids)),
     storeChunk: trees.put,
-    excluderFor: (path: ByteString, kind: string, device: number) =>
-      createExcluder(
-        request.exclude,
-        { root: path, kind: kind === 'file' || kind === 'directory' ? kind : 'other', device },
-        { read: readRuleFile, onError: (error) => observer.ruleProblem(error) },
-      ),
+    excluderFor: excluderMaker(request, observer),
     pace: async (path: ByteString) => {
       signal.throwIfAborted();
+      if (session.lost !== undefined) throw session.lost;
       observer.directory(path, tally.counters(store.uploadedBytes));
       await send();
       await trees.room(signal);
@@ -198,6 +193,16 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   await pool.finish(signal);
   if (root === undefined) throw new RepositoryError('REFUSED', 'The walk ended without a complete tree');
   return root;
+}
+
+/** Makes the exclude rules of one source root. */
+export function excluderMaker({ exclude }: ArchiveRequest, observer: ArchiveObserver) {
+  return (path: ByteString, kind: string, device: number): Excluder =>
+    createExcluder(
+      exclude,
+      { root: path, kind: kind === 'file' || kind === 'directory' ? kind : 'other', device },
+      { read: readRuleFile, onError: (error) => observer.ruleProblem(error) },
+    );
 }
 
 /** The readers, started when the first file has to be read: an unchanged source needs none. */
@@ -231,7 +236,11 @@ class LazyPool {
   }
 }
 
-function findParent(request: ArchiveRequest, snapshots: SnapshotList, index: ChunkIndex): Parent | undefined {
+export function findParent(
+  request: ArchiveRequest,
+  snapshots: SnapshotList,
+  index: ChunkIndex,
+): Parent | undefined {
   const { repository, parent, plain, isolated, host, sources } = request;
   if (parent === 'none' || isolated) return undefined;
   const snapshot =
@@ -243,32 +252,9 @@ function findParent(request: ArchiveRequest, snapshots: SnapshotList, index: Chu
   return parentOf(snapshot, new TreeReader(repository, index, { plain }));
 }
 
-/**
- * Just before the commit: every pack that chunks were found in must still be listed with its length and carry no
- * tombstone, and the parent, whose subtrees were taken over unseen, must still be a live snapshot.
- */
-async function requireRelied(
-  repository: Repository,
-  index: ChunkIndex,
-  parent: Parent | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  const listed = await listNamed(repository.destination, 'packs/', signal);
-  const tombstones = await readTombstones(repository, signal);
-  for (const number of index.table.reliedPacks()) {
-    const pack = index.packs[number];
-    if (pack === undefined) continue;
-    if (listed.get(pack.name)?.size !== pack.length || tombstones.packs.has(pack.name))
-      throw new ReliedPackGone(pack.name);
-  }
-  if (parent === undefined) return;
-  const { id } = parent.snapshot;
-  const present = await listNamed(repository.destination, 'snapshots/', signal);
-  if (!present.has(id) || tombstones.snapshots.has(id)) throw new ReliedPackGone(`snapshot ${id}`);
-}
-
-function snapshotRecord(
-  request: ArchiveRequest,
+/** The record of a finished run. */
+export function snapshotRecord(
+  request: Pick<ArchiveRequest, 'tool' | 'host' | 'user' | 'sources' | 'tags' | 'pinned' | 'plain'>,
   result: {
     root: StoredDirectory;
     namespace: Namespace;
@@ -276,6 +262,7 @@ function snapshotRecord(
     parent: Parent | undefined;
     startedMs: number;
     finishedMs: number;
+    kind: 'files' | 'stream';
   },
 ): SnapshotRecord {
   const { root, namespace, tally, parent, startedMs, finishedMs } = result;
@@ -309,10 +296,6 @@ function snapshotRecord(
     owners: tally.owners(parent?.snapshot.record.owners),
     omitted: tally.omitted,
     parent: parent?.snapshot.id,
-    kind: 'files',
+    kind: result.kind,
   };
-}
-
-function liveCount(repository: Repository, snapshots: SnapshotList): number {
-  return snapshots.live.filter((one) => one.chain.writer === repository.writer.memory.writer).length;
 }

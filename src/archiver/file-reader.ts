@@ -54,7 +54,8 @@ export class FileReader {
     for (let attempt = 0; ; attempt += 1) {
       const { content, bytes } = this.#readContent(fd, facts, task);
       const after = statOpen(fd);
-      if (after === undefined) return { problem: 'ENOENT', message: 'it was replaced by something that is not a file' };
+      if (after === undefined)
+        return { problem: 'ENOENT', message: 'it was replaced by something that is not a file' };
       const steady = sameFile(after, facts) && bytes === task.spanLength(facts.size);
       if (!steady && attempt === 0 && task.whole) {
         facts = after;

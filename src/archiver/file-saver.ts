@@ -5,7 +5,7 @@ import type { PendingEntry } from './pending-directory.ts';
 import type { Batcher, ReadOutcome } from './read-job.ts';
 import type { SourceStat } from './source-stat.ts';
 import type { Tally } from './tally.ts';
-import { metadataOf } from './walk.ts';
+import { metadataOf } from './source-entry.ts';
 
 /** Files from this size on are cut into spans that different workers read at the same time. */
 const SPAN = 256 * 1024 * 1024;

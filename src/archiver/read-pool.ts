@@ -123,7 +123,10 @@ export class ReadPool {
 
   #start(setup: WorkerSetup, returned: SharedArrayBuffer): WorkerSlot {
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
-    const worker = new Worker(new URL(file, import.meta.url), { workerData: setup, resourceLimits: WORKER_LIMITS });
+    const worker = new Worker(new URL(file, import.meta.url), {
+      workerData: setup,
+      resourceLimits: WORKER_LIMITS,
+    });
     const slot: WorkerSlot = { worker, returned: new Int32Array(returned), outstanding: 0, finished: false };
     worker.on('message', (message: FromWorker) => {
       this.#receive(slot, message);

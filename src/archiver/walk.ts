@@ -1,19 +1,17 @@
-import { readlinkSync } from 'node:fs';
-import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf, isAbort } from '../base/errors.ts';
 import {
   MAX_DEPTH,
   type DirectoryEntry,
   type Entry,
   type EntryMetadata,
-  type FileEntry,
   type Xattr,
 } from '../format/tree.ts';
 import { readXattrs } from '../system/xattr.ts';
 import type { DirectoryScope, Excluder } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
 import { parentEntries, type Parent } from './parent.ts';
-import { PendingDirectory, type PendingEntry, type StoredDirectory } from './pending-directory.ts';
+import { PendingDirectory, type StoredDirectory } from './pending-directory.ts';
 import {
   kindOf,
   openDirectory,
@@ -22,6 +20,14 @@ import {
   type SourceKind,
   type SourceStat,
 } from './source-stat.ts';
+import {
+  isUnchangedFile,
+  metadataOf,
+  OldEntries,
+  sameMetadata,
+  sameSpecial,
+  specialEntry,
+} from './source-entry.ts';
 import type { SourceNode } from './source-tree.ts';
 import type { Tally } from './tally.ts';
 
@@ -34,7 +40,7 @@ export interface ChangeSet {
 export interface WalkParts {
   readonly parent: Parent | undefined;
   readonly changes: ChangeSet | undefined;
-  readonly files: FileSaver;
+  readonly files: Pick<FileSaver, 'save' | 'keep'>;
   readonly tally: Tally;
   readonly storeChunk: (chunk: Buffer) => Buffer;
   /** Makes the rules for one source root, once its stat is known. */
@@ -352,97 +358,3 @@ class DirectoryStep {
     this.#parts.tally.problem(path, code, what);
   }
 }
-
-/** The parent's entries, walked along with the sorted names of the directory. */
-class OldEntries {
-  readonly #entries: readonly Entry[];
-  #at = 0;
-  /** An entry of the parent was passed over: it is gone. */
-  skipped = false;
-
-  constructor(entries: readonly Entry[]) {
-    this.#entries = entries;
-  }
-
-  get rest(): number {
-    return this.#entries.length - this.#at;
-  }
-
-  at(name: ByteString): Entry | undefined {
-    for (;;) {
-      const entry = this.#entries[this.#at];
-      if (entry === undefined || entry.name > name) return undefined;
-      this.#at += 1;
-      if (entry.name === name) return entry;
-      this.skipped = true;
-    }
-  }
-}
-
-/** Same size, mtime, ctime and inode as in the parent, and old enough to trust them. */
-function isUnchangedFile(old: FileEntry, stat: SourceStat, parent: Parent): boolean {
-  return (
-    old.size === stat.size &&
-    old.mtimeNs === stat.mtimeNs &&
-    old.ctimeNs === stat.ctimeNs &&
-    old.inode === Number(stat.ino) &&
-    !old.changedWhileRead &&
-    (old.links?.count ?? 1) === stat.nlink &&
-    stat.ctimeNs < parent.trustedBeforeNs
-  );
-}
-
-/** What every kind of entry has. */
-export function metadataOf(name: ByteString, stat: SourceStat): EntryMetadata {
-  return {
-    name,
-    mode: stat.mode & 0o7777,
-    uid: stat.uid,
-    gid: stat.gid,
-    mtimeNs: stat.mtimeNs,
-    ctimeNs: stat.ctimeNs,
-    inode: Number(stat.ino),
-    links:
-      stat.nlink > 1 && (stat.mode & 0o170000) !== 0o040000
-        ? { device: Number(stat.dev), count: stat.nlink }
-        : undefined,
-  };
-}
-
-function sameMetadata(old: Entry, now: EntryMetadata): boolean {
-  return (
-    old.mode === now.mode &&
-    old.uid === now.uid &&
-    old.gid === now.gid &&
-    old.mtimeNs === now.mtimeNs &&
-    old.ctimeNs === now.ctimeNs &&
-    old.inode === now.inode &&
-    old.links?.count === now.links?.count
-  );
-}
-
-function specialEntry(
-  kind: Exclude<SourceKind, 'file' | 'directory'>,
-  path: ByteString,
-  stat: SourceStat,
-  metadata: EntryMetadata,
-): Entry {
-  switch (kind) {
-    case 'symlink':
-      return { type: 'symlink', ...metadata, target: asByteString(readlinkSync(fsPath(path), 'latin1')) };
-    case 'fifo':
-    case 'socket':
-      return { type: kind, ...metadata };
-    case 'char-device':
-    case 'block-device':
-      return { type: kind, ...metadata, major: stat.rdevMajor, minor: stat.rdevMinor };
-  }
-}
-
-function sameSpecial(old: Entry, now: Entry): boolean {
-  if (old.type === 'symlink' && now.type === 'symlink') return old.target === now.target;
-  if ('major' in old && 'major' in now) return old.major === now.major && old.minor === now.minor;
-  return true;
-}
-
-export type { PendingEntry };

@@ -1,0 +1,60 @@
+import type { ByteString } from '../base/byte-path.ts';
+import { loadIndex } from '../repository/chunk-index.ts';
+import { listSnapshots } from '../repository/snapshots.ts';
+import { findParent, excluderMaker, type ArchiveRequest } from './archive.ts';
+import type { FileToSave } from './file-saver.ts';
+import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
+import type { PendingEntry } from './pending-directory.ts';
+import { arrangeSources } from './source-tree.ts';
+import { Tally } from './tally.ts';
+import { walk } from './walk.ts';
+
+/** What a backup would do, from a walk alone: no file is opened and nothing is stored. */
+export interface Estimate {
+  readonly counters: ArchiveCounters;
+  /** Logical bytes of everything the snapshot would hold. */
+  readonly bytesTotal: number;
+  /** Bytes of new and changed files: what would be read, and the most that could be stored. */
+  readonly bytesToRead: number;
+  readonly problems: Tally['problems'];
+}
+
+/** The dry run of `archive`: same parent, same rules, same decisions. */
+export async function estimate(
+  request: ArchiveRequest,
+  observer: ArchiveObserver,
+  signal: AbortSignal,
+): Promise<Estimate> {
+  const { repository } = request;
+  observer.phase('scanning');
+  const snapshots = await listSnapshots(repository, signal);
+  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  const tally = new Tally(observer);
+  const save = ({ stat, old }: FileToSave, done: PendingEntry): void => {
+    if (old === undefined) tally.filesNew += 1;
+    else tally.filesChanged += 1;
+    tally.bytesRead += stat.size;
+    tally.bytesDone += stat.size;
+    done(undefined, false);
+  };
+  const parts = {
+    parent: findParent(request, snapshots, index),
+    changes: request.changes,
+    tally,
+    signal,
+    files: { save, keep: () => {} },
+    storeChunk: () => Buffer.alloc(24),
+    excluderFor: excluderMaker(request, observer),
+    pace: async (path: ByteString) => {
+      signal.throwIfAborted();
+      observer.directory(path, tally.counters(0));
+    },
+  };
+  await walk(arrangeSources(request.sources), parts, () => {});
+  return {
+    counters: tally.counters(0),
+    bytesTotal: tally.bytesDone,
+    bytesToRead: tally.bytesRead,
+    problems: tally.problems,
+  };
+}

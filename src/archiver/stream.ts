@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { ByteString } from '../base/byte-path.ts';
+import { SourceError } from '../base/errors.ts';
+import { Chunker } from '../codec/chunker.ts';
+import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
+import { encodeDirectory } from '../format/tree-split.ts';
+import type { DirectoryEntry, FileEntry } from '../format/tree.ts';
+import { loadIndex } from '../repository/chunk-index.ts';
+import { openSession } from '../repository/lease.ts';
+import { PackWriter } from '../repository/pack-writer.ts';
+import { commitSnapshot, listSnapshots } from '../repository/snapshots.ts';
+import { snapshotRecord, type ArchiveRequest, type ArchiveSummary } from './archive.ts';
+import { ChunkSink } from './chunk-sink.ts';
+import { liveCount, requireRelied } from './commit.ts';
+import { Cutter } from './cutter.ts';
+import type { ArchiveObserver } from './observer.ts';
+import { PackStore } from './pack-store.ts';
+import { Tally } from './tally.ts';
+import { TreeStore } from './tree-store.ts';
+
+/** Everything of an ArchiveRequest but the walk. */
+export type StreamRequest = Omit<ArchiveRequest, 'exclude' | 'parent' | 'changes' | 'workers' | 'sources'> & {
+  /** Absolute path under which the content stands in the snapshot: `/db.sql`. */
+  readonly path: ByteString;
+};
+
+/**
+ * Backs up what a stream gives as one file. When the stream fails nothing is committed.
+ *
+ * @throws whatever the stream throws, and as `archive` does
+ */
+export async function archiveStream(
+  request: StreamRequest,
+  input: AsyncIterable<Uint8Array>,
+  observer: ArchiveObserver,
+  signal: AbortSignal,
+): Promise<ArchiveSummary> {
+  const { repository, path, plain } = request;
+  const { clock } = repository;
+  const startedMs = clock.now();
+  const started = clock.monotonic();
+  observer.phase('scanning');
+  await using session = await openSession(repository, {}, signal);
+  const namespace = { plain, salt: undefined };
+  const snapshots = await listSnapshots(repository, signal);
+  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  const tally = new Tally(observer);
+  const store = new PackStore(repository, signal);
+  const trees = new TreeStore(repository, index.table, store, {
+    namespace,
+    compression: request.compression,
+  });
+  const idKey = repository.keys.idKey('data', namespace);
+  const writer = new PackWriter({
+    keys: repository.keys,
+    kind: 'data',
+    cipher: plain ? CIPHER_PLAIN : CIPHER_GCM,
+    idKey,
+    packTarget: repository.config.packTarget,
+    segmentTarget: repository.config.segmentTarget,
+    compression: request.compression,
+    take: (capacity) => Buffer.allocUnsafeSlow(capacity),
+    emit: ({ name, bytes, indexEntry }) => store.store({ name, bytes, indexEntry }, () => {}),
+  });
+  const sink = new ChunkSink(idKey, index.table, writer);
+  const cutter = new Cutter(new Chunker(repository.keys.chunkerKey, repository.config.chunker), (chunk) =>
+    sink.take(chunk),
+  );
+
+  let size = 0;
+  for await (const data of input) {
+    signal.throwIfAborted();
+    for (let at = 0; at < data.length;) {
+      const room = cutter.room(size);
+      const part = data.subarray(at, at + room.length);
+      room.set(part);
+      cutter.filled(size, part.length);
+      size += part.length;
+      at += part.length;
+    }
+    tally.bytesRead = size;
+    tally.bytesDone = size;
+    observer.directory(path, tally.counters(store.uploadedBytes));
+    // One pack may be on its way while the next one fills.
+    if (store.inFlight > 1) await store.settle();
+  }
+  const { ids, holes } = cutter.finish();
+  sink.finish();
+  tally.filesNew = 1;
+
+  observer.phase('uploading');
+  const file = streamEntry(path, size, startedMs, {
+    ...trees.content(Buffer.concat(ids)),
+    holes: holes.length === 0 ? undefined : holes,
+  });
+  const root = storeParents(path, file, startedMs, trees);
+  trees.finish();
+  await store.finish();
+
+  observer.phase('committing');
+  await requireRelied(repository, index, undefined, signal);
+  await session.assertHeld(signal);
+  const record = snapshotRecord(
+    { ...request, sources: [path] },
+    { root, namespace, tally, parent: undefined, startedMs, finishedMs: clock.now(), kind: 'stream' },
+  );
+  const snapshot = await commitSnapshot(repository, record, liveCount(repository, snapshots) + 1, signal);
+  return {
+    snapshot,
+    bytesRead: size,
+    bytesNew: sink.newBytes + trees.newBytes,
+    bytesUploaded: store.uploadedBytes,
+    durationMs: clock.monotonic() - started,
+  };
+}
+
+/**
+ * The standard output of a command. Ends with an error when the command fails, so that half a dump is never a snapshot.
+ *
+ * @throws {SourceError} COMMAND_FAILED
+ */
+export async function* commandOutput(
+  command: string,
+  args: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], signal });
+  const ended = once(child, 'close');
+  // Without a listener a command that cannot be started would end the process before it is awaited.
+  ended.catch(() => {});
+  yield* child.stdout;
+  try {
+    await ended;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new SourceError('COMMAND_FAILED', `${command} could not be started`, {
+      hint: 'Check the command and its path. Nothing was stored as a snapshot.',
+      cause,
+    });
+  }
+  const { exitCode, signalCode } = child;
+  if (exitCode === 0) return;
+  throw new SourceError('COMMAND_FAILED', `${command} ended with ${signalCode ?? `exit code ${exitCode}`}`, {
+    hint: 'Its output may be incomplete, so no snapshot was made.',
+  });
+}
+
+function streamMetadata(name: string, startedMs: number, mode: number) {
+  const timeNs = BigInt(startedMs) * 1_000_000n;
+  return {
+    name: name as ByteString,
+    mode,
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+    mtimeNs: timeNs,
+    ctimeNs: timeNs,
+    inode: 0,
+  };
+}
+
+function streamEntry(
+  path: ByteString,
+  size: number,
+  startedMs: number,
+  content: Pick<FileEntry, 'content' | 'indirect' | 'holes'>,
+): FileEntry {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return {
+    type: 'file',
+    ...streamMetadata(name, startedMs, 0o600),
+    size,
+    ...content,
+    changedWhileRead: false,
+  };
+}
+
+/** Stores the directories above the file; returns the root. */
+function storeParents(path: ByteString, file: FileEntry, startedMs: number, trees: TreeStore) {
+  const parents = path.split('/').slice(1, -1).toReversed();
+  let entry: FileEntry | DirectoryEntry = file;
+  let entries = 1;
+  for (const name of parents) {
+    const id = encodeDirectory([entry], trees.put);
+    const totals = { files: 1, bytes: file.size, entries };
+    entry = { type: 'directory', ...streamMetadata(name, startedMs, 0o700), id, totals };
+    entries += 1;
+  }
+  return { id: encodeDirectory([entry], trees.put), totals: { files: 1, bytes: file.size, entries } };
+}
