@@ -26,6 +26,7 @@ import type { StoredDirectory } from './pending-directory.ts';
 import { Batcher, type Batch } from './read-job.ts';
 import { ReadPool } from './read-pool.ts';
 import { readRuleFile } from './rule-files.ts';
+import type { Scout } from './scout.ts';
 import { arrangeSources } from './source-tree.ts';
 import { Tally } from './tally.ts';
 import { TreeStore } from './tree-store.ts';
@@ -50,6 +51,8 @@ export interface ArchiveRequest {
   readonly parent: 'auto' | 'none' | { readonly snapshot: string };
   readonly changes?: ChangeSet | undefined;
   readonly workers?: number | undefined;
+  /** Has looked at the sources while the repository was being opened. */
+  readonly scout?: Scout | undefined;
 }
 
 export interface ArchiveSummary {
@@ -175,6 +178,7 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
     tally,
     signal,
     files: new FileSaver(batcher, tally, (ids) => trees.content(ids)),
+    seen: (path: ByteString) => request.scout?.take(path),
     storeChunk: trees.put,
     excluderFor: excluderMaker(request, observer),
     pace: async (path: ByteString) => {

@@ -43,6 +43,7 @@ export async function estimate(
     tally,
     signal,
     files: { save, keep: () => {} },
+    seen: (path: ByteString) => request.scout?.take(path),
     storeChunk: () => Buffer.alloc(24),
     excluderFor: excluderMaker(request, observer),
     pace: async (path: ByteString) => {

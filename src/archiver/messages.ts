@@ -2,11 +2,10 @@ import type { ByteString } from '../base/byte-path.ts';
 import type { Compression } from '../codec/compress.ts';
 import type { ChunkerParameters } from '../codec/chunker.ts';
 import type { KeyMaterial } from '../codec/keys.ts';
-import type { Cipher } from '../format/header.ts';
-import type { PackKind } from '../format/pack.ts';
 import type { Xattr } from '../format/tree.ts';
 import type { ChunkTableMemory } from '../repository/chunk-table.ts';
 import type { CutContent } from './cutter.ts';
+import type { PackBufferMemory } from './pack-buffers.ts';
 
 /** What the walker saw of a file. */
 export interface StatFacts {
@@ -85,17 +84,14 @@ export interface TaskExtras {
   readonly problem: { readonly code: string; readonly message: string } | undefined;
 }
 
-/** A finished pack on its way to the destination; its buffer comes back when it is stored. */
+/** A finished pack on its way to the destination. */
 export interface PackMessage {
   readonly kind: 'pack';
   readonly name: string;
-  readonly packKind: PackKind;
-  readonly cipher: Cipher;
-  readonly buffer: ArrayBuffer;
+  /** Number of its buffer in the pool, or the bytes themselves when they were too large for the pool. */
+  readonly buffer: number | Uint8Array;
   readonly length: number;
   readonly indexEntry: Uint8Array;
-  readonly chunks: number;
-  readonly rawBytes: number;
 }
 
 export type FromWorker = BatchResult | PackMessage | { readonly kind: 'finished' } | FailureMessage;
@@ -109,10 +105,7 @@ export interface FailureMessage {
   readonly stack: string;
 }
 
-export type ToWorker =
-  | BatchMessage
-  | { readonly kind: 'finish' }
-  | { readonly kind: 'buffer'; readonly buffer: ArrayBuffer };
+export type ToWorker = BatchMessage | { readonly kind: 'finish' };
 
 /** Given to a worker once, when it starts. */
 export interface WorkerSetup {
@@ -124,8 +117,5 @@ export interface WorkerSetup {
   readonly segmentTarget: number;
   readonly compression: Compression;
   readonly table: ChunkTableMemory;
-  /** [0] counts buffers that were given back. */
-  readonly returned: SharedArrayBuffer;
-  /** Packs that may be on their way to the destination while the next one is filled. */
-  readonly packsInFlight: number;
+  readonly packBuffers: PackBufferMemory;
 }

@@ -15,6 +15,7 @@ import {
   type ToWorker,
   type WorkerSetup,
 } from './messages.ts';
+import { PackBuffers } from './pack-buffers.ts';
 import type { PackStore } from './pack-store.ts';
 import type { Batch, ReadJob } from './read-job.ts';
 
@@ -28,7 +29,6 @@ const WORKER_LIMITS = { maxYoungGenerationSizeMb: 6 } as const;
 
 interface WorkerSlot {
   readonly worker: Worker;
-  readonly returned: Int32Array;
   outstanding: number;
   finished: boolean;
 }
@@ -37,6 +37,7 @@ interface WorkerSlot {
 export class ReadPool {
   readonly #store: PackStore;
   readonly #slots: WorkerSlot[] = [];
+  readonly #buffers: PackBuffers;
   readonly #batches = new Map<number, readonly ReadJob[]>();
   #nextBatch = 1;
   #failure: unknown;
@@ -57,8 +58,9 @@ export class ReadPool {
     this.#store = store;
     const count = options.workers ?? Math.max(1, Math.min(availableParallelism(), MAX_WORKERS));
     const { chunker, packTarget, segmentTarget } = repository.config;
+    // One pack being filled by each worker and one on its way to the destination.
+    this.#buffers = PackBuffers.create(count + 1, packTarget);
     for (let i = 0; i < count; i += 1) {
-      const returned = new SharedArrayBuffer(4);
       const setup: WorkerSetup = {
         keys: repository.keys.material,
         plain: options.namespace.plain,
@@ -68,10 +70,9 @@ export class ReadPool {
         segmentTarget,
         compression: options.compression,
         table: table.memory,
-        returned,
-        packsInFlight: 1,
+        packBuffers: this.#buffers.memory,
       };
-      this.#slots.push(this.#start(setup, returned));
+      this.#slots.push(this.#start(setup));
     }
   }
 
@@ -121,13 +122,13 @@ export class ReadPool {
     }
   }
 
-  #start(setup: WorkerSetup, returned: SharedArrayBuffer): WorkerSlot {
+  #start(setup: WorkerSetup): WorkerSlot {
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
     const worker = new Worker(new URL(file, import.meta.url), {
       workerData: setup,
       resourceLimits: WORKER_LIMITS,
     });
-    const slot: WorkerSlot = { worker, returned: new Int32Array(returned), outstanding: 0, finished: false };
+    const slot: WorkerSlot = { worker, outstanding: 0, finished: false };
     worker.on('message', (message: FromWorker) => {
       this.#receive(slot, message);
       this.#wake?.();
@@ -142,7 +143,7 @@ export class ReadPool {
   #receive(slot: WorkerSlot, message: FromWorker): void {
     switch (message.kind) {
       case 'pack':
-        this.#storePack(slot, message);
+        this.#storePack(message);
         return;
       case 'result':
         slot.outstanding -= 1;
@@ -157,13 +158,10 @@ export class ReadPool {
     }
   }
 
-  #storePack(slot: WorkerSlot, message: PackMessage): void {
-    const { name, buffer, length, indexEntry } = message;
-    const bytes = Buffer.from(buffer, 0, length);
+  #storePack({ name, buffer, length, indexEntry }: PackMessage): void {
+    const bytes = typeof buffer === 'number' ? this.#buffers.bytes(buffer, length) : Buffer.from(buffer);
     this.#store.store({ name, bytes, indexEntry }, () => {
-      post(slot, { kind: 'buffer', buffer }, [buffer]);
-      Atomics.add(slot.returned, 0, 1);
-      Atomics.notify(slot.returned, 0);
+      if (typeof buffer === 'number') this.#buffers.giveBack(buffer);
       this.#wake?.();
     });
   }

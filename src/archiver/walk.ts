@@ -42,6 +42,8 @@ export interface WalkParts {
   readonly changes: ChangeSet | undefined;
   readonly files: Pick<FileSaver, 'save' | 'keep'>;
   readonly tally: Tally;
+  /** A look at the directory that was taken earlier in this run, if any. */
+  readonly seen: (path: ByteString) => ListedDirectory | undefined;
   readonly storeChunk: (chunk: Buffer) => Buffer;
   /** Makes the rules for one source root, once its stat is known. */
   readonly excluderFor: (root: ByteString, kind: SourceKind, device: number) => Excluder;
@@ -152,7 +154,7 @@ class DirectoryStep {
     }
     let listed: ListedDirectory;
     try {
-      listed = openDirectory(path);
+      listed = this.#parts.seen(path) ?? openDirectory(path);
     } catch (error) {
       this.#report(path, error, 'the directory cannot be read');
       this.#pending.differs();

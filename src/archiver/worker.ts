@@ -1,6 +1,6 @@
 /** Entry file of a worker thread: reads batches of files and posts finished packs and compact results. */
 
-import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { asByteString } from '../base/byte-path.ts';
 import { BugError, HoldfastError } from '../base/errors.ts';
 import { Chunker } from '../codec/chunker.ts';
@@ -10,13 +10,13 @@ import { ChunkTable } from '../repository/chunk-table.ts';
 import { PackWriter, type FinishedPack } from '../repository/pack-writer.ts';
 import { ChunkSink } from './chunk-sink.ts';
 import { FileReader } from './file-reader.ts';
+import { PackBuffers } from './pack-buffers.ts';
 import {
   NUMBERS_PER_TASK,
   type BatchMessage,
   type BatchResult,
   type FileTask,
   type FromWorker,
-  type PackMessage,
   type TaskExtras,
   type ToWorker,
   type WorkerSetup,
@@ -25,10 +25,9 @@ import {
 const port = parentPort;
 if (port === null) throw new BugError('The archiver worker was started outside of a worker thread');
 const setup: WorkerSetup = workerData;
-const returned = new Int32Array(setup.returned);
-const freeBuffers: ArrayBuffer[] = [];
-const waiting: ToWorker[] = [];
-let inFlight = 0;
+const packBuffers = new PackBuffers(setup.packBuffers);
+/** Number of the pool's buffer that the open pack is written to; unset for a pack too large for the pool. */
+let current: number | undefined;
 
 const namespace = { plain: setup.plain, salt: setup.salt };
 const keys = new ObjectKeys(setup.keys);
@@ -50,65 +49,30 @@ const reader = new FileReader(sink, new Chunker(keys.chunkerKey, setup.chunker))
 
 port.on('message', (message: ToWorker) => {
   try {
-    handle(message);
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) handle(next);
+    if (message.kind === 'batch') {
+      post(readBatch(message));
+      return;
+    }
+    sink.finish();
+    post({ kind: 'finished' });
   } catch (error) {
     post(failureOf(error));
   }
 });
 
-function handle(message: ToWorker): void {
-  switch (message.kind) {
-    case 'buffer':
-      inFlight -= 1;
-      freeBuffers.push(message.buffer);
-      return;
-    case 'batch':
-      post(readBatch(message));
-      return;
-    case 'finish':
-      sink.finish();
-      post({ kind: 'finished' });
-      return;
-  }
-}
-
-/** Blocks, with the whole thread, while too many packs are on their way: this is what bounds memory. */
+/** Blocks, with the whole thread, while every buffer holds a pack on its way: this is what bounds memory. */
 function takeBuffer(capacity: number): Buffer {
-  while (inFlight > setup.packsInFlight) {
-    const seen = Atomics.load(returned, 0);
-    const received: { message: ToWorker } | undefined =
-      port === null ? undefined : receiveMessageOnPort(port);
-    if (received === undefined) {
-      Atomics.wait(returned, 0, seen);
-    } else if (received.message.kind === 'buffer') {
-      handle(received.message);
-    } else {
-      waiting.push(received.message);
-    }
+  if (capacity > setup.packTarget) {
+    current = undefined;
+    return Buffer.allocUnsafeSlow(capacity);
   }
-  const free = freeBuffers.pop();
-  return free !== undefined && free.byteLength >= capacity
-    ? Buffer.from(free)
-    : Buffer.allocUnsafeSlow(capacity);
+  const { number, buffer } = packBuffers.take();
+  current = number;
+  return buffer;
 }
 
-function postPack(pack: FinishedPack): void {
-  const buffer = pack.bytes.buffer;
-  if (!(buffer instanceof ArrayBuffer)) throw new BugError('A pack buffer cannot be handed over');
-  const message: PackMessage = {
-    kind: 'pack',
-    name: pack.name,
-    packKind: pack.kind,
-    cipher: pack.cipher,
-    buffer,
-    length: pack.bytes.length,
-    indexEntry: pack.indexEntry,
-    chunks: pack.chunks,
-    rawBytes: pack.rawBytes,
-  };
-  inFlight += 1;
-  port?.postMessage(message, [buffer]);
+function postPack({ name, bytes, indexEntry }: FinishedPack): void {
+  post({ kind: 'pack', name, buffer: current ?? bytes, length: bytes.length, indexEntry });
 }
 
 function post(message: FromWorker): void {

@@ -1,0 +1,55 @@
+/** Shared memory for packs: as many buffers as may be resident at once, taken and given back across threads. */
+export interface PackBufferMemory {
+  /** [0] counts buffers given back; [1 + i] is 1 while buffer i is taken. */
+  readonly control: SharedArrayBuffer;
+  readonly buffers: readonly SharedArrayBuffer[];
+}
+
+const FREE = 0;
+const TAKEN = 1;
+
+/**
+ * The pool that bounds a backup's memory. A thread that needs a buffer while all are taken blocks until a pack is
+ * stored; the pages of a buffer are only used once it is filled.
+ */
+export class PackBuffers {
+  readonly memory: PackBufferMemory;
+  readonly #control: Int32Array;
+
+  static create(count: number, capacity: number): PackBuffers {
+    return new PackBuffers({
+      control: new SharedArrayBuffer(4 * (count + 1)),
+      buffers: Array.from({ length: count }, () => new SharedArrayBuffer(capacity)),
+    });
+  }
+
+  constructor(memory: PackBufferMemory) {
+    this.memory = memory;
+    this.#control = new Int32Array(memory.control);
+  }
+
+  /** Takes a free buffer, blocking the calling thread until there is one; never on the main thread. */
+  take(): { readonly number: number; readonly buffer: Buffer } {
+    for (;;) {
+      const seen = Atomics.load(this.#control, 0);
+      for (const [number, buffer] of this.memory.buffers.entries()) {
+        if (Atomics.compareExchange(this.#control, 1 + number, FREE, TAKEN) === FREE) {
+          return { number, buffer: Buffer.from(buffer) };
+        }
+      }
+      Atomics.wait(this.#control, 0, seen);
+    }
+  }
+
+  bytes(number: number, length: number): Buffer {
+    const buffer = this.memory.buffers[number];
+    if (buffer === undefined) throw new RangeError(`There is no pack buffer ${number}`);
+    return Buffer.from(buffer, 0, length);
+  }
+
+  giveBack(number: number): void {
+    Atomics.store(this.#control, 1 + number, FREE);
+    Atomics.add(this.#control, 0, 1);
+    Atomics.notify(this.#control, 0);
+  }
+}
