@@ -8,7 +8,7 @@ import type { Tally } from './tally.ts';
 import { metadataOf } from './source-entry.ts';
 
 /** Files from this size on are cut into spans that different workers read at the same time. */
-const SPAN = 256 * 1024 * 1024;
+const SPAN = 128 * 1024 * 1024;
 
 export interface FileToSave {
   readonly path: ByteString;

@@ -19,6 +19,8 @@ export interface ReadOutcome {
 
 export interface Batch {
   readonly jobs: readonly ReadJob[];
+  /** To be read. */
+  readonly bytes: number;
 }
 
 /** A batch ends at this many bytes or files: about 30 ms of work. */
@@ -45,9 +47,9 @@ export class Batcher {
 
   flush(): void {
     if (this.#jobs.length === 0) return;
-    const jobs = this.#jobs;
+    const batch = { jobs: this.#jobs, bytes: this.#bytes };
     this.#jobs = [];
     this.#bytes = 0;
-    this.#submit({ jobs });
+    this.#submit(batch);
   }
 }

@@ -21,6 +21,8 @@ import type { Batch, ReadJob } from './read-job.ts';
 
 /** Batches that wait at each worker: enough that it never idles while the walker is in a large directory. */
 const QUEUED = 3;
+/** A worker with this much to read gets nothing more, so that none is left with several large spans at the end. */
+const QUEUED_BYTES = 48 * 1024 * 1024;
 /** More threads than this only wait for each other's memory. */
 const MAX_WORKERS = 8;
 
@@ -30,6 +32,7 @@ const WORKER_LIMITS = { maxYoungGenerationSizeMb: 6 } as const;
 interface WorkerSlot {
   readonly worker: Worker;
   outstanding: number;
+  outstandingBytes: number;
   finished: boolean;
 }
 
@@ -38,7 +41,7 @@ export class ReadPool {
   readonly #store: PackStore;
   readonly #slots: WorkerSlot[] = [];
   readonly #buffers: PackBuffers;
-  readonly #batches = new Map<number, readonly ReadJob[]>();
+  readonly #batches = new Map<number, Batch>();
   #nextBatch = 1;
   #failure: unknown;
   #wake: (() => void) | undefined;
@@ -78,18 +81,19 @@ export class ReadPool {
 
   /** Hands a batch to the worker with the least to do. */
   submit(batch: Batch): void {
-    const slot = this.#slots.reduce((least, one) => (one.outstanding < least.outstanding ? one : least));
+    const slot = this.#slots.reduce((least, one) => (one.outstandingBytes < least.outstandingBytes ? one : least));
     const number = this.#nextBatch;
     this.#nextBatch += 1;
-    this.#batches.set(number, batch.jobs);
+    this.#batches.set(number, batch);
     slot.outstanding += 1;
+    slot.outstandingBytes += batch.bytes;
     const { message, transfer } = encodeBatch(number, batch.jobs);
     slot.worker.postMessage(message, transfer);
   }
 
   /** Waits until a worker can take another batch. */
   async room(signal: AbortSignal): Promise<void> {
-    await this.#until(() => this.#slots.some((slot) => slot.outstanding < QUEUED), signal);
+    await this.#until(() => this.#slots.some((slot) => slot.outstanding < QUEUED && slot.outstandingBytes < QUEUED_BYTES), signal);
   }
 
   /** Waits for every result, lets the workers close their packs, and waits until those are stored. */
@@ -128,7 +132,7 @@ export class ReadPool {
       workerData: setup,
       resourceLimits: WORKER_LIMITS,
     });
-    const slot: WorkerSlot = { worker, outstanding: 0, finished: false };
+    const slot: WorkerSlot = { worker, outstanding: 0, outstandingBytes: 0, finished: false };
     worker.on('message', (message: FromWorker) => {
       this.#receive(slot, message);
       this.#wake?.();
@@ -146,8 +150,7 @@ export class ReadPool {
         this.#storePack(message);
         return;
       case 'result':
-        slot.outstanding -= 1;
-        this.#settle(message);
+        this.#settle(slot, message);
         return;
       case 'finished':
         slot.finished = true;
@@ -166,14 +169,16 @@ export class ReadPool {
     });
   }
 
-  #settle(result: BatchResult): void {
-    const jobs = this.#batches.get(result.batch);
-    if (jobs === undefined) throw new BugError('A reader thread answered for a batch it was not given');
+  #settle(slot: WorkerSlot, result: BatchResult): void {
+    const batch = this.#batches.get(result.batch);
+    if (batch === undefined) throw new BugError('A reader thread answered for a batch it was not given');
     this.#batches.delete(result.batch);
+    slot.outstanding -= 1;
+    slot.outstandingBytes -= batch.bytes;
     this.newBytes += result.newBytes;
     const ids = Buffer.from(result.ids.buffer, result.ids.byteOffset, result.ids.byteLength);
     let at = 0;
-    for (const [i, job] of jobs.entries()) {
+    for (const [i, job] of batch.jobs.entries()) {
       const count = Math.max(0, result.idCounts[i] ?? 0);
       job.done({
         ids: ids.subarray(at, at + count * 24),
