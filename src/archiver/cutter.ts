@@ -23,12 +23,26 @@ export class Cutter {
   #end = 0;
   #ids: Buffer[] = [];
   #holes: { offset: number; length: number }[] = [];
+  #maxHoles = Number.POSITIVE_INFINITY;
 
   /** @param take stores one chunk and returns its id; the bytes are valid during the call only */
   constructor(chunker: Chunker, take: (chunk: Buffer) => Buffer) {
     this.#chunker = chunker;
     this.#take = take;
     this.#buffer = Buffer.allocUnsafeSlow(chunker.parameters.max * 2 + ZERO_BLOCK);
+  }
+
+  /** Until `finish`: so many holes at most, because all holes of a file stand in its entry. */
+  limitHoles(count: number): void {
+    this.#maxHoles = count;
+  }
+
+  /** False when a hole at `offset` would be one too many: its zeros are then to be read like any data. */
+  takesHole(offset: number): boolean {
+    const last = this.#holes.at(-1);
+    return (
+      this.#holes.length < this.#maxHoles || (last !== undefined && last.offset + last.length === offset)
+    );
   }
 
   /**
@@ -54,7 +68,7 @@ export class Cutter {
     let position = offset;
     while (from < stop) {
       const block = Math.min(ZERO_BLOCK - (position % ZERO_BLOCK), stop - from);
-      if (block === ZERO_BLOCK && this.#isZero(from)) {
+      if (block === ZERO_BLOCK && this.#isZero(from) && this.takesHole(position)) {
         this.#end = from;
         this.#cutAll();
         this.hole(position, block);
@@ -81,6 +95,7 @@ export class Cutter {
     const content = { ids: this.#ids, holes: this.#holes };
     this.#ids = [];
     this.#holes = [];
+    this.#maxHoles = Number.POSITIVE_INFINITY;
     this.#start = 0;
     this.#end = 0;
     return content;

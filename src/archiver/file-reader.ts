@@ -2,19 +2,22 @@ import { constants, fstatSync, openSync, readSync } from 'node:fs';
 import { fsPath, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Chunker } from '../codec/chunker.ts';
-import type { Xattr } from '../format/tree.ts';
 import { LARGE_CHUNK } from '../repository/pack-writer.ts';
 import { dataExtents } from '../system/holes.ts';
 import { native } from '../system/native.ts';
-import { readXattrs } from '../system/xattr.ts';
 import type { ChunkSink } from './chunk-sink.ts';
 import { closeSource, isLongPath, openSource } from './source-open.ts';
 import { Cutter, type CutContent } from './cutter.ts';
 import type { FileRead, FileTask, StatFacts } from './messages.ts';
+import { storedNumber } from './source-stat.ts';
+import { sourceXattrs } from './source-xattrs.ts';
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Linux: leave access times alone where we may (owner or root). */
 const O_NOATIME = process.platform === 'linux' ? 0o1000000 : 0;
+
+/** Holes of one file: with these its entry stays below 5 MiB, where a tree chunk may have 8. */
+const MAX_HOLES = 524_288;
 
 const EMPTY_CONTENT: CutContent = { ids: [], holes: [] };
 
@@ -62,7 +65,7 @@ export class FileReader {
         continue;
       }
       const xattrProblems: string[] = [];
-      const xattrs = task.first ? this.#xattrs(fd, xattrProblems) : undefined;
+      const xattrs = task.first ? sourceXattrs(fd, (what) => xattrProblems.push(what)) : undefined;
       return {
         content,
         size: task.whole ? bytes : facts.size,
@@ -107,15 +110,18 @@ export class FileReader {
     const sparse = facts.blocks * 512 < facts.size;
     const extents = sparse ? dataExtents(fd, facts.size) : [{ offset, length }];
     let position = offset;
+    this.#cutter.limitHoles(Math.max(1, Math.floor((MAX_HOLES * length) / facts.size)));
     for (const extent of extents) {
       const from = Math.max(extent.offset, offset);
       const to = Math.min(extent.offset + extent.length, end);
       if (to <= from) continue;
-      if (from > position) this.#cutter.hole(position, from - position);
-      position = from;
+      if (from > position && this.#cutter.takesHole(position)) {
+        this.#cutter.hole(position, from - position);
+        position = from;
+      }
       while (position < to) {
         const room = this.#cutter.room(position);
-        const got = readSync(fd, room, 0, Math.min(room.length, to - position), position);
+        const got = this.#fill(fd, room.subarray(0, Math.min(room.length, to - position)), position);
         if (got === 0) {
           // Later spans keep their places: what is missing from this one becomes a hole.
           const bytes = position - offset;
@@ -130,9 +136,15 @@ export class FileReader {
     return { content: this.#cutter.finish(), bytes: length };
   }
 
-  #xattrs(fd: number, problems: string[]): Xattr[] | undefined {
-    const xattrs = readXattrs(fd, (name, error) => problems.push(`${name}: ${error.code ?? error.message}`));
-    return xattrs.length === 0 ? undefined : xattrs;
+  /** Reads until the room is full or the file ends: blocks of zeros are found whatever a single read returns. */
+  #fill(fd: number, room: Buffer, position: number): number {
+    let filled = 0;
+    while (filled < room.length) {
+      const got = readSync(fd, room, filled, room.length - filled, position + filled);
+      if (got === 0) break;
+      filled += got;
+    }
+    return filled;
   }
 
   #open(path: ByteString): number {
@@ -167,7 +179,7 @@ function statOpen(fd: number): StatFacts | undefined {
     size: Number(stat.size),
     mtimeNs: stat.mtimeNs,
     ctimeNs: stat.ctimeNs,
-    inode: Number(stat.ino),
+    inode: storedNumber(stat.ino),
     blocks: Number(stat.blocks),
     mode: mode & 0o7777,
     uid: Number(stat.uid),

@@ -3,7 +3,7 @@ import type { FileEntry, Hole } from '../format/tree.ts';
 import type { StatFacts, TaskExtras } from './messages.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import type { Batcher, ReadOutcome } from './read-job.ts';
-import type { SourceStat } from './source-stat.ts';
+import { storedNumber, type SourceStat } from './source-stat.ts';
 import type { Tally } from './tally.ts';
 import { metadataOf } from './source-entry.ts';
 
@@ -47,7 +47,7 @@ export class FileSaver {
       this.#read(file, (entry) => this.#settle(file, entry, done));
       return;
     }
-    const key = linkKey(Number(stat.dev), Number(stat.ino), stat);
+    const key = linkKey(storedNumber(stat.dev), storedNumber(stat.ino), stat);
     const group = this.#links.get(key);
     if (group === undefined) {
       const fresh: LinkGroup = { entry: undefined, waiting: [] };
@@ -90,7 +90,7 @@ export class FileSaver {
       size: stat.size,
       mtimeNs: stat.mtimeNs,
       ctimeNs: stat.ctimeNs,
-      inode: Number(stat.ino),
+      inode: storedNumber(stat.ino),
       blocks: stat.blocks,
       mode: stat.mode & 0o7777,
       uid: stat.uid,

@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { asByteString, fsPath, type ByteString } from '../base/byte-path.ts';
 import type { Entry, EntryMetadata, FileEntry } from '../format/tree.ts';
 import type { Parent } from './parent.ts';
-import type { SourceKind, SourceStat } from './source-stat.ts';
+import { storedNumber, type SourceKind, type SourceStat } from './source-stat.ts';
 
 /** The parent's entries, walked along with the sorted names of the directory. */
 export class OldEntries {
@@ -36,7 +36,7 @@ export function isUnchangedFile(old: FileEntry, stat: SourceStat, parent: Parent
     old.size === stat.size &&
     old.mtimeNs === stat.mtimeNs &&
     old.ctimeNs === stat.ctimeNs &&
-    old.inode === Number(stat.ino) &&
+    old.inode === storedNumber(stat.ino) &&
     !old.changedWhileRead &&
     (old.links?.count ?? 1) === stat.nlink &&
     stat.ctimeNs < parent.trustedBeforeNs
@@ -52,10 +52,10 @@ export function metadataOf(name: ByteString, stat: SourceStat): EntryMetadata {
     gid: stat.gid,
     mtimeNs: stat.mtimeNs,
     ctimeNs: stat.ctimeNs,
-    inode: Number(stat.ino),
+    inode: storedNumber(stat.ino),
     links:
       stat.nlink > 1 && (stat.mode & 0o170000) !== 0o040000
-        ? { device: Number(stat.dev), count: stat.nlink }
+        ? { device: storedNumber(stat.dev), count: stat.nlink }
         : undefined,
   };
 }

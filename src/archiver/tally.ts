@@ -3,6 +3,10 @@ import { MAX_LISTED_ERRORS, type EntryProblem, type Owners } from '../format/rec
 import { ownerNames, type OwnerNames } from '../system/owner-names.ts';
 import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
 
+/** Limits that keep a snapshot's record readable: it has 16 MiB at most. */
+const MAX_PROBLEM_BYTES = 6 * 1024 * 1024;
+const MAX_OMITTED = 1_000;
+
 /** Counts, problems and owners of one run. */
 export class Tally {
   readonly #observer: ArchiveObserver;
@@ -17,6 +21,7 @@ export class Tally {
   others = 0;
   bytesDone = 0;
   bytesRead = 0;
+  #problemBytes = 0;
   readonly #omitted = new Map<string, number>();
   readonly #users = new Set<number>();
   readonly #groups = new Set<number>();
@@ -27,7 +32,9 @@ export class Tally {
 
   problem(path: ByteString, code: string, message: string): void {
     const problem = { path, code, message };
-    if (this.problems.length < MAX_LISTED_ERRORS) this.problems.push(problem);
+    this.#problemBytes += path.length + code.length + message.length;
+    if (this.problems.length < MAX_LISTED_ERRORS && this.#problemBytes <= MAX_PROBLEM_BYTES)
+      this.problems.push(problem);
     else this.problemsMore += 1;
     this.#observer.problem(problem);
   }
@@ -38,7 +45,8 @@ export class Tally {
 
   /** Something about an entry could not be captured although its content was: counted by kind. */
   omit(what: string): void {
-    this.#omitted.set(what, (this.#omitted.get(what) ?? 0) + 1);
+    const key = this.#omitted.size < MAX_OMITTED || this.#omitted.has(what) ? what : 'more of other kinds';
+    this.#omitted.set(key, (this.#omitted.get(key) ?? 0) + 1);
   }
 
   get omitted(): string[] {

@@ -7,7 +7,6 @@ import {
   type EntryMetadata,
   type Xattr,
 } from '../format/tree.ts';
-import { readXattrs } from '../system/xattr.ts';
 import type { DirectoryScope, Excluder } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
 import { parentEntries, type Parent } from './parent.ts';
@@ -16,10 +15,12 @@ import {
   kindOf,
   openDirectory,
   statPath,
+  storedNumber,
   type ListedDirectory,
   type SourceKind,
   type SourceStat,
 } from './source-stat.ts';
+import { sourceXattrs } from './source-xattrs.ts';
 import {
   isUnchangedFile,
   metadataOf,
@@ -320,17 +321,15 @@ class DirectoryStep {
   }
 
   #metadata(name: ByteString, path: ByteString, stat: SourceStat, old: Entry | undefined): EntryMetadata {
-    const sameCtime = old !== undefined && old.ctimeNs === stat.ctimeNs && old.inode === Number(stat.ino);
+    const sameCtime =
+      old !== undefined && old.ctimeNs === stat.ctimeNs && old.inode === storedNumber(stat.ino);
     return { ...metadataOf(name, stat), xattrs: sameCtime ? old.xattrs : this.#xattrs(path) };
   }
 
   #xattrs(path: ByteString): Xattr[] | undefined {
     const { tally } = this.#parts;
     try {
-      const xattrs = readXattrs(path, (name, error) =>
-        tally.omit(`extended attribute ${name}: ${error.code ?? 'unreadable'}`),
-      );
-      return xattrs.length === 0 ? undefined : xattrs;
+      return sourceXattrs(path, (what) => tally.omit(`extended attribute ${what}`));
     } catch (error) {
       tally.omit(`extended attributes: ${errnoOf(error) ?? 'unreadable'}`);
       return undefined;

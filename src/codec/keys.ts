@@ -1,4 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { threadId } from 'node:worker_threads';
+import { systemClock } from '../base/clock.ts';
 import { RepositoryError } from '../base/errors.ts';
 import type { KeyType } from '../format/header.ts';
 import { expand, hkdf } from './kdf.ts';
@@ -31,6 +33,24 @@ export interface Namespace {
   readonly salt?: Uint8Array | undefined;
 }
 
+const BOOT = randomBytes(16);
+let counter = 0n;
+
+/**
+ * What tells one salt from every other even where random numbers repeat, as after a virtual machine was copied with its
+ * random state: the process, the thread, how many salts it has made, and the time.
+ */
+function nextMoment(): Buffer {
+  counter += 1n;
+  const moment = Buffer.alloc(32);
+  moment.writeBigUInt64BE(counter);
+  moment.writeUInt32BE(process.pid, 8);
+  moment.writeUInt32BE(threadId, 12);
+  moment.writeDoubleBE(systemClock.monotonic(), 16);
+  moment.writeDoubleBE(systemClock.now(), 24);
+  return moment;
+}
+
 /** Derives the keys of objects and chunk ids (docs/repository-format.md, section 4). */
 export class ObjectKeys {
   readonly repository: Buffer;
@@ -39,8 +59,6 @@ export class ObjectKeys {
   readonly #rootKeys: ReadonlyMap<number, Buffer>;
   readonly #typeKeys = new Map<string, Buffer>();
   readonly #hedge: Buffer;
-  readonly #boot = randomBytes(16);
-  #counter = 0n;
 
   constructor(material: KeyMaterial) {
     this.#material = material;
@@ -73,16 +91,13 @@ export class ObjectKeys {
     return { key: okm.subarray(0, 32), commitment: okm.subarray(32) };
   }
 
-  /** 32 bytes that no other object has, even when a virtual machine was cloned and its random state with it. */
+  /** 32 bytes that no other object has. */
   freshSalt(): Buffer {
-    this.#counter += 1n;
-    const counter = Buffer.alloc(8);
-    counter.writeBigUInt64BE(this.#counter);
     return createHmac('sha256', this.#hedge)
       .update(randomBytes(32))
       .update(this.#material.writer)
-      .update(counter)
-      .update(this.#boot)
+      .update(nextMoment())
+      .update(BOOT)
       .digest();
   }
 

@@ -28,7 +28,8 @@ export function parseRecoveryCode(text: string): Buffer {
     .replaceAll('1', 'I')
     .replaceAll('8', 'B');
   const bytes = Buffer.alloc(35);
-  const wellFormed = letters.length === 56 && Array.from(letters).every((letter) => ALPHABET.includes(letter));
+  const wellFormed =
+    letters.length === 56 && Array.from(letters).every((letter) => ALPHABET.includes(letter));
   if (wellFormed) {
     for (const [i, letter] of Array.from(letters).entries()) {
       const value = ALPHABET.indexOf(letter);

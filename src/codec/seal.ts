@@ -1,4 +1,10 @@
-import { createCipheriv, createDecipheriv, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  timingSafeEqual,
+  type KeyObject,
+} from 'node:crypto';
 import { RepositoryError } from '../base/errors.ts';
 import {
   CIPHER_GCM,
@@ -21,6 +27,8 @@ export const PADDING_SEQUENCE = 0xffff_fffe;
 export const DIRECTORY_SEQUENCE = 0xffff_ffff;
 
 const PART_BYTES = 9;
+/** node:crypto makes a buffer for every update: small ones stay in the processor's cache and in the allocator's. */
+const SLICE = 65_536;
 
 /** What a segment's position binds, beside its sequence number. */
 export interface SegmentContext {
@@ -126,11 +134,12 @@ export class ObjectSeal {
     }
     const cipher = createCipheriv('aes-256-gcm', this.#key, this.#nonce, { authTagLength: TAG_BYTES });
     cipher.setAAD(associated);
-    const sealed = cipher.update(plaintext);
+    for (let at = 0; at < plaintext.length; at += SLICE) {
+      cipher.update(plaintext.subarray(at, at + SLICE)).copy(target, offset + at);
+    }
     cipher.final();
-    sealed.copy(target, offset);
-    cipher.getAuthTag().copy(target, offset + sealed.length);
-    return sealed.length + TAG_BYTES;
+    cipher.getAuthTag().copy(target, offset + plaintext.length);
+    return plaintext.length + TAG_BYTES;
   }
 
   seal(sequence: number, plaintext: Buffer, segment?: SegmentContext): Buffer {
@@ -141,9 +150,10 @@ export class ObjectSeal {
 
   /**
    * The plaintext of a sealed part.
+   * @param into large enough to hold it, to be filled and returned a view of; without it the result is fresh memory
    * @throws {RepositoryError} CORRUPT_DATA when a single bit differs, or the part belongs elsewhere.
    */
-  open(sequence: number, sealed: Buffer, object: string, segment?: SegmentContext): Buffer {
+  open(sequence: number, sealed: Buffer, object: string, segment?: SegmentContext, into?: Buffer): Buffer {
     if (sealed.length < TAG_BYTES) throw this.#damaged(object, sequence);
     const associated = this.#bind(sequence, segment);
     const body = sealed.subarray(0, sealed.length - TAG_BYTES);
@@ -155,7 +165,15 @@ export class ObjectSeal {
     const decipher = createDecipheriv('aes-256-gcm', this.#key, this.#nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(associated);
     decipher.setAuthTag(tag);
-    const plaintext = decipher.update(body);
+    let plaintext: Buffer;
+    if (into === undefined) {
+      plaintext = decipher.update(body);
+    } else {
+      plaintext = into.subarray(0, body.length);
+      for (let at = 0; at < body.length; at += SLICE) {
+        decipher.update(body.subarray(at, at + SLICE)).copy(plaintext, at);
+      }
+    }
     try {
       decipher.final();
     } catch (cause) {

@@ -1,4 +1,4 @@
-import { DestinationError, corrupt } from '../base/errors.ts';
+import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
 import { DIRECTORY_SEQUENCE, ObjectSeal } from '../codec/seal.ts';
 import { HEADER_BYTES, OBJECT_TYPES, type Cipher } from '../format/header.ts';
 import { decodeIndexObject, type IndexedPack, type IndexObject } from '../format/index-object.ts';
@@ -59,6 +59,8 @@ export interface LoadOptions {
   readonly without: ReadonlySet<string>;
   /** Leave every index object aside and read the packs' own directories. */
   readonly ignoreIndexObjects?: boolean;
+  /** Packs in which a chunk is located only when no other pack holds it. */
+  readonly last?: ReadonlySet<string>;
 }
 
 /**
@@ -71,12 +73,13 @@ export async function loadIndex(
   signal: AbortSignal,
 ): Promise<ChunkIndex> {
   const { destination } = repository;
-  const listed = await listNamed(destination, 'packs/', signal);
   const damaged: { object: string; error: unknown }[] = [];
   const objects =
     options.ignoreIndexObjects === true
       ? new Map<string, IndexObject>()
       : await readIndexObjects(repository, damaged, signal);
+  // After the index objects: what a backup at work has named in one of them is then in the list.
+  const listed = await listNamed(destination, 'packs/', signal);
   const superseded = new Set([...objects.values()].flatMap((object) => object.supersedes));
   const inForce = [...objects].filter(([name]) => !superseded.has(name));
   const indexed = new Map<string, IndexedPack>();
@@ -96,7 +99,9 @@ export async function loadIndex(
     indexed.set(name, pack);
   }
   for (const name of indexed.keys()) missing.delete(name);
-  const usable = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
+  const wanted = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
+  const isLast = ({ name }: IndexedPack): boolean => options.last?.has(name) === true;
+  const usable = [...wanted.filter((pack) => !isLast(pack)), ...wanted.filter(isLast)];
   return {
     ...fillTable(usable),
     damaged,
@@ -172,7 +177,8 @@ export function requireChunk(index: ChunkIndex, id: Buffer): ChunkLocation {
   return found;
 }
 
-async function readIndexObjects(
+/** Every index object that can be read, by name; what cannot is added to `damaged`. */
+export async function readIndexObjects(
   repository: Repository,
   damaged: { object: string; error: unknown }[],
   signal: AbortSignal,
@@ -186,7 +192,7 @@ async function readIndexObjects(
       objects.set(name, decodeIndexObject(decompressRecord(plaintext, object), object));
     } catch (error) {
       // A superseded object may go between the list and the read; its packs are then read by their directories.
-      if (error instanceof DestinationError && error.kind !== 'not-found') throw error;
+      if (!isDamage(error)) throw error;
       damaged.push({ object, error });
     }
   }
@@ -203,9 +209,14 @@ async function readDirectoryOrReport(
   try {
     return await readPackDirectory(repository, name, stat.size, signal);
   } catch (error) {
-    if (error instanceof DestinationError && error.kind !== 'not-found' && error.kind !== 'corrupt-reply')
-      throw error;
+    if (!isDamage(error)) throw error;
     damaged.push({ object: `pack ${name}`, error });
     return undefined;
   }
+}
+
+/** True for what is wrong with one object, as opposed to a destination that does not answer or an abort. */
+export function isDamage(error: unknown): error is RepositoryError | DestinationError {
+  if (error instanceof RepositoryError) return true;
+  return error instanceof DestinationError && (error.kind === 'not-found' || error.kind === 'corrupt-reply');
 }

@@ -107,6 +107,35 @@ export class ChunkTable {
     return undefined;
   }
 
+  /** Number of the slot that holds a chunk, or -1. Slots never move, so sets of chunks can be kept as sets of slots. */
+  slotOf(ids: Buffer, at = 0): number {
+    const a = ids.readInt32LE(at);
+    const b = ids.readInt32LE(at + 4);
+    const c = ids.readInt32LE(at + 8);
+    const d = ids.readInt32LE(at + 12);
+    const count = Atomics.load(this.#control, 0) + 1;
+    let first = 0;
+    for (let t = 0; t < count; t += 1) {
+      const table = this.#tables[t];
+      if (table === undefined) break;
+      const base = this.#search(table, a, b, c, d);
+      if (base >= 0) return first + base / WORDS;
+      first += table.length / WORDS;
+    }
+    return -1;
+  }
+
+  /** What stands in a slot that `slotOf` gave. */
+  locationAt(slot: number): ChunkLocation {
+    let rest = slot;
+    for (const table of this.#tables) {
+      const slots = table.length / WORDS;
+      if (rest < slots) return location(table, rest * WORDS);
+      rest -= slots;
+    }
+    throw new RangeError('There is no such slot');
+  }
+
   #insert(ids: Buffer, at: number, pack: number, segment: number, offset: number, length: number): boolean {
     const a = ids.readInt32LE(at);
     const b = ids.readInt32LE(at + 4);

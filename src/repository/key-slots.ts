@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { totalmem } from 'node:os';
 import { RepositoryError, corrupt } from '../base/errors.ts';
 import { agree, generateKeys } from '../codec/curves.ts';
@@ -16,6 +23,7 @@ import {
 import { requireVersion } from '../format/records.ts';
 
 const TAG = 16;
+const MAX_LABEL_BYTES = 128;
 
 /** What a person or host presents to open a repository. */
 export type Secret =
@@ -35,6 +43,8 @@ export interface SlotFile {
   readonly nonce: Buffer;
   readonly public: Buffer;
   readonly ct: Buffer;
+  /** What the ciphertext is bound to: every field of the file but itself, known or not. */
+  readonly associated: Buffer;
 }
 
 /** What an opened slot gives: the key that opens rings, and the key that authenticates them. */
@@ -54,13 +64,21 @@ const COST_LIMITS = {
   passphraseSlotsTried: 4,
 } as const;
 
-/** Makes a slot for `secret`; returns its file and what the keyring must know of it. */
+/**
+ * Makes a slot for `secret`; returns its file and what the keyring must know of it.
+ * @throws {RepositoryError} LIMIT_EXCEEDED when the label is too long
+ */
 export async function createSlot(
   repository: Buffer,
   secret: Secret,
   ringAuth: Buffer,
   facts: { readonly label: string; readonly createdMs: number; readonly cost: Argon2Cost },
 ): Promise<{ file: Buffer; known: KnownSlot; open: OpenSlot }> {
+  if (Buffer.byteLength(facts.label) > MAX_LABEL_BYTES) {
+    throw new RepositoryError('LIMIT_EXCEEDED', `The label of a key has at most ${MAX_LABEL_BYTES} bytes`, {
+      hint: 'Give it a shorter label.',
+    });
+  }
   const slot = randomBytes(16);
   const cost = secret.kind === 'passphrase' ? { ...facts.cost, salt: randomBytes(32) } : undefined;
   const { kek, commit } = slotKeys(await stretched(secret, cost), slot);
@@ -78,11 +96,13 @@ export async function createSlot(
     nonce,
     public: pair.public,
   };
-  const ct = gcmSeal(kek, nonce, slotAssociated(map), Buffer.concat([pair.private, ringAuth]));
+  const ct = gcmSeal(kek, nonce, slotAssociated(encodeCbor(map)), Buffer.concat([pair.private, ringAuth]));
   const id = slot.toString('hex');
+  const file = encodeCbor({ ...map, ct });
+  const digest = createHash('sha256').update(file).digest();
   return {
-    file: encodeCbor({ ...map, ct }),
-    known: { slot: id, public: pair.public, kind: secret.kind, label: facts.label },
+    file,
+    known: { slot: id, public: pair.public, kind: secret.kind, label: facts.label, file: digest },
     open: { slot: id, private: pair.private, ringAuth },
   };
 }
@@ -108,6 +128,7 @@ export function decodeSlot(bytes: Buffer, object: string): SlotFile {
     nonce: map.bytes('nonce', 12),
     public: map.bytes('public', 32),
     ct: map.bytes('ct', 80),
+    associated: slotAssociated(map.encodedWithout('ct')),
   };
 }
 
@@ -124,19 +145,20 @@ export async function openSlot(
   const candidates = slots.filter((slot) => slot.kind === secret.kind);
   const tried =
     secret.kind === 'passphrase' ? candidates.slice(0, COST_LIMITS.passphraseSlotsTried) : candidates;
+  let refused: RepositoryError | undefined;
   for (const file of tried) {
-    if (file.cost !== undefined) checkCost(file.cost, `key slot ${file.slot}`, allowWeakCost);
+    const refusal =
+      file.cost === undefined ? undefined : costRefusal(file.cost, `key slot ${file.slot}`, allowWeakCost);
+    if (refusal !== undefined) {
+      refused = refusal;
+      continue;
+    }
     const { kek, commit } = slotKeys(await stretched(secret, file.cost), Buffer.from(file.slot, 'hex'));
     if (!timingSafeEqual(commit, file.commit)) continue;
-    const plaintext = gcmOpen(
-      kek,
-      file.nonce,
-      slotAssociated(slotMap(file)),
-      file.ct,
-      `key slot ${file.slot}`,
-    );
+    const plaintext = gcmOpen(kek, file.nonce, file.associated, file.ct, `key slot ${file.slot}`);
     return { slot: file.slot, private: plaintext.subarray(0, 32), ringAuth: plaintext.subarray(32, 64) };
   }
+  if (refused !== undefined) throw refused;
   throw new RepositoryError('WRONG_PASSPHRASE', wrongSecretMessage(secret, candidates.length), {
     hint: 'Give the right passphrase, or the recovery code from the recovery kit.',
   });
@@ -171,7 +193,10 @@ export function sealRing(ring: Keyring, n: number, ringAuth: Buffer): Buffer {
 export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
   const object = `keys/ring-${n}`;
   const map = decodeCborMap(bytes, object);
+  const auth = createHmac('sha256', slot.ringAuth).update(map.encodedWithout('auth')).digest();
+  if (!timingSafeEqual(auth, map.bytes('auth', 32))) throw corrupt(object, 'it is not authentic');
   requireVersion(map);
+  if (map.integer('n') !== n) throw corrupt(object, 'it stands under another number');
   const repository = map.bytes('repo', 16);
   const slots = map.maps('slots', 64).map((one) => ({
     slot: one.bytes('slot', 16),
@@ -179,9 +204,6 @@ export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
     nonce: one.bytes('nonce', 12),
     ct: one.bytes('ct'),
   }));
-  const unsigned = encodeCbor({ v: 1, repo: repository, n: map.integer('n', n, n), slots });
-  const auth = createHmac('sha256', slot.ringAuth).update(unsigned).digest();
-  if (!timingSafeEqual(auth, map.bytes('auth', 32))) throw corrupt(object, 'it is not authentic');
   const own = slots.find((one) => one.slot.toString('hex') === slot.slot);
   if (own === undefined) {
     throw new RepositoryError('WRONG_PASSPHRASE', 'This key was removed from the repository', {
@@ -197,7 +219,7 @@ export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
   return ring;
 }
 
-function checkCost(cost: Argon2Cost, object: string, allowWeak: boolean): void {
+function costRefusal(cost: Argon2Cost, object: string, allowWeak: boolean): RepositoryError | undefined {
   const share = Math.max(COST_LIMITS.minM, totalmem() / 1_024 / COST_LIMITS.memoryShare);
   const floor = allowWeak ? 8 : COST_LIMITS.minM;
   const sound =
@@ -207,8 +229,8 @@ function checkCost(cost: Argon2Cost, object: string, allowWeak: boolean): void {
     cost.t <= COST_LIMITS.maxT &&
     cost.p >= 1 &&
     cost.p <= COST_LIMITS.maxP;
-  if (sound) return;
-  throw new RepositoryError(
+  if (sound) return undefined;
+  return new RepositoryError(
     'LIMIT_EXCEEDED',
     `${object} asks for a passphrase cost outside of the limits (m=${cost.m} KiB, t=${cost.t}, p=${cost.p})`,
     {
@@ -228,26 +250,8 @@ function slotKeys(secret: Buffer, slot: Buffer): { kek: Buffer; commit: Buffer }
   return { kek: okm.subarray(0, 32), commit: okm.subarray(32) };
 }
 
-function slotMap(file: SlotFile): CborMap {
-  return {
-    v: 1,
-    repo: file.repository,
-    slot: Buffer.from(file.slot, 'hex'),
-    kind: SLOT_KINDS[file.kind],
-    kdf:
-      file.cost === undefined
-        ? null
-        : { m: file.cost.m, t: file.cost.t, p: file.cost.p, salt: file.cost.salt },
-    label: file.label,
-    created: file.createdMs,
-    commit: file.commit,
-    nonce: file.nonce,
-    public: file.public,
-  };
-}
-
-function slotAssociated(map: CborMap): Buffer {
-  return Buffer.concat([Buffer.from('hf1/slot', 'latin1'), encodeCbor(map)]);
+function slotAssociated(withoutCt: Buffer): Buffer {
+  return Buffer.concat([Buffer.from('hf1/slot', 'latin1'), withoutCt]);
 }
 
 function u64(n: number): Buffer {

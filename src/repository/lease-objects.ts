@@ -178,7 +178,8 @@ export async function probeStorageClock(repository: Repository, signal: AbortSig
   const session = randomBytes(8).toString('hex');
   const purpose = `session.${session}`;
   const storedMs = await putLease(repository, purpose, 1, newLeaseRecord(repository, session), signal);
-  await repository.destination.delete(leaseKey(purpose, 1), signal);
+  const { destination } = repository;
+  if (destination.properties.canDelete) await destination.delete(leaseKey(purpose, 1), signal);
   return storedMs;
 }
 

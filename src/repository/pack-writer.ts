@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RepositoryError } from '../base/errors.ts';
+import { BugError, RepositoryError } from '../base/errors.ts';
 import {
   SegmentCompressor,
   SegmentDecompressor,
@@ -13,6 +13,7 @@ import { DIRECTORY_SEQUENCE, ObjectSeal, PADDING_SEQUENCE, TAG_BYTES } from '../
 import { HEADER_BYTES, OBJECT_TYPES, type Cipher } from '../format/header.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import {
+  MAX_CHUNK_BYTES,
   MAX_SEGMENTS,
   TAIL_BYTES,
   directoryLength,
@@ -68,6 +69,7 @@ export class PackWriter {
   #pendingIds: Buffer[] = [];
   #pendingLengths: number[] = [];
   #check: Buffer;
+  #opened: Buffer;
   #open: OpenPack | undefined;
 
   constructor(options: PackWriterOptions) {
@@ -76,6 +78,7 @@ export class PackWriter {
     this.#hasher = new ChunkHasher(options.idKey);
     this.#segment = Buffer.allocUnsafeSlow(options.segmentTarget + LARGE_CHUNK);
     this.#check = Buffer.allocUnsafeSlow(options.segmentTarget);
+    this.#opened = Buffer.allocUnsafeSlow(options.segmentTarget);
   }
 
   /**
@@ -96,6 +99,8 @@ export class PackWriter {
 
   /** Adds a chunk from elsewhere; large ones become a segment of their own. */
   append(id: Buffer, chunk: Buffer): void {
+    if (chunk.length > MAX_CHUNK_BYTES)
+      throw new BugError(`A chunk of ${chunk.length} bytes cannot be stored`);
     if (chunk.length >= LARGE_CHUNK) {
       this.#writeSegment(chunk, [id], [chunk.length]);
       return;
@@ -131,13 +136,9 @@ export class PackWriter {
     const context = { rawLength: raw.length, compression };
     const length = pack.seal.sealInto(pack.buffer, pack.length, number, stored, context);
     const sealed = pack.buffer.subarray(pack.length, pack.length + length);
-    this.#verify(
-      pack.seal.open(number, sealed, 'a new pack', context),
-      raw.length,
-      compression,
-      ids,
-      lengths,
-    );
+    if (this.#opened.length < stored.length) this.#opened = Buffer.allocUnsafeSlow(stored.length);
+    const opened = pack.seal.open(number, sealed, 'a new pack', context, this.#opened);
+    this.#verify(opened, raw.length, compression, ids, lengths);
     pack.segments.push({
       offset: pack.length,
       storedLength: length,

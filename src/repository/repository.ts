@@ -6,7 +6,6 @@ import { DEFAULT_CHUNKER, type ChunkerParameters } from '../codec/chunker.ts';
 import type { Argon2Cost } from '../codec/kdf.ts';
 import { ObjectKeys } from '../codec/keys.ts';
 import type { Destination } from '../destination/destination.ts';
-import { encodeCbor } from '../format/cbor.ts';
 import { FORMAT, OBJECT_TYPES } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { configMap, decodeConfig, encodeSigned, type ConfigRecord } from '../format/records.ts';
@@ -181,14 +180,13 @@ export async function openRepository(
   options: OpenOptions,
   signal: AbortSignal,
 ): Promise<Repository> {
-  const { slots, rings } = await readKeyFiles(destination, signal);
-  if (slots.length === 0) {
+  const files = await readKeyFiles(destination, signal);
+  if (files.slots.length === 0 && files.damaged.length === 0) {
     throw new RepositoryError('NO_REPOSITORY', `There is no repository at ${destination.properties.url}`, {
       hint: 'Check the location, or create a repository there with: holdfast init',
     });
   }
-  const slot = await openSlot(slots, secret, options.allowWeakCost ?? false);
-  const { keyring, ringNumber } = await newestRing(destination, rings, slot, signal);
+  const { slot, keyring, ringNumber } = await openKeyring(destination, files, secret, options, signal);
   const writer = await WriterState.open(options.stateDirectory, keyring.repository.toString('hex'));
   const { config, number } = await newestConfig(destination, keyring, writer, signal);
   writer.requireNotOlder({ ring: ringNumber, config: number });
@@ -217,25 +215,84 @@ export async function putConfig(
   await repository.destination.put(`config/${n}`, bytes, signal);
 }
 
+export interface KeyFiles {
+  /** Oldest first. */
+  readonly slots: readonly SlotFile[];
+  /** Numbers of the rings, newest first. */
+  readonly rings: readonly number[];
+  /** Why slot files could not be read. */
+  readonly damaged: readonly RepositoryError[];
+}
+
 /** The key slot files of a destination and the numbers of its rings. */
-export async function readKeyFiles(
-  destination: Destination,
-  signal: AbortSignal,
-): Promise<{ slots: SlotFile[]; rings: number[] }> {
+export async function readKeyFiles(destination: Destination, signal: AbortSignal): Promise<KeyFiles> {
   const slots: SlotFile[] = [];
   const rings: number[] = [];
+  const damaged: RepositoryError[] = [];
   for await (const page of destination.list('keys/', signal)) {
     for (const { key, size } of page) {
       const name = key.slice('keys/'.length);
       const ring = /^ring-(\d{1,9})$/.exec(name)?.[1];
       if (ring !== undefined) rings.push(Number(ring));
       if (!/^[0-9a-f]{32}$/.test(name) || size > 8_192 || slots.length >= 64) continue;
-      const slot = decodeSlot(await destination.get(key, undefined, signal), `key slot ${name}`);
-      if (slot.slot === name) slots.push(slot);
+      const bytes = await destination.get(key, undefined, signal);
+      try {
+        const slot = decodeSlot(bytes, `key slot ${name}`);
+        if (slot.slot === name) slots.push(slot);
+      } catch (error) {
+        if (!(error instanceof RepositoryError)) throw error;
+        damaged.push(error);
+      }
     }
   }
   slots.sort((a, b) => a.createdMs - b.createdMs);
-  return { slots, rings: rings.sort((a, b) => b - a) };
+  return { slots, rings: rings.sort((a, b) => b - a), damaged };
+}
+
+/** Tries the slots that the secret fits until one is still in the newest ring. */
+async function openKeyring(
+  destination: Destination,
+  files: KeyFiles,
+  secret: Secret,
+  options: OpenOptions,
+  signal: AbortSignal,
+): Promise<{ slot: OpenSlot; keyring: Keyring; ringNumber: number }> {
+  let removed: RepositoryError | undefined;
+  for (let slots = files.slots; ;) {
+    let slot: OpenSlot;
+    try {
+      slot = await openSlot(slots, secret, options.allowWeakCost ?? false);
+    } catch (error) {
+      if (!isWrongSecret(error)) throw error;
+      throw removed ?? withDamagedSlots(error, files.damaged);
+    }
+    try {
+      return { slot, ...(await newestRing(destination, files.rings, slot, signal)) };
+    } catch (error) {
+      if (!isWrongSecret(error)) throw error;
+      removed = error;
+      slots = slots.filter((one) => one.slot !== slot.slot);
+    }
+  }
+}
+
+function isWrongSecret(error: unknown): error is RepositoryError {
+  return error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
+}
+
+function withDamagedSlots(error: RepositoryError, damaged: readonly RepositoryError[]): RepositoryError {
+  if (damaged.length === 0) return error;
+  return new RepositoryError(
+    'WRONG_PASSPHRASE',
+    `${error.message}; ${damaged.length} damaged key slots could not be tried`,
+    { hint: error.hint, cause: damaged[0] },
+  );
+}
+
+/** One object that is damaged, or that its key does not lead to because only a stranger would name it so. */
+function isUnusable(error: unknown): boolean {
+  if (error instanceof DestinationError) return error.kind === 'not-found';
+  return error instanceof RepositoryError && error.code === 'CORRUPT_DATA';
 }
 
 async function newestRing(
@@ -250,8 +307,8 @@ async function newestRing(
       const bytes = await destination.get(`keys/ring-${n}`, undefined, signal);
       return { keyring: openRing(bytes, n, slot), ringNumber: n };
     } catch (error) {
-      if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') failure = error;
-      else throw error;
+      if (!isUnusable(error)) throw error;
+      failure = error;
     }
   }
   throw failure ?? corrupt('keys/', 'the repository has key slots but no keyring');
@@ -275,12 +332,8 @@ async function newestConfig(
         await destination.get(object, undefined, signal),
         object,
       );
-      const { record, signature } = decodeConfig(opened.plaintext, object);
-      const message = Buffer.concat([
-        Buffer.from('hf1/config'),
-        keyring.repository,
-        encodeCbor(configMap(record)),
-      ]);
+      const { record, signed, signature } = decodeConfig(opened.plaintext, object);
+      const message = Buffer.concat([Buffer.from('hf1/config'), keyring.repository, signed]);
       if (!verifyEd25519(keyring.adminPublic, message, signature))
         throw corrupt(object, 'it is not signed by the administrator key');
       if (Number(opened.context.readBigUInt64BE(0)) !== number)
@@ -289,8 +342,8 @@ async function newestConfig(
         throw corrupt(object, 'it belongs to another repository');
       return { config: record, number };
     } catch (error) {
-      if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') failure = error;
-      else throw error;
+      if (!isUnusable(error)) throw error;
+      failure = error;
     }
   }
   throw failure ?? corrupt('config/', 'the repository has no configuration');

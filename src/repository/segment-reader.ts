@@ -12,6 +12,8 @@ export class SegmentOpener {
   readonly #keys: ObjectKeys;
   readonly #decompressor = new SegmentDecompressor();
   readonly #seals = new Map<string, ObjectSeal>();
+  /** Compressed bytes of the segment at hand. */
+  #scratch = Buffer.alloc(0);
 
   constructor(keys: ObjectKeys) {
     this.#keys = keys;
@@ -24,7 +26,9 @@ export class SegmentOpener {
    */
   open(pack: KnownPack, number: number, sealed: Buffer, into?: Buffer): Buffer {
     const { rawLength, compression } = segmentOf(pack, number);
-    const stored = this.#seal(pack).open(number, sealed, `pack ${pack.name}`, { rawLength, compression });
+    const context = { rawLength, compression };
+    const scratch = compression === STORED_ZSTD ? this.#scratchFor(sealed.length) : undefined;
+    const stored = this.#seal(pack).open(number, sealed, `pack ${pack.name}`, context, scratch);
     if (compression !== STORED_ZSTD) {
       if (stored.length !== rawLength)
         throw corrupt(`pack ${pack.name}`, `its segment ${number} has another length than recorded`);
@@ -36,6 +40,11 @@ export class SegmentOpener {
         : Buffer.allocUnsafe(rawLength);
     this.#decompressor.decompressInto(raw, stored);
     return raw;
+  }
+
+  #scratchFor(length: number): Buffer {
+    if (this.#scratch.length < length) this.#scratch = Buffer.allocUnsafeSlow(length);
+    return this.#scratch;
   }
 
   #seal(pack: KnownPack): ObjectSeal {

@@ -130,3 +130,25 @@ export async function forgetSnapshots(
   const name = await putTombstone(repository, record, position, signal);
   await advanceChain(repository, position, name, 0, signal);
 }
+
+/**
+ * Stores a snapshot anew with other tags or another pin and marks the old object as forgotten. In between both are
+ * there.
+ */
+export async function rewriteSnapshot(
+  repository: Repository,
+  snapshot: Snapshot,
+  changes: { readonly tags?: readonly string[]; readonly pinned?: boolean },
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  const { live } = await listSnapshots(repository, signal);
+  const own = live.filter((one) => one.chain.writer === repository.writer.memory.writer).length;
+  const record: SnapshotRecord = {
+    ...snapshot.record,
+    ...changes,
+    original: snapshot.record.original ?? snapshot.id,
+  };
+  const rewritten = await commitSnapshot(repository, record, own + 1, signal);
+  await forgetSnapshots(repository, [snapshot.id], `replaced by ${rewritten.id}`, signal);
+  return rewritten;
+}

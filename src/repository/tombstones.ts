@@ -1,5 +1,4 @@
-import { RepositoryError } from '../base/errors.ts';
-import { encodeCbor } from '../format/cbor.ts';
+import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
   decodeChainContext,
@@ -13,6 +12,7 @@ import {
 import { putRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
 import { openObject, sealObject } from './objects.ts';
+import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 
 export interface Tombstone {
@@ -31,29 +31,49 @@ export interface Tombstones {
   readonly ignored: readonly { readonly name: string; readonly reason: string }[];
 }
 
+/** Prune replaces tombstones while others read them; a list that changed under the reader is read again so often. */
+const READ_TRIES = 5;
+
 /** Reads every tombstone. Unsigned, wrongly signed and damaged ones have no effect and are reported. */
 export async function readTombstones(repository: Repository, signal: AbortSignal): Promise<Tombstones> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await readListed(repository, signal);
+    } catch (error) {
+      const vanished = error instanceof DestinationError && error.kind === 'not-found';
+      if (!vanished || tries === READ_TRIES) throw error;
+    }
+  }
+}
+
+async function readListed(repository: Repository, signal: AbortSignal): Promise<Tombstones> {
+  const { destination } = repository;
   const all: Tombstone[] = [];
   const ignored: { name: string; reason: string }[] = [];
-  for (const [name, { modifiedMs }] of await listNamed(repository.destination, 'trash/', signal)) {
-    const object = `tombstone ${name}`;
-    const bytes = await repository.destination.get(`trash/${name}`, undefined, signal);
+  const listed = await listNamed(destination, 'trash/', signal);
+  await mapParallel(listed, destination.properties.maxParallel, async ([name, { modifiedMs }]) => {
+    const bytes = await destination.get(`trash/${name}`, undefined, signal);
     try {
-      const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
-      const { record, signature } = decodeTombstone(plaintext, object);
-      if (!repository.signed('hf1/tomb', encodeCbor(tombstoneMap(record)), signature)) {
-        ignored.push({ name, reason: 'it is not signed by the administrator key' });
-        continue;
-      }
-      all.push({ name, record, chain: decodeChainContext(context), storedMs: modifiedMs });
+      all.push({ ...openTombstone(repository, bytes, name), storedMs: modifiedMs });
     } catch (error) {
       if (!(error instanceof RepositoryError)) throw error;
       ignored.push({ name, reason: error.message });
     }
-  }
+  });
   const named = (kind: TombstoneRecord['kind']): Set<string> =>
     new Set(all.filter((one) => one.record.kind === kind).flatMap((one) => one.record.names));
   return { all, snapshots: named('snapshots'), packs: named('packs'), ignored };
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA when it is damaged or not signed by the administrator */
+function openTombstone(repository: Repository, bytes: Buffer, name: string): Omit<Tombstone, 'storedMs'> {
+  const object = `tombstone ${name}`;
+  const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
+  const { record, signed, signature } = decodeTombstone(plaintext, object);
+  if (!repository.signed('hf1/tomb', signed, signature)) {
+    throw corrupt(object, 'it is not signed by the administrator key');
+  }
+  return { name, record, chain: decodeChainContext(context) };
 }
 
 /** Writes a tombstone as the next record of this writer's chain; returns its name. */

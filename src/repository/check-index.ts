@@ -1,0 +1,161 @@
+import { DestinationError } from '../base/errors.ts';
+import type { IndexedPack } from '../format/index-object.ts';
+import type { PackDirectory } from '../format/pack.ts';
+import { disagreement, type PackIdentity } from './check-pack.ts';
+import type { Findings } from './check-report.ts';
+import { fillTable, isDamage, readIndexObjects, readPackDirectory, type ChunkIndex } from './chunk-index.ts';
+import type { Listed } from './listing.ts';
+import { mapParallel } from './parallel.ts';
+import type { Repository } from './repository.ts';
+
+/** The index as check needs it: with what index objects say of packs that are not there as they say. */
+export interface CheckedIndex {
+  readonly index: ChunkIndex;
+  /** What index objects in force say of each usable pack, with the object's name. */
+  readonly claims: ReadonlyMap<string, readonly { readonly object: string; readonly pack: IndexedPack }[]>;
+  /** Packs that are gone or have another length, with what an index object says of them. */
+  readonly lost: ReadonlyMap<string, IndexedPack>;
+}
+
+/** Key of a chunk in maps: the 16 bytes of its id that index objects keep. */
+export function chunkKey(ids: Uint8Array, at = 0): string {
+  return Buffer.from(ids.buffer, ids.byteOffset + at, 16).toString('latin1');
+}
+
+/**
+ * Reads the index objects, compares them with the packs that are listed, and reads the directories of packs that none
+ * names.
+ * @param listPacks called after the index objects are read, so that it shows every pack they name
+ */
+export async function readIndexForCheck(
+  repository: Repository,
+  listPacks: () => Promise<ReadonlyMap<string, Listed>>,
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<CheckedIndex & { readonly listed: ReadonlyMap<string, Listed> }> {
+  const damaged: { object: string; error: unknown }[] = [];
+  const objects = await readIndexObjects(repository, damaged, signal);
+  for (const { object, error } of damaged) {
+    // An index object that prune removed meanwhile was superseded by another.
+    if (error instanceof DestinationError && error.kind === 'not-found') continue;
+    findings.addError(object, error);
+  }
+  const listed = await listPacks();
+  const superseded = new Set([...objects.values()].flatMap((object) => object.supersedes));
+  const claims = new Map<string, { object: string; pack: IndexedPack }[]>();
+  const lost = new Map<string, IndexedPack>();
+  for (const [object, { packs }] of objects) {
+    if (superseded.has(object)) continue;
+    for (const pack of packs) {
+      if (listed.get(pack.name)?.size === pack.directory.packLength) {
+        claims.set(pack.name, [...(claims.get(pack.name) ?? []), { object, pack }]);
+      } else {
+        lost.set(pack.name, pack);
+      }
+    }
+  }
+  reportLost(lost, listed, findings);
+  const uncovered = await readUncovered(repository, listed, claims, findings, signal);
+  if (uncovered.length > 0) {
+    findings.add(
+      'note',
+      'index/',
+      `no index object names ${uncovered.length} packs; their own directories were read`,
+    );
+  }
+  const usable = [
+    ...[...claims.values()].flatMap(([first]) => (first === undefined ? [] : [first.pack])),
+    ...uncovered,
+  ];
+  const indexNames = [...objects.keys()].filter((name) => !superseded.has(name));
+  const index = { ...fillTable(usable), damaged, indexNames, uncovered, missing: [...lost.keys()] };
+  return { index, claims, lost, listed };
+}
+
+/** Whether a lost pack matters shows when the trees are traversed; until then it is a warning. */
+function reportLost(
+  lost: ReadonlyMap<string, IndexedPack>,
+  listed: ReadonlyMap<string, Listed>,
+  findings: Findings,
+): void {
+  for (const [name, { directory }] of lost) {
+    const size = listed.get(name)?.size;
+    if (size === undefined) findings.add('warning', `pack ${name}`, 'it is missing');
+    else
+      findings.add(
+        'error',
+        `pack ${name}`,
+        `it has ${size} bytes where the index says ${directory.packLength}`,
+      );
+  }
+}
+
+async function readUncovered(
+  repository: Repository,
+  listed: ReadonlyMap<string, Listed>,
+  claims: CheckedIndex['claims'],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<IndexedPack[]> {
+  const names = [...listed].filter(([name]) => !claims.has(name));
+  const read = await mapParallel(
+    names,
+    repository.destination.properties.maxParallel,
+    async ([name, { size }]) => {
+      try {
+        return await readPackDirectory(repository, name, size, signal);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        findings.addError(`pack ${name}`, error);
+        return undefined;
+      }
+    },
+  );
+  return read.filter((pack) => pack !== undefined);
+}
+
+/** Compares what index objects say of a pack with the pack's own directory; true when all agree. */
+export function compareClaims(
+  name: string,
+  claims: CheckedIndex['claims'],
+  self: PackIdentity,
+  directory: PackDirectory,
+  findings: Findings,
+): boolean {
+  let agree = true;
+  for (const { object, pack } of claims.get(name) ?? []) {
+    const difference = disagreement(pack, self, directory);
+    if (difference === undefined) continue;
+    agree = false;
+    findings.add(
+      'error',
+      `index object ${object}`,
+      `it gives pack ${name} ${difference} than the pack itself`,
+    );
+  }
+  return agree;
+}
+
+/** Reads the directories of packs and compares them with the index; returns those that differ, as they really are. */
+export async function checkDirectories(
+  repository: Repository,
+  names: readonly string[],
+  checked: CheckedIndex,
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<Map<string, IndexedPack>> {
+  const differing = new Map<string, IndexedPack>();
+  await mapParallel(names, repository.destination.properties.maxParallel, async (name) => {
+    const claimed = checked.claims.get(name)?.[0]?.pack;
+    // The directory of a pack without claim has just been read.
+    if (claimed === undefined) return;
+    try {
+      const own = await readPackDirectory(repository, name, claimed.directory.packLength, signal);
+      if (!compareClaims(name, checked.claims, own, own.directory, findings)) differing.set(name, own);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      findings.addError(`pack ${name}`, error);
+    }
+  });
+  return differing;
+}

@@ -1,0 +1,78 @@
+import { RepositoryError } from '../base/errors.ts';
+import type { ListedObject } from '../destination/destination.ts';
+import type { Findings } from './check-report.ts';
+import { isDamage } from './chunk-index.ts';
+import { decodeSlot, openRing } from './key-slots.ts';
+import { sha256 } from './objects.ts';
+import type { Repository } from './repository.ts';
+
+/** Every key slot and every ring: each must be there and be what the keyring says. */
+export async function checkKeys(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = new Set(listed.map(({ key }) => key.slice('keys/'.length)));
+  const known = new Map(repository.keyring.slots.map((slot) => [slot.slot, slot]));
+  for (const name of names) {
+    const ring = /^ring-(\d{1,9})$/.exec(name)?.[1];
+    if (ring !== undefined) await checkRing(repository, Number(ring), findings, signal);
+    else if (/^[0-9a-f]{32}$/.test(name)) await checkSlot(repository, name, findings, signal);
+  }
+  for (const [slot, { label, kind }] of known) {
+    if (!names.has(slot)) findings.add('error', `keys/${slot}`, `the ${kind} slot "${label}" is missing`);
+  }
+  for (let n = 1; n < repository.ringNumber; n += 1) {
+    if (!names.has(`ring-${n}`)) findings.add('warning', `keys/ring-${n}`, 'an older keyring is missing');
+  }
+}
+
+async function checkSlot(
+  repository: Repository,
+  name: string,
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  const object = `keys/${name}`;
+  try {
+    const bytes = await repository.destination.get(object, undefined, signal);
+    const slot = decodeSlot(bytes, object);
+    if (slot.slot !== name) findings.add('error', object, 'it is the slot of another name');
+    if (!slot.repository.equals(repository.keyring.repository)) {
+      findings.add('error', object, 'it belongs to another repository');
+      return;
+    }
+    const known = repository.keyring.slots.find((one) => one.slot === name);
+    if (known === undefined) {
+      findings.add('warning', object, 'the keyring does not know it, and it opens nothing');
+      return;
+    }
+    const same =
+      known.file === undefined
+        ? slot.public.equals(known.public) && slot.kind === known.kind && slot.label === known.label
+        : known.file.toString('hex') === sha256(bytes);
+    if (!same)
+      findings.add('error', object, `the slot "${known.label}" is not what the keyring says; replace it`);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    findings.addError(object, error);
+  }
+}
+
+async function checkRing(
+  repository: Repository,
+  n: number,
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  const object = `keys/ring-${n}`;
+  try {
+    openRing(await repository.destination.get(object, undefined, signal), n, repository.slot);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    // Older rings were not sealed to a slot that was added later; that they are authentic was checked before that.
+    if (error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE') return;
+    findings.addError(object, error);
+  }
+}

@@ -1,0 +1,117 @@
+import { DestinationError, corrupt } from '../base/errors.ts';
+import type { ListedObject } from '../destination/destination.ts';
+import { OBJECT_TYPES } from '../format/header.ts';
+import { decodeChainContext, decodeConfig, decodeHead } from '../format/records.ts';
+import type { Head } from './chain.ts';
+import type { Findings } from './check-report.ts';
+import { isDamage } from './chunk-index.ts';
+import { openLease, parseLeaseKey } from './lease-objects.ts';
+import { openObject } from './objects.ts';
+import { mapParallel } from './parallel.ts';
+import type { Repository } from './repository.ts';
+import { readSnapshot } from './snapshots.ts';
+import type { ChainRecord } from './verify-chains.ts';
+
+/** Reads every head; reports those that cannot be read or stand under another key. */
+export async function checkHeads(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<Head[]> {
+  const heads: Head[] = [];
+  await eachObject(repository, listed, findings, signal, (key, bytes) => {
+    const match = /^heads\/([0-9a-f]{32})\/(\d{16})$/.exec(key);
+    if (match === null) return;
+    const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
+    const head = { chain: decodeChainContext(context), ...decodeHead(plaintext, key) };
+    if (head.chain.writer !== match[1] || head.chain.seq !== Number(match[2])) {
+      throw corrupt(key, 'it stands under another key');
+    }
+    heads.push(head);
+  });
+  return heads;
+}
+
+/** Opens every configuration: the one in force was checked when the repository was opened, older ones were not. */
+export async function checkConfigs(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  const numbers = new Set<number>();
+  await eachObject(repository, listed, findings, signal, (key, bytes) => {
+    const number = Number(/^config\/(\d{1,16})$/.exec(key)?.[1]);
+    if (Number.isNaN(number)) return;
+    numbers.add(number);
+    const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.config, bytes, key);
+    const { record, signed, signature } = decodeConfig(plaintext, key);
+    if (!repository.signed('hf1/config', signed, signature)) {
+      throw corrupt(key, 'it is not signed by the administrator key');
+    }
+    const belongs =
+      Number(context.readBigUInt64BE(0)) === number &&
+      record.repository.equals(repository.keyring.repository);
+    if (!belongs) throw corrupt(key, 'it stands under another number or belongs to another repository');
+  });
+  const newest = Math.max(0, ...numbers);
+  for (let n = 1; n < newest; n += 1) {
+    if (!numbers.has(n)) findings.add('warning', `config/${n}`, 'an older configuration is missing');
+  }
+}
+
+export async function checkLeases(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  await eachObject(repository, listed, findings, signal, (key, bytes) => {
+    const lease = parseLeaseKey(key);
+    if (lease !== undefined) openLease(repository, bytes, lease.purpose, lease.epoch);
+  });
+}
+
+/** Opens the snapshots that are forgotten but still stored. */
+export async function checkForgotten(
+  repository: Repository,
+  ids: readonly string[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<ChainRecord[]> {
+  const records: ChainRecord[] = [];
+  for (const id of ids) {
+    try {
+      const { chain } = await readSnapshot(repository, id, signal);
+      records.push({ name: id, chain });
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      // Prune may have removed it since it was listed.
+      const removed = error.cause instanceof DestinationError && error.cause.kind === 'not-found';
+      if (!removed) findings.addError(`snapshot ${id}`, error);
+    }
+  }
+  return records;
+}
+
+/** Reads the objects and hands their bytes to `open`; what it throws is reported under the object's key. */
+async function eachObject(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+  open: (key: string, bytes: Buffer) => void,
+): Promise<void> {
+  const { destination } = repository;
+  await mapParallel(listed, destination.properties.maxParallel, async ({ key }) => {
+    try {
+      open(key, await destination.get(key, undefined, signal));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      // Heads and leases are replaced all the time.
+      if (error instanceof DestinationError && error.kind === 'not-found') return;
+      findings.addError(key, error);
+    }
+  });
+}

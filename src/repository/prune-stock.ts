@@ -1,0 +1,155 @@
+import { RepositoryError, corrupt } from '../base/errors.ts';
+import { readNewestHeads } from './chain.ts';
+import { traverseTrees } from './check-trees.ts';
+import { loadIndex, type ChunkIndex } from './chunk-index.ts';
+import { liveSessions, type LiveSession } from './lease-objects.ts';
+import { listNamed, type Listed } from './listing.ts';
+import type { Repository } from './repository.ts';
+import type { SlotSet } from './slot-set.ts';
+import { listSnapshots, type SnapshotList } from './snapshots.ts';
+import { chainView, verifyChains } from './verify-chains.ts';
+
+export interface StockedPack {
+  readonly name: string;
+  readonly bytes: number;
+  /** The storage's clock. */
+  readonly storedMs: number;
+  /** False when neither an index object nor its own directory says what it holds. */
+  readonly readable: boolean;
+  readonly liveBytes: number;
+  readonly rawBytes: number;
+}
+
+/** Everything prune decides by, as it was at one time. */
+export interface PruneStock {
+  /** The storage's clock. */
+  readonly nowMs: number;
+  readonly snapshots: SnapshotList;
+  readonly sessions: readonly LiveSession[];
+  /** Chunks are located in packs with a tombstone only when no other pack holds them. */
+  readonly index: ChunkIndex;
+  /** The chunks that live snapshots need. */
+  readonly reachable: SlotSet;
+  readonly packs: ReadonlyMap<string, StockedPack>;
+  readonly indexObjects: ReadonlyMap<string, Listed>;
+}
+
+/**
+ * Reads every snapshot and follows every tree. Stops at the first thing that is not as it must be, because what is
+ * not seen would count as not needed.
+ *
+ * @throws {RepositoryError} CORRUPT_DATA, REFUSED
+ * @throws {DestinationError}
+ */
+export async function takeStock(
+  repository: Repository,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<PruneStock> {
+  const { destination } = repository;
+  const sessions = await liveSessions(repository, nowMs, signal);
+  const snapshots = await allSnapshots(repository, signal);
+  const listed = await listNamed(destination, 'packs/', signal);
+  const indexObjects = await listNamed(destination, 'index/', signal);
+  const last = snapshots.tombstones.packs;
+  const index = await loadIndex(repository, { without: new Set(), last }, signal);
+  const readable = new Map(index.packs.map((pack, number) => [pack.name, number]));
+  requireNoneLost('packs', listed.keys(), await listNamed(destination, 'packs/', signal));
+  const traversal = await traverseTrees(repository, index, snapshots.live, signal);
+  const lacking = [...traversal.missing.values()].map((id) => `chunk ${id.toString('hex')}`);
+  const broken = [...traversal.unreadable.values()].map(({ error }) => error.message);
+  if (lacking.length + broken.length > 0) {
+    throw new RepositoryError(
+      'CORRUPT_DATA',
+      `Snapshots need ${lacking.length + broken.length} chunks that cannot be found or read (${[...broken, ...lacking][0]}); prune removes nothing until that is settled`,
+      { hint: 'Run: holdfast check' },
+    );
+  }
+  const live = liveBytesOf(index, traversal.referenced);
+  const packs = new Map<string, StockedPack>();
+  for (const [name, { size, modifiedMs }] of listed) {
+    const number = readable.get(name);
+    const facts = { name, bytes: size, storedMs: modifiedMs, readable: number !== undefined };
+    const liveBytes = number === undefined ? 0 : (live[number] ?? 0);
+    packs.set(name, { ...facts, liveBytes, rawBytes: number === undefined ? 0 : rawBytesOf(index, number) });
+  }
+  return { nowMs, snapshots, sessions, index, reachable: traversal.referenced, packs, indexObjects };
+}
+
+/**
+ * Looks at the lists again just before something is done. True when nothing that counts has changed; false when the
+ * stock has to be taken anew.
+ *
+ * @throws {RepositoryError} REFUSED when something that was there is not listed any more
+ */
+export async function stillHolds(
+  repository: Repository,
+  stock: PruneStock,
+  gone: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { destination } = repository;
+  const { live, forgotten, tombstones } = stock.snapshots;
+  const trash = await listNamed(destination, 'trash/', signal);
+  const snapshots = await listNamed(destination, 'snapshots/', signal);
+  const packs = await listNamed(destination, 'packs/', signal);
+  const seenTrash = [...tombstones.all, ...tombstones.ignored].map(({ name }) => name);
+  const seenSnapshots = [...live.map(({ id }) => id), ...forgotten];
+  const notGone = (names: readonly string[]): string[] => names.filter((name) => !gone.has(name));
+  requireNoneLost('tombstones', notGone(seenTrash), trash);
+  requireNoneLost('snapshots', notGone(seenSnapshots), snapshots);
+  requireNoneLost('packs', notGone([...stock.packs.keys()]), packs);
+  const known = new Set([...seenTrash, ...seenSnapshots]);
+  return [...trash.keys(), ...snapshots.keys()].every((name) => known.has(name));
+}
+
+function requireNoneLost(what: string, before: Iterable<string>, now: ReadonlyMap<string, unknown>): void {
+  const lost = [...before].filter((name) => !now.has(name));
+  if (lost.length === 0) return;
+  throw new RepositoryError(
+    'REFUSED',
+    `The destination lists ${lost.length} ${what} less than a moment ago (${lost[0]}); prune cannot trust its lists`,
+    { hint: 'Nothing was removed because of it. Run: holdfast check', retry: 'later' },
+  );
+}
+
+/** Every snapshot of the repository: one that is hidden or cannot be read would take its data with it. */
+async function allSnapshots(repository: Repository, signal: AbortSignal): Promise<SnapshotList> {
+  for (let last = false; ; last = true) {
+    const heads = await readNewestHeads(repository, signal);
+    const snapshots = await listSnapshots(repository, signal);
+    const unreadable = snapshots.damaged[0];
+    if (unreadable !== undefined) {
+      throw new RepositoryError(
+        'CORRUPT_DATA',
+        `Snapshot ${unreadable.id} cannot be read, so prune cannot know what it needs`,
+        {
+          hint: 'Run: holdfast check. If the snapshot is given up, forget it by its id, then prune again.',
+          cause: unreadable.error,
+        },
+      );
+    }
+    const problems = verifyChains(chainView(snapshots, [], heads), repository.writer.memory);
+    const missing = problems.find(({ kind }) => kind === 'missing');
+    if (missing === undefined) return snapshots;
+    // A record that was written between the lists looks like a gap; the second time it is there.
+    if (last) throw corrupt(missing.object, `${missing.reason}; prune removes nothing until that is settled`);
+  }
+}
+
+/** Raw bytes of the needed chunks of each pack, by pack number. */
+function liveBytesOf(index: ChunkIndex, reachable: SlotSet): Float64Array {
+  const live = new Float64Array(index.packs.length);
+  reachable.forEach((slot) => {
+    const { pack, length } = index.table.locationAt(slot);
+    live[pack] = (live[pack] ?? 0) + length;
+  });
+  return live;
+}
+
+function rawBytesOf(index: ChunkIndex, number: number): number {
+  const segments = index.packs[number]?.segments ?? [];
+  let bytes = 0;
+  for (let i = 2; i < segments.length; i += 3) bytes += (segments[i] ?? 0) & 0x7fff_ffff;
+  return bytes;
+}

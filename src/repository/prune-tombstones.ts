@@ -1,0 +1,96 @@
+import type { TombstoneRecord } from '../format/records.ts';
+import { advanceChain, claimPosition } from './chain.ts';
+import type { Lease } from './lease.ts';
+import { PRUNE_LIMITS } from './prune-plan.ts';
+import type { Repository } from './repository.ts';
+import type { SnapshotList } from './snapshots.ts';
+import { putTombstone, type Tombstone } from './tombstones.ts';
+
+/** Writes the tombstones of one prune. */
+export class TombstoneWriter {
+  readonly #repository: Repository;
+  readonly #lease: Lease;
+  readonly #live: number;
+
+  constructor(repository: Repository, lease: Lease, snapshots: SnapshotList) {
+    this.#repository = repository;
+    this.#lease = lease;
+    const { writer } = repository.writer.memory;
+    this.#live = snapshots.live.filter(({ chain }) => chain.writer === writer).length;
+  }
+
+  /** Returns the names of the new tombstones. */
+  async write(
+    kind: TombstoneRecord['kind'],
+    names: readonly string[],
+    reason: string,
+    signal: AbortSignal,
+  ): Promise<string[]> {
+    const written: string[] = [];
+    for (let at = 0; at < names.length; at += PRUNE_LIMITS.namesPerTombstone) {
+      await this.#lease.assertHeld(signal);
+      const record: TombstoneRecord = {
+        kind,
+        names: names.slice(at, at + PRUNE_LIMITS.namesPerTombstone),
+        reason,
+        atMs: this.#lease.storageMs,
+        fence: this.#lease.epoch,
+      };
+      const position = await claimPosition(this.#repository, signal);
+      const name = await putTombstone(this.#repository, record, position, signal);
+      await advanceChain(this.#repository, position, name, this.#live, signal);
+      written.push(name);
+    }
+    return written;
+  }
+
+  /**
+   * Takes tombstones away. They are records of chains, so one that stays names them first, together with what they
+   * said of snapshots: that a snapshot was forgotten is never forgotten.
+   */
+  async retire(tombstones: readonly Tombstone[], signal: AbortSignal): Promise<void> {
+    if (tombstones.length === 0) return;
+    const forgotten = tombstones.flatMap(({ record }) => (record.kind === 'snapshots' ? record.names : []));
+    const names = new Set([...forgotten, ...tombstones.map(({ name }) => name)]);
+    await this.write('snapshots', [...names], 'compacted', signal);
+    for (const { name } of tombstones) {
+      await this.#lease.assertHeld(signal);
+      await this.#repository.destination.delete(`trash/${name}`, signal);
+    }
+  }
+
+  /** Takes packs out of the tombstones that name them, because snapshots need them. */
+  async revive(
+    packs: ReadonlySet<string>,
+    tombstones: readonly Tombstone[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const concerned = tombstones.filter(
+      ({ record }) => record.kind === 'packs' && record.names.some((name) => packs.has(name)),
+    );
+    for (const { record } of concerned) {
+      const rest = record.names.filter((name) => !packs.has(name));
+      if (rest.length > 0) await this.write('packs', rest, record.reason, signal);
+    }
+    await this.retire(concerned, signal);
+  }
+}
+
+/**
+ * Tombstones that have done their work: of packs that are all gone, and, once there are many, those of snapshots that
+ * are all gone.
+ */
+export function finishedTombstones(
+  tombstones: readonly Tombstone[],
+  listedPacks: ReadonlyMap<string, unknown>,
+  storedSnapshots: ReadonlyMap<string, unknown>,
+): Tombstone[] {
+  const packs = tombstones.filter(
+    ({ record }) => record.kind === 'packs' && !record.names.some((name) => listedPacks.has(name)),
+  );
+  const snapshots = tombstones.filter(
+    ({ record }) => record.kind === 'snapshots' && !record.names.some((name) => storedSnapshots.has(name)),
+  );
+  const many = snapshots.length + (packs.length > 0 ? 1 : 0) >= PRUNE_LIMITS.mergeFrom;
+  return many ? [...packs, ...snapshots] : packs;
+}

@@ -1,0 +1,318 @@
+import { RepositoryError } from '../base/errors.ts';
+import { LEASE_TIMES, leaseKey, listLeases, probeStorageClock } from './lease-objects.ts';
+import { acquirePruneLease, type Lease } from './lease.ts';
+import { listNamed, packKey } from './listing.ts';
+import { rewriteIndex } from './prune-index.ts';
+import {
+  PRUNE_LIMITS,
+  decide,
+  keepTo,
+  resolveSettings,
+  type PackFate,
+  type PruneOptions,
+  type PrunePlan,
+  type PruneSettings,
+} from './prune-plan.ts';
+import { repack, type RepackResult } from './prune-repack.ts';
+import { stillHolds, takeStock, type PruneStock } from './prune-stock.ts';
+import { TombstoneWriter, finishedTombstones } from './prune-tombstones.ts';
+import type { Repository } from './repository.ts';
+import { readTombstones } from './tombstones.ts';
+
+export type PrunePhase = 'analysing' | 'removing' | 'repacking' | 'marking';
+
+/** Told what happens while prune runs; cheap calls, none may throw. */
+export interface PruneObserver {
+  phase(phase: PrunePhase): void;
+  /** A pack was deleted. */
+  removed(done: { readonly packs: number; readonly bytes: number }): void;
+}
+
+export const SILENT_PRUNE: PruneObserver = { phase: () => {}, removed: () => {} };
+
+export interface PruneHooks {
+  /** Clears what broken-off writes left at the destination. */
+  readonly removeLeftovers?: (signal: AbortSignal) => Promise<unknown>;
+}
+
+export interface PruneResult {
+  /** What was done, when the lists were seen for the first time. */
+  readonly plan: PrunePlan;
+  readonly markedPacks: number;
+  readonly markedBytes: number;
+  readonly removedPacks: number;
+  readonly removedBytes: number;
+  readonly removedSnapshots: number;
+  readonly revivedPacks: number;
+  readonly repack: RepackResult;
+}
+
+/** What prune would do now. Writes nothing but a probe of the storage's clock. */
+export async function planPrune(
+  repository: Repository,
+  options: PruneOptions,
+  signal: AbortSignal,
+): Promise<PrunePlan> {
+  const settings = resolveSettings(repository, options);
+  const nowMs = await probeStorageClock(repository, signal);
+  return decide(repository, await takeStock(repository, nowMs, signal), settings);
+}
+
+/**
+ * Removes what no snapshot needs, without stopping backups: what is not needed is marked; what was marked for longer
+ * than the grace period and is still not needed is deleted. Every list is read again and every tree followed again
+ * before, so that a plan that has aged does no harm; nothing is marked or deleted that the plan does not name.
+ *
+ * @throws {RepositoryError} REPOSITORY_LOCKED, REFUSED, CORRUPT_DATA
+ * @throws {DestinationError}
+ */
+export async function executePrune(
+  repository: Repository,
+  plan: PrunePlan,
+  observer: PruneObserver,
+  hooks: PruneHooks,
+  signal: AbortSignal,
+): Promise<PruneResult> {
+  if (plan.repository !== repository.id) {
+    throw new RepositoryError('REFUSED', 'This plan was made for another repository');
+  }
+  return await pruneUnderLease(
+    repository,
+    plan.settings,
+    (fresh) => keepTo(plan, fresh),
+    observer,
+    hooks,
+    signal,
+  );
+}
+
+/** Plans and prunes in one go, following the trees once. */
+export async function prune(
+  repository: Repository,
+  options: PruneOptions,
+  observer: PruneObserver,
+  hooks: PruneHooks,
+  signal: AbortSignal,
+): Promise<PruneResult> {
+  const settings = resolveSettings(repository, options);
+  return await pruneUnderLease(repository, settings, (fresh) => fresh, observer, hooks, signal);
+}
+
+async function pruneUnderLease(
+  repository: Repository,
+  settings: PruneSettings,
+  restrict: (fresh: PrunePlan) => PrunePlan,
+  observer: PruneObserver,
+  hooks: PruneHooks,
+  signal: AbortSignal,
+): Promise<PruneResult> {
+  requireRights(repository);
+  const { all } = await readTombstones(repository, signal);
+  const floor = Math.max(0, ...all.map(({ record }) => record.fence));
+  const lost = new AbortController();
+  const onLost = (error: Error): void => lost.abort(error);
+  await using lease = await acquirePruneLease(repository, { floor, onLost }, signal);
+  const run = new PruneRun(repository, settings, lease, observer, AbortSignal.any([signal, lost.signal]));
+  return await run.all(restrict, hooks);
+}
+
+function requireRights(repository: Repository): void {
+  if (!repository.destination.properties.canDelete) {
+    throw new RepositoryError('REFUSED', 'Nothing can be deleted at this destination', {
+      hint: 'Prune with credentials that may delete.',
+    });
+  }
+  // Signing fails, with a reason, on hosts that may only append.
+  repository.sign('hf1/tomb', Buffer.alloc(0));
+}
+
+interface Planned {
+  readonly stock: PruneStock;
+  readonly plan: PrunePlan;
+}
+
+class PruneRun {
+  readonly #repository: Repository;
+  readonly #settings: PruneSettings;
+  readonly #lease: Lease;
+  readonly #observer: PruneObserver;
+  readonly #signal: AbortSignal;
+  /** Storage time and monotonic time that belong together. */
+  readonly #anchor: { readonly storageMs: number; readonly monotonicMs: number };
+  /** Names of what this run has deleted itself. */
+  readonly #gone = new Set<string>();
+  #removedPacks = 0;
+  #removedBytes = 0;
+
+  constructor(
+    repository: Repository,
+    settings: PruneSettings,
+    lease: Lease,
+    observer: PruneObserver,
+    signal: AbortSignal,
+  ) {
+    this.#repository = repository;
+    this.#settings = settings;
+    this.#lease = lease;
+    this.#observer = observer;
+    this.#signal = signal;
+    this.#anchor = { storageMs: lease.storageMs, monotonicMs: repository.clock.monotonic() };
+  }
+
+  async all(restrict: (fresh: PrunePlan) => PrunePlan, hooks: PruneHooks): Promise<PruneResult> {
+    const first = await this.#plan(restrict);
+    const { plan, stock } = first;
+    await this.#revive(first);
+    await this.#remove(first);
+    this.#observer.phase('repacking');
+    const repacked = await this.#repack(first);
+    this.#observer.phase('marking');
+    const marked = [...plan.mark, ...repacked.done];
+    const names = marked.map(({ name }) => name);
+    await this.#writer(stock).write('packs', names, 'not needed', this.#signal);
+    if (this.#settings.graceSeconds === 0 && names.length > 0) await this.#removeMarked(names);
+    await this.#clearLitter();
+    await hooks.removeLeftovers?.(this.#signal);
+    return {
+      plan,
+      markedPacks: marked.length,
+      markedBytes: marked.reduce((sum, { bytes }) => sum + bytes, 0),
+      removedPacks: this.#removedPacks,
+      removedBytes: this.#removedBytes,
+      removedSnapshots: plan.removeSnapshots.length,
+      revivedPacks: plan.revive.length,
+      repack: repacked,
+    };
+  }
+
+  /** Takes stock until nothing changes between the last look at the lists and the decision. */
+  async #plan(restrict: (fresh: PrunePlan) => PrunePlan): Promise<Planned> {
+    this.#observer.phase('analysing');
+    for (let tries = 1; ; tries += 1) {
+      const nowMs = await this.#storageNow();
+      const stock = await takeStock(this.#repository, nowMs, this.#signal);
+      this.#requireAlone(stock);
+      if (await stillHolds(this.#repository, stock, this.#gone, this.#signal)) {
+        return { stock, plan: restrict(decide(this.#repository, stock, this.#settings)) };
+      }
+      if (tries === PRUNE_LIMITS.stockTries) {
+        throw new RepositoryError('REPOSITORY_LOCKED', 'Snapshots are added faster than prune can follow', {
+          hint: 'Prune again when fewer backups run.',
+          retry: 'later',
+        });
+      }
+    }
+  }
+
+  async #revive({ stock, plan }: Planned): Promise<void> {
+    if (plan.revive.length === 0) return;
+    const { all } = stock.snapshots.tombstones;
+    await this.#writer(stock).revive(new Set(plan.revive.map(({ name }) => name)), all, this.#signal);
+    for (const { name, record } of all) {
+      if (record.kind === 'packs' && plan.revive.some((pack) => record.names.includes(pack.name)))
+        this.#gone.add(name);
+    }
+  }
+
+  /** Deletes what was marked long enough ago. */
+  async #remove({ stock, plan }: Planned): Promise<void> {
+    this.#observer.phase('removing');
+    const signal = this.#signal;
+    const { destination } = this.#repository;
+    const doomed = new Set(plan.remove.map(({ name }) => name));
+    const index = await rewriteIndex(this.#repository, doomed, this.#held, signal);
+    for (const { name, bytes } of await this.#stillDoomed(stock, plan)) {
+      await this.#held(signal);
+      await destination.delete(packKey(name), signal);
+      this.#gone.add(name);
+      this.#removedPacks += 1;
+      this.#removedBytes += bytes;
+      this.#observer.removed({ packs: 1, bytes });
+    }
+    await this.#delete('snapshots/', plan.removeSnapshots);
+    await this.#delete('index/', index.superseded);
+    // Others may have listed what was superseded only now and be about to read it; the next prune takes it.
+    if (this.#settings.noOtherWriters) await this.#delete('index/', index.replaced);
+    await this.#retireTombstones(stock);
+  }
+
+  /** Looks once more before packs go: what has become needed since the stock was taken stays. */
+  async #stillDoomed(stock: PruneStock, plan: PrunePlan): Promise<readonly PackFate[]> {
+    await this.#storageNow();
+    if (await stillHolds(this.#repository, stock, this.#gone, this.#signal)) return plan.remove;
+    const fresh = await this.#plan((now) => keepTo(plan, now));
+    return fresh.plan.remove;
+  }
+
+  async #retireTombstones(stock: PruneStock): Promise<void> {
+    const { destination } = this.#repository;
+    const packs = await listNamed(destination, 'packs/', this.#signal);
+    const snapshots = await listNamed(destination, 'snapshots/', this.#signal);
+    const current = stock.snapshots.tombstones.all.filter(({ name }) => !this.#gone.has(name));
+    const finished = finishedTombstones(current, packs, snapshots);
+    await this.#writer(stock).retire(finished, this.#signal);
+    for (const { name } of finished) this.#gone.add(name);
+  }
+
+  async #repack({ stock, plan }: Planned): Promise<RepackResult> {
+    if (plan.repack.length === 0) return { done: [], skipped: [], newPacks: [], writtenBytes: 0 };
+    return await repack(this.#repository, stock, plan.repack, this.#held, this.#signal);
+  }
+
+  /** Without a grace period: takes stock once more and deletes what was just marked. */
+  async #removeMarked(names: readonly string[]): Promise<void> {
+    const marked = new Set(names);
+    const next = await this.#plan((fresh) => ({
+      ...fresh,
+      remove: fresh.remove.filter(({ name }) => marked.has(name)),
+      removeSnapshots: [],
+    }));
+    await this.#revive(next);
+    await this.#remove(next);
+  }
+
+  /** Leases of processes that died long ago. */
+  async #clearLitter(): Promise<void> {
+    const deadMs = this.#lease.storageMs - LEASE_TIMES.litter;
+    for (const { purpose, epoch, storedMs } of await listLeases(this.#repository, 'leases/', this.#signal)) {
+      if (storedMs < deadMs)
+        await this.#repository.destination.delete(leaseKey(purpose, epoch), this.#signal);
+    }
+  }
+
+  async #delete(prefix: string, names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      await this.#held(this.#signal);
+      await this.#repository.destination.delete(`${prefix}${name}`, this.#signal);
+      this.#gone.add(name);
+    }
+  }
+
+  readonly #held = async (signal: AbortSignal): Promise<void> => await this.#lease.assertHeld(signal);
+
+  #writer(stock: PruneStock): TombstoneWriter {
+    return new TombstoneWriter(this.#repository, this.#lease, stock.snapshots);
+  }
+
+  /** The storage's present time, when its clock has not jumped. */
+  async #storageNow(): Promise<number> {
+    const nowMs = await this.#lease.renew(this.#signal);
+    const passedMs = this.#repository.clock.monotonic() - this.#anchor.monotonicMs;
+    if (Math.abs(nowMs - this.#anchor.storageMs - passedMs) <= PRUNE_LIMITS.clockJump) return nowMs;
+    throw new RepositoryError('REFUSED', 'The clock of the destination jumped, or this machine was asleep', {
+      hint: 'Nothing was removed because of it. Prune again; if it repeats, set the clock of the storage.',
+      retry: 'later',
+    });
+  }
+
+  /** @throws {RepositoryError} REPOSITORY_LOCKED when the caller vouched that nobody writes, and somebody does */
+  #requireAlone({ sessions }: PruneStock): void {
+    const other = sessions[0];
+    if (other === undefined || !this.#settings.noOtherWriters) return;
+    const who = other.host === '' ? 'somewhere' : `on ${other.host} (process ${other.pid})`;
+    throw new RepositoryError('REPOSITORY_LOCKED', `A backup is at work ${who}`, {
+      hint: 'Wait for it to finish, or prune with the usual grace period.',
+      retry: 'later',
+    });
+  }
+}

@@ -1,0 +1,160 @@
+import { NO_RECORD, type ChainPosition } from '../format/records.ts';
+import type { Head } from './chain.ts';
+import type { SnapshotList } from './snapshots.ts';
+import type { WriterMemory } from './writer-state.ts';
+
+/** A snapshot or tombstone as a link of its writer's chain. */
+export interface ChainRecord {
+  readonly name: string;
+  readonly chain: ChainPosition;
+}
+
+/** What the destination shows of all chains at one time. */
+export interface ChainView {
+  /** Stored records that could be read, forgotten snapshots included. */
+  readonly records: readonly ChainRecord[];
+  /** Names of stored records that could not be read: they are there, and reported elsewhere. */
+  readonly unreadable: ReadonlySet<string>;
+  /** Names that tombstones list: records whose absence is as it should be. */
+  readonly removed: ReadonlySet<string>;
+  readonly heads: readonly Head[];
+}
+
+export interface ChainProblem {
+  /** `missing`: a record is gone; `order`: records contradict each other. */
+  readonly kind: 'missing' | 'order';
+  /** `record <name>`: a snapshot or tombstone, there or not. */
+  readonly object: string;
+  readonly reason: string;
+}
+
+/** @param forgotten snapshots that are tombstoned but still stored, as far as they could be read */
+export function chainView(
+  snapshots: SnapshotList,
+  forgotten: readonly ChainRecord[],
+  heads: readonly Head[],
+): ChainView {
+  const { live, damaged, tombstones } = snapshots;
+  const read = new Set(forgotten.map(({ name }) => name));
+  const unread = snapshots.forgotten.filter((id) => !read.has(id));
+  return {
+    records: [...live.map(({ id, chain }) => ({ name: id, chain })), ...forgotten, ...tombstones.all],
+    unreadable: new Set([
+      ...damaged.map(({ id }) => id),
+      ...tombstones.ignored.map(({ name }) => name),
+      ...unread,
+    ]),
+    removed: tombstones.snapshots,
+    heads,
+  };
+}
+
+/**
+ * Finds what a destination that hides, replays or forks records cannot avoid: gaps that no tombstone explains, two
+ * records with one number, heads above the newest record, and less than this host has seen before.
+ */
+export function verifyChains(view: ChainView, memory: WriterMemory): ChainProblem[] {
+  const problems: ChainProblem[] = [];
+  const stored = new Set(view.records.map(({ name }) => name));
+  const accounted = (name: string): boolean =>
+    name === NO_RECORD || stored.has(name) || view.unreadable.has(name) || view.removed.has(name);
+  let gaps = 0;
+  for (const [writer, chain] of byWriter(view)) {
+    problems.push(...forks(chain.bySeq), ...brokenLinks(chain.bySeq, accounted));
+    for (const { chain: position, record } of chain.heads) {
+      if (accounted(record)) continue;
+      const reason = `record ${position.seq} of writer ${writer} is gone, and no tombstone names it`;
+      problems.push({ kind: 'missing', object: `record ${record}`, reason });
+    }
+    gaps += chain.newest - chain.bySeq.size;
+  }
+  const explained = [...view.removed].filter(
+    (name) => !stored.has(name) && !view.unreadable.has(name),
+  ).length;
+  const unexplained = gaps - explained - view.unreadable.size;
+  if (unexplained > 0 && problems.length === 0) {
+    const reason = `${unexplained} snapshots or tombstones are gone that no tombstone names`;
+    problems.push({ kind: 'missing', object: 'snapshots/', reason });
+  }
+  problems.push(...lessThanRemembered(memory, accounted));
+  return problems;
+}
+
+interface Chain {
+  readonly bySeq: Map<number, ChainRecord[]>;
+  readonly heads: Head[];
+  newest: number;
+}
+
+function byWriter(view: ChainView): Map<string, Chain> {
+  const writers = new Map<string, Chain>();
+  const chainOf = (writer: string): Chain => {
+    const chain = writers.get(writer) ?? { bySeq: new Map(), heads: [], newest: 0 };
+    writers.set(writer, chain);
+    return chain;
+  };
+  for (const record of view.records) {
+    const chain = chainOf(record.chain.writer);
+    const { seq } = record.chain;
+    chain.bySeq.set(seq, [...(chain.bySeq.get(seq) ?? []), record]);
+    chain.newest = Math.max(chain.newest, seq);
+  }
+  for (const head of view.heads) {
+    const chain = chainOf(head.chain.writer);
+    chain.heads.push(head);
+    chain.newest = Math.max(chain.newest, head.chain.seq);
+  }
+  return writers;
+}
+
+function forks(bySeq: ReadonlyMap<number, readonly ChainRecord[]>): ChainProblem[] {
+  return [...bySeq].flatMap(([seq, records]) => {
+    const [first, second] = records;
+    if (first === undefined || second === undefined) return [];
+    const reason = `${records.length} records of this writer have number ${seq}, among them ${second.name}: a copy of its machine also writes here`;
+    return [{ kind: 'order', object: `record ${first.name}`, reason }];
+  });
+}
+
+function brokenLinks(
+  bySeq: ReadonlyMap<number, readonly ChainRecord[]>,
+  accounted: (name: string) => boolean,
+): ChainProblem[] {
+  const problems: ChainProblem[] = [];
+  for (const [seq, records] of bySeq) {
+    const before = bySeq.get(seq - 1);
+    for (const { name, chain } of records) {
+      if ((seq === 1) !== (chain.prev === NO_RECORD)) {
+        problems.push({
+          kind: 'order',
+          object: `record ${name}`,
+          reason: `it has number ${seq} and names ${chain.prev} before it`,
+        });
+      } else if (
+        before === undefined ? !accounted(chain.prev) : before.every((one) => one.name !== chain.prev)
+      ) {
+        const reason = `record ${seq - 1} of writer ${chain.writer} is gone, and no tombstone names it`;
+        problems.push({ kind: 'missing', object: `record ${chain.prev}`, reason });
+      }
+    }
+  }
+  return problems;
+}
+
+function lessThanRemembered(memory: WriterMemory, accounted: (name: string) => boolean): ChainProblem[] {
+  const own = { [memory.writer]: { seq: memory.seq, record: memory.prev } };
+  return Object.entries({ ...memory.heads, ...own }).flatMap(([writer, { seq, record }]) => {
+    if (seq === 0 || accounted(record)) return [];
+    const reason = `this machine has seen it as record ${seq} of writer ${writer}, and it is gone: the repository was rolled back`;
+    return [{ kind: 'missing', object: `record ${record}`, reason }];
+  });
+}
+
+/** The newest record of each writer, to be remembered and found again next time. */
+export function newestRecords(view: ChainView): Record<string, { seq: number; record: string }> {
+  const newest: Record<string, { seq: number; record: string }> = {};
+  for (const { name, chain } of view.records) {
+    if (chain.seq > (newest[chain.writer]?.seq ?? 0)) newest[chain.writer] = { seq: chain.seq, record: name };
+  }
+  return newest;
+}
