@@ -12,14 +12,18 @@ export interface CutContent {
 }
 
 /**
- * Cuts a sequence of blocks that arrive in order into chunks. Aligned blocks of zeros become holes; what lies between
- * two holes is cut by content.
+ * Cuts a sequence of bytes that arrive in order, in parts of any size, into chunks. Aligned blocks of zeros become
+ * holes; what lies between two holes is cut by content.
  */
 export class Cutter {
   readonly #chunker: Chunker;
   readonly #take: (chunk: Buffer) => Buffer;
   readonly #buffer: Buffer;
+  /** From here bytes are waiting to be cut; */
   #start = 0;
+  /** up to here they are known not to be a hole; */
+  #run = 0;
+  /** up to here they have arrived. */
   #end = 0;
   #ids: Buffer[] = [];
   #holes: { offset: number; length: number }[] = [];
@@ -46,12 +50,13 @@ export class Cutter {
   }
 
   /**
-   * Room for the next bytes of the file: at least one block, at most what keeps later reads aligned to blocks.
+   * Room for the next bytes of the file: at least one byte, at most what keeps later reads aligned to blocks.
    * @param offset file offset of the next byte
    */
   room(offset: number): Buffer {
     if (this.#start > 0) {
       this.#buffer.copyWithin(0, this.#start, this.#end);
+      this.#run -= this.#start;
       this.#end -= this.#start;
       this.#start = 0;
     }
@@ -63,40 +68,40 @@ export class Cutter {
 
   /** The first `length` bytes of the room were filled with the bytes at `offset`. */
   filled(offset: number, length: number): void {
-    let from = this.#end;
-    const stop = this.#end + length;
-    let position = offset;
-    while (from < stop) {
-      const block = Math.min(ZERO_BLOCK - (position % ZERO_BLOCK), stop - from);
-      if (block === ZERO_BLOCK && this.#isZero(from) && this.takesHole(position)) {
-        this.#end = from;
+    let position = offset - (this.#end - this.#run);
+    this.#end += length;
+    for (;;) {
+      const block = ZERO_BLOCK - (position % ZERO_BLOCK);
+      // Whether a block is a hole is known once all of it is here, however it arrives.
+      if (this.#end - this.#run < block) return;
+      if (block === ZERO_BLOCK && this.#isZero(this.#run) && this.takesHole(position)) {
         this.#cutAll();
-        this.hole(position, block);
-        this.#start = from + block;
+        this.#addHole(position, block);
+        this.#start = this.#run + block;
       }
-      from += block;
+      this.#run += block;
       position += block;
-      this.#end = from;
-      if (this.#end - this.#start >= this.#chunker.parameters.max) this.#cutReady();
+      while (this.#run - this.#start >= this.#chunker.parameters.max) this.#cutOne();
     }
   }
 
   /** A hole the file system reported: ends the run before it. */
   hole(offset: number, length: number): void {
+    this.#run = this.#end;
     this.#cutAll();
-    const last = this.#holes.at(-1);
-    if (last !== undefined && last.offset + last.length === offset) last.length += length;
-    else this.#holes.push({ offset, length });
+    this.#addHole(offset, length);
   }
 
   /** Ends the file or span. */
   finish(): CutContent {
+    this.#run = this.#end;
     this.#cutAll();
     const content = { ids: this.#ids, holes: this.#holes };
     this.#ids = [];
     this.#holes = [];
     this.#maxHoles = Number.POSITIVE_INFINITY;
     this.#start = 0;
+    this.#run = 0;
     this.#end = 0;
     return content;
   }
@@ -105,16 +110,18 @@ export class Cutter {
     return this.#buffer[at] === 0 && this.#buffer.compare(ZEROS, 0, ZERO_BLOCK, at, at + ZERO_BLOCK) === 0;
   }
 
-  #cutReady(): void {
-    while (this.#end - this.#start >= this.#chunker.parameters.max) this.#cutOne();
+  #addHole(offset: number, length: number): void {
+    const last = this.#holes.at(-1);
+    if (last !== undefined && last.offset + last.length === offset) last.length += length;
+    else this.#holes.push({ offset, length });
   }
 
   #cutAll(): void {
-    while (this.#end > this.#start) this.#cutOne();
+    while (this.#run > this.#start) this.#cutOne();
   }
 
   #cutOne(): void {
-    const pending = this.#buffer.subarray(this.#start, this.#end);
+    const pending = this.#buffer.subarray(this.#start, this.#run);
     const length = this.#chunker.cut(pending, 0);
     this.#ids.push(this.#take(pending.subarray(0, length)));
     this.#start += length;

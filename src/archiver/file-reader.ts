@@ -121,7 +121,7 @@ export class FileReader {
       }
       while (position < to) {
         const room = this.#cutter.room(position);
-        const got = this.#fill(fd, room.subarray(0, Math.min(room.length, to - position)), position);
+        const got = readSync(fd, room, 0, Math.min(room.length, to - position), position);
         if (got === 0) {
           // Later spans keep their places: what is missing from this one becomes a hole.
           const bytes = position - offset;
@@ -134,17 +134,6 @@ export class FileReader {
     }
     if (position < end) this.#cutter.hole(position, end - position);
     return { content: this.#cutter.finish(), bytes: length };
-  }
-
-  /** Reads until the room is full or the file ends: blocks of zeros are found whatever a single read returns. */
-  #fill(fd: number, room: Buffer, position: number): number {
-    let filled = 0;
-    while (filled < room.length) {
-      const got = readSync(fd, room, filled, room.length - filled, position + filled);
-      if (got === 0) break;
-      filled += got;
-    }
-    return filled;
   }
 
   #open(path: ByteString): number {

@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { asByteString, fsPath, type ByteString } from '../base/byte-path.ts';
 import type { Entry, EntryMetadata, FileEntry } from '../format/tree.ts';
 import type { Parent } from './parent.ts';
+import { fromItsDirectory, isLongPath } from './source-open.ts';
 import { storedNumber, type SourceKind, type SourceStat } from './source-stat.ts';
 
 /** The parent's entries, walked along with the sorted names of the directory. */
@@ -80,7 +81,7 @@ export function specialEntry(
 ): Entry {
   switch (kind) {
     case 'symlink':
-      return { type: 'symlink', ...metadata, target: asByteString(readlinkSync(fsPath(path), 'latin1')) };
+      return { type: 'symlink', ...metadata, target: linkTarget(path) };
     case 'fifo':
     case 'socket':
       return { type: kind, ...metadata };
@@ -88,6 +89,11 @@ export function specialEntry(
     case 'block-device':
       return { type: kind, ...metadata, major: stat.rdevMajor, minor: stat.rdevMinor };
   }
+}
+
+function linkTarget(path: ByteString): ByteString {
+  if (!isLongPath(path)) return asByteString(readlinkSync(fsPath(path), 'latin1'));
+  return fromItsDirectory(path, (calls, directory, name) => calls.readlinkat(directory, name));
 }
 
 export function sameSpecial(old: Entry, now: Entry): boolean {

@@ -4,6 +4,7 @@ import { native, type Native } from '../system/native.ts';
 
 /** The kernel takes paths of up to 4,095 bytes; longer ones are opened one directory after the other. */
 const PATH_MAX = 4_096;
+const THROUGH = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 export function isLongPath(path: ByteString): boolean {
   return path.length >= PATH_MAX;
@@ -12,9 +13,27 @@ export function isLongPath(path: ByteString): boolean {
 /** Opens an absolute path of any length. Close it with `closeSource`. */
 export function openSource(path: ByteString, flags: number): number {
   if (!isLongPath(path)) return openSync(fsPath(path), flags);
-  if (native === null)
-    throw Object.assign(new Error('the path is too long'), { code: 'ENAMETOOLONG', syscall: 'open' });
-  return openLong(native, path, flags);
+  return openLong(nativeForLongPaths(), path, flags);
+}
+
+/** Acts on the entry of a path that is too long for one call, by its name in its opened directory. */
+export function fromItsDirectory<T>(
+  path: ByteString,
+  act: (calls: Native, directory: number, name: ByteString) => T,
+): T {
+  const calls = nativeForLongPaths();
+  const slash = path.lastIndexOf('/');
+  const directory = openLong(calls, asByteString(path.slice(0, slash)), THROUGH);
+  try {
+    return act(calls, directory, asByteString(path.slice(slash + 1)));
+  } finally {
+    calls.close(directory);
+  }
+}
+
+function nativeForLongPaths(): Native {
+  if (native !== null) return native;
+  throw Object.assign(new Error('the path is too long'), { code: 'ENAMETOOLONG', syscall: 'open' });
 }
 
 /** Descriptors of long paths were opened behind Node's back and are closed there too. */
@@ -24,15 +43,14 @@ export function closeSource(path: ByteString, fd: number): void {
 }
 
 function openLong(calls: Native, path: ByteString, flags: number): number {
-  const through = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const parts = path
     .split('/')
     .filter((part) => part !== '')
     .map(asByteString);
-  let directory = calls.openat(calls.AT_FDCWD, asByteString('/'), through);
+  let directory = calls.openat(calls.AT_FDCWD, asByteString('/'), THROUGH);
   try {
     for (const part of parts.slice(0, -1)) {
-      const next = calls.openat(directory, part, through);
+      const next = calls.openat(directory, part, THROUGH);
       calls.close(directory);
       directory = next;
     }

@@ -2,7 +2,7 @@ import { constants, lstatSync, readdirSync, type BigIntStats } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { splitDeviceNumber } from '../system/device-number.ts';
 import { native } from '../system/native.ts';
-import { closeSource, openSource } from './source-open.ts';
+import { closeSource, fromItsDirectory, isLongPath, openSource } from './source-open.ts';
 
 /** What the walker needs of an entry. */
 export interface SourceStat {
@@ -32,13 +32,13 @@ export interface ListedDirectory {
 export function openDirectory(path: ByteString): ListedDirectory {
   const calls = native;
   if (calls === null) {
-    const names = readdirSync(fsPath(path), 'latin1').sort().map(asByteString);
+    const names = withoutRepeats(readdirSync(fsPath(path), 'latin1').sort().map(asByteString));
     return { names, stat: (name) => statPath(joinBytes(path, name)), close: () => {} };
   }
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const fd = openSource(path, flags);
   try {
-    const names = calls.listDirectory(fd).sort();
+    const names = withoutRepeats(calls.listDirectory(fd).sort());
     return { names, stat: (name) => calls.findEntry(fd, name), close: () => closeSource(path, fd) };
   } catch (error) {
     closeSource(path, fd);
@@ -46,8 +46,15 @@ export function openDirectory(path: ByteString): ListedDirectory {
   }
 }
 
+/** A directory that is changed while it is listed may give a name twice; a stored one has every name once. */
+function withoutRepeats(sorted: readonly ByteString[]): readonly ByteString[] {
+  return sorted.some((name, at) => name === sorted[at - 1]) ? [...new Set(sorted)] : sorted;
+}
+
 /** Undefined when there is nothing at the path. Links are not followed. */
 export function statPath(path: ByteString): SourceStat | undefined {
+  if (isLongPath(path))
+    return fromItsDirectory(path, (calls, directory, name) => calls.findEntry(directory, name));
   const stat = lstatSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : fromNode(stat);
 }

@@ -1,5 +1,6 @@
 import type { Xattr } from '../format/tree.ts';
 import { readXattrs, type XattrTarget } from '../system/xattr.ts';
+import { fromItsDirectory, isLongPath } from './source-open.ts';
 
 /** Names and values of one entry together: an entry stands in one tree chunk, which has 8 MiB at most. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -10,6 +11,9 @@ const MAX_BYTES = 2 * 1024 * 1024;
  * @throws a system error when they cannot be listed
  */
 export function sourceXattrs(target: XattrTarget, omit: (what: string) => void): Xattr[] | undefined {
+  if (typeof target === 'string' && isLongPath(target)) {
+    return fromItsDirectory(target, (_, dirFd, name) => sourceXattrs({ dirFd, name }, omit));
+  }
   const xattrs = readXattrs(target, (name, error) => omit(`${name}: ${error.code ?? error.message}`));
   let bytes = 0;
   const kept = xattrs.filter(({ name, value }) => {

@@ -113,6 +113,14 @@ export function corrupt(object: string, what: string, cause?: unknown): Reposito
   return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, { details: { object }, cause });
 }
 
+/** What a newer program stored and this one cannot read: never reported as damage. */
+export function newerFormat(object: string): RepositoryError {
+  return new RepositoryError('NEWER_FORMAT', `${object} was written by a newer version of Holdfast`, {
+    hint: 'Install a newer Holdfast.',
+    details: { object },
+  });
+}
+
 /** True for an abort raised by an AbortSignal: never wrapped, never counted as a failure. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';

@@ -20,18 +20,31 @@ export function encodeCbor(value: CborValue): Buffer {
 
 const MAX_DEPTH = 64;
 
+const STRICT = {
+  strict: true,
+  allowIndefinite: false,
+  allowUndefined: false,
+  rejectDuplicateMapKeys: true,
+} as const;
+
 /**
- * Decodes a CBOR map, refusing anything that is not deterministic and anything nested deeper than 64.
+ * Decodes a CBOR map, refusing anything that is not deterministic and anything nested deeper than 64. One value has
+ * one form only, so a signature or tag over a map can be checked on what was decoded.
  * @throws {RepositoryError} CORRUPT_DATA
  */
 export function decodeCborMap(bytes: Uint8Array, object: string): RecordReader {
   if (nesting(bytes) > MAX_DEPTH) throw corrupt(object, 'its record is nested too deeply');
   let value: unknown;
+  let again: Uint8Array;
   try {
-    value = decode(bytes, { strict: true, allowUndefined: false, rejectDuplicateMapKeys: true });
+    value = decode(bytes, STRICT);
+    again = encode(value, rfc8949EncodeOptions);
   } catch (cause) {
     throw corrupt(object, 'its record is not valid CBOR', cause);
   }
+  // What the decoder lets pass: keys out of order, long floats, numbers as floats, text that is not UTF-8.
+  if (Buffer.compare(again, bytes) !== 0)
+    throw corrupt(object, 'its record is not in the one form it may have');
   return new RecordReader(value, object);
 }
 
@@ -88,6 +101,12 @@ export class RecordReader {
 
   has(field: string): boolean {
     return this.#map[field] !== undefined && this.#map[field] !== null;
+  }
+
+  /** The map in its stored form less one field: what a signature or tag that stands in that field covers. */
+  encodedWithout(field: string): Buffer {
+    const others = Object.entries(this.#map).filter(([name]) => name !== field);
+    return Buffer.from(encode(Object.fromEntries(others), rfc8949EncodeOptions));
   }
 
   /** The field names, for maps keyed by data. */

@@ -16,6 +16,8 @@ export type ObjectType = (typeof OBJECT_TYPES)[keyof typeof OBJECT_TYPES];
 export const HEADER_BYTES = 80;
 export const FORMAT = 1;
 const MAGIC = Buffer.from('HF1\0', 'latin1');
+/** What stands in place of a commitment where there is no key. */
+const NO_COMMITMENT = Buffer.alloc(32);
 
 export type Cipher = 0 | 1;
 export const CIPHER_PLAIN: Cipher = 0;
@@ -110,6 +112,7 @@ export function decodeHeader(bytes: Buffer, object: string): Header {
     format === FORMAT &&
     isObjectType(type) &&
     (cipher === CIPHER_GCM || (cipher === CIPHER_PLAIN && plainAllowed)) &&
+    (cipher === CIPHER_GCM || bytes.subarray(44, 76).equals(NO_COMMITMENT)) &&
     bytes[7] === 0 &&
     bytes.readUInt32BE(76) === 0;
   if (!sound || !isObjectType(type) || (cipher !== 0 && cipher !== 1)) {

@@ -1,4 +1,4 @@
-import { corrupt } from '../base/errors.ts';
+import { corrupt, newerFormat } from '../base/errors.ts';
 import type { Cipher } from './header.ts';
 import { decodeDirectoryBody, encodeDirectoryBody, type PackDirectory } from './pack.ts';
 
@@ -53,7 +53,10 @@ export function encodeIndexObject(
 
 /** @throws {RepositoryError} CORRUPT_DATA */
 export function decodeIndexObject(bytes: Buffer, object: string): IndexObject {
-  if (bytes.length < 12 || bytes[0] !== 1) throw corrupt(object, 'its content has an unknown version');
+  const version = bytes[0] ?? 0;
+  if (version > 1) throw newerFormat(object);
+  if (bytes.length < 12 || version < 1 || bytes.readUIntBE(1, 3) !== 0)
+    throw corrupt(object, 'its content has an unknown version');
   const supersededCount = bytes.readUInt32BE(4);
   let at = 8;
   if (at + supersededCount * NAME + 4 > bytes.length) throw corrupt(object, 'its content is cut short');

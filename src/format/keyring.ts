@@ -18,6 +18,8 @@ export interface KnownSlot {
   readonly public: Buffer;
   readonly kind: SlotKind;
   readonly label: string;
+  /** SHA-256 of the slot file, so that damage to it is found before the slot is needed. */
+  readonly file?: Buffer | undefined;
 }
 
 /** All secrets of a repository. */
@@ -58,6 +60,7 @@ export function encodeKeyring(ring: Keyring): Buffer {
       public: slot.public,
       kind: SLOT_KINDS[slot.kind],
       label: slot.label,
+      ...(slot.file === undefined ? {} : { file: slot.file }),
     })),
   });
   const length = Buffer.alloc(4);
@@ -90,6 +93,7 @@ export function decodeKeyring(bytes: Buffer, object: string): Keyring {
       public: one.bytes('public', 32),
       kind: slotKindOf(one.integer('kind'), object),
       label: one.text('label', 128),
+      file: one.has('file') ? one.bytes('file', 32) : undefined,
     })),
   };
 }

@@ -1,4 +1,4 @@
-import { corrupt } from '../base/errors.ts';
+import { corrupt, newerFormat } from '../base/errors.ts';
 import { HEADER_BYTES } from './header.ts';
 
 export const MAX_PACK_BYTES = 128 * 1024 * 1024;
@@ -11,6 +11,8 @@ const TAIL_MAGIC = Buffer.from('HF1T', 'latin1');
 const ID = 24;
 const SEGMENT_ENTRY = 12;
 const FIXED = 12;
+/** Tag or checksum at the end of every sealed part. */
+const SEAL_BYTES = 16;
 
 export type PackKind = 'data' | 'tree';
 
@@ -94,7 +96,7 @@ export function decodeDirectoryBody(
     const sound =
       (compression === 0 || compression === 1) &&
       rawLength <= MAX_SEGMENT_BYTES &&
-      storedLength >= 16 &&
+      (compression === 0 ? storedLength === rawLength + SEAL_BYTES : storedLength > SEAL_BYTES) &&
       chunks > 0;
     if (!sound) throw corrupt(object, `its directory describes an impossible segment ${i}`);
     segments.push({ offset: position, storedLength, rawLength, compression, chunks });
@@ -111,8 +113,8 @@ export function decodeDirectoryBody(
       const length = bytes.readUIntBE(at, 3);
       lengths[chunk] = length;
       sum += length;
-      if (length > MAX_CHUNK_BYTES)
-        throw corrupt(object, 'its directory lists a chunk beyond the size limit');
+      if (length < 1 || length > MAX_CHUNK_BYTES)
+        throw corrupt(object, 'its directory lists a chunk of an impossible size');
     }
     if (sum !== segment.rawLength) throw corrupt(object, `the chunks of its segment ${i} do not add up`);
   }
@@ -133,7 +135,9 @@ export function encodePackDirectory(directory: PackDirectory): Buffer {
 
 /** @throws {RepositoryError} CORRUPT_DATA */
 export function decodePackDirectory(bytes: Buffer, object: string): PackDirectory {
-  if (bytes.length < FIXED || bytes[0] !== 1) throw corrupt(object, 'its directory has an unknown version');
+  const version = bytes[0] ?? 0;
+  if (version > 1) throw newerFormat(object);
+  if (bytes.length < FIXED || version < 1) throw corrupt(object, 'its directory has an unknown version');
   const kindByte = bytes[1];
   if (kindByte !== 1 && kindByte !== 2) throw corrupt(object, 'its directory has an unknown kind');
   const facts = {

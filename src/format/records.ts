@@ -1,5 +1,5 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
-import { corrupt } from '../base/errors.ts';
+import { corrupt, newerFormat } from '../base/errors.ts';
 import { decodeCborMap, encodeCbor, type CborMap, type RecordReader } from './cbor.ts';
 
 /** Context block of the records that form a writer's chain. */
@@ -200,10 +200,15 @@ export function tombstoneMap(record: TombstoneRecord): CborMap {
   };
 }
 
-export function decodeTombstone(
-  bytes: Buffer,
-  object: string,
-): { record: TombstoneRecord; signature: Buffer } {
+/** A signed record. `signed` is what the signature covers: every field of the stored map but itself, known or not. */
+export interface Signed<T> {
+  readonly record: T;
+  readonly signed: Buffer;
+  readonly signature: Buffer;
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA, NEWER_FORMAT */
+export function decodeTombstone(bytes: Buffer, object: string): Signed<TombstoneRecord> {
   const map = decodeCborMap(bytes, object);
   requireVersion(map);
   const record: TombstoneRecord = {
@@ -213,7 +218,7 @@ export function decodeTombstone(
     atMs: map.integer('at'),
     fence: map.integer('fence'),
   };
-  return { record, signature: map.bytes('signature', 64) };
+  return { record, signed: map.encodedWithout('signature'), signature: map.bytes('signature', 64) };
 }
 
 /** Parameters that every writer of a repository follows. */
@@ -241,7 +246,8 @@ export function configMap(config: ConfigRecord): CborMap {
   };
 }
 
-export function decodeConfig(bytes: Buffer, object: string): { record: ConfigRecord; signature: Buffer } {
+/** @throws {RepositoryError} CORRUPT_DATA, NEWER_FORMAT */
+export function decodeConfig(bytes: Buffer, object: string): Signed<ConfigRecord> {
   const map = decodeCborMap(bytes, object);
   requireVersion(map);
   const chunker = map.map('chunker');
@@ -261,7 +267,7 @@ export function decodeConfig(bytes: Buffer, object: string): { record: ConfigRec
   if (record.chunker.min > record.chunker.avg || record.chunker.avg > record.chunker.max) {
     throw corrupt(object, 'its chunker sizes are not in order');
   }
-  return { record, signature: map.bytes('signature', 64) };
+  return { record, signed: map.encodedWithout('signature'), signature: map.bytes('signature', 64) };
 }
 
 export interface LeaseRecord {
@@ -295,8 +301,9 @@ export function decodeLease(bytes: Buffer, object: string): LeaseRecord {
   };
 }
 
+/** @throws {RepositoryError} NEWER_FORMAT when the record says it needs a newer reader, CORRUPT_DATA without a version */
 export function requireVersion(map: RecordReader): void {
-  map.integer('v', 1, 1);
+  if (map.integer('v', 1) > 1) throw newerFormat(map.object);
 }
 
 function oneOf<T extends string>(map: RecordReader, field: string, values: readonly T[]): T {

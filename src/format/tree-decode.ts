@@ -1,5 +1,5 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
-import { corrupt } from '../base/errors.ts';
+import { corrupt, newerFormat } from '../base/errors.ts';
 import {
   FLAG,
   isHostileName,
@@ -13,6 +13,8 @@ import {
 
 const ID = 24;
 const SECOND = 1_000_000_000n;
+/** Of the eighth and last byte of a number below 2^53. */
+const LAST_PLACE = 2 ** 49;
 
 /** Reads the integer forms of the format from untrusted bytes. */
 class ByteReader {
@@ -44,27 +46,45 @@ class ByteReader {
     const first = this.u8();
     if (first < 0x80) return first;
     let value = first & 0x7f;
-    for (let shift = 0x80; ; shift *= 0x80) {
+    for (let place = 0x80; ; place *= 0x80) {
       const byte = this.u8();
-      value += (byte & 0x7f) * shift;
+      value += (byte & 0x7f) * place;
       if (value > Number.MAX_SAFE_INTEGER) throw this.fail('holds a number beyond 2^53');
       if (byte < 0x80) {
         if (byte === 0) throw this.fail('holds a number in a form that is not the shortest');
         return value;
       }
+      if (place === LAST_PLACE) throw this.fail('holds a number beyond 2^53');
     }
   }
 
-  svarint(): number {
-    const value = this.varint();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  /** A signed number of 64 bits in zig-zag form. Those of seven bytes and less, which is all usual ones, need no bigint. */
+  #seconds(): bigint {
+    let low = 0;
+    for (let place = 1; place < LAST_PLACE; place *= 0x80) {
+      const byte = this.u8();
+      low += (byte & 0x7f) * place;
+      if (byte >= 0x80) continue;
+      if (byte === 0 && place > 1) throw this.fail('holds a number in a form that is not the shortest');
+      return BigInt(low % 2 === 0 ? low / 2 : -(low + 1) / 2);
+    }
+    let value = BigInt(low);
+    for (let shift = 49n; shift < 70n; shift += 7n) {
+      const byte = this.u8();
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte >= 0x80) continue;
+      if (byte === 0) throw this.fail('holds a number in a form that is not the shortest');
+      if (value >= 1n << 64n) break;
+      return (value >> 1n) ^ -(value & 1n);
+    }
+    throw this.fail('holds a time beyond 64 bits');
   }
 
   time(): bigint {
-    const seconds = this.svarint();
+    const seconds = this.#seconds();
     const ns = this.varint();
     if (ns >= 1_000_000_000) throw this.fail('holds a time with more than 999,999,999 nanoseconds');
-    return BigInt(seconds) * SECOND + BigInt(ns);
+    return seconds * SECOND + BigInt(ns);
   }
 
   raw(length: number): Buffer {
@@ -101,7 +121,9 @@ class ByteReader {
  */
 export function decodeTreeChunk(bytes: Buffer, object: string): TreeChunk {
   const reader = new ByteReader(bytes, object);
-  if (reader.u8() !== 1) throw reader.fail('has an unknown version');
+  const version = reader.u8();
+  if (version > 1) throw newerFormat(object);
+  if (version < 1) throw reader.fail('has an unknown version');
   const form = reader.u8();
   const chunk =
     form === 0 ? leaf(reader) : form === 1 ? branch(reader) : form === 2 ? list(reader) : undefined;

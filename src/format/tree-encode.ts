@@ -3,6 +3,8 @@ import { BugError } from '../base/errors.ts';
 import { ENTRY_TYPES, FLAG, isHostileName, type BranchChild, type Entry } from './tree.ts';
 
 const SECOND = 1_000_000_000n;
+/** Times within so many seconds of 1970 are written without bigints. */
+const NEAR_SECONDS = 2 ** 48;
 
 /** A growing buffer with the integer forms of the format. */
 export class ByteWriter {
@@ -36,8 +38,9 @@ export class ByteWriter {
     this.#length += 1;
   }
 
-  /** Unsigned, at most 2^53 - 1. */
+  /** Unsigned, at most 2^53 - 1: what lies beyond could not be read again. */
   varint(value: number): void {
+    if (!(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) throw new BugError(`${value} cannot be stored`);
     this.#room(10);
     let rest = value;
     while (rest >= 0x80) {
@@ -49,9 +52,17 @@ export class ByteWriter {
     this.#length += 1;
   }
 
-  /** Signed, within ±2^52. */
-  svarint(value: number): void {
-    this.varint(value < 0 ? -value * 2 - 1 : value * 2);
+  /** Signed, 64 bits, in zig-zag form. */
+  #seconds(seconds: bigint): void {
+    const value = Number(seconds);
+    if (Math.abs(value) < NEAR_SECONDS) {
+      this.varint(value < 0 ? -value * 2 - 1 : value * 2);
+      return;
+    }
+    if (seconds !== BigInt.asIntN(64, seconds)) throw new BugError(`A time of ${seconds} s cannot be stored`);
+    let rest = BigInt.asUintN(64, (seconds << 1n) ^ (seconds >> 63n));
+    for (; rest >= 0x80n; rest >>= 7n) this.u8(Number(rest & 0x7fn) | 0x80);
+    this.u8(Number(rest));
   }
 
   /** A time as seconds and nanoseconds, the seconds rounded towards the past. */
@@ -62,7 +73,7 @@ export class ByteWriter {
       seconds -= 1n;
       rest += SECOND;
     }
-    this.svarint(Number(seconds));
+    this.#seconds(seconds);
     this.varint(Number(rest));
   }
 

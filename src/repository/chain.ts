@@ -1,4 +1,4 @@
-import { DestinationError } from '../base/errors.ts';
+import { DestinationError, corrupt } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
@@ -92,7 +92,10 @@ export interface Head {
   readonly live: number;
 }
 
-/** The newest head of every writer. */
+/**
+ * The newest head of every writer.
+ * @throws {RepositoryError} CORRUPT_DATA when one is damaged, or an older one stands in its place
+ */
 export async function readNewestHeads(repository: Repository, signal: AbortSignal): Promise<Head[]> {
   const newest = new Map<string, number>();
   for await (const page of repository.destination.list('heads/', signal)) {
@@ -115,7 +118,9 @@ export async function readNewestHeads(repository: Repository, signal: AbortSigna
       throw error;
     }
     const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
-    heads.push({ chain: decodeChainContext(context), ...decodeHead(plaintext, key) });
+    const chain = decodeChainContext(context);
+    if (chain.writer !== writer || chain.seq !== seq) throw corrupt(key, 'it stands under another key');
+    heads.push({ chain, ...decodeHead(plaintext, key) });
   }
   return heads;
 }

@@ -1,0 +1,88 @@
+import type { ByteString } from '../base/byte-path.ts';
+import { corrupt } from '../base/errors.ts';
+import type { Entry } from '../format/tree.ts';
+import type { TreeReader } from '../repository/tree-reader.ts';
+
+/** A part of a directory that has not been read: its entries begin at `firstName` and come before the next part. */
+export interface UnreadPart {
+  /** Empty for the whole directory. */
+  readonly firstName: ByteString;
+  readonly id: Buffer;
+  /** Level of the branch that names it; it lies below that. */
+  readonly below: number;
+}
+
+/** Above every level that the format allows. */
+const TOP = 9;
+
+/**
+ * Goes through the entries of a directory in order of their names, one leaf in memory at a time. Stands either on an
+ * entry or before a part that it has not read; such a part can be skipped without reading it.
+ */
+export class DirectoryCursor {
+  readonly #reader: TreeReader;
+  /** The next one last. */
+  readonly #unread: UnreadPart[];
+  #entries: readonly Entry[] = [];
+  #at = 0;
+  #last: ByteString | undefined;
+
+  constructor(reader: TreeReader, id: Buffer) {
+    this.#reader = reader;
+    this.#unread = [{ firstName: '' as ByteString, id, below: TOP }];
+  }
+
+  /** The entry it stands on; none before an unread part and at the end. */
+  get entry(): Entry | undefined {
+    return this.#entries[this.#at];
+  }
+
+  /** The part that comes next; none while it stands on an entry and at the end. */
+  get part(): UnreadPart | undefined {
+    return this.entry === undefined ? this.#unread.at(-1) : undefined;
+  }
+
+  /** Goes behind the entry, or behind the part without reading it. */
+  skip(): void {
+    if (this.#entries.length > this.#at) this.#at += 1;
+    else this.#unread.pop();
+  }
+
+  /**
+   * Reads the part it stands before. When that fails the cursor stands behind the part, so that the others can still
+   * be read.
+   * @throws {RepositoryError} CORRUPT_DATA
+   */
+  async read(signal: AbortSignal): Promise<void> {
+    const part = this.part;
+    if (part === undefined) return;
+    this.#unread.pop();
+    const object = `tree ${part.id.toString('hex')}`;
+    const chunk = await this.#reader.chunk(part.id, signal);
+    if (chunk.form === 'list' || (chunk.form === 'branch' && chunk.level >= part.below)) {
+      throw corrupt(object, 'it is not a part of a directory');
+    }
+    const first = chunk.form === 'leaf' ? chunk.entries[0]?.name : chunk.children[0]?.firstName;
+    const inOrder = part.firstName === '' || first === part.firstName;
+    if (!inOrder || (first !== undefined && this.#last !== undefined && first <= this.#last)) {
+      throw corrupt(object, 'its parts are out of order');
+    }
+    if (chunk.form === 'leaf') {
+      this.#entries = chunk.entries;
+      this.#at = 0;
+      this.#last = chunk.entries.at(-1)?.name ?? this.#last;
+      return;
+    }
+    for (const { firstName, id } of chunk.children.toReversed()) {
+      this.#unread.push({ firstName, id, below: chunk.level });
+    }
+  }
+
+  /** The next entry, which it then stands behind; none at the end. */
+  async next(signal: AbortSignal): Promise<Entry | undefined> {
+    while (this.part !== undefined) await this.read(signal);
+    const { entry } = this;
+    if (entry !== undefined) this.skip();
+    return entry;
+  }
+}

@@ -1,0 +1,211 @@
+import { joinBytes, type ByteString } from '../base/byte-path.ts';
+import { MAX_DEPTH } from '../format/tree.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import type { TreeReader } from '../repository/tree-reader.ts';
+import { DirectoryCursor } from './directory-cursor.ts';
+import { summarize, type EntrySummary } from './entry-summary.ts';
+import {
+  compileQuery,
+  enterDirectory,
+  matches,
+  mayHoldMatches,
+  type CompiledQuery,
+  type DirectoryNames,
+  type FindQuery,
+} from './find-query.ts';
+import { readOrReport, tooDeep } from './list.ts';
+import type { SnapshotTrees } from './snapshot-trees.ts';
+
+/** An entry that a query is about. */
+export interface Found {
+  readonly snapshot: Snapshot;
+  readonly path: ByteString;
+  readonly entry: EntrySummary;
+}
+
+export interface FindOptions {
+  /** Without it the first directory that cannot be read ends the search with an error. */
+  readonly onUnreadable?: (path: ByteString, error: Error, snapshot: Snapshot) => void;
+  /** What is remembered of directories may take so much. Those beyond are read again for every snapshot. */
+  readonly memoryBytes?: number;
+}
+
+const MEMORY_BYTES = 64 * 1024 * 1024;
+/** Measured on Node 24, rounded up: a map entry with its key, and an entry's summary. */
+const DIRECTORY_COST = 128;
+const MATCH_COST = 320;
+
+/**
+ * Searches snapshots one after the other, each in order of its paths. A directory that several snapshots share is read
+ * once: what was found in it is remembered by its tree id (and its path, when the query is about paths).
+ * @throws {RequestError} INVALID_PATTERN
+ * @throws {RepositoryError} CORRUPT_DATA
+ */
+export async function* findEntries(
+  trees: SnapshotTrees,
+  snapshots: Iterable<Snapshot>,
+  query: FindQuery,
+  options: FindOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Found, void, undefined> {
+  const search = new Search(compileQuery(query), options.memoryBytes ?? MEMORY_BYTES);
+  for (const snapshot of snapshots) {
+    const report = options.onUnreadable;
+    const onUnreadable =
+      report === undefined
+        ? undefined
+        : (path: ByteString, error: Error): void => report(path, error, snapshot);
+    for await (const { path, entry } of search.run(trees.reader(snapshot), snapshot, onUnreadable, signal)) {
+      yield { snapshot, path, entry };
+    }
+  }
+}
+
+interface Match {
+  readonly path: ByteString;
+  readonly entry: EntrySummary;
+}
+
+/** What was found in a directory and below it: its entries that match or have matches below them. */
+interface Findings {
+  readonly items: readonly Finding[];
+}
+
+interface Finding {
+  readonly name: ByteString;
+  readonly entry: EntrySummary | undefined;
+  below: Findings | undefined;
+}
+
+const NOTHING: Findings = { items: [] };
+
+/** A directory being searched. */
+interface Level {
+  readonly path: ByteString;
+  readonly names: DirectoryNames;
+  readonly key: string;
+  readonly cursor: DirectoryCursor;
+  /** What to remember of it; undefined once that would be incomplete. */
+  items: Finding[] | undefined;
+  /** The entry whose directory is open on the level below. */
+  child: { readonly name: ByteString; readonly finding: Finding | undefined } | undefined;
+}
+
+class Search {
+  readonly #query: CompiledQuery;
+  readonly #known = new Map<string, Findings>();
+  #memoryLeft: number;
+
+  constructor(query: CompiledQuery, memoryBytes: number) {
+    this.#query = query;
+    this.#memoryLeft = memoryBytes;
+  }
+
+  async *run(
+    reader: TreeReader,
+    snapshot: Snapshot,
+    onUnreadable: ((path: ByteString, error: Error) => void) | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<Match, void, undefined> {
+    const open: Level[] = [];
+    const enter = (path: ByteString, names: DirectoryNames, tree: Buffer): void => {
+      if (open.length >= MAX_DEPTH) throw tooDeep(tree);
+      const key = this.#keyOf(tree, path);
+      open.push({ path, names, key, cursor: new DirectoryCursor(reader, tree), items: [], child: undefined });
+    };
+    enter('/' as ByteString, [], snapshot.record.root);
+    for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+      const { cursor, path, names } = level;
+      const { entry } = cursor;
+      if (entry === undefined && cursor.part === undefined) {
+        open.pop();
+        this.#finish(level, open.at(-1));
+        continue;
+      }
+      if (entry === undefined) {
+        // What could not be read must be reported for the next snapshot again, so it is not remembered.
+        if (!(await readOrReport(cursor, path, onUnreadable, signal))) level.items = undefined;
+        continue;
+      }
+      cursor.skip();
+      const entryPath = joinBytes(path, entry.name);
+      const found = matches(this.#query, names, entry) ? summarize(entry) : undefined;
+      if (found !== undefined) yield { path: entryPath, entry: found };
+      const finding = found === undefined ? undefined : this.#remember(level, entry.name, found, undefined);
+      if (entry.type !== 'directory') continue;
+      const known = this.#known.get(this.#keyOf(entry.id, entryPath));
+      if (known === undefined) {
+        const entryNames = enterDirectory(this.#query, names, entry.name);
+        if (!mayHoldMatches(this.#query, entryNames)) continue;
+        level.child = { name: entry.name, finding };
+        enter(entryPath, entryNames, entry.id);
+      } else if (known.items.length > 0) {
+        this.#attach(level, entry.name, finding, known);
+        yield* replay(known, entryPath);
+      }
+    }
+  }
+
+  #keyOf(tree: Buffer, path: ByteString): string {
+    const id = tree.toString('latin1');
+    return this.#query.byPath ? id + path : id;
+  }
+
+  /** Keeps what was found in a directory, and hands it to the level above. */
+  #finish(level: Level, above: Level | undefined): void {
+    const { items } = level;
+    const child = above?.child;
+    if (items === undefined) {
+      if (above !== undefined) above.items = undefined;
+      return;
+    }
+    const findings = items.length === 0 ? NOTHING : { items };
+    if (this.#spend(DIRECTORY_COST)) this.#known.set(level.key, findings);
+    if (above !== undefined && child !== undefined && items.length > 0) {
+      this.#attach(above, child.name, child.finding, findings);
+    }
+  }
+
+  #attach(level: Level, name: ByteString, finding: Finding | undefined, below: Findings): void {
+    if (finding === undefined) this.#remember(level, name, undefined, below);
+    else finding.below = below;
+  }
+
+  #remember(
+    level: Level,
+    name: ByteString,
+    entry: EntrySummary | undefined,
+    below: Findings | undefined,
+  ): Finding | undefined {
+    if (level.items === undefined) return undefined;
+    if (!this.#spend(MATCH_COST + name.length)) {
+      level.items = undefined;
+      return undefined;
+    }
+    const finding: Finding = { name, entry, below };
+    level.items.push(finding);
+    return finding;
+  }
+
+  #spend(bytes: number): boolean {
+    if (this.#memoryLeft < bytes) return false;
+    this.#memoryLeft -= bytes;
+    return true;
+  }
+}
+
+/** The matches that are remembered of the directory `path`, in order. */
+function* replay(findings: Findings, path: ByteString): Generator<Match, void, undefined> {
+  const open = [{ path, items: findings.items, at: 0 }];
+  for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+    const item = level.items[level.at];
+    if (item === undefined) {
+      open.pop();
+      continue;
+    }
+    level.at += 1;
+    const entryPath = joinBytes(level.path, item.name);
+    if (item.entry !== undefined) yield { path: entryPath, entry: item.entry };
+    if (item.below !== undefined) open.push({ path: entryPath, items: item.below.items, at: 0 });
+  }
+}

@@ -1,0 +1,56 @@
+import type { ByteString } from '../base/byte-path.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import type { EntrySummary } from './entry-summary.ts';
+import type { Found } from './find.ts';
+
+/** One state of a path that was found, and the snapshots that have it. */
+export interface FoundVersion {
+  readonly path: ByteString;
+  readonly entry: EntrySummary;
+  /** The oldest and the newest of them. */
+  readonly first: Snapshot;
+  readonly last: Snapshot;
+  readonly snapshots: number;
+}
+
+/**
+ * What a search found with equal finds of several snapshots taken together: same path, type, size, time and mode. In
+ * order of the paths, the versions of each from the oldest to the newest. All of them stand in memory at once.
+ */
+export async function foundVersions(found: AsyncIterable<Found>): Promise<readonly FoundVersion[]> {
+  const byPath = new Map<ByteString, FoundVersion[]>();
+  for await (const { path, entry, snapshot } of found) {
+    const versions = byPath.get(path) ?? [];
+    if (versions.length === 0) byPath.set(path, versions);
+    const at = versions.findIndex((version) => looksSame(version.entry, entry));
+    const known = versions[at];
+    if (known === undefined) versions.push({ path, entry, first: snapshot, last: snapshot, snapshots: 1 });
+    else versions[at] = withSnapshot(known, snapshot, entry);
+  }
+  return [...byPath]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, versions]) => versions.sort((a, b) => a.first.record.startedMs - b.first.record.startedMs));
+}
+
+function looksSame(a: EntrySummary, b: EntrySummary): boolean {
+  return (
+    a.type === b.type &&
+    a.size === b.size &&
+    a.mtimeNs === b.mtimeNs &&
+    a.mode === b.mode &&
+    a.target === b.target
+  );
+}
+
+/** Of a directory, whose content may differ, the newest is kept. */
+function withSnapshot(version: FoundVersion, snapshot: Snapshot, entry: EntrySummary): FoundVersion {
+  const { startedMs } = snapshot.record;
+  const isNewest = startedMs >= version.last.record.startedMs;
+  return {
+    path: version.path,
+    entry: isNewest ? entry : version.entry,
+    first: startedMs < version.first.record.startedMs ? snapshot : version.first,
+    last: isNewest ? snapshot : version.last,
+    snapshots: version.snapshots + 1,
+  };
+}

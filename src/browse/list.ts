@@ -1,0 +1,87 @@
+import { joinBytes, type ByteString } from '../base/byte-path.ts';
+import { corrupt } from '../base/errors.ts';
+import { MAX_DEPTH, type Entry } from '../format/tree.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import type { TreeReader } from '../repository/tree-reader.ts';
+import { DirectoryCursor } from './directory-cursor.ts';
+import { findPath } from './locate.ts';
+import { isDamage, type OnUnreadable } from './snapshot-trees.ts';
+
+export interface PathEntry {
+  readonly path: ByteString;
+  readonly entry: Entry;
+}
+
+export interface ListOptions {
+  /** An absolute source path. */
+  readonly path: ByteString;
+  /** Everything below it, not only what lies in it. */
+  readonly recursive: boolean;
+  /** Without it the first directory that cannot be read ends the list with an error. */
+  readonly onUnreadable?: OnUnreadable;
+}
+
+/**
+ * What lies in a directory, in order of the names' bytes, each directory before what is in it; or the entry itself when
+ * the path is not a directory.
+ * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA
+ */
+export async function* listEntries(
+  reader: TreeReader,
+  snapshot: Snapshot,
+  options: ListOptions,
+  signal: AbortSignal,
+): AsyncGenerator<PathEntry, void, undefined> {
+  const { path, entry, tree } = await findPath(reader, snapshot, options.path, signal);
+  if (tree !== undefined) yield* walkTree(reader, path, tree, options, signal);
+  else if (entry !== undefined) yield { path, entry };
+}
+
+/** The entries of the directory `path`, whose tree is `tree`. */
+export async function* walkTree(
+  reader: TreeReader,
+  path: ByteString,
+  tree: Buffer,
+  options: Pick<ListOptions, 'recursive' | 'onUnreadable'>,
+  signal: AbortSignal,
+): AsyncGenerator<PathEntry, void, undefined> {
+  const open = [{ path, cursor: new DirectoryCursor(reader, tree) }];
+  for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+    const { cursor } = level;
+    const { entry } = cursor;
+    if (entry !== undefined) {
+      cursor.skip();
+      const entryPath = joinBytes(level.path, entry.name);
+      yield { path: entryPath, entry };
+      if (!options.recursive || entry.type !== 'directory') continue;
+      if (open.length >= MAX_DEPTH) throw tooDeep(entry.id);
+      open.push({ path: entryPath, cursor: new DirectoryCursor(reader, entry.id) });
+    } else if (cursor.part === undefined) {
+      open.pop();
+    } else {
+      await readOrReport(cursor, level.path, options.onUnreadable, signal);
+    }
+  }
+}
+
+/** Reads the part of a directory that comes next, or reports the directory as unreadable and goes behind the part. */
+export async function readOrReport(
+  cursor: DirectoryCursor,
+  path: ByteString,
+  onUnreadable: OnUnreadable | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  signal.throwIfAborted();
+  try {
+    await cursor.read(signal);
+    return true;
+  } catch (error) {
+    if (onUnreadable === undefined || !isDamage(error)) throw error;
+    onUnreadable(path, error);
+    return false;
+  }
+}
+
+export function tooDeep(tree: Buffer): Error {
+  return corrupt(`tree ${tree.toString('hex')}`, `it lies more than ${MAX_DEPTH} directories deep`);
+}

@@ -1,0 +1,206 @@
+/**
+ * Headers of tar archives in the pax format (POSIX.1-2017, pax, "pax Interchange Format"), with the extensions that GNU
+ * tar, star and libarchive share: `SCHILY.xattr.` and `SCHILY.acl.` records, base-256 numbers, and GNU's long names for
+ * those that are not UTF-8, which pax records cannot hold.
+ */
+
+import { isUtf8, type ByteString } from '../base/byte-path.ts';
+import type { Xattr } from '../format/tree.ts';
+import { aclText } from './acl-text.ts';
+
+export const TAR_BLOCK = 512;
+
+/** Two blocks of zeros. */
+export const TAR_END = Buffer.alloc(2 * TAR_BLOCK);
+
+const TYPE_FLAGS = {
+  file: '0',
+  'hard-link': '1',
+  symlink: '2',
+  'char-device': '3',
+  'block-device': '4',
+  directory: '5',
+  fifo: '6',
+} as const;
+
+export interface TarMember {
+  readonly type: keyof typeof TYPE_FLAGS;
+  /** Relative, without a slash at the end. */
+  readonly path: ByteString;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly user?: string | undefined;
+  readonly group?: string | undefined;
+  /** Bytes that follow; 0 for all but files. */
+  readonly size: number;
+  /** Nanoseconds since 1970. */
+  readonly mtimeNs: bigint;
+  /** Of a symbolic link, or the path of the first name of a hard link. */
+  readonly target?: ByteString | undefined;
+  readonly major?: number | undefined;
+  readonly minor?: number | undefined;
+  readonly xattrs?: readonly Xattr[] | undefined;
+}
+
+/** Everything that goes before the content of a member: whole blocks. */
+export function encodeTarHeader(member: TarMember): Buffer {
+  const path = (member.type === 'directory' ? `${member.path}/` : member.path) as ByteString;
+  const target = member.target ?? ('' as ByteString);
+  const split = splitPath(path);
+  const blocks: Buffer[] = [];
+  const records: Buffer[] = [];
+  if (split === undefined && !isUtf8(path)) blocks.push(...longName('L', path));
+  else if (split === undefined || !isAscii(path)) records.push(paxRecord('path', path));
+  if (target.length > 100 && !isUtf8(target)) blocks.push(...longName('K', target));
+  else if (target.length > 100 || !isAscii(target)) {
+    if (isUtf8(target)) records.push(paxRecord('linkpath', target));
+  }
+  records.push(...metadataRecords(member));
+  if (records.length > 0) blocks.push(...extension('x', 'PaxHeaders/member', Buffer.concat(records)));
+  blocks.push(ustarHeader(member, split ?? { prefix: '', name: path.slice(0, 100) }, target.slice(0, 100)));
+  return Buffer.concat(blocks);
+}
+
+/** Zeros from the end of `size` bytes to the end of their block. */
+export function tarPadding(size: number): Buffer {
+  return Buffer.alloc((TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK);
+}
+
+function metadataRecords(member: TarMember): Buffer[] {
+  const { uid, gid, size, mtimeNs, user = '', group = '', xattrs = [] } = member;
+  const records: Buffer[] = [];
+  if (uid > OCTAL_7) records.push(paxRecord('uid', String(uid)));
+  if (gid > OCTAL_7) records.push(paxRecord('gid', String(gid)));
+  if (size > OCTAL_11) records.push(paxRecord('size', String(size)));
+  if (mtimeNs % SECOND !== 0n || !fitsHeader(mtimeNs))
+    records.push(paxRecord('mtime', decimalSeconds(mtimeNs)));
+  if (user.length > 31 || !isAscii(user)) records.push(paxRecord('uname', utf8(user)));
+  if (group.length > 31 || !isAscii(group)) records.push(paxRecord('gname', utf8(group)));
+  for (const xattr of xattrs) records.push(xattrRecord(xattr));
+  return records;
+}
+
+/** Access control lists have records of their own; GNU tar does not take them as attributes. */
+function xattrRecord({ name, value }: Xattr): Buffer {
+  const acl = /^system\.posix_acl_(access|default)$/.exec(name)?.[1];
+  const text = acl === undefined ? undefined : aclText(value);
+  if (acl !== undefined && text !== undefined) return paxRecord(`SCHILY.acl.${acl}`, text);
+  return paxRecord(`SCHILY.xattr.${xattrKeyword(name)}`, value);
+}
+
+const SECOND = 1_000_000_000n;
+const OCTAL_7 = 0o7777777;
+const OCTAL_11 = 0o77777777777;
+
+function fitsHeader(mtimeNs: bigint): boolean {
+  return mtimeNs >= 0n && mtimeNs / SECOND <= BigInt(OCTAL_11);
+}
+
+/** `-1.5`: the sign stands for the whole number. */
+function decimalSeconds(ns: bigint): string {
+  const size = ns < 0n ? -ns : ns;
+  const fraction = (size % SECOND).toString().padStart(9, '0').replace(/0+$/, '');
+  return `${ns < 0n ? '-' : ''}${size / SECOND}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** A keyword ends at its first `=`, so GNU tar writes those of attribute names as in URLs. */
+function xattrKeyword(name: ByteString): string {
+  return name.replaceAll('%', '%25').replaceAll('=', '%3D');
+}
+
+/** `<length> <keyword>=<value>\n`, where the length counts itself. Both texts are byte strings. */
+function paxRecord(keyword: string, value: string | Buffer): Buffer {
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'latin1') : value;
+  const rest = keyword.length + bytes.length + 3;
+  let length = rest + String(rest).length;
+  if (String(length).length > String(rest).length) length += 1;
+  return Buffer.concat([Buffer.from(`${length} ${keyword}=`, 'latin1'), bytes, Buffer.of(0x0a)]);
+}
+
+function longName(type: 'L' | 'K', name: ByteString): Buffer[] {
+  return extension(type, '././@LongLink', Buffer.from(`${name}\0`, 'latin1'));
+}
+
+/** A member that says something about the next one. */
+function extension(typeFlag: string, name: string, content: Buffer): Buffer[] {
+  const header = Buffer.alloc(TAR_BLOCK);
+  header.write(name, 0, 'latin1');
+  writeNumber(header, 100, 8, 0o644);
+  for (const at of [108, 116]) writeNumber(header, at, 8, 0);
+  writeNumber(header, 124, 12, content.length);
+  writeNumber(header, 136, 12, 0);
+  return [finished(header, typeFlag), content, tarPadding(content.length)];
+}
+
+interface SplitPath {
+  /** At most 155 bytes, without the slash behind it. */
+  readonly prefix: string;
+  /** At most 100 bytes. */
+  readonly name: string;
+}
+
+/** The path in the two fields of the header; undefined when it does not fit. */
+function splitPath(path: ByteString): SplitPath | undefined {
+  if (path.length <= 100) return { prefix: '', name: path };
+  // The slash at the end of a directory belongs to its name.
+  for (
+    let at = path.indexOf('/', path.length - 101);
+    at !== -1 && at <= 155;
+    at = path.indexOf('/', at + 1)
+  ) {
+    if (at > 0 && at < path.length - 1) return { prefix: path.slice(0, at), name: path.slice(at + 1) };
+  }
+  return undefined;
+}
+
+function ustarHeader(member: TarMember, { prefix, name }: SplitPath, target: string): Buffer {
+  const { type, mode, uid, gid, size, mtimeNs, user = '', group = '', major = 0, minor = 0 } = member;
+  const header = Buffer.alloc(TAR_BLOCK);
+  header.write(name, 0, 'latin1');
+  writeNumber(header, 100, 8, mode);
+  writeNumber(header, 108, 8, uid);
+  writeNumber(header, 116, 8, gid);
+  writeNumber(header, 124, 12, size);
+  writeNumber(header, 136, 12, fitsHeader(mtimeNs) ? Number(mtimeNs / SECOND) : 0);
+  header.write(target, 157, 'latin1');
+  header.write(isAscii(user) ? user.slice(0, 31) : '', 265, 'latin1');
+  header.write(isAscii(group) ? group.slice(0, 31) : '', 297, 'latin1');
+  writeNumber(header, 329, 8, major);
+  writeNumber(header, 337, 8, minor);
+  header.write(prefix, 345, 'latin1');
+  return finished(header, TYPE_FLAGS[type]);
+}
+
+/** Type, magic and checksum, which counts its own field as spaces. */
+function finished(header: Buffer, typeFlag: string): Buffer {
+  header.write(typeFlag, 156, 'latin1');
+  header.write('ustar\u000000', 257, 'latin1');
+  header.write('        ', 148, 'latin1');
+  let sum = 0;
+  for (let i = 0; i < TAR_BLOCK; i += 1) sum += header[i] ?? 0;
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return header;
+}
+
+/** Octal digits and a NUL; or, when they do not fit, 0x80 and the number in base 256. */
+function writeNumber(header: Buffer, at: number, width: 8 | 12, value: number): void {
+  const octal = value.toString(8);
+  if (octal.length < width) {
+    header.write(octal.padStart(width - 1, '0'), at, 'latin1');
+    return;
+  }
+  header.writeBigUInt64BE(BigInt(value), at + width - 8);
+  header[at] = 0x80;
+}
+
+// oxlint-disable-next-line no-control-regex -- the whole of ASCII, control characters included
+const asciiOnly = /^[\u0000-\u007f]*$/;
+
+function isAscii(text: string): boolean {
+  return asciiOnly.test(text);
+}
+
+function utf8(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}

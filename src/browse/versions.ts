@@ -1,0 +1,150 @@
+import type { ByteString } from '../base/byte-path.ts';
+import { RequestError } from '../base/errors.ts';
+import type { EntryProblem } from '../format/records.ts';
+import type { Entry } from '../format/tree.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import type { TreeReader } from '../repository/tree-reader.ts';
+import { contentDiffers } from './entry-comparison.ts';
+import { childOf, pathNames, pathOf, rootOf, type Location } from './locate.ts';
+import { isDamage, shareNamespace, type SnapshotTrees } from './snapshot-trees.ts';
+
+/** What one snapshot says of a path. */
+export type PathState =
+  | { readonly state: 'present'; readonly entry: Entry }
+  /** The snapshot covers the place, but the path is not in it: not made yet, deleted, or excluded. */
+  | { readonly state: 'absent' }
+  /** It existed, or a directory above it, but could not be read at the time of the backup. */
+  | { readonly state: 'failed'; readonly problem: EntryProblem }
+  /** The snapshot's tree is damaged on the way to the path. */
+  | { readonly state: 'unreadable'; readonly error: Error };
+
+/** Consecutive snapshots of one host that say the same of a path. */
+export type PathVersion = PathState & {
+  readonly path: ByteString;
+  /** The oldest and the newest of them. */
+  readonly first: Snapshot;
+  readonly last: Snapshot;
+  readonly snapshots: number;
+};
+
+export type VersionOrder = 'oldest-first' | 'newest-first';
+
+/**
+ * The versions of one path. Consecutive snapshots with the same content, size, time and mode are one version. Snapshots
+ * of places that do not include the path are passed over. With several hosts each one's versions are in order.
+ * @param snapshots oldest first
+ * @throws {RequestError} INVALID_PATH for the root, which is in every snapshot
+ */
+export async function* pathVersions(
+  trees: SnapshotTrees,
+  snapshots: readonly Snapshot[],
+  path: ByteString,
+  order: VersionOrder,
+  signal: AbortSignal,
+): AsyncGenerator<PathVersion, void, undefined> {
+  const names = pathNames(path);
+  if (names.length === 0) {
+    throw new RequestError('INVALID_PATH', 'The root directory has no versions of its own', {
+      hint: 'Name a file or directory below it. The snapshots themselves are shown by: holdfast snapshots',
+    });
+  }
+  const wanted = pathOf(names);
+  const open = new Map<string, PathVersion>();
+  const walker = new TrailWalker(names);
+  for (const snapshot of order === 'oldest-first' ? snapshots : snapshots.toReversed()) {
+    signal.throwIfAborted();
+    const state = await stateIn(snapshot, wanted, walker, trees.reader(snapshot), signal);
+    if (state === undefined) continue;
+    const { host } = snapshot.record;
+    const current = open.get(host);
+    if (current !== undefined && sameState(current, state, shareNamespace(current.last, snapshot))) {
+      open.set(host, extended(current, snapshot, order));
+      continue;
+    }
+    if (current !== undefined) yield current;
+    open.set(host, { ...state, path: wanted, first: snapshot, last: snapshot, snapshots: 1 });
+  }
+  yield* open.values();
+}
+
+function extended(version: PathVersion, snapshot: Snapshot, order: VersionOrder): PathVersion {
+  const end = order === 'oldest-first' ? { last: snapshot } : { first: snapshot };
+  return { ...version, ...end, snapshots: version.snapshots + 1 };
+}
+
+async function stateIn(
+  snapshot: Snapshot,
+  path: ByteString,
+  walker: TrailWalker,
+  reader: TreeReader,
+  signal: AbortSignal,
+): Promise<PathState | undefined> {
+  try {
+    const found = await walker.walk(reader, snapshot, signal);
+    if (found?.entry !== undefined) return { state: 'present', entry: found.entry };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return { state: 'unreadable', error };
+  }
+  const problem = snapshot.record.errors.find((one) => isAtOrBelow(path, pathOf(pathNames(one.path))));
+  if (problem !== undefined) return { state: 'failed', problem };
+  return covers(snapshot, path) ? { state: 'absent' } : undefined;
+}
+
+/** Whether a snapshot's sources say something about a path: it is one, lies below one, or leads to one. */
+function covers(snapshot: Snapshot, path: ByteString): boolean {
+  return snapshot.record.paths.some((written) => {
+    const source = pathOf(pathNames(written));
+    return isAtOrBelow(path, source) || isAtOrBelow(source, path);
+  });
+}
+
+function isAtOrBelow(path: ByteString, directory: ByteString): boolean {
+  return directory === '/' || path === directory || path.startsWith(`${directory}/`);
+}
+
+function sameState(a: PathState, b: PathState, idsComparable: boolean): boolean {
+  if (a.state === 'present' && b.state === 'present') return sameVersion(a.entry, b.entry, idsComparable);
+  if (a.state === 'failed' && b.state === 'failed') return a.problem.code === b.problem.code;
+  return a.state === b.state;
+}
+
+function sameVersion(a: Entry, b: Entry, idsComparable: boolean): boolean {
+  if (a.mode !== b.mode || a.mtimeNs !== b.mtimeNs || contentDiffers(a, b, idsComparable)) return false;
+  return a.type !== 'directory' || b.type !== 'directory' || !idsComparable || a.id.equals(b.id);
+}
+
+/**
+ * Follows one path in snapshot after snapshot. As soon as it meets a directory that it met at the same place in the
+ * snapshot before, the rest of the way is known.
+ */
+class TrailWalker {
+  readonly #names: readonly ByteString[];
+  /** The trees gone through in the last snapshot; index 0 is the root. */
+  #trail: readonly Buffer[] = [];
+  #end: Location | undefined;
+
+  constructor(names: readonly ByteString[]) {
+    this.#names = names;
+  }
+
+  async walk(reader: TreeReader, snapshot: Snapshot, signal: AbortSignal): Promise<Location | undefined> {
+    const trail: Buffer[] = [];
+    let at: Location | undefined = rootOf(snapshot);
+    for (const [depth, name] of this.#names.entries()) {
+      if (at?.tree === undefined) {
+        at = undefined;
+        break;
+      }
+      if (this.#trail[depth]?.equals(at.tree) === true) {
+        this.#trail = [...trail, ...this.#trail.slice(depth)];
+        return this.#end;
+      }
+      trail.push(at.tree);
+      at = await childOf(reader, at, name, signal);
+    }
+    this.#trail = trail;
+    this.#end = at;
+    return at;
+  }
+}

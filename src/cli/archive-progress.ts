@@ -1,0 +1,74 @@
+/** A running backup as the person sees it: counters, the path, and what could not be read. */
+import type { ArchiveCounters, ArchiveObserver, ArchivePhase } from '../archiver/observer.ts';
+import { textOfBytes } from '../base/byte-path.ts';
+import type { EntryProblem } from '../format/records.ts';
+import type { Progress } from './progress.ts';
+import { printableBytes } from './terminal.ts';
+
+/** Problems shown while the backup runs; all of them are in the snapshot and in --json. */
+export const PROBLEMS_SHOWN = 20;
+
+/** What is known beforehand of the size of the sources. */
+export interface ExpectedTotals {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export interface WatchParts {
+  readonly progress: Progress;
+  /** Undefined until known; asked again at each update. */
+  readonly totals: () => ExpectedTotals | undefined;
+  /** For programs: every problem as an object. Undefined when people read. */
+  readonly onProblem: ((problem: EntryProblem) => void) | undefined;
+  /** The engine's names of the phases, or words for people. */
+  readonly phaseName: (phase: ArchivePhase) => string;
+}
+
+export function watchArchive({ progress, totals, onProblem, phaseName }: WatchParts): ArchiveObserver {
+  let phase: ArchivePhase = 'scanning';
+  let counters: ArchiveCounters | undefined;
+  let path = '';
+  let problems = 0;
+  const update = (): void => {
+    const files = counters === undefined ? 0 : filesDone(counters);
+    const bytes = counters?.bytesDone ?? 0;
+    const expected = totals();
+    progress.update({
+      phase: phaseName(phase),
+      filesDone: files,
+      filesTotal: expected === undefined ? null : Math.max(expected.files, files),
+      bytesDone: bytes,
+      bytesTotal: expected === undefined ? null : Math.max(expected.bytes, bytes),
+      bytesStored: counters?.bytesUploaded ?? 0,
+      errors: problems,
+      currentPath: path === '' ? undefined : path,
+    });
+  };
+  return {
+    phase: (next) => {
+      phase = next;
+      path = '';
+      update();
+    },
+    directory: (directory, next) => {
+      counters = next;
+      path = textOfBytes(directory);
+      update();
+    },
+    problem: (problem) => {
+      problems += 1;
+      if (onProblem !== undefined) onProblem(problem);
+      else if (problems <= PROBLEMS_SHOWN) progress.note(problemText(problem));
+    },
+    ruleProblem: (error) => progress.note(`Warning: ${error.message}. ${error.hint}`),
+  };
+}
+
+function filesDone({ filesNew, filesChanged, filesUnchanged, filesFailed }: ArchiveCounters): number {
+  return filesNew + filesChanged + filesUnchanged + filesFailed;
+}
+
+function problemText({ path, code, message }: EntryProblem): string {
+  const said = message.includes(code) ? message : `${message} (${code})`;
+  return `Not saved as it should be: ${printableBytes(path)}: ${said}`;
+}

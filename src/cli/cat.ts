@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { fileContent } from '../browse/cat.ts';
+import { findPath } from '../browse/locate.ts';
+import { textOfBytes } from '../base/byte-path.ts';
+import { RequestError } from '../base/errors.ts';
+import type { Context } from './context.ts';
+import {
+  addExamples,
+  addFilterOptions,
+  addRepositoryOptions,
+  type FilterOptions,
+  type RepositoryOptions,
+} from './options.ts';
+import { chooseSnapshot, sourcePath, withReading } from './reading.ts';
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('<snapshot>', 'id, the beginning of one, latest, or latest~1 for the one before')
+    .argument('<path>', 'the file, by the path it had when it was saved');
+  addFilterOptions(command);
+  addRepositoryOptions(command);
+  addExamples(command, [
+    ['holdfast cat latest ~/notes.txt', 'show a file'],
+    ['holdfast cat 1a2b3c4d /srv/db.sql | mysql shop', 'feed it to a program'],
+  ]);
+  command.action(async (name: string, path: string, options: RepositoryOptions & FilterOptions) => {
+    await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
+      const snapshot = chooseSnapshot(snapshots, name, options);
+      const found = await findPath(trees.reader(snapshot), snapshot, sourcePath(path), context.signal);
+      if (found.entry?.type !== 'file') throw notAFile(textOfBytes(found.path), found.entry?.type ?? 'directory');
+      const content = fileContent(repository, index, snapshot, found.entry, undefined, context.signal);
+      for await (const piece of content) await context.out.bytes(piece);
+    });
+  });
+}
+
+function notAFile(path: string, type: string): RequestError {
+  return new RequestError('NOT_A_FILE', `${path} is a ${type}, not a file`, {
+    hint:
+      type === 'directory'
+        ? 'See what is in it with: holdfast ls. Get all of it with: holdfast tar or holdfast restore.'
+        : 'Bring it back with: holdfast restore',
+  });
+}

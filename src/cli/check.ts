@@ -1,0 +1,189 @@
+import type { Command } from 'commander';
+import { textOfBytes } from '../base/byte-path.ts';
+import { formatBytes, formatDuration, parseSize } from '../base/units.ts';
+import type { ReadData } from '../repository/check-packs.ts';
+import type { CheckReport, Finding } from '../repository/check-report.ts';
+import { check, planCheck, type CheckPlan } from '../repository/check.ts';
+import type { Repository } from '../repository/repository.ts';
+import type { Context } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { openProgress } from './open-progress.ts';
+import { withRepository } from './open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  usage,
+  type OutputOptions,
+  type RepositoryOptions,
+} from './options.ts';
+import { createStyles, printable, printableBytes, wantsColor } from './terminal.ts';
+import { count, seconds, shortId } from './wording.ts';
+
+interface CheckOptions extends RepositoryOptions, OutputOptions {
+  readonly readData?: boolean;
+  readonly readDataSubset?: ReadData;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .optionsGroup('How thorough:')
+    .option('--read-data', 'Read all stored data and compare every piece with its name')
+    .option(
+      '--read-data-subset <part>',
+      'Read a random part of it: 5% or 500M',
+      parseSubset,
+    );
+  addRepositoryOptions(command);
+  addOutputOptions(command, { json: 'The report as a JSON object', quiet: 'Say nothing unless something is wrong' });
+  command.addHelpText(
+    'after',
+    '\nWithout options the structure is verified: every object but the data itself. Nothing is ever changed.\nExit code 1 means damage was found.',
+  );
+  addExamples(command, [['holdfast check --read-data-subset 5%', 'each week; all of it in half a year']]);
+  command.action(async (options: CheckOptions) => {
+    if (options.readData === true && options.readDataSubset !== undefined)
+      throw usage('--read-data and --read-data-subset contradict each other', 'Give one of them.');
+    await withRepository(options, context, async (repository) => {
+      await run(repository, options, context);
+    });
+  });
+}
+
+/** @throws {RequestError} */
+function parseSubset(text: string): ReadData {
+  const percent = /^(\d+(?:\.\d+)?)%$/.exec(text)?.[1];
+  if (percent === undefined) return { bytes: parseSize(text) };
+  const part = Number(percent);
+  if (part > 0 && part <= 100) return { percent: part };
+  throw usage(`${text} is not a part of the data`, 'Give a percentage from above 0 to 100, or a size such as 500M.');
+}
+
+async function run(repository: Repository, options: CheckOptions, context: Context): Promise<void> {
+  const readData: ReadData = options.readData === true ? 'all' : (options.readDataSubset ?? false);
+  const plan = await planCheck(repository, { readData }, context.signal);
+  const report = await checkWithProgress(repository, readData, plan, options, context);
+  if (report.status === 'damaged') context.exitCode = EXIT.failed;
+  if (options.json === true) await context.out.json(reportObject(report));
+  else if (options.quiet !== true || report.findings.length > 0)
+    await context.out.write(reportText(report, readData, context));
+}
+
+async function checkWithProgress(
+  repository: Repository,
+  readData: ReadData,
+  plan: CheckPlan,
+  options: CheckOptions,
+  context: Context,
+): Promise<CheckReport> {
+  const progress = openProgress('Checking', options, context);
+  let phase = '';
+  let read = { packs: 0, bytes: 0 };
+  let errors = 0;
+  const update = (): void => {
+    const reading = plan.packsToRead.length > 0;
+    progress.update({
+      phase,
+      filesDone: read.packs,
+      filesTotal: reading ? plan.packsToRead.length : null,
+      bytesDone: read.bytes,
+      bytesTotal: reading ? plan.bytesToRead : null,
+      errors,
+    });
+  };
+  try {
+    return await check(
+      repository,
+      { readData },
+      {
+        phase: (next) => {
+          phase = next;
+          update();
+        },
+        packRead: (done) => {
+          read = done;
+          update();
+        },
+        finding: () => {
+          errors += 1;
+          update();
+        },
+      },
+      context.signal,
+    );
+  } finally {
+    progress.finish();
+  }
+}
+
+/** Files named below one finding; --json names more. */
+const FILES_SHOWN = 10;
+
+function reportText(report: CheckReport, readData: ReadData, { out, env }: Context): string {
+  const { red, yellow, green } = createStyles(wantsColor(out.stream, env));
+  const styles = { error: red, warning: yellow, note: (text: string) => text };
+  const { counts } = report;
+  const lines = report.findings.flatMap((finding) => [
+    `${styles[finding.severity](`${finding.severity}:`)} ${printable(finding.object)}: ${printable(finding.what)}`,
+    ...affectedLines(finding),
+  ]);
+  if (report.findingsMore > 0) lines.push(`… and ${count(report.findingsMore, 'more finding')}`);
+  if (lines.length > 0) lines.push('');
+  lines.push(
+    `Checked ${count(counts.snapshots, 'snapshot')}, ${count(counts.trees, 'directory', 'directories')}, ${count(counts.packs, 'pack')} (${formatBytes(counts.packBytes)}) in ${formatDuration(report.durationMs)}.`,
+  );
+  if (readData !== false)
+    lines.push(`Read ${count(counts.packsRead, 'pack')} (${formatBytes(counts.bytesRead)}) and compared every piece with its name.`);
+  if (counts.packsUnreferenced > 0)
+    lines.push(`${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "holdfast prune" frees the space.`);
+  if (report.status === 'ok') {
+    lines.push(green('No errors were found.'));
+    if (readData === false) lines.push('The data itself was not read: --read-data does that.');
+  } else {
+    lines.push(
+      red('The repository is damaged.'),
+      'Files not listed above can be restored. A new backup of the sources stores again what is missing;',
+      '"holdfast recover" rebuilds indexes.',
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function affectedLines({ snapshots, files, filesTotal }: Finding): readonly string[] {
+  if (snapshots.length === 0) return [];
+  const ids = snapshots.slice(0, FILES_SHOWN).map(shortId).join(', ');
+  const more = snapshots.length > FILES_SHOWN ? ', …' : '';
+  const shown = files.slice(0, FILES_SHOWN);
+  const left = filesTotal - shown.length;
+  return [
+    `  in ${count(snapshots.length, 'snapshot')}: ${ids}${more}`,
+    ...shown.map((path) => `    ${printableBytes(path)}`),
+    ...(left > 0 ? [`    … and ${count(left, 'more file')} (see --json)`] : []),
+  ];
+}
+
+function reportObject(report: CheckReport): object {
+  const { counts } = report;
+  return {
+    type: 'check',
+    status: report.status,
+    findings: report.findings.map(({ severity, object, what, snapshots, files, filesTotal }) => ({
+      severity,
+      object,
+      message: what,
+      snapshots,
+      files: files.map(textOfBytes),
+      files_total: filesTotal,
+    })),
+    findings_more: report.findingsMore,
+    snapshots: counts.snapshots,
+    packs: counts.packs,
+    bytes_stored: counts.packBytes,
+    packs_read: counts.packsRead,
+    bytes_read: counts.bytesRead,
+    chunks: counts.chunks,
+    chunks_unreferenced: counts.chunksUnreferenced,
+    packs_unreferenced: counts.packsUnreferenced,
+    duration_seconds: seconds(report.durationMs),
+  };
+}

@@ -1,0 +1,143 @@
+/** Every command with its one-line purpose, and where it is defined: loaded only when it is asked for. */
+import type { Command } from 'commander';
+import type { Context } from './context.ts';
+
+/** What the file of a command exports. */
+export interface CommandModule {
+  /** Adds arguments, options, texts and the action. */
+  define(command: Command, context: Context): void;
+}
+
+export interface CommandEntry {
+  readonly name: string;
+  /** One line, without full stop. */
+  readonly purpose: string;
+  /** Other names under which it is known. */
+  readonly aliases?: readonly string[];
+  load(): Promise<CommandModule>;
+}
+
+export interface Topic {
+  readonly title: string;
+  readonly commands: readonly CommandEntry[];
+}
+
+export const TOPICS: readonly Topic[] = [
+  {
+    title: 'Back up',
+    commands: [
+      {
+        name: 'start',
+        purpose: 'Back up a directory without any preparation',
+        load: async () => await import('./start.ts'),
+      },
+      {
+        name: 'init',
+        purpose: 'Create a repository, where backups are kept',
+        load: async () => await import('./init.ts'),
+      },
+      {
+        name: 'backup',
+        purpose: 'Save files and directories as a new snapshot',
+        load: async () => await import('./backup.ts'),
+      },
+      {
+        name: 'explain',
+        purpose: 'Say why a path would be left out of a backup, or not',
+        load: async () => await import('./explain.ts'),
+      },
+    ],
+  },
+  {
+    title: 'Restore and look around',
+    commands: [
+      {
+        name: 'restore',
+        purpose: 'Bring files back from a snapshot',
+        load: async () => await import('./restore.ts'),
+      },
+      {
+        name: 'snapshots',
+        purpose: 'List the snapshots',
+        load: async () => await import('./snapshots.ts'),
+      },
+      {
+        name: 'ls',
+        purpose: 'List what is in a snapshot',
+        load: async () => await import('./ls.ts'),
+      },
+      {
+        name: 'find',
+        purpose: 'Search all snapshots for names',
+        load: async () => await import('./find.ts'),
+      },
+      {
+        name: 'versions',
+        purpose: 'Show how one path changed over the snapshots',
+        load: async () => await import('./versions.ts'),
+      },
+      {
+        name: 'diff',
+        purpose: 'Compare two snapshots',
+        load: async () => await import('./diff.ts'),
+      },
+      {
+        name: 'cat',
+        aliases: ['dump'],
+        purpose: 'Write one file of a snapshot to standard output',
+        load: async () => await import('./cat.ts'),
+      },
+      {
+        name: 'tar',
+        purpose: 'Write a part of a snapshot to standard output as a tar archive',
+        load: async () => await import('./tar.ts'),
+      },
+    ],
+  },
+  {
+    title: 'Keep in order',
+    commands: [
+      {
+        name: 'forget',
+        purpose: 'Remove old snapshots by rules or by id',
+        load: async () => await import('./forget.ts'),
+      },
+      {
+        name: 'prune',
+        purpose: 'Free the space that forgotten snapshots took',
+        load: async () => await import('./prune.ts'),
+      },
+      {
+        name: 'tag',
+        purpose: 'Change the tags of snapshots, or pin them',
+        load: async () => await import('./tag.ts'),
+      },
+    ],
+  },
+  {
+    title: 'Make sure',
+    commands: [
+      {
+        name: 'check',
+        purpose: 'Verify that everything stored is whole',
+        load: async () => await import('./check.ts'),
+      },
+      {
+        name: 'recover',
+        purpose: 'Rebuild the indexes of a damaged repository',
+        load: async () => await import('./recover.ts'),
+      },
+      {
+        name: 'keys',
+        purpose: 'Manage passphrases and recovery codes',
+        load: async () => await import('./keys.ts'),
+      },
+    ],
+  },
+];
+
+export function findCommand(name: string): CommandEntry | undefined {
+  return TOPICS.flatMap((topic) => topic.commands).find(
+    (command) => command.name === name || command.aliases?.includes(name) === true,
+  );
+}

@@ -1,0 +1,109 @@
+/** The repository that `start` makes in the state directory, so that backing up needs no preparation. */
+import { randomBytes } from 'node:crypto';
+import { totalmem } from 'node:os';
+import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
+import { RepositoryError } from '../base/errors.ts';
+import { formatRecoveryCode } from '../codec/recovery-code.ts';
+import { openDestination } from '../destination/open.ts';
+import {
+  createRepository,
+  openRepository,
+  readKeyFiles,
+  type Repository,
+} from '../repository/repository.ts';
+import type { Context } from './context.ts';
+import { openOptions, passphraseCost } from './open.ts';
+import { generatePassphrase, writeRecoveryKit } from './recovery-kit.ts';
+import {
+  createMachineKey,
+  ensureStateDirectory,
+  readMachineKey,
+  statePaths,
+  type StatePaths,
+} from './state-directory.ts';
+
+export interface Embedded {
+  readonly repository: Repository;
+  /** It was made just now. */
+  readonly created: boolean;
+}
+
+/**
+ * Opens the embedded repository, or makes it. One that was there before and is gone is never made anew.
+ * @throws {RepositoryError} {StateError} {DestinationError}
+ */
+export async function openEmbedded(context: Context): Promise<Embedded> {
+  const paths = statePaths(context.env);
+  await ensureStateDirectory(paths.directory);
+  const knownId = (await readFileIfPresent(paths.repositoryId))?.toString('latin1').trim();
+  const destination = await openDestination(paths.repository, { create: true });
+  try {
+    const { slots, damaged } = await readKeyFiles(destination, context.signal);
+    const created = slots.length === 0 && damaged.length === 0;
+    if (created && knownId !== undefined) throw gone(paths);
+    const repository = created
+      ? await create(paths, destination, context)
+      : await openRepository(
+          destination,
+          { kind: 'machine', secret: await requireMachineKey(paths) },
+          openOptions(context),
+          context.signal,
+        );
+    if (knownId !== undefined && knownId !== repository.id) throw replaced(paths);
+    if (knownId === undefined) await writeFileAtomically(paths.repositoryId, `${repository.id}\n`);
+    return { repository, created };
+  } catch (error) {
+    await destination.close();
+    throw error;
+  }
+}
+
+/** The recovery kit comes before the repository: a crash between both leaves a kit for nothing, never a repository without one. */
+async function create(
+  paths: StatePaths,
+  destination: Repository['destination'],
+  context: Context,
+): Promise<Repository> {
+  const machine = (await readMachineKey(paths)) ?? (await createMachineKey(paths));
+  const recovery = randomBytes(32);
+  const passphrase = generatePassphrase();
+  await writeRecoveryKit(paths.recoveryKit, {
+    location: paths.repository,
+    passphrase,
+    recoveryCode: formatRecoveryCode(recovery),
+    madeMs: context.clock.now(),
+  });
+  return await createRepository(
+    destination,
+    {
+      ...openOptions(context),
+      secrets: [
+        { secret: { kind: 'machine', secret: machine }, label: 'this machine' },
+        { secret: { kind: 'passphrase', text: passphrase }, label: 'recovery kit' },
+        { secret: { kind: 'recovery', secret: recovery }, label: 'recovery kit' },
+      ],
+      cost: passphraseCost(context.env, totalmem()),
+    },
+    context.signal,
+  );
+}
+
+async function requireMachineKey(paths: StatePaths): Promise<Buffer> {
+  const key = await readMachineKey(paths);
+  if (key !== undefined) return key;
+  throw new RepositoryError('WRONG_PASSPHRASE', `The machine key ${paths.machineKey} is missing`, {
+    hint: `Put it back, or use the passphrase of the recovery kit: holdfast backup -r ${paths.repository} DIR`,
+  });
+}
+
+function gone(paths: StatePaths): RepositoryError {
+  return new RepositoryError('NO_REPOSITORY', `The repository in ${paths.repository} is gone`, {
+    hint: `If it lies on another drive, connect that. To begin a new one, first put away ${paths.repositoryId} and ${paths.recoveryKit}`,
+  });
+}
+
+function replaced(paths: StatePaths): RepositoryError {
+  return new RepositoryError('REFUSED', `In ${paths.repository} there is another repository than before`, {
+    hint: `Find out who replaced it. If it was you, remove ${paths.repositoryId}`,
+  });
+}

@@ -1,0 +1,84 @@
+/** What a backup leaves out, as options: the same for `backup`, `start` and `explain`. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { parsePatternFile, type PatternSetting } from '../archiver/exclude-patterns.ts';
+import { parseMarker } from '../archiver/exclude-tags.ts';
+import type { ExcludeOptions, NeverPath } from '../archiver/exclude.ts';
+import { asByteString, bytesOfText } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
+import { parseSize } from '../base/units.ts';
+import { collect, usage } from './options.ts';
+
+/** What commander gives for these options. */
+export interface GivenExcludes {
+  readonly ignoreFile?: readonly string[];
+  readonly excludeCaches?: boolean;
+  readonly excludeIfPresent?: readonly string[];
+  readonly excludeLargerThan?: number;
+  readonly oneFileSystem?: boolean;
+}
+
+/** Adds the options; the returned list fills with the patterns in the order in which they were given. */
+export function addExcludeOptions(command: Command): readonly PatternSetting[] {
+  const patterns: PatternSetting[] = [];
+  const add = (from: string, ignoreCase: boolean) => (pattern: string) => {
+    patterns.push({ pattern: bytesOfText(pattern), from, ignoreCase });
+  };
+  command
+    .optionsGroup('What to leave out:')
+    .option(
+      '-e, --exclude <pattern>',
+      'Leave out what matches, as in .gitignore; a later "!pattern" takes back in (repeatable)',
+      add('--exclude', false),
+    )
+    .option('--iexclude <pattern>', 'The same without regard to upper and lower case', add('--iexclude', true))
+    .option('--exclude-file <file>', 'Patterns from a file, one on each line (repeatable)', (file: string) => {
+      patterns.push(...readPatterns(file));
+    })
+    .option(
+      '--ignore-file <name>',
+      'Obey files of this name found in the source, such as .gitignore (repeatable)',
+      collect,
+    )
+    .option('--exclude-caches', 'Leave out directories marked by a CACHEDIR.TAG')
+    .option(
+      '--exclude-if-present <name>',
+      'Leave out directories that hold a file of this name (repeatable)',
+      collect,
+    )
+    .option('--exclude-larger-than <size>', 'Leave out files over this size, such as 500M', parseSize)
+    .option('-x, --one-file-system', 'Stay on the file system of the source');
+  return patterns;
+}
+
+export function excludeOptions(
+  given: GivenExcludes,
+  patterns: readonly PatternSetting[],
+  never: readonly NeverPath[],
+): ExcludeOptions {
+  return {
+    patterns,
+    ignoreFiles: (given.ignoreFile ?? []).map(bytesOfText),
+    excludeCaches: given.excludeCaches ?? false,
+    markers: (given.excludeIfPresent ?? []).map((setting) => parseMarker(bytesOfText(setting))),
+    largerThan: given.excludeLargerThan,
+    oneFileSystem: given.oneFileSystem ?? false,
+    never,
+  };
+}
+
+function readPatterns(file: string): PatternSetting[] {
+  let content: Buffer;
+  try {
+    content = readFileSync(file);
+  } catch (error) {
+    throw usage(
+      `The exclude file ${file} cannot be read (${errnoOf(error) ?? 'error'})`,
+      'Check the path given with --exclude-file.',
+    );
+  }
+  return parsePatternFile(asByteString(content.toString('latin1'))).map(({ pattern, line }) => ({
+    pattern,
+    from: `${file}:${line}`,
+  }));
+}

@@ -1,0 +1,104 @@
+import { lstatSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { explainExclusion, type SourceTree } from '../archiver/exclude-explain.ts';
+import type { PatternSetting } from '../archiver/exclude-patterns.ts';
+import { createExcluder, type ExcludeOptions } from '../archiver/exclude.ts';
+import { readRuleFile } from '../archiver/rule-files.ts';
+import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
+import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import type { Context } from './context.ts';
+import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
+import { neverBackedUp } from './open.ts';
+import { addExamples, addOutputOptions, addRepositoryOptions, type OutputOptions, type RepositoryOptions } from './options.ts';
+import { resolveSources } from './sources.ts';
+
+interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
+  readonly source?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('<path...>', 'the paths in question; they need not exist')
+    .optionsGroup('The backup:')
+    .option('--source <dir>', 'What would be backed up; by default the directory that the path is in');
+  const patterns = addExcludeOptions(command);
+  addRepositoryOptions(command);
+  addOutputOptions(command, { json: 'One JSON object for each path' });
+  addExamples(command, [
+    ['holdfast explain --source ~ --exclude "*.o" ~/src/main.o', 'with the options of the backup'],
+  ]);
+  command.action(async (paths: readonly string[], options: ExplainOptions) => {
+    await explain(paths, patterns, options, context);
+  });
+}
+
+async function explain(
+  paths: readonly string[],
+  patterns: readonly PatternSetting[],
+  options: ExplainOptions,
+  context: Context,
+): Promise<void> {
+  const never = neverBackedUp(options, context.env);
+  const exclude = excludeOptions(options, patterns, never);
+  for (const path of paths) {
+    const written = resolve(path);
+    const source = options.source ?? parentDirectory(written);
+    const [root] = resolveSources([source], process.cwd(), []).paths;
+    if (root === undefined) continue;
+    const asked = insideRoot(written, resolve(source), root) + (path.endsWith('/') ? '/' : '');
+    const { excluded, sentence, decision } = explainOne(bytesOfText(asked), root, exclude, context);
+    if (options.json === true) {
+      const rule = 'rule' in decision ? decision.rule : null;
+      await context.out.json({ type: 'explanation', path: written, excluded, rule, sentence });
+    } else await context.out.line(sentence);
+  }
+}
+
+function explainOne(path: ByteString, root: ByteString, exclude: ExcludeOptions, { stderr }: Context) {
+  const stat = statPath(root);
+  const kind = stat === undefined ? 'directory' : plainKind(stat);
+  const excluder = createExcluder(
+    exclude,
+    { root, kind, device: Number(stat?.dev ?? 0n) },
+    {
+      read: readRuleFile,
+      onError: (error) => stderr.write(`Warning: ${error.message}\n`),
+    },
+  );
+  return explainExclusion(excluder, path, PRESENT_TREE);
+}
+
+const PRESENT_TREE: SourceTree = {
+  list(directory) {
+    const listed = openDirectory(directory);
+    try {
+      return listed.names;
+    } finally {
+      listed.close();
+    }
+  },
+  stat(path) {
+    const stat = statPath(path);
+    return stat && { kind: plainKind(stat), size: stat.size, device: Number(stat.dev) };
+  },
+};
+
+function plainKind(stat: SourceStat): 'file' | 'directory' | 'other' {
+  const kind = kindOf(stat);
+  return kind === 'file' || kind === 'directory' ? kind : 'other';
+}
+
+function parentDirectory(path: string): string {
+  let directory = resolve(path, '..');
+  while (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true && directory !== '/')
+    directory = resolve(directory, '..');
+  return directory;
+}
+
+/** The path as the backup meets it, with the links on the way to the source resolved. */
+function insideRoot(path: string, source: string, root: ByteString): string {
+  const real = textOfBytes(root);
+  if (path === source) return real;
+  return path.startsWith(`${source}/`) ? `${real}/${path.slice(source.length + 1)}` : path;
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { totalmem } from 'node:os';
+import type { Command } from 'commander';
+import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { formatRecoveryCode } from '../codec/recovery-code.ts';
+import type { Destination } from '../destination/destination.ts';
+import { openDestination } from '../destination/open.ts';
+import type { Secret } from '../repository/key-slots.ts';
+import { createRepository, readKeyFiles, type Repository } from '../repository/repository.ts';
+import type { Context } from './context.ts';
+import { newPassphrase, openAt, openOptions, passphraseCost, shownLocation } from './open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  usage,
+  type OutputOptions,
+  type RepositoryOptions,
+} from './options.ts';
+import { canPrompt } from './prompt.ts';
+import { givenByOptions, promptSecret, readGiven, secretOf } from './secret.ts';
+import { createStyles, wantsColor } from './terminal.ts';
+
+interface InitOptions extends RepositoryOptions, OutputOptions {
+  readonly like?: string;
+  readonly likePasswordFile?: string;
+  readonly likePasswordCommand?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  addRepositoryOptions(command)
+    .optionsGroup('Relation to another repository:')
+    .option(
+      '--like <dir>',
+      'Cut and name data as that repository does, so that copying between both stays cheap',
+    )
+    .option('--like-password-file <file>', 'Its passphrase, when it is another one')
+    .option('--like-password-command <command>', 'The same from a command');
+  addOutputOptions(command, { json: 'The result as a JSON object, recovery code included' });
+  addExamples(command, [
+    ['holdfast init -r /mnt/backup', 'make a repository on a drive; asks for a passphrase'],
+  ]);
+  command.action(async (options: InitOptions) => {
+    await init(options, context);
+  });
+}
+
+async function init(options: InitOptions, context: Context): Promise<void> {
+  const location = options.repository ?? context.env['HOLDFAST_REPOSITORY'] ?? '';
+  if (location === '') {
+    throw usage(
+      'No place for the repository was named',
+      'Name a directory: holdfast init -r DIR. Without any preparation: holdfast start --source DIR',
+    );
+  }
+  await requireNone(location, context);
+  const passphrase = await newPassphrase(options, context);
+  const like = options.like === undefined ? undefined : await openLike(options.like, passphrase, options, context);
+  const recovery = randomBytes(32);
+  const destination = await openDestination(location, { create: true });
+  try {
+    const created = await createRepository(
+      destination,
+      {
+        ...openOptions(context),
+        secrets: [
+          { secret: { kind: 'passphrase', text: passphrase }, label: 'passphrase' },
+          { secret: { kind: 'recovery', secret: recovery }, label: 'recovery code' },
+        ],
+        cost: passphraseCost(context.env, totalmem()),
+        ...(like === undefined ? {} : { like }),
+      },
+      context.signal,
+    );
+    await tell(created, shownLocation(location), formatRecoveryCode(recovery), options, context);
+  } finally {
+    await destination.close();
+    await like?.close();
+  }
+}
+
+/** Nobody should choose a passphrase only to learn that there is a repository already. */
+async function requireNone(location: string, context: Context): Promise<void> {
+  let destination: Destination;
+  try {
+    destination = await openDestination(location);
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return;
+    throw error;
+  }
+  try {
+    const { slots, damaged } = await readKeyFiles(destination, context.signal);
+    if (slots.length === 0 && damaged.length === 0) return;
+    throw new RepositoryError(
+      'REPOSITORY_EXISTS',
+      `There is already a repository in ${shownLocation(location)}`,
+      { hint: 'Use it as it is, or name another directory.' },
+    );
+  } finally {
+    await destination.close();
+  }
+}
+
+/** With the passphrase that is given for it, else the new one, else one that is asked for. */
+async function openLike(
+  location: string,
+  passphrase: string,
+  options: InitOptions,
+  context: Context,
+): Promise<Repository> {
+  const given = givenByOptions({
+    ...(options.likePasswordFile === undefined ? {} : { passwordFile: options.likePasswordFile }),
+    ...(options.likePasswordCommand === undefined ? {} : { passwordCommand: options.likePasswordCommand }),
+  });
+  const first: Secret =
+    given === undefined ? { kind: 'passphrase', text: passphrase } : secretOf(await readGiven(given, context));
+  try {
+    return await openAt(location, first, context);
+  } catch (error) {
+    const wrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
+    if (!wrong || given !== undefined) throw error;
+    if (canPrompt(context)) return await openAt(location, await promptSecret(location, context), context);
+    throw new RepositoryError('WRONG_PASSPHRASE', `The new passphrase does not open ${location}`, {
+      hint: 'Give the passphrase of that repository by --like-password-file or --like-password-command.',
+      cause: error,
+    });
+  }
+}
+
+async function tell(
+  { id, destination }: Repository,
+  place: string,
+  recoveryCode: string,
+  options: InitOptions,
+  { out, env }: Context,
+): Promise<void> {
+  if (options.json === true) {
+    const { url } = destination.properties;
+    await out.json({ type: 'repository', repository_id: id, location: url, recovery_code: recoveryCode });
+    return;
+  }
+  const { bold } = createStyles(wantsColor(out.stream, env));
+  await out.write(`Repository ${id.slice(0, 8)} is ready in ${place}
+
+Recovery code  ${bold(recoveryCode)}
+
+It opens the repository when the passphrase is lost, and it is shown only now. Write it down and keep it
+apart from the backups. Without the passphrase and without this code nobody can read them.
+`);
+}

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { hostname, totalmem } from 'node:os';
+import type { Command } from 'commander';
+import { RequestError } from '../base/errors.ts';
+import { formatRecoveryCode } from '../codec/recovery-code.ts';
+import type { Secret } from '../repository/key-slots.ts';
+import { addKey, listKeys, removeKey, replaceKey, type KeyInfo, type NewKey } from '../repository/keys.ts';
+import type { Repository } from '../repository/repository.ts';
+import type { Context } from './context.ts';
+import { passphraseCost, withRepository } from './open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  usage,
+  type OutputOptions,
+  type RepositoryOptions,
+} from './options.ts';
+import { canPrompt, promptNewPassphrase } from './prompt.ts';
+import { givenByOptions, readGiven } from './secret.ts';
+import { createMachineKey, ensureStateDirectory, readMachineKey, statePaths } from './state-directory.ts';
+import { renderTable } from './table.ts';
+import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+import { localTime, shortId } from './wording.ts';
+
+type KeyOptions = RepositoryOptions & OutputOptions;
+
+interface NewPassphraseOptions {
+  readonly newPasswordFile?: string;
+  readonly newPasswordCommand?: string;
+  readonly label?: string;
+}
+
+interface AddOptions extends KeyOptions, NewPassphraseOptions {
+  readonly recoveryCode?: boolean;
+  readonly thisMachine?: boolean;
+}
+
+interface PasswdOptions extends KeyOptions, NewPassphraseOptions {
+  readonly key?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command.usage('COMMAND [options]').helpCommand(false);
+  const sub = (name: string, purpose: string): Command =>
+    command
+      .command(name)
+      .summary(purpose)
+      .description(`${purpose}.`)
+      .helpOption('-h, --help', 'Show this help');
+
+  const list = addCommon(sub('list', 'List what opens the repository'), 'One JSON object for each key');
+  list.action(async (options: KeyOptions) => {
+    await withRepository(options, context, async (repository) => {
+      await showKeys(await listKeys(repository, context.signal), options, context);
+    });
+  });
+
+  const add = sub('add', 'Let another passphrase, a recovery code or this machine open the repository');
+  add
+    .optionsGroup('The new key:')
+    .option('--recovery-code', 'Make a recovery code and print it')
+    .option('--this-machine', 'Let this machine open its embedded repository without passphrase');
+  addNewPassphrase(add);
+  addCommon(add, 'The result as a JSON object');
+  add.action(async (options: AddOptions) => {
+    await withRepository(options, context, async (repository) => await addOne(repository, options, context));
+  });
+
+  const remove = sub('remove', 'Take a key away').argument('<id>', 'its id, or the beginning, from "keys list"');
+  addCommon(remove, 'The result as a JSON object');
+  remove.action(async (id: string, options: KeyOptions) => {
+    await withRepository(options, context, async (repository) => {
+      const { slot, kind } = chooseKey(await listKeys(repository, context.signal), id);
+      await removeKey(repository, slot, context.signal);
+      await say(`Removed the ${WORDS[kind]} ${shortId(slot)}.`, { type: 'key_removed', id: slot }, options, context);
+    });
+  });
+
+  const passwd = sub('passwd', 'Replace a passphrase by another one');
+  addNewPassphrase(passwd).option(
+    '--key <id>',
+    'The passphrase to replace; by default the one that opened the repository',
+  );
+  addCommon(passwd, 'The result as a JSON object');
+  passwd.action(async (options: PasswdOptions) => {
+    await withRepository(options, context, async (repository) => {
+      await replaceOne(repository, options, context);
+    });
+  });
+  addExamples(command, [
+    ['holdfast keys list', 'what opens the repository'],
+    ['holdfast keys add --recovery-code', 'make another recovery code'],
+  ]);
+}
+
+function addCommon(command: Command, json: string): Command {
+  addRepositoryOptions(command);
+  return addOutputOptions(command, { json });
+}
+
+function addNewPassphrase(command: Command): Command {
+  return command
+    .optionsGroup('The new key:')
+    .option('--new-password-file <file>', 'Read the new passphrase from a file')
+    .option('--new-password-command <command>', 'Ask a command for the new passphrase')
+    .option('--label <text>', 'A word to know it by');
+}
+
+async function addOne(repository: Repository, options: AddOptions, context: Context): Promise<void> {
+  const { env, signal } = context;
+  const { secret, label, shown } = await newSecret(options, context);
+  const { slot } = await addKey(repository, newKey(secret, options.label ?? label, env), signal);
+  const text = shown === undefined ? '' : `\n\nRecovery code  ${shown}\n\nIt is shown only now. Write it down.`;
+  const object = { type: 'key_added', id: slot, kind: secret.kind, ...(shown && { recovery_code: shown }) };
+  await say(`Added the ${WORDS[secret.kind]} ${shortId(slot)}.${text}`, object, options, context);
+}
+
+async function newSecret(
+  options: AddOptions,
+  context: Context,
+): Promise<{ secret: Secret; label: string; shown?: string }> {
+  if (options.recoveryCode === true) {
+    const secret = randomBytes(32);
+    return { secret: { kind: 'recovery', secret }, label: 'recovery code', shown: formatRecoveryCode(secret) };
+  }
+  if (options.thisMachine === true) {
+    const paths = statePaths(context.env);
+    await ensureStateDirectory(paths.directory);
+    const secret = (await readMachineKey(paths)) ?? (await createMachineKey(paths));
+    return { secret: { kind: 'machine', secret }, label: hostname() };
+  }
+  return { secret: await newPassphraseSecret(options, context), label: 'passphrase' };
+}
+
+async function newPassphraseSecret(
+  { newPasswordFile, newPasswordCommand }: NewPassphraseOptions,
+  context: Context,
+): Promise<Secret> {
+  const given = givenByOptions({
+    ...(newPasswordFile === undefined ? {} : { passwordFile: newPasswordFile }),
+    ...(newPasswordCommand === undefined ? {} : { passwordCommand: newPasswordCommand }),
+  });
+  if (given !== undefined) return { kind: 'passphrase', text: await readGiven(given, context) };
+  if (canPrompt(context)) return { kind: 'passphrase', text: await promptNewPassphrase(context) };
+  throw usage(
+    'No new passphrase was given, and there is no terminal to ask on',
+    'Give --new-password-file or --new-password-command.',
+  );
+}
+
+async function replaceOne(repository: Repository, options: PasswdOptions, context: Context): Promise<void> {
+  const old = passphraseToReplace(await listKeys(repository, context.signal), options.key);
+  const secret = await newPassphraseSecret(options, context);
+  const key = newKey(secret, options.label ?? old.label, context.env);
+  const { slot } = await replaceKey(repository, old.slot, key, context.signal);
+  const object = { type: 'key_replaced', id: slot, old_id: old.slot };
+  await say('The passphrase is replaced. The old one opens nothing any more.', object, options, context);
+}
+
+function passphraseToReplace(keys: readonly KeyInfo[], id: string | undefined): KeyInfo {
+  if (id !== undefined) return chooseKey(keys, id);
+  const passphrases = keys.filter(({ kind, state }) => kind === 'passphrase' && state !== 'unknown');
+  const key = passphrases.find(({ current }) => current) ?? (passphrases.length === 1 ? passphrases[0] : undefined);
+  if (key !== undefined) return key;
+  throw new RequestError('WHICH_KEY', 'It is not clear which passphrase to replace', {
+    hint: 'Name it with --key ID, from: holdfast keys list',
+  });
+}
+
+function chooseKey(keys: readonly KeyInfo[], id: string): KeyInfo {
+  const matches = keys.filter(({ slot }) => /^[0-9a-f]{4,32}$/.test(id) && slot.startsWith(id));
+  const [only] = matches;
+  if (only !== undefined && matches.length === 1) return only;
+  throw new RequestError('NO_SUCH_KEY', `"${id}" is the beginning of ${matches.length} keys`, {
+    hint: 'Give at least four digits of an id from: holdfast keys list',
+  });
+}
+
+function newKey(secret: Secret, label: string, env: Context['env']): NewKey {
+  return { secret, label, cost: passphraseCost(env, totalmem()) };
+}
+
+const WORDS = { passphrase: 'passphrase', recovery: 'recovery code', machine: 'machine key' };
+const STATES = {
+  sound: '',
+  missing: 'its file is missing',
+  damaged: 'its file is damaged',
+  unknown: 'opens nothing: left over',
+};
+
+async function showKeys(
+  keys: readonly KeyInfo[],
+  options: OutputOptions,
+  { out, env }: Context,
+): Promise<void> {
+  if (options.json === true) {
+    for (const { slot, kind, label, createdMs, current, state } of keys) {
+      const created = createdMs === undefined ? null : new Date(createdMs).toISOString();
+      await out.json({ type: 'key', id: slot, kind, label, created_at: created, current, state });
+    }
+    return;
+  }
+  const { bold } = createStyles(wantsColor(out.stream, env));
+  const rows = keys.map(({ slot, kind, label, createdMs, current, state }) => [
+    shortId(slot),
+    WORDS[kind],
+    label,
+    createdMs === undefined ? '' : localTime(createdMs),
+    current ? 'used now' : STATES[state],
+  ]);
+  const columns = [
+    { title: 'ID', cut: 'never' as const },
+    { title: 'Kind', cut: 'never' as const },
+    { title: 'Label' },
+    { title: 'Since', cut: 'never' as const },
+    { title: '' },
+  ];
+  await out.write(renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: bold }));
+}
+
+async function say(text: string, object: object, options: OutputOptions, { out }: Context): Promise<void> {
+  if (options.json === true) await out.json(object);
+  else await out.line(text);
+}

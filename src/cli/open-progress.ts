@@ -1,0 +1,19 @@
+/** Progress in the form that suits the options and the terminal. */
+import type { Context } from './context.ts';
+import type { OutputOptions } from './options.ts';
+import { createProgress, type Progress, type ProgressMode } from './progress.ts';
+import { isTerminal, wantsColor } from './terminal.ts';
+
+/** JSON goes to standard output with the data, everything else to standard error. */
+export function openProgress(verb: string, options: OutputOptions, context: Context): Progress {
+  const { stderr, env, clock } = context;
+  const stream = options.json === true ? context.out.stream : stderr;
+  const mode = progressMode(options, context);
+  return createProgress({ stream, mode, now: clock.monotonic, verb, color: wantsColor(stderr, env) });
+}
+
+export function progressMode(options: OutputOptions, { stderr, env }: Context): ProgressMode {
+  if (options.quiet === true) return 'none';
+  if (options.json === true) return 'json';
+  return isTerminal(stderr, env) ? 'terminal' : 'plain';
+}

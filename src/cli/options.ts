@@ -1,0 +1,87 @@
+/** Options that several commands share, in the same words everywhere. */
+import type { Command } from 'commander';
+import { RequestError } from '../base/errors.ts';
+import { parseDuration } from '../base/units.ts';
+
+export interface RepositoryOptions {
+  readonly repository?: string;
+  readonly passwordFile?: string;
+  readonly passwordCommand?: string;
+}
+
+export interface OutputOptions {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Which snapshots are meant. */
+export interface FilterOptions {
+  readonly host?: readonly string[];
+  readonly tag?: readonly string[];
+  readonly path?: readonly string[];
+}
+
+export function addRepositoryOptions(command: Command): Command {
+  return command
+    .optionsGroup('Repository:')
+    .option('-r, --repository <dir>', 'Where the repository is: a directory or a URL (HOLDFAST_REPOSITORY)')
+    .option('--password-file <file>', 'Read the passphrase from a file (HOLDFAST_PASSWORD_FILE)')
+    .option(
+      '--password-command <command>',
+      'Ask a command for the passphrase (HOLDFAST_PASSWORD_COMMAND)',
+    );
+}
+
+export function addOutputOptions(command: Command, texts: { json: string; quiet?: string }): Command {
+  command.optionsGroup('Output:').option('--json', texts.json);
+  if (texts.quiet !== undefined) command.option('-q, --quiet', texts.quiet);
+  return command;
+}
+
+export function addFilterOptions(command: Command): Command {
+  return command
+    .optionsGroup('Which snapshots:')
+    .option('--host <name>', 'Only those of this host (repeatable)', collect)
+    .option('--tag <tags>', 'Only those with all of these tags, separated by commas (repeatable)', collect)
+    .option('--path <path>', 'Only those that contain this source path (repeatable)', collect);
+}
+
+/** For repeatable options: the values in order. */
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value];
+}
+
+/** Several values in one, separated by commas. */
+export function commaList(values: readonly string[] = []): readonly string[] {
+  return values.flatMap((value) => value.split(',').map((word) => word.trim())).filter((word) => word !== '');
+}
+
+/**
+ * A time as typed: `2026-11-21`, `2026-11-21 13:05` (both local), an RFC 3339 time, or so long ago: `3d`, `12h`.
+ * Milliseconds since 1970.
+ * @throws {RequestError}
+ */
+export function parseWhen(text: string, nowMs: number): number {
+  if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
+    const time = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T'));
+    if (!Number.isNaN(time)) return time;
+  } else if (/^\d/.test(text)) return nowMs - parseDuration(text);
+  throw usage(`"${text}" is not a time`, 'Write a date (2026-11-21), date and time (2026-11-21 13:05), or an age (3d, 12h).');
+}
+
+/** One or two examples below the options, each with what it does. */
+export function addExamples(
+  command: Command,
+  examples: readonly (readonly [line: string, what: string])[],
+): Command {
+  const width = Math.max(...examples.map(([line]) => line.length));
+  const lines = examples.map(([line, what]) =>
+    width > 56 ? `  ${line}\n      ${what}` : `  ${line.padEnd(width)}   ${what}`,
+  );
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
+/** @throws {RequestError} */
+export function usage(message: string, hint: string): RequestError {
+  return new RequestError('USAGE', message, { hint });
+}

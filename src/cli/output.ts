@@ -1,0 +1,60 @@
+/** Standard output: text in large pieces, at the speed of whoever reads it. */
+import { once } from 'node:events';
+import { isAbort } from '../base/errors.ts';
+import { jsonLine } from './terminal.ts';
+
+/** A pipe's usual size: fewer calls than one a line, and a listing still appears at once. */
+const PIECE = 65_536;
+
+export class Output {
+  readonly stream: NodeJS.WriteStream;
+  readonly #signal: AbortSignal;
+  #waiting = '';
+
+  constructor(stream: NodeJS.WriteStream, signal: AbortSignal) {
+    this.stream = stream;
+    this.#signal = signal;
+  }
+
+  /** Adds text; resolves once there is room for more. */
+  async write(text: string): Promise<void> {
+    this.#waiting += text;
+    if (this.#waiting.length >= PIECE || this.stream.isTTY) await this.flush();
+  }
+
+  /** Adds text where nobody can wait; a pipe takes it at once. */
+  push(text: string): void {
+    this.#waiting += text;
+    if (this.#waiting.length < PIECE && !this.stream.isTTY) return;
+    this.stream.write(this.#waiting);
+    this.#waiting = '';
+  }
+
+  async line(text = ''): Promise<void> {
+    await this.write(`${text}\n`);
+  }
+
+  /** One object as a line of NDJSON. */
+  async json(value: unknown): Promise<void> {
+    await this.write(jsonLine(value));
+  }
+
+  async bytes(chunk: Uint8Array): Promise<void> {
+    await this.flush();
+    if (!this.stream.write(chunk)) await this.#drained();
+  }
+
+  async flush(): Promise<void> {
+    const text = this.#waiting;
+    this.#waiting = '';
+    if (text !== '' && !this.stream.write(text)) await this.#drained();
+  }
+
+  async #drained(): Promise<void> {
+    try {
+      await once(this.stream, 'drain', { signal: this.#signal });
+    } catch (error) {
+      throw isAbort(error) ? this.#signal.reason : error;
+    }
+  }
+}

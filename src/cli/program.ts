@@ -1,0 +1,136 @@
+/** From the words of a command line to the command that runs. */
+import { Command, CommanderError } from 'commander';
+import { RequestError } from '../base/errors.ts';
+import { TOPICS, findCommand, type CommandEntry } from './commands.ts';
+import { toolName, type Context } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+
+/** Lines of help are easier to read when they are not longer. */
+const WIDEST_HELP = 100;
+
+/** Options that may stand before the command and are followed by a value. */
+const VALUE_OPTIONS = new Set(['-r', '--repository', '--password-file', '--password-command']);
+
+export async function runProgram(words: readonly string[], context: Context): Promise<void> {
+  const { name, before, after } = splitWords(words);
+  if (name === 'start' && after[0] !== undefined && findCommand(after[0]) !== undefined) {
+    // `npm start -- backup …` runs that command.
+    await runProgram([...before, ...after], context);
+    return;
+  }
+  if (name === 'help') {
+    await runProgram(after[0] === undefined ? [] : [after[0], '--help'], context);
+    return;
+  }
+  if (name === undefined && before.some((word) => word === '--version' || word === '-V')) {
+    await context.out.line(toolName());
+    return;
+  }
+  if (name === undefined && before.every((word) => word === '--help' || word === '-h')) {
+    await context.out.write(overview(context));
+    return;
+  }
+  const entry = findCommand(name ?? '');
+  const program = createProgram(context);
+  if (entry !== undefined) {
+    const module = await entry.load();
+    module.define(addCommand(program, entry), context);
+  } else {
+    for (const topic of TOPICS) for (const command of topic.commands) addCommand(program, command);
+  }
+  try {
+    const all = name === undefined ? before : [name, ...withOptions(after, before)];
+    await program.parseAsync(all, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.helpDisplayed') return;
+    if (error.code === 'commander.help') {
+      // A command of commands was given none: its help was shown.
+      context.exitCode = EXIT.usage;
+      return;
+    }
+    throw usageError(error, entry);
+  }
+}
+
+/** `holdfast -r DIR ls latest`: the command, and the words on either side of it. */
+function splitWords(words: readonly string[]): {
+  name: string | undefined;
+  before: readonly string[];
+  after: readonly string[];
+} {
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (VALUE_OPTIONS.has(word)) at += 1;
+    else if (!word.startsWith('-'))
+      return { name: word, before: words.slice(0, at), after: words.slice(at + 1) };
+  }
+  return { name: undefined, before: words, after: [] };
+}
+
+/** The options follow the command's own words, but not behind a `--`. */
+function withOptions(words: readonly string[], options: readonly string[]): readonly string[] {
+  const end = words.indexOf('--');
+  return end === -1 ? [...words, ...options] : [...words.slice(0, end), ...options, ...words.slice(end)];
+}
+
+function createProgram(context: Context): Command {
+  const { stream } = context.out;
+  const color = wantsColor(stream, context.env);
+  const { bold } = createStyles(color);
+  const width = Math.min(terminalWidth(stream) ?? WIDEST_HELP, WIDEST_HELP);
+  return new Command('holdfast')
+    .exitOverride()
+    .helpCommand(false)
+    .configureOutput({
+      writeOut: (text) => stream.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      outputError: () => {},
+      getOutHasColors: () => color,
+      getErrHasColors: () => wantsColor(context.stderr, context.env),
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
+    })
+    .configureHelp({ styleTitle: bold });
+}
+
+function addCommand(program: Command, { name, purpose, aliases = [] }: CommandEntry): Command {
+  return program
+    .command(name)
+    .aliases(aliases)
+    .description(`${purpose}.`)
+    .helpOption('-h, --help', 'Show this help');
+}
+
+function usageError(error: CommanderError, entry: CommandEntry | undefined): RequestError {
+  const [what = '', suggestion = ''] = error.message.replace(/^error: /, '').split('\n');
+  const message = `${what.charAt(0).toUpperCase()}${what.slice(1)}`.replace(/\.$/, '');
+  const meant = suggestion.replace(/^\((.*)\)$/, '$1');
+  const help = entry === undefined ? 'holdfast --help' : `holdfast help ${entry.name}`;
+  const hint = [meant, `See what is possible with: ${help}`].filter((text) => text !== '').join(' ');
+  return new RequestError('USAGE', message, { hint });
+}
+
+function overview(context: Context): string {
+  const { bold } = createStyles(wantsColor(context.out.stream, context.env));
+  const names = TOPICS.flatMap((topic) => topic.commands.map((command) => command.name.length));
+  const width = Math.max(...names);
+  const topics = TOPICS.map(({ title, commands }) =>
+    [bold(title), ...commands.map(({ name, purpose }) => `  ${name.padEnd(width)}  ${purpose}`)].join('\n'),
+  );
+  return `Holdfast keeps encrypted, verified backups of your files and brings them back.
+
+${bold('Usage:')} holdfast COMMAND [options]
+
+${topics.join('\n\n')}
+
+${bold('Begin with')}
+  holdfast start --source ~/Documents    makes a repository of its own and saves the directory
+  holdfast help backup                   explains one command
+
+Commands use the repository given by -r DIR or HOLDFAST_REPOSITORY, else the one that "start" made.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some files could not be read, 10 no repository,
+11 locked, 12 wrong passphrase, 130 interrupted.
+`;
+}

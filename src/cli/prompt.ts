@@ -1,0 +1,67 @@
+/** Questions on the terminal whose answers are not shown. */
+import { emitKeypressEvents, type Key } from 'node:readline';
+import { RequestError } from '../base/errors.ts';
+import type { Context } from './context.ts';
+
+/** A person can be asked. */
+export function canPrompt({ stdin, stderr }: Context): boolean {
+  return stdin.isTTY && stderr.isTTY;
+}
+
+/** Asks without echo. Rejects with an AbortError at Ctrl-C and when the context's signal aborts. */
+export async function promptHidden(question: string, context: Context): Promise<string> {
+  const { stdin, stderr, signal } = context;
+  signal.throwIfAborted();
+  stderr.write(question);
+  emitKeypressEvents(stdin);
+  stdin.setRawMode(true);
+  stdin.resume();
+  try {
+    return await typedLine(context);
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause();
+    stderr.write('\n');
+  }
+}
+
+async function typedLine({ stdin, signal }: Context): Promise<string> {
+  let typed = '';
+  const done = new AbortController();
+  return await new Promise<string>((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      stdin.off('keypress', onKey);
+      done.abort();
+      settle();
+    };
+    const abort = (): void => end(() => reject(abortError(signal.reason)));
+    const onKey = (text: string | undefined, key: Key): void => {
+      if (key.name === 'return' || key.name === 'enter') end(() => resolve(typed));
+      else if (key.ctrl === true && (key.name === 'c' || key.name === 'd')) abort();
+      else if (key.ctrl === true && key.name === 'u') typed = '';
+      else if (key.name === 'backspace') typed = Array.from(typed).slice(0, -1).join('');
+      else if (key.ctrl !== true && key.meta !== true && text !== undefined && text >= ' ') typed += text;
+    };
+    stdin.on('keypress', onKey);
+    signal.addEventListener('abort', abort, { once: true, signal: done.signal });
+  });
+}
+
+function abortError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new DOMException('Interrupted', 'AbortError');
+}
+
+/** A new passphrase, typed twice. @throws {RequestError} when it is empty or the two differ three times */
+export async function promptNewPassphrase(context: Context): Promise<string> {
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const first = await promptHidden('New passphrase: ', context);
+    if (first.trim() === '') {
+      context.stderr.write('An empty passphrase protects nothing.\n');
+      continue;
+    }
+    const second = await promptHidden('The same again: ', context);
+    if (first.normalize('NFC') === second.normalize('NFC')) return first;
+    context.stderr.write('The two are different.\n');
+  }
+  throw new RequestError('NO_PASSPHRASE', 'No passphrase was chosen', { hint: 'Run the command again.' });
+}

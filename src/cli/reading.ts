@@ -1,0 +1,94 @@
+/** What commands that look into snapshots need: the repository, its snapshots, and readers for their trees. */
+import { resolve } from 'node:path';
+import { SnapshotTrees } from '../browse/snapshot-trees.ts';
+import { bytesOfText, type ByteString } from '../base/byte-path.ts';
+import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { Repository } from '../repository/repository.ts';
+import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
+import type { Context } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import type { Look } from './listing.ts';
+import { withRepository } from './open.ts';
+import { commaList, type FilterOptions, type RepositoryOptions } from './options.ts';
+import { createStyles, printable, printableBytes, terminalWidth, wantsColor } from './terminal.ts';
+import { count } from './wording.ts';
+
+export interface Reading {
+  readonly repository: Repository;
+  readonly index: ChunkIndex;
+  /** Live ones, oldest first. */
+  readonly snapshots: readonly Snapshot[];
+  readonly trees: SnapshotTrees;
+}
+
+/** Opens the repository for reading, runs `work`, and closes it. */
+export async function withReading(
+  options: RepositoryOptions,
+  context: Context,
+  work: (reading: Reading) => Promise<void>,
+): Promise<void> {
+  await withRepository(options, context, async (repository) => {
+    const [list, index] = await Promise.all([
+      listSnapshots(repository, context.signal),
+      loadIndex(repository, { without: new Set() }, context.signal),
+    ]);
+    warnOfDamaged(list, context);
+    await work({ repository, index, snapshots: list.live, trees: new SnapshotTrees(repository, index) });
+  });
+}
+
+/** The other snapshots can be read all the same. */
+export function warnOfDamaged({ damaged }: SnapshotList, { stderr }: Context): void {
+  if (damaged.length === 0) return;
+  stderr.write(
+    `Warning: ${count(damaged.length, 'snapshot')} cannot be read and ${damaged.length === 1 ? 'is' : 'are'} not shown. Find out more with: holdfast check\n`,
+  );
+}
+
+/** The snapshots that the filter options leave, oldest first. */
+export function filterSnapshots(snapshots: readonly Snapshot[], filters: FilterOptions): readonly Snapshot[] {
+  const hosts = filters.host ?? [];
+  const tagLists = (filters.tag ?? []).map((list) => commaList([list]));
+  const paths = (filters.path ?? []).map(sourcePath);
+  return snapshots.filter(
+    ({ record }) =>
+      (hosts.length === 0 || hosts.includes(record.host)) &&
+      (tagLists.length === 0 ||
+        tagLists.some((tags) => tags.every((tag) => record.tags.includes(tag)))) &&
+      paths.every((path) => record.paths.includes(path)),
+  );
+}
+
+/** `latest` is the newest of those that the filters leave; an id may be any. @throws {RepositoryError} */
+export function chooseSnapshot(
+  snapshots: readonly Snapshot[],
+  name: string,
+  filters: FilterOptions,
+): Snapshot {
+  return resolveSnapshot(name.startsWith('latest') ? filterSnapshots(snapshots, filters) : snapshots, name);
+}
+
+/** `latest:/srv/www` as the name of a snapshot and a path in it. */
+export function splitName(name: string): { readonly snapshot: string; readonly path: string | undefined } {
+  const colon = name.indexOf(':');
+  if (colon === -1) return { snapshot: name, path: undefined };
+  return { snapshot: name.slice(0, colon), path: name.slice(colon + 1) };
+}
+
+/** Reports a directory that cannot be read and goes on: the exit code says that something is missing. */
+export function reportUnreadable(context: Context): (path: ByteString, error: Error) => void {
+  return (path, error) => {
+    context.exitCode = EXIT.failed;
+    context.stderr.write(`Cannot be read: ${printableBytes(path)}: ${printable(error.message)}\n`);
+  };
+}
+
+/** How lists look on this output. */
+export function lookOf({ out, env }: Context): Look {
+  return { styles: createStyles(wantsColor(out.stream, env)), width: terminalWidth(out.stream) };
+}
+
+/** A path as typed, absolute and without `.`, `..` and a slash at its end. */
+export function sourcePath(typed: string): ByteString {
+  return bytesOfText(resolve(typed));
+}

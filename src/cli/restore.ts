@@ -1,0 +1,167 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { PatternSetting } from '../archiver/exclude-patterns.ts';
+import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
+import { StateError } from '../base/errors.ts';
+import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import type { Repository } from '../repository/repository.ts';
+import type { OverwriteMode, RestoreRequest, RestoreTarget } from '../restorer/request.ts';
+import { restore } from '../restorer/restore.ts';
+import type { Context } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { openProgress } from './open-progress.ts';
+import { neverBackedUp, withRepository } from './open.ts';
+import {
+  addExamples,
+  addFilterOptions,
+  addOutputOptions,
+  addRepositoryOptions,
+  collect,
+  usage,
+  type FilterOptions,
+  type OutputOptions,
+  type RepositoryOptions,
+} from './options.ts';
+import { chooseSnapshot, sourcePath, splitName, warnOfDamaged } from './reading.ts';
+import { watchRestore } from './restore-progress.ts';
+import { restoreObject, restoreText } from './restore-summary.ts';
+
+interface RestoreOptions extends RepositoryOptions, OutputOptions, FilterOptions {
+  readonly target?: string;
+  readonly inPlace?: boolean;
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly overwrite?: OverwriteMode;
+  readonly deleteExtra?: boolean;
+  readonly dryRun?: boolean;
+  readonly verify: boolean;
+  readonly restoreOwnership?: boolean;
+  readonly numericOwners?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('<snapshot>', 'id, the beginning of one, latest, or latest~1; SNAPSHOT:DIR for what is in one directory')
+    .argument('[path...]', 'what to restore, by the paths it had; everything when left out')
+    .optionsGroup('Where to:')
+    .option('-t, --target <dir>', 'Put everything below this directory, with its full path')
+    .option('--in-place', 'Put everything back where it was')
+    .optionsGroup('What to restore:')
+    .option('-i, --include <pattern>', 'Only what matches, as in .gitignore (repeatable)', collect)
+    .option('-e, --exclude <pattern>', 'All but what matches (repeatable)', collect)
+    .optionsGroup('How to go about it:')
+    .option(
+      '--overwrite <mode>',
+      'Files that are there already: never (default) leaves them, if-changed, if-newer, always',
+      parseOverwrite,
+    )
+    .option('--delete-extra', 'Remove what is in restored directories and was not in the snapshot')
+    .option('--restore-ownership', 'Set owners, setuid bits, devices and system attributes (as root)')
+    .option('--numeric-owners', 'Set owners by number, not by name')
+    .option('--no-verify', 'Do not read changed files once more')
+    .option('-n, --dry-run', 'Only show what would be done');
+  addFilterOptions(command);
+  addRepositoryOptions(command);
+  addOutputOptions(command, {
+    json: 'Progress and result as JSON, one object on each line',
+    quiet: 'Say nothing but errors',
+  });
+  addExamples(command, [
+    ['holdfast restore latest --target /tmp/back', 'everything, below /tmp/back'],
+    ['holdfast restore latest ~/notes.txt --in-place --overwrite if-changed', 'one file, where it was'],
+    ['holdfast restore 1a2b3c4d:/srv/www --target /srv/www-old', 'the contents of one directory'],
+  ]);
+  command.action(async (name: string, paths: readonly string[], options: RestoreOptions) => {
+    const target = targetOf(options, context);
+    await withRepository(options, context, async (repository) => {
+      const list = await listSnapshots(repository, context.signal);
+      warnOfDamaged(list, context);
+      const named = splitName(name);
+      const snapshot = chooseSnapshot(list.live, named.snapshot, options);
+      const request = requestOf({ repository, snapshot, target, subfolder: named.path, paths }, options);
+      await run(request, options, context);
+    });
+  });
+}
+
+function parseOverwrite(text: string): OverwriteMode {
+  switch (text.replaceAll('_', '-')) {
+    case 'never':
+      return 'never';
+    case 'if-changed':
+      return 'if_changed';
+    case 'if-newer':
+      return 'if_newer';
+    case 'always':
+      return 'always';
+    default:
+      throw usage(`--overwrite does not know "${text}"`, 'Give never, if-changed, if-newer or always.');
+  }
+}
+
+function targetOf(options: RestoreOptions, { env }: Context): RestoreTarget {
+  const { target, inPlace } = options;
+  if ((target === undefined) === (inPlace !== true)) {
+    throw usage(
+      target === undefined ? 'Where to restore to is missing' : '--target and --in-place contradict each other',
+      'Give --target DIR, or --in-place to put everything back where it was.',
+    );
+  }
+  if (target === undefined) return { kind: 'in-place' };
+  const path = resolve(target);
+  for (const own of neverBackedUp(options, env)) {
+    const place = textOfBytes(own.path);
+    if (path === place || path.startsWith(`${place}/`)) {
+      throw new StateError('INVALID_TARGET', `${path} is, or lies in, ${own.reason}`, {
+        hint: 'Choose another directory.',
+        details: { path, reason: 'inside_state_directory' },
+      });
+    }
+  }
+  return { kind: 'directory', path };
+}
+
+function requestOf(
+  parts: {
+    readonly repository: Repository;
+    readonly snapshot: Snapshot;
+    readonly target: RestoreTarget;
+    readonly subfolder: string | undefined;
+    readonly paths: readonly string[];
+  },
+  options: RestoreOptions,
+): RestoreRequest {
+  return {
+    ...parts,
+    subfolder: parts.subfolder === undefined ? undefined : sourcePath(parts.subfolder),
+    paths: parts.paths.map(sourcePath),
+    include: patterns(options.include, '--include'),
+    exclude: patterns(options.exclude, '--exclude'),
+    overwrite: options.overwrite ?? 'never',
+    deleteExtra: options.deleteExtra ?? false,
+    dryRun: options.dryRun ?? false,
+    verify: options.verify,
+    restoreOwnership: options.restoreOwnership ?? false,
+    ownersByName: options.numericOwners !== true,
+  };
+}
+
+function patterns(typed: readonly string[] = [], from: string): PatternSetting[] {
+  return typed.map((pattern) => ({ pattern: bytesOfText(pattern), from }));
+}
+
+async function run(request: RestoreRequest, options: RestoreOptions, context: Context): Promise<void> {
+  const { out, signal } = context;
+  const progress = openProgress(options.dryRun === true ? 'Comparing' : 'Restoring', options, context);
+  context.afterInterrupt = 'Files restored so far are whole. Run the same command again to continue.';
+  try {
+    const observer = watchRestore(progress, options, out);
+    const summary = await restore(request, observer, signal);
+    progress.finish();
+    if (summary.status === 'partial') context.exitCode = EXIT.partial;
+    if (options.json === true) await out.json(restoreObject(request, summary));
+    else if (options.quiet !== true) await out.write(restoreText(request, summary, context));
+  } finally {
+    progress.finish();
+  }
+}

@@ -1,0 +1,72 @@
+/** One run of the program: a command, how it ended, and what is said about it. */
+import { HoldfastError, isAbort } from '../base/errors.ts';
+import { systemClock } from '../base/clock.ts';
+import type { Context } from './context.ts';
+import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
+import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrupt.ts';
+import { Output } from './output.ts';
+import { createStyles, jsonLine, wantsColor } from './terminal.ts';
+
+/** Runs the command that `words` ask for and sets the exit code of the process. */
+export async function run(words: readonly string[]): Promise<void> {
+  if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
+    const { toolName } = await import('./context.ts');
+    process.stdout.write(`${toolName()}\n`);
+    return;
+  }
+  const interrupts = watchInterrupts(systemClock.monotonic);
+  const context: Context = {
+    stdin: process.stdin,
+    out: new Output(process.stdout, interrupts.signal),
+    stderr: process.stderr,
+    env: process.env,
+    clock: systemClock,
+    signal: interrupts.signal,
+    exitCode: EXIT.ok,
+    afterInterrupt: '',
+  };
+  try {
+    const { runProgram } = await import('./program.ts');
+    await runProgram(words, context);
+    await context.out.flush();
+  } catch (error) {
+    await report(error, words, context, interrupts);
+  }
+  process.exitCode = interrupts.outputClosed ? EXIT_OUTPUT_CLOSED : context.exitCode;
+}
+
+async function report(
+  error: unknown,
+  words: readonly string[],
+  context: Context,
+  interrupts: Interrupts,
+): Promise<void> {
+  context.exitCode = exitCodeOf(error);
+  if (interrupts.outputClosed) return;
+  await context.out.flush();
+  if (wantsJson(words)) {
+    context.out.stream.write(jsonLine(errorObject(error, context)));
+    return;
+  }
+  const { red } = createStyles(wantsColor(context.stderr, context.env));
+  if (isAbort(error)) context.stderr.write(`${interruptText(context)}\n`);
+  else context.stderr.write(`${red('Error:')} ${describeError(error, context.env)}\n`);
+}
+
+/** Before the options are understood, and when they cannot be. */
+function wantsJson(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  return words.slice(0, end === -1 ? undefined : end).includes('--json');
+}
+
+function errorObject(error: unknown, context: Context): object {
+  if (isAbort(error))
+    return { type: 'error', code: 'INTERRUPTED', message: 'Interrupted', hint: context.afterInterrupt };
+  const [message = ''] = describeError(error, {}).split('\n');
+  if (!(error instanceof HoldfastError)) return { type: 'error', code: 'INTERNAL_ERROR', message, hint: '' };
+  return { type: 'error', code: error.code, message, hint: error.hint };
+}
+
+function interruptText(context: Context): string {
+  return ['Interrupted.', context.afterInterrupt].filter((text) => text !== '').join('\n');
+}

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { listSnapshots } from '../repository/snapshots.ts';
+import type { Context } from './context.ts';
+import { snapshotObject, snapshotsTable } from './listing-snapshots.ts';
+import { withRepository } from './open.ts';
+import {
+  addExamples,
+  addFilterOptions,
+  addOutputOptions,
+  addRepositoryOptions,
+  type FilterOptions,
+  type OutputOptions,
+  type RepositoryOptions,
+} from './options.ts';
+import { filterSnapshots, lookOf, warnOfDamaged } from './reading.ts';
+import { count } from './wording.ts';
+
+interface SnapshotsOptions extends RepositoryOptions, OutputOptions, FilterOptions {
+  readonly errors?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  addFilterOptions(command);
+  addRepositoryOptions(command);
+  addOutputOptions(command, { json: 'One JSON object for each snapshot' }).option(
+    '--errors',
+    'In JSON, also name every file that could not be read',
+  );
+  addExamples(command, [['holdfast snapshots --tag monthly', 'those with a tag']]);
+  command.action(async (options: SnapshotsOptions) => {
+    await withRepository(options, context, async (repository) => {
+      const list = await listSnapshots(repository, context.signal);
+      warnOfDamaged(list, context);
+      const chosen = filterSnapshots(list.live, options);
+      const { out } = context;
+      if (options.json === true) {
+        for (const snapshot of chosen) {
+          const object = snapshotObject(snapshot, { errors: options.errors ?? false });
+          await out.json({ type: 'snapshot', ...object });
+        }
+      } else if (chosen.length === 0) {
+        await out.line(list.live.length === 0 ? 'There are no snapshots yet.' : 'No snapshot is like that.');
+      } else {
+        await out.write(`${snapshotsTable(chosen, lookOf(context))}${count(chosen.length, 'snapshot')}\n`);
+      }
+    });
+  });
+}

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { writeTar } from '../browse/tar.ts';
+import type { Context } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import {
+  addExamples,
+  addFilterOptions,
+  addRepositoryOptions,
+  usage,
+  type FilterOptions,
+  type RepositoryOptions,
+} from './options.ts';
+import { chooseSnapshot, sourcePath, withReading } from './reading.ts';
+import { printableBytes } from './terminal.ts';
+import { count } from './wording.ts';
+
+interface TarOptions extends RepositoryOptions, FilterOptions {
+  readonly short?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('<snapshot>', 'id, the beginning of one, latest, or latest~1 for the one before')
+    .argument('[path]', 'a directory or file by the path it had when it was saved', '/')
+    .optionsGroup('The archive:')
+    .option('--short', 'Names begin at the path instead of at the root directory');
+  addFilterOptions(command);
+  addRepositoryOptions(command);
+  addExamples(command, [
+    ['holdfast tar latest ~/photos > photos.tar', 'keep a directory as an archive'],
+    ['holdfast tar latest /etc | ssh host tar -C /tmp -x', 'unpack it on another machine'],
+  ]);
+  command.action(async (name: string, path: string, options: TarOptions) => {
+    const { stream } = context.out;
+    if (stream.isTTY) {
+      throw usage('An archive is no text for a terminal', 'Send it to a file: holdfast tar … > FILE.tar');
+    }
+    await withReading(options, context, async ({ repository, index, snapshots }) => {
+      const snapshot = chooseSnapshot(snapshots, name, options);
+      const { skipped } = await writeTar(
+        repository,
+        index,
+        snapshot,
+        {
+          path: sourcePath(path),
+          names: options.short === true ? 'short' : 'full',
+          onSkipped: (entry, reason) => context.stderr.write(`Left out: ${printableBytes(entry)}: ${reason}\n`),
+        },
+        stream,
+        context.signal,
+      );
+      if (skipped === 0) return;
+      context.stderr.write(`${count(skipped, 'entry', 'entries')} left out of the archive.\n`);
+      context.exitCode = EXIT.partial;
+    });
+  });
+}

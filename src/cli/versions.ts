@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { pathVersions, type PathVersion } from '../browse/versions.ts';
+import type { Context } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { versionObject, versionsTable } from './listing-versions.ts';
+import {
+  addExamples,
+  addFilterOptions,
+  addOutputOptions,
+  addRepositoryOptions,
+  type FilterOptions,
+  type OutputOptions,
+  type RepositoryOptions,
+} from './options.ts';
+import { filterSnapshots, lookOf, sourcePath, withReading } from './reading.ts';
+import { printableBytes } from './terminal.ts';
+
+interface VersionsOptions extends RepositoryOptions, OutputOptions, FilterOptions {
+  readonly oldestFirst?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('<path>', 'a file or directory by the path it had')
+    .optionsGroup('What to show:')
+    .option('--oldest-first', 'Begin with the oldest version');
+  addFilterOptions(command);
+  addRepositoryOptions(command);
+  addOutputOptions(command, { json: 'One JSON object for each version' });
+  addExamples(command, [
+    ['holdfast versions ~/notes.txt', 'when the file changed'],
+    ['holdfast cat 1a2b3c4d ~/notes.txt', 'one of these versions, by its "Newest" snapshot'],
+  ]);
+  command.action(async (typed: string, options: VersionsOptions) => {
+    const path = sourcePath(typed);
+    await withReading(options, context, async ({ trees, snapshots }) => {
+      const { out, signal } = context;
+      const order = options.oldestFirst === true ? 'oldest-first' : 'newest-first';
+      const chosen = filterSnapshots(snapshots, options);
+      const versions: PathVersion[] = [];
+      for await (const version of pathVersions(trees, chosen, path, order, signal)) versions.push(version);
+      if (versions.some(({ state }) => state === 'unreadable')) context.exitCode = EXIT.failed;
+      if (options.json === true) for (const version of versions) await out.json(versionObject(version));
+      else if (versions.some(({ state }) => state !== 'absent'))
+        await out.write(versionsTable(versions, lookOf(context)));
+      else await out.line(`${printableBytes(path)} is in none of the snapshots.`);
+    });
+  });
+}

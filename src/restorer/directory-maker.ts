@@ -1,0 +1,125 @@
+import type { ByteString } from '../base/byte-path.ts';
+import type { DirectoryEntry } from '../format/tree.ts';
+import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
+import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
+import { hasDefaultAcl } from './metadata.ts';
+import type { OpenDirectories } from './open-directories.ts';
+import type { PlannedAction, RestoreRequest } from './request.ts';
+import { standingOf } from './standing.ts';
+import type { RestoreTally } from './tally.ts';
+import { UNFINISHED_DIRECTORY, isUnfinished, type TargetDirectory } from './target-directory.ts';
+import { isAbandoned } from './temporary-names.ts';
+import { pathOfVisit, type Visit } from './visit.ts';
+
+export interface DirectoryMakerParts {
+  readonly request: RestoreRequest;
+  /** Undefined in a dry run whose target does not exist. */
+  readonly target: OpenDirectories | undefined;
+  readonly records: EntryRecords;
+  readonly tally: RestoreTally;
+  readonly planned: (path: () => ByteString, action: PlannedAction) => void;
+}
+
+/** Makes the directories of a restore as the walk comes to them, and looks at those that stand already. */
+export class DirectoryMaker {
+  /** Directories that get their metadata at the end, parents before what is in them. */
+  readonly made: RecordHandle[] = [];
+  /** A directory that stood before hands an access list down to what is created. */
+  inheritsAcls = false;
+  readonly #parts: DirectoryMakerParts;
+
+  constructor(parts: DirectoryMakerParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes a directory, and those above it, unless that has been done. True when something can be put into it. */
+  make(visit: Visit): boolean {
+    if (visit.unmade === undefined) return visit.state === 'live';
+    const waiting: Visit[] = [];
+    for (let one: Visit | undefined = visit; one?.unmade !== undefined; one = one.above) waiting.push(one);
+    for (const one of waiting.toReversed()) this.#makeInTurn(one);
+    return visit.state === 'live';
+  }
+
+  /** Looks at a directory that stood before. */
+  arrive(visit: Visit): void {
+    const { request, target } = this.#parts;
+    if (target === undefined) return;
+    const directory = target.at(visit.handle);
+    this.inheritsAcls ||= hasDefaultAcl(directory);
+    const names = directory.names();
+    const abandoned = names.filter(isAbandoned);
+    for (const name of abandoned) this.#removeAbandoned(directory, name);
+    if (!request.deleteExtra || !visit.selection.selected) return;
+    visit.extra = new Set(names);
+    for (const name of abandoned) visit.extra.delete(name);
+  }
+
+  #makeInTurn(visit: Visit): void {
+    const entry = visit.unmade;
+    if (entry === undefined) return;
+    visit.unmade = undefined;
+    if (visit.above !== undefined && visit.above.state !== 'live') visit.state = visit.above.state;
+    if (visit.state !== 'live') return;
+    try {
+      requirePossible(entry.name);
+      this.#makeOne(visit, entry);
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      visit.state = 'fail';
+      this.#parts.tally.problem(pathOfVisit(visit), code, message);
+    }
+  }
+
+  #makeOne(visit: Visit, entry: DirectoryEntry): void {
+    const { target, request, planned } = this.#parts;
+    const { above } = visit;
+    const parentFresh = above?.fresh ?? false;
+    const parent =
+      above === undefined || (parentFresh && request.dryRun) ? undefined : target?.at(above.handle);
+    const found = parentFresh ? undefined : parent?.find(entry.name);
+    const standing = standingOf(entry, found, request.overwrite);
+    const path = (): ByteString => pathOfVisit(visit);
+    if (standing === 'skip') {
+      visit.state = 'skip';
+      planned(path, 'skip');
+      return;
+    }
+    if (found !== undefined && standing === 'merge') {
+      planned(path, 'leave');
+      this.#merge(visit, isUnfinished(found), this.#givesMetadata(visit, entry.mtimeNs > found.mtimeNs));
+      return;
+    }
+    if (standing === 'replace' && !visit.selection.selected) {
+      throw new EntryFailure(
+        'IN_THE_WAY',
+        'a link or a file stands where a directory leads to what is restored',
+      );
+    }
+    if (!request.dryRun) {
+      if (standing === 'replace') parent?.removeFile(entry.name);
+      parent?.createDirectory(entry.name, UNFINISHED_DIRECTORY);
+    }
+    planned(path, standing === 'replace' ? 'replace' : 'create');
+    visit.fresh = true;
+    this.#parts.records.at(visit.handle).flags |= RECORD.created;
+    this.made.push(visit.handle);
+  }
+
+  #merge(visit: Visit, resumed: boolean, givesMetadata: boolean): void {
+    if (resumed) this.#parts.records.at(visit.handle).flags |= RECORD.created;
+    if (resumed || givesMetadata) this.made.push(visit.handle);
+    this.arrive(visit);
+  }
+
+  #givesMetadata({ selection }: Visit, isNewer: boolean): boolean {
+    const { overwrite } = this.#parts.request;
+    return selection.selected && overwrite !== 'never' && (overwrite !== 'if_newer' || isNewer);
+  }
+
+  #removeAbandoned(directory: TargetDirectory, name: ByteString): void {
+    if (this.#parts.request.dryRun) return;
+    const found = directory.find(name);
+    if (found !== undefined && isUnfinished(found)) directory.removeFile(name);
+  }
+}

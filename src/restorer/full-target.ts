@@ -1,0 +1,15 @@
+import { StateError } from '../base/errors.ts';
+
+/** True for the errnos of a target that cannot take any more: nothing else that is tried there would succeed. */
+export function isFull(code: string | undefined): boolean {
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+export function targetFull(message: string, cause?: unknown): StateError {
+  return new StateError('TARGET_FULL', `The restore stopped because the target is full (${message})`, {
+    op: 'restore',
+    hint: 'Make room or choose another target, then run the same restore again: it goes on where this one stopped.',
+    retry: 'later',
+    cause,
+  });
+}

@@ -1,0 +1,94 @@
+import type { KeyMaterial } from '../codec/keys.ts';
+import type { KnownPack } from '../repository/chunk-index.ts';
+import type { RecordHandle } from './entry-records.ts';
+import type { MetadataPolicy } from './metadata.ts';
+import type { Omission } from './request.ts';
+
+/** Given to a worker once, when it starts. */
+export interface WorkerSetup {
+  readonly keys: KeyMaterial;
+  readonly plain: boolean;
+  readonly salt: Uint8Array | undefined;
+  /** The target's root: its descriptor, which all threads share, or its path. */
+  readonly target: { readonly fd: number } | { readonly path: string };
+  readonly root: RecordHandle;
+  readonly policy: MetadataPolicy;
+  readonly verify: boolean;
+  /** Part of the temporary names of this run. */
+  readonly run: string;
+  /** [0] becomes 1 when the restore has ended before its time: jobs that wait are left. */
+  readonly stop: SharedArrayBuffer;
+}
+
+interface JobBase {
+  readonly job: number;
+  /** Record pages that this worker does not have yet. */
+  readonly pages: readonly SharedArrayBuffer[];
+  /** Created directories inherit access lists that their snapshot versions do not have. */
+  readonly clearAcls: boolean;
+}
+
+/** What is needed of one segment. */
+export interface SegmentTask {
+  readonly number: number;
+  /** Files that need nothing else. */
+  readonly whole: Uint32Array;
+  /** Pairs of record and number of the piece. */
+  readonly parts: Uint32Array;
+}
+
+export interface SegmentsJob extends JobBase {
+  readonly kind: 'segments';
+  readonly pack: KnownPack;
+  /** Stored bytes of the pack from `offset` on; or why there are none. */
+  readonly sealed:
+    | { readonly bytes: ArrayBuffer; readonly start: number; readonly offset: number }
+    | { readonly missing: string };
+  readonly segments: readonly SegmentTask[];
+}
+
+/** Files without stored content: empty ones, holes only, metadata only. */
+export interface PlainJob extends JobBase {
+  readonly kind: 'plain';
+  readonly files: Uint32Array;
+}
+
+/** Files that stand in the target: which of their pieces differ. */
+export interface CompareJob extends JobBase {
+  readonly kind: 'compare';
+  readonly files: Uint32Array;
+}
+
+export type Job = SegmentsJob | PlainJob | CompareJob;
+export type ToWorker = Job | { readonly kind: 'close' };
+
+export interface FileFailure {
+  readonly file: RecordHandle;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface JobResult {
+  readonly kind: 'done';
+  readonly job: number;
+  readonly files: number;
+  /** Files whose content was as it should be. */
+  readonly unchanged: number;
+  /** Sizes of the files that are finished. */
+  readonly fileBytes: number;
+  /** Bytes written. */
+  readonly bytes: number;
+  readonly failures: readonly FileFailure[];
+  readonly omissions: readonly Omission[];
+  readonly lastFile: RecordHandle;
+}
+
+/** The target cannot take any more, or the program is wrong: the restore ends. */
+export interface FatalMessage {
+  readonly kind: 'fatal';
+  readonly full: boolean;
+  readonly message: string;
+  readonly stack: string;
+}
+
+export type FromWorker = JobResult | FatalMessage;

@@ -1,0 +1,109 @@
+import { accessSync, constants, mkdirSync, realpathSync, statSync, statfsSync } from 'node:fs';
+import path from 'node:path';
+import { asByteString, bytesOfText, type ByteString } from '../base/byte-path.ts';
+import { RequestError, errnoOf } from '../base/errors.ts';
+import { native } from '../system/native.ts';
+import { DescriptorDirectory } from './descriptor-directory.ts';
+import { PathDirectory } from './path-directory.ts';
+import type { RestoreTarget } from './request.ts';
+import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
+import { newRun, temporaryName } from './temporary-names.ts';
+
+/** Where a restore writes to. */
+export interface OpenTarget {
+  /** Undefined in a dry run whose target does not exist. */
+  readonly root: TargetDirectory | undefined;
+  /** Absolute, links resolved. */
+  readonly path: ByteString;
+  /** For other threads: the descriptor, which they share, or the path. */
+  readonly handover: { readonly fd: number } | { readonly path: string };
+  /** Bytes of data that one file can have here at most. */
+  readonly largestFile: number;
+}
+
+/** A file system that compresses may hold so many times what its size says. */
+const COMPRESSION_AT_MOST = 16;
+
+/**
+ * Opens the target, making the directory when it is absent, and finds out whether it can be written.
+ * @throws {RequestError} INVALID_TARGET with `details.reason`
+ */
+export function openTarget(target: RestoreTarget, dryRun: boolean): OpenTarget {
+  if (target.kind === 'in-place') {
+    if (process.platform === 'win32') {
+      throw invalid(
+        'unsupported',
+        'Restoring in place is not possible on Windows',
+        'Restore to a directory and move what you need.',
+      );
+    }
+    return opened('/');
+  }
+  const wanted = target.path;
+  if (!path.isAbsolute(wanted)) {
+    throw invalid(
+      'not_absolute',
+      `The target ${wanted} is not an absolute path`,
+      'Give the path from the root directory on.',
+    );
+  }
+  try {
+    if (!dryRun) mkdirSync(wanted, { recursive: true, mode: 0o700 });
+    if (!statSync(wanted).isDirectory())
+      throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
+    const resolved = realpathSync(wanted);
+    const open = opened(resolved);
+    if (dryRun) accessSync(resolved, constants.W_OK | constants.X_OK);
+    else probe(open.root);
+    return open;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (dryRun && code === 'ENOENT') return absent(wanted);
+    if (code === undefined) throw error;
+    throw unusable(wanted, code, error);
+  }
+}
+
+function opened(resolved: string): OpenTarget & { readonly root: TargetDirectory } {
+  const bytes = bytesOfText(resolved);
+  const { blocks, bsize } = statfsSync(resolved);
+  const largestFile = blocks * bsize * COMPRESSION_AT_MOST;
+  if (native === null) {
+    return { root: new PathDirectory(bytes), path: bytes, handover: { path: bytes }, largestFile };
+  }
+  const root = DescriptorDirectory.open(native, bytes);
+  return { root, path: bytes, handover: { fd: root.fd }, largestFile };
+}
+
+function absent(wanted: string): OpenTarget {
+  const bytes = bytesOfText(path.resolve(wanted));
+  return { root: undefined, path: bytes, handover: { path: bytes }, largestFile: Number.MAX_SAFE_INTEGER };
+}
+
+/** Makes a file and removes it: the only answer that covers rights, read-only mounts and quotas. */
+function probe(root: TargetDirectory): void {
+  const name = asByteString(temporaryName(newRun(), 0));
+  root.closeFile(root.createFile(name, UNFINISHED_FILE));
+  root.removeFile(name);
+}
+
+const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  EACCES: ['not_writable', 'Choose a directory that this user may write to, or change its permissions.'],
+  EPERM: ['not_writable', 'Choose a directory that this user may write to, or change its permissions.'],
+  EROFS: ['read_only', 'The file system is mounted read-only. Choose another target.'],
+  ENOTDIR: ['not_a_directory', 'Name a directory.'],
+  EEXIST: ['not_a_directory', 'Name a directory.'],
+  ENOENT: ['not_found', 'Check the path.'],
+  ENOSPC: ['full', 'Make room or choose another target.'],
+  EDQUOT: ['full', 'Make room or choose another target.'],
+};
+
+function unusable(wanted: string, code: string, cause: unknown): RequestError {
+  const [reason, hint] = REASONS[code] ?? ['unusable', 'Check the path and its file system.'];
+  const detail = cause instanceof Error ? cause.message : code;
+  return invalid(reason, `Cannot restore to ${wanted}: ${detail}`, hint, cause);
+}
+
+function invalid(reason: string, message: string, hint: string, cause?: unknown): RequestError {
+  return new RequestError('INVALID_TARGET', message, { op: 'restore', hint, details: { reason }, cause });
+}

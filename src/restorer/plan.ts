@@ -1,0 +1,353 @@
+import type { ByteString } from '../base/byte-path.ts';
+import { RepositoryError } from '../base/errors.ts';
+import { DirectoryCursor } from '../browse/directory-cursor.ts';
+import { MAX_DEPTH, type DirectoryEntry, type Entry, type FileEntry } from '../format/tree.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import type { TreeReader } from '../repository/tree-reader.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
+import type { ContentPlan } from './content-plan.ts';
+import { DirectoryMaker } from './directory-maker.ts';
+import { EntryBudget, mostEntries } from './entry-budget.ts';
+import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
+import { RECORD, type EntryRecordWriter, type RecordHandle } from './entry-records.ts';
+import { FileContent } from './file-content.ts';
+import { HardLinks } from './hard-links.ts';
+import type { OpenDirectories } from './open-directories.ts';
+import { removeTree } from './remove-tree.ts';
+import type { PlannedAction, RestoreObserver, RestoreRequest } from './request.ts';
+import type { SelectedDirectory } from './selection.ts';
+import { standingOf, type Standing } from './standing.ts';
+import type { RestoreTally } from './tally.ts';
+import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
+
+/** An entry that is neither file nor directory. */
+export type NamedKind = Exclude<Entry, FileEntry | DirectoryEntry>;
+
+/** What is made by name once all files are there: a link or a special file. */
+export interface NamedEntry {
+  readonly parent: RecordHandle;
+  readonly entry: NamedKind;
+  readonly standing: Standing;
+  /** The first entry of its inode, when this is another name of it. */
+  readonly leader: NamedEntry | undefined;
+}
+
+/** Another name of a file. */
+export interface HardLink {
+  readonly parent: RecordHandle;
+  readonly name: ByteString;
+  readonly size: number;
+  readonly leader: RecordHandle;
+  readonly standing: Standing;
+}
+
+/** What the walk finds out and the later steps carry out. */
+export interface RestorePlan {
+  /** Those that get their metadata at the end, parents before what is in them. */
+  readonly directories: readonly RecordHandle[];
+  /** Files that stand in the target and have to be compared. */
+  readonly compare: readonly RecordHandle[];
+  readonly named: readonly NamedEntry[];
+  readonly hardLinks: readonly HardLink[];
+  /** Entries of restored directories that the snapshot does not have. */
+  readonly extra: readonly { readonly parent: RecordHandle; readonly name: ByteString }[];
+  /** Created entries inherit access lists. */
+  readonly inheritsAcls: boolean;
+}
+
+export interface PlanParts {
+  readonly request: RestoreRequest;
+  readonly reader: TreeReader;
+  readonly index: ChunkIndex;
+  readonly records: EntryRecordWriter;
+  readonly content: ContentPlan;
+  /** Undefined in a dry run whose target does not exist. */
+  readonly target: OpenDirectories | undefined;
+  readonly root: RecordHandle;
+  readonly tally: RestoreTally;
+  readonly observer: RestoreObserver;
+  /** Bytes of data that one file can have in the target. */
+  readonly largestFile: number;
+}
+
+export interface PlanStart {
+  readonly tree: Buffer;
+  readonly selection: SelectedDirectory;
+}
+
+/** Walks the snapshot's tree, makes the directories and notes what is to be done with everything else. */
+export async function planRestore(
+  parts: PlanParts,
+  start: PlanStart,
+  signal: AbortSignal,
+): Promise<RestorePlan> {
+  return await new PlanWalk(parts).run(start, signal);
+}
+
+class PlanWalk {
+  readonly #parts: PlanParts;
+  readonly #maker: DirectoryMaker;
+  readonly #content: FileContent;
+  readonly #links = new HardLinks();
+  readonly #dryRun: boolean;
+  /** The next one last. */
+  readonly #visits: Visit[] = [];
+  readonly #compare: RecordHandle[] = [];
+  readonly #named: NamedEntry[] = [];
+  readonly #hardLinks: HardLink[] = [];
+  readonly #extra: { readonly parent: RecordHandle; readonly name: ByteString }[] = [];
+
+  constructor(parts: PlanParts) {
+    const { request, target, tally, records, index, content } = parts;
+    this.#parts = parts;
+    this.#dryRun = request.dryRun;
+    this.#content = new FileContent(index, content);
+    const planned = this.#planned.bind(this);
+    this.#maker = new DirectoryMaker({ request, target, records: records.records, tally, planned });
+  }
+
+  async run({ tree, selection }: PlanStart, signal: AbortSignal): Promise<RestorePlan> {
+    const root: Visit = {
+      id: tree,
+      handle: this.#parts.root,
+      name: '' as ByteString,
+      above: undefined,
+      depth: 0,
+      selection,
+      totals: undefined,
+      unmade: undefined,
+      state: 'live',
+      fresh: this.#parts.target === undefined,
+      extra: undefined,
+    };
+    this.#maker.arrive(root);
+    this.#visits.push(root);
+    for (let visit = this.#visits.pop(); visit !== undefined; visit = this.#visits.pop()) {
+      signal.throwIfAborted();
+      await this.#visit(visit, signal);
+    }
+    return {
+      directories: this.#maker.made,
+      compare: this.#compare,
+      named: this.#named,
+      hardLinks: this.#hardLinks,
+      extra: this.#extra,
+      inheritsAcls: this.#maker.inheritsAcls,
+    };
+  }
+
+  async #visit(visit: Visit, signal: AbortSignal): Promise<void> {
+    const { reader, index, tally } = this.#parts;
+    const below: Visit[] = [];
+    const isRoot = visit.above === undefined;
+    try {
+      const cursor = new DirectoryCursor(reader, visit.id);
+      const budget = new EntryBudget(visit.totals?.entries ?? mostEntries(index), isRoot);
+      while (cursor.part !== undefined) {
+        await cursor.read(signal);
+        for (let entry = cursor.entry; entry !== undefined; entry = cursor.entry) {
+          cursor.skip();
+          budget.count(entry);
+          visit.extra?.delete(entry.name);
+          if (entry.type === 'file') {
+            const waiting = this.#file(visit, entry, signal);
+            if (waiting !== undefined) await waiting;
+          } else if (entry.type === 'directory') {
+            this.#directory(visit, entry, below);
+          } else {
+            this.#namedEntry(visit, entry);
+          }
+        }
+      }
+      this.#noteExtra(visit);
+    } catch (error) {
+      if (!(error instanceof RepositoryError) || error.code === 'LIMIT_EXCEEDED' || isRoot) throw error;
+      // what was found before the damage is restored all the same; nothing there counts as extra
+      tally.problem(pathOfVisit(visit), error.code, error.message);
+    }
+    // the first one is visited next: the walk follows the order in which the archiver stored everything
+    for (const child of below.toReversed()) this.#visits.push(child);
+  }
+
+  #noteExtra(visit: Visit): void {
+    for (const name of visit.extra ?? []) {
+      this.#extra.push({ parent: visit.handle, name });
+      this.#planned(() => pathInVisit(visit, name), 'delete');
+    }
+  }
+
+  #directory(visit: Visit, entry: DirectoryEntry, below: Visit[]): void {
+    const selection = visit.selection.enter(entry.name);
+    if (selection === undefined) return;
+    const flags = selection.selected ? RECORD.selected : 0;
+    const child: Visit = {
+      id: entry.id,
+      handle: this.#parts.records.add(visit.handle, entry, flags, 0, 0).handle,
+      name: entry.name,
+      above: visit,
+      depth: visit.depth + 1,
+      selection,
+      totals: entry.totals,
+      unmade: entry,
+      state: visit.state,
+      fresh: false,
+      extra: undefined,
+    };
+    if (child.depth > MAX_DEPTH) {
+      this.#parts.tally.problem(
+        pathOfVisit(child),
+        'TOO_DEEP',
+        `directories are nested deeper than ${MAX_DEPTH}`,
+      );
+      return;
+    }
+    if (selection.selected) this.#maker.make(child);
+    below.push(child);
+  }
+
+  /** Returns a promise only when something has to be read first. */
+  #file(visit: Visit, entry: FileEntry, signal: AbortSignal): Promise<void> | undefined {
+    const { tally, request, largestFile } = this.#parts;
+    if (!visit.selection.takes(entry.name)) return undefined;
+    tally.filesTotal += 1;
+    tally.bytesTotal += entry.size;
+    if (!this.#maker.make(visit)) {
+      if (visit.state === 'skip') this.#skipped(entry);
+      else tally.fileLost(entry.size);
+      return undefined;
+    }
+    try {
+      requirePossible(entry.name);
+      const found = this.#find(visit, entry.name);
+      const standing = this.#cleared(visit, entry, standingOf(entry, found, request.overwrite));
+      this.#planned(() => pathInVisit(visit, entry.name), actionOf(standing));
+      if (standing === 'skip') {
+        this.#skipped(entry);
+        return undefined;
+      }
+      const leader = this.#links.leaderOf(entry);
+      if (leader !== undefined) {
+        this.#hardLinks.push({ parent: visit.handle, name: entry.name, size: entry.size, leader, standing });
+        return undefined;
+      }
+      if (standing === 'leave') {
+        this.#leave(visit, entry, found);
+        return undefined;
+      }
+      if (entry.indirect) return this.#readAndPlan(visit, entry, standing, signal);
+      this.#content.resolveDirect(entry, largestFile);
+      this.#planFile(visit, entry, standing);
+    } catch (error) {
+      this.#fileFailed(visit, entry, error);
+    }
+    return undefined;
+  }
+
+  async #readAndPlan(visit: Visit, entry: FileEntry, standing: Standing, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#content.resolve(entry, this.#parts.reader, this.#parts.largestFile, signal);
+      this.#planFile(visit, entry, standing);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#fileFailed(visit, entry, error);
+    }
+  }
+
+  /** Makes the record of a file whose content is worked out. */
+  #planFile(visit: Visit, entry: FileEntry, standing: Standing): void {
+    const { records, content, tally } = this.#parts;
+    if (this.#dryRun) {
+      tally.filesRestored += 1;
+      tally.bytesRestored += entry.size;
+      tally.bytesDone += entry.size;
+      return;
+    }
+    const resolved = this.#content;
+    const update = standing === 'update';
+    const segment = resolved.onlySegment;
+    const spread = !update && resolved.count > 0 && segment === undefined;
+    const flags =
+      (update ? RECORD.update : 0) |
+      (standing === 'replace' ? RECORD.replace : 0) |
+      (spread ? RECORD.spread : 0) |
+      (resolved.endsInHole ? RECORD.sized : 0) |
+      (HardLinks.hasSeveralNames(entry) ? RECORD.leader : 0);
+    const record = records.add(visit.handle, entry, flags, entry.size, resolved.count);
+    resolved.store(record);
+    this.#links.lead(entry, record.handle);
+    if (update) this.#compare.push(record.handle);
+    else if (resolved.count === 0) content.addPlain(record.handle);
+    else if (segment !== undefined) content.addWhole(record.handle, segment);
+    else resolved.spread(record, content);
+  }
+
+  #skipped({ size }: FileEntry): void {
+    this.#parts.tally.filesSkipped += 1;
+    this.#parts.tally.bytesDone += size;
+  }
+
+  #leave(visit: Visit, entry: FileEntry, found: EntryStat | undefined): void {
+    const { tally, records } = this.#parts;
+    tally.filesUnchanged += 1;
+    tally.bytesDone += entry.size;
+    if (found === undefined || !HardLinks.hasSeveralNames(entry)) return;
+    const record = records.add(visit.handle, { ...entry, xattrs: undefined }, RECORD.leader, entry.size, 0);
+    record.created = found;
+    this.#links.lead(entry, record.handle);
+  }
+
+  #namedEntry(visit: Visit, entry: NamedKind): void {
+    const { tally, request } = this.#parts;
+    if (!visit.selection.takes(entry.name) || !this.#maker.make(visit)) return;
+    try {
+      requirePossible(entry.name);
+      const found = this.#find(visit, entry.name);
+      const standing = this.#cleared(visit, entry, standingOf(entry, found, request.overwrite));
+      this.#planned(() => pathInVisit(visit, entry.name), actionOf(standing));
+      if (standing === 'skip') return;
+      const leader = this.#links.namedLeaderOf(entry);
+      const named: NamedEntry = { parent: visit.handle, entry, standing, leader };
+      if (leader === undefined) this.#links.leadNamed(entry, named);
+      this.#named.push(named);
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      tally.problem(pathInVisit(visit, entry.name), code, message);
+    }
+  }
+
+  #find(visit: Visit, name: ByteString): EntryStat | undefined {
+    return visit.fresh ? undefined : this.#parts.target?.at(visit.handle).find(name);
+  }
+
+  /** Takes a directory out of the way of something else, when it is empty or extra entries are to be deleted. */
+  #cleared(visit: Visit, entry: Entry, standing: Standing): Standing {
+    if (standing !== 'clear') return standing;
+    const { target, request, tally } = this.#parts;
+    const directory = target?.at(visit.handle);
+    if (directory === undefined) return 'create';
+    if (request.deleteExtra) {
+      if (!this.#dryRun) removeTree(directory, entry.name);
+      tally.deleted(pathInVisit(visit, entry.name));
+      return 'create';
+    }
+    const inTheWay = directory.openDirectory(entry.name);
+    const isEmpty = inTheWay.names().length === 0;
+    inTheWay.close();
+    if (!isEmpty) throw new EntryFailure('IN_THE_WAY', 'a directory that is not empty has its name');
+    if (!this.#dryRun) directory.removeDirectory(entry.name);
+    return 'create';
+  }
+
+  #fileFailed(visit: Visit, entry: FileEntry, error: unknown): void {
+    const { code, message } = entryFailure(error);
+    this.#parts.tally.fileFailed(pathInVisit(visit, entry.name), entry.size, code, message);
+  }
+
+  #planned(path: () => ByteString, action: PlannedAction): void {
+    if (this.#dryRun) this.#parts.observer.planned(path(), action);
+  }
+}
+
+function actionOf(standing: Standing): PlannedAction {
+  return standing === 'clear' ? 'replace' : standing === 'merge' ? 'leave' : standing;
+}

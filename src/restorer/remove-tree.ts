@@ -1,0 +1,60 @@
+import type { ByteString } from '../base/byte-path.ts';
+import { EntryFailure } from './entry-failure.ts';
+import { isDirectory } from './standing.ts';
+import type { TargetDirectory } from './target-directory.ts';
+
+/** Each level keeps a directory open. */
+const MOST_LEVELS = 512;
+
+/**
+ * Removes an entry and everything below it, without following a link and without entering another file system. Works
+ * with a list instead of recursion, so that depth costs nothing but open directories.
+ * @throws a system error for the first entry that cannot be removed
+ */
+export function removeTree(parent: TargetDirectory, name: ByteString): void {
+  const found = parent.find(name);
+  if (found === undefined) return;
+  if (!isDirectory(found)) {
+    parent.removeFile(name);
+    return;
+  }
+  const { dev } = found;
+  const levels: Level[] = [{ parent, name, directory: parent.openDirectory(name), names: undefined }];
+  try {
+    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+      level.names ??= level.directory.names();
+      const next = level.names.pop();
+      if (next === undefined) {
+        level.directory.close();
+        levels.pop();
+        level.parent.removeDirectory(level.name);
+        continue;
+      }
+      const below = level.directory.find(next);
+      if (below === undefined) continue;
+      if (!isDirectory(below)) {
+        level.directory.removeFile(next);
+        continue;
+      }
+      if (below.dev !== dev)
+        throw new EntryFailure('OTHER_FILE_SYSTEM', 'another file system is mounted below it');
+      if (levels.length >= MOST_LEVELS)
+        throw new EntryFailure('TOO_DEEP', 'its directories are nested too deeply');
+      levels.push({
+        parent: level.directory,
+        name: next,
+        directory: level.directory.openDirectory(next),
+        names: undefined,
+      });
+    }
+  } finally {
+    for (const { directory } of levels) directory.close();
+  }
+}
+
+interface Level {
+  readonly parent: TargetDirectory;
+  readonly name: ByteString;
+  readonly directory: TargetDirectory;
+  names: ByteString[] | undefined;
+}

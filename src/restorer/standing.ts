@@ -1,0 +1,35 @@
+import type { Entry } from '../format/tree.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
+import type { OverwriteMode } from './request.ts';
+import { isUnfinished } from './target-directory.ts';
+
+/**
+ * What to do about an entry whose name may be taken. `update`: rewrite what differs. `replace`: create beside and rename
+ * over it. `clear`: a directory has to go first. `merge`: a directory stays and is filled.
+ */
+export type Standing = 'create' | 'leave' | 'skip' | 'update' | 'replace' | 'clear' | 'merge';
+
+const TYPE = 0o170000;
+const REGULAR = 0o100000;
+const DIRECTORY = 0o040000;
+const SYMLINK = 0o120000;
+
+export const isDirectory = ({ mode }: EntryStat): boolean => (mode & TYPE) === DIRECTORY;
+export const isRegular = ({ mode }: Pick<EntryStat, 'mode'>): boolean => (mode & TYPE) === REGULAR;
+export const isSymlink = ({ mode }: EntryStat): boolean => (mode & TYPE) === SYMLINK;
+
+/** Decides about `entry` by what stands in the target under its name. */
+export function standingOf(entry: Entry, found: EntryStat | undefined, overwrite: OverwriteMode): Standing {
+  if (found === undefined) return 'create';
+  if (entry.type === 'directory' && isDirectory(found)) return 'merge';
+  // left behind by a restore that was killed
+  const finished = !isUnfinished(found);
+  if (finished && overwrite === 'never') return 'skip';
+  if (finished && overwrite === 'if_newer' && entry.mtimeNs <= found.mtimeNs) return 'skip';
+  if (isDirectory(found)) return 'clear';
+  if (entry.type !== 'file' || !isRegular(found)) return 'replace';
+  if (finished && overwrite === 'if_changed' && found.size === entry.size && found.mtimeNs === entry.mtimeNs)
+    return 'leave';
+  // a second name may lie outside of what is restored: writing would change that file too
+  return found.nlink === 1 ? 'update' : 'replace';
+}

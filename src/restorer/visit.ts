@@ -1,0 +1,37 @@
+import { asByteString, type ByteString } from '../base/byte-path.ts';
+import type { DirectoryEntry, DirectoryTotals } from '../format/tree.ts';
+import type { RecordHandle } from './entry-records.ts';
+import type { SelectedDirectory } from './selection.ts';
+
+/** A directory on the planner's walk. */
+export interface Visit {
+  readonly id: Buffer;
+  readonly handle: RecordHandle;
+  /** Empty for the root. */
+  readonly name: ByteString;
+  readonly above: Visit | undefined;
+  readonly depth: number;
+  readonly selection: SelectedDirectory;
+  /** What the entry in the parent promises about its inside. */
+  readonly totals: DirectoryTotals | undefined;
+  /** Its entry, as long as it has not been made; only directories that merely lead somewhere wait. */
+  unmade: DirectoryEntry | undefined;
+  /** `skip`: left alone by the overwrite mode; `fail`: could not be made. What is below shares its fate. */
+  state: 'live' | 'skip' | 'fail';
+  /** This run made it, so nothing can be in it. */
+  fresh: boolean;
+  /** Names in the target that no entry has claimed yet, when such are to be removed. */
+  extra: Set<ByteString> | undefined;
+}
+
+/** Below the target. */
+export function pathOfVisit(visit: Visit): ByteString {
+  const names: ByteString[] = [];
+  for (let one: Visit | undefined = visit; one?.above !== undefined; one = one.above) names.push(one.name);
+  return asByteString(`/${names.toReversed().join('/')}`);
+}
+
+export function pathInVisit(visit: Visit, name: ByteString): ByteString {
+  const above = pathOfVisit(visit);
+  return asByteString(above === '/' ? `/${name}` : `${above}/${name}`);
+}

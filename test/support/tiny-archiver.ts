@@ -1,0 +1,222 @@
+/**
+ * A backup of plain data that follows the rules of the real one: a session lease, chunks looked up in what is there,
+ * packs, index, a last look at packs and tombstones, snapshot. Small enough to be stopped between any two steps.
+ */
+import { asByteString } from '../../src/base/byte-path.ts';
+import { ChunkHasher } from '../../src/codec/hash.ts';
+import { CIPHER_GCM, CIPHER_PLAIN } from '../../src/format/header.ts';
+import type { SnapshotRecord } from '../../src/format/records.ts';
+import { encodeDirectory } from '../../src/format/tree-split.ts';
+import type { Entry } from '../../src/format/tree.ts';
+import { loadIndex, type ChunkIndex } from '../../src/repository/chunk-index.ts';
+import { IndexWriter } from '../../src/repository/index-writer.ts';
+import { openSession } from '../../src/repository/lease.ts';
+import { listNamed, packKey } from '../../src/repository/listing.ts';
+import { PackWriter, type FinishedPack } from '../../src/repository/pack-writer.ts';
+import type { Repository } from '../../src/repository/repository.ts';
+import { SegmentCache } from '../../src/repository/segment-reader.ts';
+import { commitSnapshot, listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
+import { readTombstones } from '../../src/repository/tombstones.ts';
+import { TreeReader } from '../../src/repository/tree-reader.ts';
+
+/** Directories are objects, files their content. */
+export interface TinyTree {
+  readonly [name: string]: Buffer | TinyTree;
+}
+
+export interface TinyOptions {
+  readonly record?: Partial<SnapshotRecord>;
+  /** Hide from prune, as a process without a lease would. */
+  readonly withoutSession?: boolean;
+  /** Called before each step; what it throws ends the backup there. */
+  readonly step?: (name: 'begin' | 'packs' | 'index' | 'look' | 'commit') => Promise<void>;
+}
+
+/** A pack that the backup relied on went away: it begins again, as the real one does. */
+class Again extends Error {
+  override readonly name = 'Again';
+}
+
+export async function tinyBackup(
+  repository: Repository,
+  tree: TinyTree,
+  options: TinyOptions,
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  await using disposal = new AsyncDisposableStack();
+  if (options.withoutSession !== true) disposal.use(await openSession(repository, {}, signal));
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await backupOnce(repository, tree, options, signal);
+    } catch (error) {
+      if (!(error instanceof Again) || tries === 5) throw error;
+    }
+  }
+}
+
+async function backupOnce(
+  repository: Repository,
+  tree: TinyTree,
+  { record = {}, step = async () => {} }: TinyOptions,
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  await step('begin');
+  const snapshots = await listSnapshots(repository, signal);
+  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  const packs: FinishedPack[] = [];
+  const namespace = { plain: record.plain ?? false, salt: record.salt };
+  const store = (kind: 'data' | 'tree'): { put: (chunk: Buffer) => Buffer; finish: () => void } => {
+    const idKey = repository.keys.idKey(kind, namespace);
+    const hasher = new ChunkHasher(idKey);
+    const { packTarget, segmentTarget } = repository.config;
+    const writer = new PackWriter({
+      keys: repository.keys,
+      kind,
+      cipher: namespace.plain ? CIPHER_PLAIN : CIPHER_GCM,
+      idKey,
+      packTarget,
+      segmentTarget,
+      compression: { kind: 'zstd', level: 3 },
+      take: (capacity) => Buffer.allocUnsafeSlow(capacity),
+      emit: (pack) => packs.push(pack),
+    });
+    const put = (chunk: Buffer): Buffer => {
+      const id = hasher.id(chunk);
+      if (index.table.claim(id)) writer.append(id, chunk);
+      return id;
+    };
+    return { put, finish: () => writer.finish() };
+  };
+  const data = store('data');
+  const trees = store('tree');
+  const root = storeTree(tree, data.put, trees.put);
+  data.finish();
+  trees.finish();
+  await step('packs');
+  const writer = new IndexWriter(repository);
+  for (const pack of packs) {
+    await repository.destination.put(packKey(pack.name), pack.bytes, signal);
+    writer.add(pack.indexEntry);
+  }
+  await step('index');
+  await writer.flush([], signal);
+  await step('look');
+  await requireRelied(repository, index, signal);
+  await step('commit');
+  const own = snapshots.live.filter(({ chain }) => chain.writer === repository.writer.memory.writer).length;
+  return await commitSnapshot(repository, { ...plainRecord(repository, root), ...record }, own + 1, signal);
+}
+
+async function requireRelied(repository: Repository, index: ChunkIndex, signal: AbortSignal): Promise<void> {
+  const listed = await listNamed(repository.destination, 'packs/', signal);
+  const tombstones = await readTombstones(repository, signal);
+  for (const number of index.table.reliedPacks()) {
+    const pack = index.packs[number];
+    if (pack === undefined) continue;
+    if (listed.get(pack.name)?.size !== pack.length || tombstones.packs.has(pack.name))
+      throw new Again(pack.name);
+  }
+}
+
+function storeTree(
+  tree: TinyTree,
+  data: (chunk: Buffer) => Buffer,
+  trees: (chunk: Buffer) => Buffer,
+): Buffer {
+  const entries: Entry[] = [];
+  for (const name of Object.keys(tree).sort((a, b) => (a < b ? -1 : 1))) {
+    const node = tree[name] ?? {};
+    const metadata = {
+      name: asByteString(name),
+      mode: 0o644,
+      uid: 1,
+      gid: 1,
+      mtimeNs: 0n,
+      ctimeNs: 0n,
+      inode: 1,
+    };
+    if (!Buffer.isBuffer(node)) {
+      const id = storeTree(node, data, trees);
+      entries.push({ type: 'directory', ...metadata, id, totals: { files: 0, bytes: 0, entries: 0 } });
+      continue;
+    }
+    const content = node.length === 0 ? Buffer.alloc(0) : data(node);
+    entries.push({
+      type: 'file',
+      ...metadata,
+      size: node.length,
+      content,
+      indirect: false,
+      changedWhileRead: false,
+    });
+  }
+  return encodeDirectory(entries, trees);
+}
+
+function plainRecord(repository: Repository, root: Buffer): SnapshotRecord {
+  const counts = {
+    files: 0,
+    directories: 0,
+    links: 0,
+    others: 0,
+    bytes: 0,
+    new: 0,
+    changed: 0,
+    unchanged: 0,
+    failed: 0,
+  };
+  return {
+    tool: 'tiny',
+    host: 'host',
+    user: 'user',
+    paths: [asByteString('/')],
+    startedMs: repository.clock.now(),
+    finishedMs: repository.clock.now(),
+    root,
+    plain: false,
+    tags: [],
+    pinned: false,
+    status: 'complete',
+    errors: [],
+    errorsMore: 0,
+    counts,
+    owners: { users: {}, groups: {} },
+    omitted: [],
+    kind: 'files',
+  };
+}
+
+/** What a snapshot gives back, every chunk verified. */
+export async function readBack(
+  repository: Repository,
+  snapshot: Snapshot,
+  signal: AbortSignal,
+): Promise<TinyTree> {
+  const index = await loadIndex(repository, { without: new Set() }, signal);
+  const { plain, salt, root } = snapshot.record;
+  const reader = new TreeReader(repository, index, { plain, salt });
+  const segments = new SegmentCache(repository.destination, repository.keys, index, 1 << 24);
+  const hasher = new ChunkHasher(repository.keys.idKey('data', { plain, salt }));
+  const directory = async (id: Buffer): Promise<TinyTree> => {
+    const nodes: Record<string, Buffer | TinyTree> = {};
+    for (const entry of await reader.directory(id, signal)) {
+      if (entry.type === 'directory') nodes[entry.name] = await directory(entry.id);
+      if (entry.type === 'file') nodes[entry.name] = await content(entry.content);
+    }
+    return nodes;
+  };
+  const content = async (ids: Buffer): Promise<Buffer> => {
+    const parts: Buffer[] = [];
+    for (let at = 0; at < ids.length; at += 24) {
+      const id = ids.subarray(at, at + 24);
+      const found = index.table.find(id);
+      if (found === undefined) throw new Error(`chunk ${id.toString('hex')} is missing`);
+      const raw = await segments.segment(found.pack, found.segment, signal);
+      const bytes = raw.subarray(found.offset, found.offset + found.length);
+      if (!hasher.id(bytes).equals(id)) throw new Error(`chunk ${id.toString('hex')} is damaged`);
+      parts.push(Buffer.from(bytes));
+    }
+    return Buffer.concat(parts);
+  };
+  return await directory(root);
+}

@@ -1,0 +1,308 @@
+/** Holds check, restore and recover to what they promise about one damage. */
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { ByteString } from '../../src/base/byte-path.ts';
+import { HoldfastError } from '../../src/base/errors.ts';
+import { SILENT_CHECK, type CheckReport, type Finding } from '../../src/repository/check-report.ts';
+import { check } from '../../src/repository/check.ts';
+import { recover } from '../../src/repository/recover.ts';
+import type { Repository } from '../../src/repository/repository.ts';
+import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
+import { SILENT_RESTORE } from '../../src/restorer/request.ts';
+import { restore } from '../../src/restorer/restore.ts';
+import { compareTrees } from '../support/compare-trees.ts';
+import { removeTree } from '../support/remove-tree.ts';
+import { OTHER_PASSPHRASE, openSite, type Site } from './damage-site.ts';
+import { shownDamage, type Damage } from './damage.ts';
+import { jsonLines, PASSPHRASE, run, type Place } from './program.ts';
+import type { Workspace } from './workspace.ts';
+
+const never = new AbortController().signal;
+
+/** How a damage has to be noticed. */
+export type Detection =
+  /** The report of check names the object. */
+  | 'found'
+  /** The repository does not open, with an error that names the object. */
+  | 'refused'
+  /** Nothing is promised: the object's absence looks like an earlier, sound state. */
+  | 'none promised';
+
+export interface Verdict {
+  readonly detection: Detection;
+  /** Files and directories of live snapshots that could not be restored. */
+  readonly filesLost: number;
+}
+
+/** Judges a damaged copy of the site in this process. */
+export async function judge(
+  workspace: Workspace,
+  site: Site,
+  place: Place,
+  damage: Damage,
+  keys: readonly string[],
+): Promise<Verdict> {
+  const opened = await openDamaged(site, place, keys);
+  if (opened instanceof Error) {
+    expectNamed(opened, keys, damage);
+    return { detection: 'refused', filesLost: 0 };
+  }
+  try {
+    const report = await check(opened, { readData: 'all', workers: 0 }, SILENT_CHECK, never);
+    const detection = expectFound(report, site, damage, keys);
+    const filesLost = await expectRestores(workspace, opened, site, damage, report);
+    return { detection, filesLost };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** The same by the program itself: exit code and report. */
+export async function judgeByProgram(site: Site, place: Place, damage: Damage, keys: readonly string[]): Promise<void> {
+  const outcome = await run(place, ['check', '--read-data', '--json'], { HOLDFAST_PASSWORD: passphraseFor(site, keys) });
+  const said = jsonLines(outcome).at(-1);
+  if (said?.['type'] === 'error') {
+    expect(outcome.code, shownDamage(damage)).not.toBe(0);
+    expect(keys.some((key) => String(said['message']).includes(nameIn(key))), String(said['message'])).toBe(true);
+    return;
+  }
+  const findings = said?.['findings'] as Pick<Finding, 'severity' | 'object'>[];
+  const wanted = wantedFindings(site, damage, keys);
+  for (const objects of wanted) {
+    expect(findings.map(({ object }) => object), shownDamage(damage)).toEqual(
+      expect.arrayContaining([expect.toBeOneOf([...objects])]),
+    );
+  }
+  const damaged = findings.some(({ severity }) => severity === 'error');
+  expect(outcome.code, shownDamage(damage)).toBe(damaged ? 1 : 0);
+}
+
+/** With the passphrase whose slot is whole. */
+function passphraseFor({ firstSlot }: Site, keys: readonly string[]): string {
+  return keys.includes(firstSlot) ? OTHER_PASSPHRASE : PASSPHRASE;
+}
+
+async function openDamaged(site: Site, place: Place, keys: readonly string[]): Promise<Repository | Error> {
+  try {
+    return await openSite(place, passphraseFor(site, keys));
+  } catch (error) {
+    if (error instanceof HoldfastError) return error;
+    throw error;
+  }
+}
+
+function expectNamed(error: Error, keys: readonly string[], damage: Damage): void {
+  const named = keys.some((key) => error.message.includes(nameIn(key)));
+  expect(named, `${shownDamage(damage)}: ${error.message}`).toBe(true);
+}
+
+/** What stands for an object in messages: its key, or the name that ends it. */
+function nameIn(key: string): string {
+  return /^(packs|index|snapshots|trash)\//.test(key) ? key.slice(key.lastIndexOf('/') + 1) : key;
+}
+
+/** The objects that findings must name: one of each list. Empty: nothing is promised. */
+function wantedFindings(site: Site, damage: Damage, keys: readonly string[]): readonly (readonly string[])[] {
+  if (damage.action === 'missing') {
+    const missing = wantedForMissing(site, damage);
+    return missing === undefined ? [] : [[missing]];
+  }
+  return keys.map((key) => {
+    const name = nameIn(key);
+    switch (key.slice(0, key.indexOf('/'))) {
+      case 'packs':
+        return [`pack ${name}`];
+      case 'index':
+        return [`index object ${name}`];
+      case 'snapshots':
+        return [`snapshot ${name}`];
+      case 'trash':
+        return [`tombstone ${name}`];
+      default:
+        return [key];
+    }
+  });
+}
+
+function wantedForMissing(site: Site, { object: { kind, key } }: Damage): string | undefined {
+  const name = nameIn(key);
+  switch (kind) {
+    case 'lease':
+      // A lease that is gone is a process that ended.
+      return undefined;
+    case 'head': {
+      // The record is the commit. The newest head is missed, older ones are trimmed one day anyway.
+      const writer = key.slice(0, key.lastIndexOf('/'));
+      const newest = site.objects.filter((one) => one.key.startsWith(`${writer}/`)).at(-1);
+      return newest?.key === key ? writer : undefined;
+    }
+    case 'index':
+      // A cache: the packs themselves are read, which check remarks upon.
+      return 'index/';
+    case 'snapshot':
+      // Of a forgotten one nothing but its tombstone has to be there.
+      return site.snapshots.has(name) ? `record ${name}` : undefined;
+    case 'tombstone':
+      return `record ${name}`;
+    case 'key slot':
+    case 'ring':
+    case 'config':
+      return key;
+    default:
+      return `pack ${name}`;
+  }
+}
+
+function expectFound(report: CheckReport, site: Site, damage: Damage, keys: readonly string[]): Detection {
+  const wanted = wantedFindings(site, damage, keys);
+  const shown = `${shownDamage(damage)}\n${report.findings.map(shownFinding).join('\n')}`;
+  for (const objects of wanted) {
+    const found = report.findings.find(({ object }) => objects.includes(object));
+    expect(found, shown).toBeDefined();
+    expect(found?.severity, shown).toBe(expectedSeverity(site, damage));
+  }
+  if (wanted.length > 0) return 'found';
+  expect(report.status, shown).toBe('ok');
+  return 'none promised';
+}
+
+function shownFinding({ severity, object, what, snapshots, files }: Finding): string {
+  return `${severity} ${object}: ${what} (${snapshots.length} snapshots; ${files.slice(0, 5).join(', ')})`;
+}
+
+/** Absence is an error only where something is lost by it. */
+function expectedSeverity(site: Site, { action, object: { kind, key } }: Damage): Finding['severity'] {
+  if (action !== 'missing') return 'error';
+  if (kind === 'index') return 'note';
+  const lossless = kind === 'head' || kind === 'ring' || kind === 'config';
+  return lossless || (key.startsWith('packs/') && !site.neededPacks.has(key)) ? 'warning' : 'error';
+}
+
+/**
+ * Restores every live snapshot that can be read. What the restore lists as lost is what check has listed, it is what
+ * differs from the original, and everything else is the same. Returns how many paths are lost.
+ */
+export async function expectRestores(
+  workspace: Workspace,
+  repository: Repository,
+  site: Site,
+  damage: Damage,
+  report: CheckReport,
+): Promise<number> {
+  const { live } = await listSnapshots(repository, never);
+  const known = live.filter(({ id }) => site.snapshots.has(id));
+  const unreadable = [...site.snapshots.keys()].filter((id) => !known.some((one) => one.id === id));
+  for (const id of unreadable) expect(damage.object.key.endsWith(id) || damage.other?.key.endsWith(id)).toBe(true);
+  const lost = new Set<string>();
+  const affected = new Set<string>(unreadable.filter((id) => mentions(report, id)));
+  for (const snapshot of known) {
+    const paths = await expectOneRestores(workspace, repository, site, snapshot, damage);
+    for (const path of paths) lost.add(path);
+    if (paths.length > 0) affected.add(snapshot.id);
+  }
+  const told = report.findings.filter(({ severity }) => severity === 'error');
+  const files = new Set(told.flatMap((finding) => finding.files.map(String)));
+  const forgotten = (id: string): boolean => !site.snapshots.has(id);
+  const snapshots = new Set(told.flatMap((finding) => finding.snapshots).filter((id) => !forgotten(id)));
+  expect([...files].sort(), shownDamage(damage)).toEqual([...lost].sort());
+  expect([...snapshots].sort(), shownDamage(damage)).toEqual([...affected].sort());
+  return lost.size;
+}
+
+function mentions(report: CheckReport, id: string): boolean {
+  return report.findings.some(({ snapshots }) => snapshots.includes(id));
+}
+
+/** Returns the paths that the restore of one snapshot listed as lost. */
+async function expectOneRestores(
+  workspace: Workspace,
+  repository: Repository,
+  site: Site,
+  snapshot: Snapshot,
+  damage: Damage,
+): Promise<readonly string[]> {
+  const origin = site.snapshots.get(snapshot.id);
+  if (origin === undefined) throw new Error(`snapshot ${snapshot.id} is not one of the site's`);
+  const target = workspace.fresh();
+  try {
+    const lost = await restoreAll(repository, snapshot, target);
+    const differing = compareTrees(origin.tree, join(target, origin.source), { roots: lost.length === 0 });
+    const inside = lost.map((path) => below(path, origin.source));
+    const explained = (path: string): boolean =>
+      inside.some((one) => path === one || one === '' || path.startsWith(`${one}/`));
+    const unexplained = differing.filter(
+      ({ path, aspect }) => !explained(path) && !(aspect === 'mtime' && holdsLost(path, inside)) && aspect !== 'links',
+    );
+    expect(unexplained, shownDamage(damage)).toEqual([]);
+    for (const path of inside) {
+      const missed = differing.some((one) => one.path === path || one.path.startsWith(`${path}/`) || path === '');
+      expect(missed, `${shownDamage(damage)}: ${path} was listed as lost and is there`).toBe(true);
+    }
+    return lost;
+  } finally {
+    removeTree(target);
+  }
+}
+
+/** A directory in which something is missing keeps its time all the same; one that lost its listing may not. */
+function holdsLost(path: string, lost: readonly string[]): boolean {
+  return lost.some((one) => one.startsWith(`${path}/`));
+}
+
+function below(path: string, source: string): string {
+  return path === source ? '' : path.startsWith(`${source}/`) ? path.slice(source.length + 1) : '';
+}
+
+async function restoreAll(repository: Repository, snapshot: Snapshot, target: string): Promise<readonly string[]> {
+  const request = {
+    repository,
+    snapshot,
+    target: { kind: 'directory', path: target } as const,
+    paths: new Array<ByteString>(),
+    include: [],
+    exclude: [],
+    overwrite: 'never' as const,
+    deleteExtra: false,
+    dryRun: false,
+    verify: true,
+    restoreOwnership: false,
+    ownersByName: false,
+    workers: 1,
+  };
+  try {
+    const { errors, status } = await restore(request, SILENT_RESTORE, never);
+    expect(status).toBe(errors.length === 0 ? 'complete' : 'partial');
+    return errors.map(({ path }) => path);
+  } catch (error) {
+    // The root itself: nothing can be restored, which is told instead of a list.
+    if (error instanceof HoldfastError && error.code === 'CORRUPT_DATA') return ['/'];
+    throw error;
+  }
+}
+
+/** After recover the index is whole whatever was damaged, and nothing more is lost than before. */
+export async function expectRecovers(
+  workspace: Workspace,
+  site: Site,
+  place: Place,
+  damage: Damage,
+  keys: readonly string[],
+): Promise<void> {
+  const opened = await openDamaged(site, place, keys);
+  if (opened instanceof Error) throw opened;
+  try {
+    const before = await check(opened, { readData: 'all', workers: 0 }, SILENT_CHECK, never);
+    await recover(opened, never);
+    const after = await check(opened, { readData: 'all', workers: 0 }, SILENT_CHECK, never);
+    const lost = (report: CheckReport): readonly string[] =>
+      report.findings.flatMap(({ files }) => files.map(String)).sort();
+    expect(lost(after), shownDamage(damage)).toEqual(lost(before));
+    // Nothing is deleted: an index object that cannot be read stays, with nothing left that depends on it.
+    const indexFindings = after.findings.filter(({ object }) => object.startsWith('index'));
+    const still = indexFindings.filter(({ object }) => !keys.some((key) => object.endsWith(nameIn(key))));
+    expect(still, shownDamage(damage)).toEqual([]);
+    await expectRestores(workspace, opened, site, damage, after);
+  } finally {
+    await opened.close();
+  }
+}

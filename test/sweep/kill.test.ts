@@ -1,0 +1,62 @@
+/**
+ * The real program under `kill -9` at random moments: SWEEP_KILLS (50) of a first backup, of an incremental one, of prune
+ * and of restore, and short commands before each of their steps. SWEEP_SEED repeats a sweep.
+ */
+import { describe, expect, test } from 'vitest';
+import { SWEEP_SCALE } from './corpus.ts';
+import { BACKUP_PHASES, sweepBackupKills, type KillPlan } from './kill-backup.ts';
+import { sweepPruneKills } from './kill-prune.ts';
+import { sweepRestoreKills } from './kill-restore.ts';
+import { sweepSteps } from './kill-steps.ts';
+import { say, sweepCount, sweepSeed } from './settings.ts';
+import { Workspace } from './workspace.ts';
+
+const plan: KillPlan = {
+  kills: sweepCount('SWEEP_KILLS', 50),
+  seed: sweepSeed(),
+  scale: SWEEP_SCALE,
+  sizes: { packTarget: 4_000_000, segmentTarget: 1_000_000 },
+};
+
+describe.runIf(process.env['HOLDFAST_SWEEP'] !== undefined)('kill -9', () => {
+  test.each(['first', 'incremental'] as const)('of the %s backup costs next to nothing', async (name) => {
+    using workspace = new Workspace(`kill-${name}`);
+    const { phases, storedAgainMax, secondKills } = await sweepBackupKills(workspace, name, plan);
+    const share = `${(storedAgainMax * 100).toFixed(2)} %`;
+    say(
+      `${name} backup: ${phases.total} kills and ${secondKills} second ones (${phases.toString()}); ` +
+        `stored again at most ${share}; seed ${plan.seed}`,
+    );
+    expect(phases.missed).toEqual([]);
+    expect(BACKUP_PHASES.length).toBe(5);
+  });
+
+  test('of prune loses nothing that a snapshot needs', async () => {
+    using workspace = new Workspace('kill-prune');
+    const { phases, backupsBeside } = await sweepPruneKills(workspace, plan);
+    const total = Object.values(phases).reduce((sum, one) => sum + one.total, 0);
+    const shown = Object.entries(phases).map(([kind, one]) => `${kind}: ${one.toString()}`);
+    say(
+      `prune: ${total} kills (${shown.join('; ')}); ${backupsBeside} backups beside a dead prune; seed ${plan.seed}`,
+    );
+    expect(Object.values(phases).flatMap((one) => one.missed)).toEqual([]);
+  });
+
+  test('of restore leaves no half file that looks finished', async () => {
+    using workspace = new Workspace('kill-restore');
+    const { phases, unfinished } = await sweepRestoreKills(workspace, plan);
+    say(
+      `restore: ${phases.new.total + phases.over.total} kills (new: ${phases.new.toString()}; ` +
+        `over: ${phases.over.toString()}); ${unfinished} unfinished files, all marked so; seed ${plan.seed}`,
+    );
+    expect([...phases.new.missed, ...phases.over.missed]).toEqual([]);
+  });
+
+  test('of init, keys, forget, recover and start before each step leaves the old state or the new', async () => {
+    using workspace = new Workspace('kill-steps');
+    const { steps } = await sweepSteps(workspace, 1);
+    const shown = Object.entries(steps).map(([name, count]) => `${name} ${count}`);
+    say(`steps: killed before ${shown.join(', ')}`);
+    expect(Object.values(steps).every((count) => count > 0)).toBe(true);
+  });
+});

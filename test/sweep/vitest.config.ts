@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+
+const HOUR = 3_600_000;
+
+/** The long sweeps: one after the other, with their progress on the terminal. */
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ['**/*.test.ts'],
+    env: { HOLDFAST_SWEEP: '1' },
+    pool: 'forks',
+    fileParallelism: false,
+    maxWorkers: 1,
+    disableConsoleIntercept: true,
+    reporters: ['verbose'],
+    testTimeout: 3 * HOUR,
+    hookTimeout: HOUR,
+  },
+});

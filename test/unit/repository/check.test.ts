@@ -1,0 +1,242 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Destination } from '../../../src/destination/destination.ts';
+import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import { encodeIndexObject, encodeIndexedPack } from '../../../src/format/index-object.ts';
+import { OBJECT_TYPES } from '../../../src/format/header.ts';
+import { SILENT_CHECK, type CheckObserver, type CheckReport } from '../../../src/repository/check-report.ts';
+import { check, planCheck, type CheckOptions } from '../../../src/repository/check.ts';
+import { readIndexObjects } from '../../../src/repository/chunk-index.ts';
+import { listNamed, packKey } from '../../../src/repository/listing.ts';
+import { compressRecord, sealObject } from '../../../src/repository/objects.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
+import { forgetSnapshots, rewriteSnapshot } from '../../../src/repository/snapshots.ts';
+import { directory, file, handMadeSnapshot, memoryRepository } from '../../support/hand-made-snapshot.ts';
+import { recordingDestination } from '../../support/recording-destination.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { tinyBackup, type TinyTree } from '../../support/tiny-archiver.ts';
+
+const { signal } = new AbortController();
+const random = seededRandom(7);
+const tree: TinyTree = {
+  a: random.bytes(60_000),
+  empty: Buffer.alloc(0),
+  dir: { b: random.bytes(300_000), c: Buffer.from('small'), deep: { d: random.bytes(3_000) } },
+};
+let destination: Destination;
+let repository: Repository;
+
+beforeEach(async () => {
+  destination = createMemoryDestination();
+  repository = await memoryRepository(signal, destination);
+});
+
+async function run(options: CheckOptions = { readData: 'all' }): Promise<CheckReport> {
+  return await check(repository, options, SILENT_CHECK, signal);
+}
+
+async function replace(key: string, change: (bytes: Buffer) => Buffer): Promise<void> {
+  const bytes = await destination.get(key, undefined, signal);
+  await destination.delete(key, signal);
+  await destination.put(key, change(bytes), signal);
+}
+
+describe('a check of a sound repository', () => {
+  it('finds nothing, and counts what there is', async () => {
+    await tinyBackup(repository, { a: tree['a'] ?? {} }, {}, signal);
+    await tinyBackup(repository, tree, {}, signal);
+    const report = await run();
+    expect(report).toMatchObject({ status: 'ok', findings: [], findingsMore: 0 });
+    expect(report.counts).toMatchObject({
+      snapshots: 2,
+      packs: 4,
+      packsRead: 4,
+      chunksUnreferenced: 0,
+      trees: 4,
+      files: 6,
+    });
+    expect(report.packsProven).toHaveLength(4);
+    expect(report.counts.bytesRead).toBe(report.counts.packBytes);
+  });
+
+  it('finds nothing in an empty one', async () => {
+    expect(await run()).toMatchObject({ status: 'ok', findings: [] });
+  });
+
+  it('finds nothing in plain and isolated snapshots, split directories, long chunk lists and holes', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 9_000 }, (_, i) => [`file ${i}`, file(`content ${i % 7}`)]),
+    );
+    const chunks = Array.from({ length: 10 }, () => randomBytes(2_000));
+    const root = directory({
+      many: directory(many),
+      listed: file(chunks, { idsPerList: 3 }),
+      sparse: file([randomBytes(1_000)], { holes: [{ offset: 1_000, length: 5_000 }] }),
+    });
+    await handMadeSnapshot(repository, root, {}, signal);
+    await tinyBackup(repository, tree, { record: { plain: true } }, signal);
+    await tinyBackup(repository, tree, { record: { salt: randomBytes(16) } }, signal);
+    const report = await run();
+    expect(report.findings.filter(({ severity }) => severity !== 'note')).toEqual([]);
+    expect(report.status).toBe('ok');
+    expect(report.counts.files).toBeGreaterThan(9_000);
+  });
+
+  it('says the same from worker threads', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    const inline = await run({ readData: 'all', workers: 0 });
+    const threaded = await run({ readData: 'all', workers: 2 });
+    expect({ ...threaded, durationMs: 0, packsProven: threaded.packsProven.toSorted() }).toEqual({
+      ...inline,
+      durationMs: 0,
+      packsProven: inline.packsProven.toSorted(),
+    });
+  });
+
+  it('counts what forgotten snapshots leave, and chunks of isolated ones that are gone are no damage', async () => {
+    await tinyBackup(repository, { a: tree['a'] ?? {} }, {}, signal);
+    const isolated = await tinyBackup(repository, tree, { record: { salt: randomBytes(16) } }, signal);
+    await forgetSnapshots(repository, [isolated.id], 'test', signal);
+    const report = await run();
+    expect(report.status).toBe('ok');
+    expect(report.counts).toMatchObject({ snapshots: 1, packsUnreferenced: 2, chunksUnreferenced: 7 });
+  });
+
+  it('accepts snapshots that were written anew with other tags', async () => {
+    const snapshot = await tinyBackup(repository, tree, {}, signal);
+    const rewritten = await rewriteSnapshot(repository, snapshot, { tags: ['keep'], pinned: true }, signal);
+    const again = await rewriteSnapshot(repository, rewritten, { tags: [] }, signal);
+    expect(again.record).toMatchObject({ original: snapshot.id, pinned: true, tags: [] });
+    expect(await run()).toMatchObject({ status: 'ok', counts: { snapshots: 1 } });
+  });
+
+  it('reads no pack without being asked, beyond headers, tails and directories', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    const recording = recordingDestination(destination);
+    repository = Object.create(repository, { destination: { value: recording } }) as Repository;
+    const report = await run({ readData: false });
+    expect(report).toMatchObject({ status: 'ok', counts: { packsRead: 0, bytesRead: 0 } });
+    expect(
+      recording.calls.filter(({ method, range }) => method === 'get' && range === undefined && false),
+    ).toEqual([]);
+    expect(recording.bytes('get', 'packs/')).toBeLessThan(20_000);
+  });
+
+  it('reads about as much as it is asked to', async () => {
+    for (let i = 0; i < 10; i += 1) await tinyBackup(repository, { a: random.bytes(40_000) }, {}, signal);
+    const { counts } = await run({ readData: { percent: 30 } });
+    expect(counts.bytesRead / counts.packBytes).toBeGreaterThanOrEqual(0.3);
+    expect(counts.bytesRead / counts.packBytes).toBeLessThan(0.45);
+    expect((await run({ readData: { bytes: 1 } })).counts.packsRead).toBe(1);
+    expect((await run({ readData: { bytes: 1e12 } })).counts.packsRead).toBe(20);
+    const plan = await planCheck(repository, { readData: { percent: 50 } }, signal);
+    expect(plan.bytesToRead).toBeGreaterThan(plan.packBytes * 0.5);
+  });
+
+  it('tells its observer what it does', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    const told: unknown[] = [];
+    const observer: CheckObserver = {
+      phase: (phase) => told.push(phase),
+      packRead: ({ packs }) => told.push(packs),
+      finding: (object) => told.push(object),
+    };
+    await check(repository, { readData: 'all' }, observer, signal);
+    expect(told).toEqual(['listing', 'reading', 1, 1]);
+  });
+
+  it('stops when it is aborted', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    const abort = new AbortController();
+    const observer = { ...SILENT_CHECK, phase: () => abort.abort() };
+    await expect(check(repository, { readData: 'all' }, observer, abort.signal)).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+  });
+});
+
+describe('a check finds', () => {
+  it('an index object that does not say what the pack says, and judges the trees by the packs', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    const [[name, object] = ['', undefined]] = await readIndexObjects(repository, [], signal);
+    const entries = (object?.packs ?? []).map((pack) => {
+      const ids = Buffer.from(pack.directory.ids);
+      if (pack.directory.kind === 'data') ids.writeUInt8(ids.readUInt8(3) ^ 1, 3);
+      return encodeIndexedPack({ ...pack, directory: { ...pack.directory, ids } });
+    });
+    const wrong = sealObject(
+      repository.keys,
+      OBJECT_TYPES.index,
+      Buffer.alloc(0),
+      compressRecord(encodeIndexObject([name], entries)),
+    );
+    await destination.put(`index/${wrong.name}`, wrong.bytes, signal);
+    for (const readData of [false, 'all'] as const) {
+      const { findings } = await run({ readData });
+      const errors = findings.filter(({ severity }) => severity === 'error');
+      expect(errors.map((finding) => finding.object)).toEqual([`index object ${wrong.name}`]);
+    }
+  });
+
+  it('files whose size is not that of their chunks', async () => {
+    const root = directory({ d: directory({ wrong: file('abc', { size: 4 }), right: file('abc') }) });
+    const { id } = await handMadeSnapshot(repository, root, {}, signal);
+    const [finding, ...others] = (await run()).findings.filter(({ severity }) => severity === 'error');
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({ snapshots: [id], files: ['/d/wrong'], filesTotal: 1 });
+    expect(finding?.what).toContain('has 4 bytes');
+  });
+
+  it('packs that are missing, and names every file that needs them', async () => {
+    const first = await tinyBackup(repository, { a: tree['a'] ?? {}, c: Buffer.from('c') }, {}, signal);
+    const packs = new Set((await listNamed(destination, 'packs/', signal)).keys());
+    const second = await tinyBackup(repository, tree, {}, signal);
+    const added = [...(await listNamed(destination, 'packs/', signal)).keys()].filter(
+      (name) => !packs.has(name),
+    );
+    const bySize = await Promise.all(
+      added.map(async (name) => ({ name, ...(await destination.stat(packKey(name), signal)) })),
+    );
+    const largest = bySize.sort((a, b) => b.size - a.size)[0]?.name ?? '';
+    await destination.delete(packKey(largest), signal);
+    const { status, findings } = await run({ readData: false });
+    expect(status).toBe('damaged');
+    expect(findings.map(({ object }) => object)).toEqual([`pack ${largest}`]);
+    expect(findings[0]).toMatchObject({ snapshots: [second.id], filesTotal: 3 });
+    expect(findings[0]?.files.toSorted()).toEqual(['/dir/b', '/dir/c', '/dir/deep/d']);
+    expect(first.id).not.toBe(second.id);
+  });
+
+  it('that a lost pack does not matter when no snapshot needs it', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    const before = new Set((await listNamed(destination, 'packs/', signal)).keys());
+    const snapshot = await tinyBackup(repository, { other: random.bytes(1_000) }, {}, signal);
+    await forgetSnapshots(repository, [snapshot.id], 'test', signal);
+    for (const name of (await listNamed(destination, 'packs/', signal)).keys()) {
+      if (!before.has(name)) await destination.delete(packKey(name), signal);
+    }
+    const report = await run();
+    expect(report.status).toBe('ok');
+    expect(report.findings.map(({ severity, what }) => [severity, what])).toEqual([
+      ['warning', 'it is missing'],
+      ['warning', 'it is missing'],
+    ]);
+  });
+
+  it('damage in a tree, and says which directory of which snapshots is lost', async () => {
+    const one = await tinyBackup(repository, tree, {}, signal);
+    const two = await tinyBackup(repository, { ...tree, more: Buffer.from('more') }, {}, signal);
+    const [[name, object] = ['', undefined]] = await readIndexObjects(repository, [], signal);
+    expect(name).not.toBe('');
+    const treePack = object?.packs.find(({ directory }) => directory.kind === 'tree')?.name ?? '';
+    await replace(packKey(treePack), (bytes) => {
+      bytes.writeUInt8(bytes.readUInt8(100) ^ 4, 100);
+      return bytes;
+    });
+    const [finding] = (await run({ readData: false })).findings;
+    expect(finding?.object).toBe(`pack ${treePack}`);
+    expect([...(finding?.snapshots ?? [])].sort()).toEqual([one.id, two.id].sort());
+    // One segment held the root of the first and everything below the root of both.
+    expect(finding?.files.toSorted()).toEqual(['/', '/dir']);
+  });
+});

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { DestinationError } from '../../../src/base/errors.ts';
+import type { Destination } from '../../../src/destination/destination.ts';
+import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import type { Secret } from '../../../src/repository/key-slots.ts';
+import { addKey, listKeys, removeKey, replaceKey } from '../../../src/repository/keys.ts';
+import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { listSnapshots } from '../../../src/repository/snapshots.ts';
+import { faultyDestination } from '../../support/faulty-destination.ts';
+import { tinyBackup } from '../../support/tiny-archiver.ts';
+
+const { signal } = new AbortController();
+const cost = { m: 64, t: 1, p: 1 };
+const machine: Secret = { kind: 'machine', secret: randomBytes(32) };
+const first: Secret = { kind: 'passphrase', text: 'first' };
+const second: Secret = { kind: 'passphrase', text: 'second' };
+let destination: Destination;
+let repository: Repository;
+
+beforeEach(async () => {
+  destination = createMemoryDestination();
+  const secrets = [
+    { secret: first, label: 'first' },
+    { secret: machine, label: 'this host' },
+  ];
+  repository = await createRepository(
+    destination,
+    { clock: systemClock, stateDirectory: undefined, secrets, cost },
+    signal,
+  );
+});
+
+async function open(secret: Secret, from: Destination = destination): Promise<Repository> {
+  return await openRepository(
+    from,
+    secret,
+    { clock: systemClock, stateDirectory: undefined, allowWeakCost: true },
+    signal,
+  );
+}
+
+async function slotOf(label: string, of: Repository = repository): Promise<string> {
+  const found = (await listKeys(of, signal)).find((key) => key.label === label);
+  if (found === undefined) throw new Error(`there is no key ${label}`);
+  return found.slot;
+}
+
+const newKey = { secret: second, label: 'second', cost };
+
+describe('keys', () => {
+  it('are listed with what they are for and whether they are sound', async () => {
+    const keys = await listKeys(repository, signal);
+    expect(keys.map(({ kind, label, current, state }) => [kind, label, current, state])).toEqual([
+      ['passphrase', 'first', true, 'sound'],
+      ['machine', 'this host', false, 'sound'],
+    ]);
+    await destination.delete(`keys/${await slotOf('this host')}`, signal);
+    expect((await listKeys(repository, signal)).map(({ state }) => state)).toEqual(['sound', 'missing']);
+  });
+
+  it('open what was stored before and after they were added', async () => {
+    await tinyBackup(repository, { a: Buffer.from('before') }, {}, signal);
+    const { repository: changed } = await addKey(repository, newKey, signal);
+    await tinyBackup(changed, { a: Buffer.from('after') }, {}, signal);
+    for (const secret of [first, second, machine]) {
+      expect((await listSnapshots(await open(secret), signal)).live).toHaveLength(2);
+    }
+  });
+
+  it('open nothing once they are removed, and never get to see the new generation of keys', async () => {
+    const { repository: changed } = await addKey(repository, newKey, signal);
+    const slot = await slotOf('first', changed);
+    const { repository: after } = await removeKey(changed, slot, signal);
+    await expect(open(first)).rejects.toMatchObject({ code: 'WRONG_PASSPHRASE' });
+    expect(after.keyring.generations.map(({ g, state }) => [g, state])).toEqual([
+      [1, 'old'],
+      [2, 'current'],
+    ]);
+    const snapshot = await tinyBackup(after, { a: Buffer.from('sealed with generation 2') }, {}, signal);
+    const bytes = await destination.get(`snapshots/${snapshot.id}`, undefined, signal);
+    expect(bytes.readUInt32BE(8)).toBe(2);
+    expect((await listSnapshots(await open(second), signal)).live).toHaveLength(1);
+  });
+
+  it('are changed by adding the new one before the old one goes', async () => {
+    const { repository: changed } = await replaceKey(repository, await slotOf('first'), newKey, signal);
+    expect((await listKeys(changed, signal)).map(({ label }) => label)).toEqual(['this host', 'second']);
+    await expect(open(first)).rejects.toMatchObject({ code: 'WRONG_PASSPHRASE' });
+    await open(second);
+  });
+
+  it('cannot be removed when no passphrase or recovery code would be left', async () => {
+    const attempt = removeKey(repository, await slotOf('first'), signal);
+    await expect(attempt).rejects.toMatchObject({ code: 'REFUSED' });
+    await expect(removeKey(repository, 'f'.repeat(32), signal)).rejects.toMatchObject({ code: 'REFUSED' });
+    await open(first);
+  });
+
+  it('do not count as left when their file is missing or damaged', async () => {
+    const { repository: changed, slot } = await addKey(repository, newKey, signal);
+    const file = await destination.get(`keys/${slot}`, undefined, signal);
+    await destination.delete(`keys/${slot}`, signal);
+    const remove = async (): Promise<unknown> =>
+      await removeKey(changed, await slotOf('first', changed), signal);
+    await expect(remove()).rejects.toMatchObject({ code: 'REFUSED' });
+    file.writeUInt8(file.readUInt8(file.length - 1) ^ 1, file.length - 1);
+    await destination.put(`keys/${slot}`, file, signal);
+    await expect(remove()).rejects.toMatchObject({ code: 'REFUSED' });
+  });
+
+  it('of machines can go while a passphrase is left', async () => {
+    await removeKey(repository, await slotOf('this host'), signal);
+    await expect(open(machine)).rejects.toMatchObject({ code: 'WRONG_PASSPHRASE' });
+    await open(first);
+  });
+
+  it('are changed on top of what another host has changed meanwhile', async () => {
+    const elsewhere = await open(machine);
+    await addKey(repository, { ...newKey, label: 'from here' }, signal);
+    const { repository: changed } = await addKey(elsewhere, { ...newKey, label: 'from there' }, signal);
+    expect(changed.ringNumber).toBe(3);
+    expect((await listKeys(changed, signal)).map(({ label }) => label)).toEqual([
+      'first',
+      'this host',
+      'from here',
+      'from there',
+    ]);
+  });
+
+  it('changed at the very same moment by two hosts are refused to one', async () => {
+    const elsewhere = await open(machine);
+    const results = await Promise.allSettled([
+      addKey(repository, newKey, signal),
+      addKey(elsewhere, newKey, signal),
+    ]);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const failed = results.find((result) => result.status === 'rejected');
+    expect(failed?.reason).toMatchObject({ code: 'REPOSITORY_LOCKED' });
+  });
+
+  it('that a broken-off addition left are unknown, do not stand in the way, and can be removed', async () => {
+    using failing = faultyDestination(destination, [
+      { on: 'put', under: 'keys/ring-', fault: 'fail', error: new DestinationError('unreachable', 'gone') },
+    ]);
+    await expect(addKey(await open(first, failing), newKey, signal)).rejects.toThrow('gone');
+    await expect(open(second)).rejects.toThrow('This key was removed');
+    const { repository: changed } = await addKey(repository, newKey, signal);
+    await open(second);
+    const stray = (await listKeys(changed, signal)).find(({ state }) => state === 'unknown');
+    await removeKey(changed, stray?.slot ?? '', signal);
+    expect((await listKeys(changed, signal)).map(({ state }) => state)).toEqual(['sound', 'sound', 'sound']);
+  });
+
+  it('leave the old or the new state open wherever a change is broken off', async () => {
+    const old = await slotOf('first');
+    let completed = false;
+    for (let nth = 1; !completed; nth += 1) {
+      const target = await copyOf(destination);
+      const run = replaceKey(await open(machine, killedAt(target, nth)), old, newKey, signal);
+      completed = await run.then(
+        () => true,
+        () => false,
+      );
+      const opened = await Promise.allSettled([
+        open(first, target),
+        open(second, target),
+        open(machine, target),
+      ]);
+      expect(opened[2]?.status).toBe('fulfilled');
+      expect(opened.slice(0, 2).some(({ status }) => status === 'fulfilled')).toBe(true);
+      if (completed)
+        expect(opened.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    }
+  });
+});
+
+async function copyOf(from: Destination): Promise<Destination> {
+  const copy = createMemoryDestination();
+  for await (const page of from.list('', signal)) {
+    for (const { key } of page) await copy.put(key, await from.get(key, undefined, signal), signal);
+  }
+  return copy;
+}
+
+/** Fails every call from the n-th change on, as for a process that is killed there. */
+function killedAt(inner: Destination, nth: number): Destination {
+  let changes = 0;
+  const count = (): void => {
+    changes += 1;
+    if (changes >= nth) throw new DestinationError('unreachable', 'killed');
+  };
+  return {
+    ...inner,
+    put: async (key, body, on) => {
+      count();
+      return await inner.put(key, body, on);
+    },
+    delete: async (key, on) => {
+      count();
+      await inner.delete(key, on);
+    },
+  };
+}

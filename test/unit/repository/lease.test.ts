@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DestinationError, RepositoryError } from '../../../src/base/errors.ts';
+import type { Destination } from '../../../src/destination/destination.ts';
+import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import { LEASE_TIMES, liveSessions, listLeases } from '../../../src/repository/lease-objects.ts';
+import { acquirePruneLease, openSession, type Lease } from '../../../src/repository/lease.ts';
+import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { faultyDestination } from '../../support/faulty-destination.ts';
+import { manualClock, settle, type ManualClock } from '../../support/manual-clock.ts';
+
+const secret = { kind: 'machine' as const, secret: randomBytes(32) };
+const { signal } = new AbortController();
+let clock: ManualClock;
+let destination: Destination;
+let repository: Repository;
+const held: Lease[] = [];
+
+beforeEach(async () => {
+  clock = manualClock();
+  destination = createMemoryDestination(() => clock.now());
+  repository = await createRepository(
+    destination,
+    { clock, stateDirectory: undefined, secrets: [{ secret, label: 'test' }], cost: { m: 64, t: 1, p: 1 } },
+    signal,
+  );
+});
+
+afterEach(async () => {
+  for (const lease of held.splice(0)) await lease.release();
+});
+
+function keep(lease: Lease): Lease {
+  held.push(lease);
+  return lease;
+}
+
+/** Another process, with a view of its own of the same storage. */
+async function elsewhere(through: Destination = destination): Promise<Repository> {
+  return await openRepository(through, secret, { clock, stateDirectory: undefined }, signal);
+}
+
+const unreachable = new DestinationError('unreachable', 'no network');
+
+describe('the right to prune', () => {
+  it('belongs to one process at a time, and the other is told who has it', async () => {
+    keep(await acquirePruneLease(repository, {}, signal));
+    const attempt = acquirePruneLease(await elsewhere(), {}, signal);
+    await expect(attempt).rejects.toMatchObject({ code: 'REPOSITORY_LOCKED' });
+    await expect(attempt).rejects.toThrow(`process ${process.pid}`);
+  });
+
+  it('is free again after a release, which leaves no object behind', async () => {
+    const lease = await acquirePruneLease(repository, {}, signal);
+    await lease.release();
+    expect(await listLeases(repository, 'leases/', signal)).toEqual([]);
+    keep(await acquirePruneLease(await elsewhere(), {}, signal));
+  });
+
+  it('is kept by heartbeats beyond the time after which it would expire', async () => {
+    keep(await acquirePruneLease(repository, {}, signal));
+    await clock.advance(LEASE_TIMES.expiry * 3);
+    await expect(acquirePruneLease(await elsewhere(), {}, signal)).rejects.toThrow(RepositoryError);
+    expect(await listLeases(repository, 'leases/prune/', signal)).toHaveLength(1);
+  });
+
+  it("is taken over five minutes after the last sign of life, by the storage's clock", async () => {
+    using dead = faultyDestination(destination, [
+      { on: 'put', under: 'leases/prune/', nth: 2, times: 1_000, fault: 'fail', error: unreachable },
+    ]);
+    const lost: Error[] = [];
+    const first = keep(
+      await acquirePruneLease(await elsewhere(dead), { onLost: (error) => lost.push(error) }, signal),
+    );
+    await clock.advance(LEASE_TIMES.expiry - 1_000);
+    await expect(acquirePruneLease(await elsewhere(), {}, signal)).rejects.toThrow(
+      'last sign of life 299 s ago',
+    );
+    await clock.advance(2_000);
+    const second = keep(await acquirePruneLease(await elsewhere(), {}, signal));
+    expect(second.epoch).toBeGreaterThan(first.epoch);
+    expect(lost).toHaveLength(1);
+    await expect(first.assertHeld(signal)).rejects.toThrow('The right to prune was lost');
+  });
+
+  it('is given up before others may take it, when heartbeats fail', async () => {
+    using dead = faultyDestination(destination, [
+      { on: 'put', under: 'leases/prune/', nth: 2, times: 1_000, fault: 'fail', error: unreachable },
+    ]);
+    const lease = keep(await acquirePruneLease(await elsewhere(dead), {}, signal));
+    await clock.advance(LEASE_TIMES.giveUp - 1_000);
+    expect(lease.lost).toBeUndefined();
+    await clock.advance(1_000);
+    expect(lease.lost).toBeDefined();
+  });
+
+  it('survives heartbeats that fail for a while', async () => {
+    using shaky = faultyDestination(destination, [
+      { on: 'put', under: 'leases/prune/', nth: 2, times: 2, fault: 'fail', error: unreachable },
+    ]);
+    const lease = keep(await acquirePruneLease(await elsewhere(shaky), {}, signal));
+    await clock.advance(LEASE_TIMES.heartbeat * 5);
+    expect(lease.lost).toBeUndefined();
+    await lease.assertHeld(signal);
+  });
+
+  it('survives a heartbeat whose confirmation is lost', async () => {
+    using shaky = faultyDestination(destination, [
+      { on: 'put', under: 'leases/prune/', nth: 2, fault: 'lose-reply', error: unreachable },
+    ]);
+    const lease = keep(await acquirePruneLease(await elsewhere(shaky), {}, signal));
+    await clock.advance(LEASE_TIMES.heartbeat * 3);
+    expect(lease.lost).toBeUndefined();
+    expect(await listLeases(repository, 'leases/prune/', signal)).toHaveLength(1);
+  });
+
+  it('is checked anew after the machine was asleep, and found lost when another took it meanwhile', async () => {
+    const lease = keep(await acquirePruneLease(repository, {}, signal));
+    // Asleep: the wall clock and the storage go on, the process does not.
+    clock.jump(LEASE_TIMES.expiry + 1_000);
+    const other = await acquirePruneLease(await elsewhere(), {}, signal);
+    await expect(lease.assertHeld(signal)).rejects.toMatchObject({ code: 'REPOSITORY_LOCKED' });
+    await other.release();
+  });
+
+  it('is found lost after a sleep even when the other has finished and gone', async () => {
+    const lease = keep(await acquirePruneLease(repository, {}, signal));
+    clock.jump(LEASE_TIMES.expiry + 1_000);
+    await (await acquirePruneLease(await elsewhere(), {}, signal)).release();
+    await expect(lease.assertHeld(signal)).rejects.toMatchObject({ code: 'REPOSITORY_LOCKED' });
+  });
+
+  it('goes on after a sleep during which nobody took it', async () => {
+    const lease = keep(await acquirePruneLease(repository, {}, signal));
+    const { epoch } = lease;
+    clock.jump(3_600_000);
+    await lease.assertHeld(signal);
+    expect(lease.epoch).toBe(epoch + 1);
+    expect(lease.storageMs).toBe(clock.now());
+  });
+
+  it('costs no call while nothing is suspicious', async () => {
+    const lease = keep(await acquirePruneLease(repository, {}, signal));
+    const { epoch } = lease;
+    for (let i = 0; i < 100; i += 1) await lease.assertHeld(signal);
+    expect(lease.epoch).toBe(epoch);
+  });
+
+  it('has epochs above the floor, so that fences rise after releases', async () => {
+    expect(keep(await acquirePruneLease(repository, { floor: 41 }, signal)).epoch).toBe(42);
+  });
+
+  it('goes to exactly one of several that try at the same time', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const rivals = await Promise.all([elsewhere(), elsewhere(), elsewhere()]);
+      const results = await Promise.allSettled(
+        rivals.map(async (rival) => await acquirePruneLease(rival, {}, signal)),
+      );
+      const won = results.filter((result) => result.status === 'fulfilled');
+      expect(won.length).toBeLessThanOrEqual(1);
+      for (const { value } of won) await value.release();
+      await settle();
+      expect(await listLeases(repository, 'leases/prune/', signal)).toEqual([]);
+    }
+  });
+
+  it('is released at the end of a block', async () => {
+    {
+      await using lease = await acquirePruneLease(repository, {}, signal);
+      expect(lease.lost).toBeUndefined();
+    }
+    expect(await listLeases(repository, 'leases/', signal)).toEqual([]);
+  });
+});
+
+describe('backup sessions', () => {
+  it('are seen by others with the time they began, however long they last', async () => {
+    const beganMs = clock.now();
+    const session = keep(await openSession(repository, {}, signal));
+    await clock.advance(LEASE_TIMES.heartbeat * 10 + 5);
+    const [seen, ...others] = await liveSessions(await elsewhere(), clock.now(), signal);
+    expect(others).toEqual([]);
+    expect(seen).toMatchObject({ startedMs: beganMs, pid: process.pid, session: session.purpose.slice(8) });
+    expect(session.startedMs).toBe(beganMs);
+  });
+
+  it('are forgotten five minutes after their last heartbeat', async () => {
+    const session = await openSession(repository, {}, signal);
+    const nowMs = clock.now();
+    expect(await liveSessions(repository, nowMs + LEASE_TIMES.expiry, signal)).toHaveLength(1);
+    expect(await liveSessions(repository, nowMs + LEASE_TIMES.expiry + 1, signal)).toEqual([]);
+    await session.release();
+    expect(await liveSessions(repository, nowMs, signal)).toEqual([]);
+  });
+
+  it('count as begun at any time when their lease cannot be read', async () => {
+    keep(await openSession(repository, {}, signal));
+    using broken = faultyDestination(destination, [
+      { on: 'get', under: 'leases/session.', fault: 'flip-bit', bit: 900 },
+    ]);
+    const [seen] = await liveSessions(await elsewhere(broken), clock.now(), signal);
+    expect(seen?.startedMs).toBe(0);
+  });
+});
