@@ -21,7 +21,7 @@ import { createExcluder, type Excluder, type ExcludeOptions } from './exclude.ts
 import { FileSaver } from './file-saver.ts';
 import type { ArchiveObserver } from './observer.ts';
 import { PackStore } from './pack-store.ts';
-import { chooseParent, parentOf, type Parent } from './parent.ts';
+import { changesSince, chooseParent, parentOf, type Parent } from './parent.ts';
 import type { StoredDirectory } from './pending-directory.ts';
 import { Batcher, type Batch } from './read-job.ts';
 import { ReadPool } from './read-pool.ts';
@@ -109,8 +109,9 @@ async function archiveOnce(
   const snapshots = await listSnapshots(repository, signal);
   const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
   const parent = findParent(request, snapshots, index);
+  if (parent === undefined) request.scout?.forget();
   const tally = new Tally(observer);
-  const store = new PackStore(repository, signal);
+  const store = disposal.use(new PackStore(repository, signal));
   for (const pack of index.uncovered) {
     if (!snapshots.tombstones.packs.has(pack.name)) store.cover(encodeIndexedPack(pack));
   }
@@ -174,7 +175,8 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   let root: StoredDirectory | undefined;
   const parts = {
     parent,
-    changes: request.changes,
+    changes: changesSince(parent, request.changes),
+    ruleFiles: new Set(request.exclude.ignoreFiles),
     tally,
     signal,
     files: new FileSaver(batcher, tally, (ids) => trees.content(ids)),
@@ -192,8 +194,12 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   await walk(arrangeSources(request.sources), parts, (stored) => {
     root = stored;
   });
-  batcher.flush();
-  await send();
+  // What the readers found may have more to be read: another name of a file whose first one went away.
+  do {
+    batcher.flush();
+    await send();
+    await pool.drain(signal);
+  } while (!batcher.isEmpty || batches.length > 0);
   await pool.finish(signal);
   if (root === undefined) throw new RepositoryError('REFUSED', 'The walk ended without a complete tree');
   return root;
@@ -231,6 +237,10 @@ class LazyPool {
     this.#pool?.submit(batch);
   }
 
+  async drain(signal: AbortSignal): Promise<void> {
+    await this.#pool?.drain(signal);
+  }
+
   async finish(signal: AbortSignal): Promise<void> {
     await this.#pool?.finish(signal);
   }
@@ -253,7 +263,7 @@ export function findParent(
       : resolveSnapshot(snapshots.live, parent.snapshot);
   if (snapshot === undefined || snapshot.record.plain !== plain || snapshot.record.salt !== undefined)
     return undefined;
-  return parentOf(snapshot, new TreeReader(repository, index, { plain }));
+  return parentOf(snapshot, new TreeReader(repository, index, { plain }), index);
 }
 
 /** The record of a finished run. */

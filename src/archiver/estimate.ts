@@ -4,6 +4,7 @@ import { listSnapshots } from '../repository/snapshots.ts';
 import { findParent, excluderMaker, type ArchiveRequest } from './archive.ts';
 import type { FileToSave } from './file-saver.ts';
 import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
+import { changesSince } from './parent.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import { arrangeSources } from './source-tree.ts';
 import { Tally } from './tally.ts';
@@ -37,9 +38,11 @@ export async function estimate(
     tally.bytesDone += stat.size;
     done(undefined, false);
   };
+  const parent = findParent(request, snapshots, index);
   const parts = {
-    parent: findParent(request, snapshots, index),
-    changes: request.changes,
+    parent,
+    changes: changesSince(parent, request.changes),
+    ruleFiles: new Set(request.exclude.ignoreFiles),
     tally,
     signal,
     files: { save, keep: () => {} },

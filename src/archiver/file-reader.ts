@@ -55,11 +55,11 @@ export class FileReader {
   #readOpen(fd: number, task: FileTask): FileRead {
     let facts: StatFacts = task;
     for (let attempt = 0; ; attempt += 1) {
-      const { content, bytes } = this.#readContent(fd, facts, task);
+      const { content, bytes, more } = this.#readContent(fd, facts, task);
       const after = statOpen(fd);
       if (after === undefined)
         return { problem: 'ENOENT', message: 'it was replaced by something that is not a file' };
-      const steady = sameFile(after, facts) && bytes === task.spanLength(facts.size);
+      const steady = sameFile(after, facts) && bytes === task.spanLength(facts.size) && more !== true;
       if (!steady && attempt === 0 && task.whole) {
         facts = after;
         continue;
@@ -77,9 +77,10 @@ export class FileReader {
     }
   }
 
-  #readContent(fd: number, facts: StatFacts, task: FileTask): { content: CutContent; bytes: number } {
+  #readContent(fd: number, facts: StatFacts, task: FileTask): ReadContent {
     const length = task.spanLength(facts.size);
-    if (task.whole && length === 0) return { content: EMPTY_CONTENT, bytes: this.#isStillEmpty(fd) ? 0 : 1 };
+    if (task.whole && length === 0)
+      return { content: EMPTY_CONTENT, bytes: 0, more: !this.#isStillEmpty(fd) };
     if (task.whole && length < LARGE_CHUNK) return this.#readSmall(fd, length);
     return this.#readLarge(fd, task.offset, length, facts);
   }
@@ -88,7 +89,7 @@ export class FileReader {
     return readSync(fd, Buffer.allocUnsafe(1), 0, 1, 0) === 0;
   }
 
-  #readSmall(fd: number, length: number): { content: CutContent; bytes: number } {
+  #readSmall(fd: number, length: number): ReadContent {
     const room = this.#sink.reserve(length);
     let bytes = 0;
     while (bytes < length) {
@@ -100,12 +101,7 @@ export class FileReader {
     return { content: { ids: [this.#sink.takeReserved(room, bytes)], holes: [] }, bytes };
   }
 
-  #readLarge(
-    fd: number,
-    offset: number,
-    length: number,
-    facts: StatFacts,
-  ): { content: CutContent; bytes: number } {
+  #readLarge(fd: number, offset: number, length: number, facts: StatFacts): ReadContent {
     const end = offset + length;
     const sparse = facts.blocks * 512 < facts.size;
     const extents = sparse ? dataExtents(fd, facts.size) : [{ offset, length }];
@@ -148,6 +144,14 @@ export class FileReader {
       return openSync(name, OPEN_FLAGS);
     }
   }
+}
+
+interface ReadContent {
+  readonly content: CutContent;
+  /** As long as the content, holes included. */
+  readonly bytes: number;
+  /** A file that is said to be empty has content: it has just grown, or is one of those that the kernel makes up. */
+  readonly more?: boolean;
 }
 
 function sameFile(one: StatFacts, other: StatFacts): boolean {

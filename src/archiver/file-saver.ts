@@ -52,21 +52,26 @@ export class FileSaver {
     if (group === undefined) {
       const fresh: LinkGroup = { entry: undefined, waiting: [] };
       this.#links.set(key, fresh);
-      this.#read(file, (entry) => {
-        fresh.entry = entry;
-        this.#settle(file, entry, done);
-        for (const again of fresh.waiting) again(entry);
-        fresh.waiting = [];
-      });
-      return;
-    }
-    const named = (entry: FileEntry | undefined): void => {
-      if (entry === undefined)
-        this.#tally.problem(file.path, 'EIO', 'another name of the same file could not be read');
-      this.#settle(file, entry === undefined ? undefined : { ...entry, name: file.name }, done);
-    };
-    if (group.entry === undefined) group.waiting.push(named);
-    else named(group.entry);
+      this.#lead(key, fresh, { file, done });
+    } else if (group.entry === undefined) group.waiting.push({ file, done });
+    else this.#settle(file, { ...group.entry, name: file.name }, done);
+  }
+
+  /** Reads the inode by this name; by the next one when this name is gone or has become another file. */
+  #lead(key: string, group: LinkGroup, { file, done }: NamedFile): void {
+    this.#read(file, (entry) => {
+      this.#settle(file, entry, done);
+      if (entry?.inode === storedNumber(file.stat.ino)) {
+        group.entry = entry;
+        for (const other of group.waiting)
+          this.#settle(other.file, { ...entry, name: other.file.name }, other.done);
+        group.waiting = [];
+        return;
+      }
+      const next = group.waiting.shift();
+      if (next === undefined) this.#links.delete(key);
+      else this.#lead(key, group, next);
+    });
   }
 
   #settle(file: FileToSave, entry: FileEntry | undefined, done: PendingEntry): void {
@@ -157,9 +162,14 @@ export class FileSaver {
   }
 }
 
+interface NamedFile {
+  readonly file: FileToSave;
+  readonly done: PendingEntry;
+}
+
 interface LinkGroup {
   entry: FileEntry | undefined;
-  waiting: ((entry: FileEntry | undefined) => void)[];
+  waiting: NamedFile[];
 }
 
 /** The times are part of the key: a name seen after the inode changed is read again. */

@@ -18,6 +18,7 @@ const INDEX_EVERY_BYTES = 32 * 1024 * 1024;
 export class PackStore {
   readonly #repository: Repository;
   readonly #index: IndexWriter;
+  readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #names: string[] = [];
   #running = new Set<Promise<void>>();
@@ -30,7 +31,7 @@ export class PackStore {
   constructor(repository: Repository, signal: AbortSignal) {
     this.#repository = repository;
     this.#index = new IndexWriter(repository);
-    this.#signal = signal;
+    this.#signal = AbortSignal.any([signal, this.#stop.signal]);
     this.#lastIndexMs = repository.clock.monotonic();
   }
 
@@ -65,11 +66,23 @@ export class PackStore {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
+  /** Waits until one of the packs that are on their way is stored or has failed. */
+  async oneStored(): Promise<void> {
+    await Promise.race(this.#running);
+  }
+
   /** Waits until every pack so far is stored. */
   async settle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
     await this.#flushing;
     this.throwIfFailed();
+  }
+
+  /** Breaks off what a failed run left under way; nothing is on its way any more when this resolves. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    while (this.#running.size > 0) await Promise.all(this.#running);
+    await Promise.allSettled([this.#flushing]);
   }
 
   /** Stores the last packs and the index objects that name them. */

@@ -1,8 +1,10 @@
-import type { ByteString } from '../base/byte-path.ts';
+import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
-import type { DirectoryEntry, Entry } from '../format/tree.ts';
+import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
+import type { ChangeSet } from './walk.ts';
 
 /** Files touched this shortly before the parent run began may have changed within one tick of the file system's clock. */
 const TICK_NS = 20_000_000n;
@@ -11,12 +13,30 @@ const TICK_NS = 20_000_000n;
 export interface Parent {
   readonly snapshot: Snapshot;
   readonly reader: TreeReader;
+  readonly index: ChunkIndex;
   /** Entries whose ctime is not before this are read again. */
   readonly trustedBeforeNs: bigint;
 }
 
-export function parentOf(snapshot: Snapshot, reader: TreeReader): Parent {
-  return { snapshot, reader, trustedBeforeNs: BigInt(snapshot.record.startedMs) * 1_000_000n - TICK_NS };
+export function parentOf(snapshot: Snapshot, reader: TreeReader, index: ChunkIndex): Parent {
+  const trustedBeforeNs = BigInt(snapshot.record.startedMs) * 1_000_000n - TICK_NS;
+  return { snapshot, reader, index, trustedBeforeNs };
+}
+
+/**
+ * What has to be looked at: the changes since the parent, and whatever the parent could not capture or caught while it
+ * changed, of which no watcher tells. Undefined when everything has to be.
+ */
+export function changesSince(
+  parent: Parent | undefined,
+  changes: ChangeSet | undefined,
+): ChangeSet | undefined {
+  if (parent === undefined || changes === undefined) return undefined;
+  const { errors, errorsMore } = parent.snapshot.record;
+  if (errors.length === 0) return changes;
+  if (errorsMore > 0) return undefined;
+  const above = errors.map(({ path }) => asByteString(path.slice(0, path.lastIndexOf('/')) || '/'));
+  return { directories: new Set([...changes.directories, ...errors.map(({ path }) => path), ...above]) };
 }
 
 /** The newest snapshot of the same host and paths in the same namespace. */
@@ -40,22 +60,45 @@ export function chooseParent(
   );
 }
 
-/**
- * The entries of the parent's version of a directory; undefined when there is none or it cannot be read, in which case
- * everything below is simply read again.
- */
-export async function parentEntries(
+/** The parent's version of a directory. */
+export interface ParentDirectory {
+  readonly id: Buffer;
+  /** Without the files of which the repository has lost content: these are read, and so stored, again. */
+  readonly entries: readonly Entry[];
+  readonly whole: boolean;
+}
+
+/** Undefined when there is none or it cannot be read, in which case everything below is simply read again. */
+export async function parentDirectory(
   parent: Parent | undefined,
   directory: DirectoryEntry | undefined,
   rootId: Buffer | undefined,
   signal: AbortSignal,
-): Promise<readonly Entry[] | undefined> {
+): Promise<ParentDirectory | undefined> {
   const id = directory?.id ?? rootId;
   if (parent === undefined || id === undefined) return undefined;
   try {
-    return await parent.reader.directory(id, signal);
+    const all = await parent.reader.directory(id, signal);
+    const lost = new Set<Entry>();
+    for (const entry of all)
+      if (entry.type === 'file' && !(await hasContent(parent, entry, signal))) lost.add(entry);
+    if (lost.size === 0) return { id, entries: all, whole: true };
+    return { id, entries: all.filter((entry) => !lost.has(entry)), whole: false };
   } catch (error) {
     if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') return undefined;
     throw error;
   }
+}
+
+/** Whether every chunk of a file lies in a pack that this session's listing shows. */
+async function hasContent({ index, reader }: Parent, file: FileEntry, signal: AbortSignal): Promise<boolean> {
+  if (!hasAll(index, file.content)) return false;
+  // The lists of large files are only read when something of the repository is known to be gone.
+  if (!file.indirect || (index.missing.length === 0 && index.damaged.length === 0)) return true;
+  return hasAll(index, await reader.contentIds(file, signal));
+}
+
+function hasAll({ table }: ChunkIndex, ids: Buffer): boolean {
+  for (let at = 0; at < ids.length; at += 24) if (table.slotOf(ids, at) < 0) return false;
+  return true;
 }

@@ -65,12 +65,31 @@ export class PendingDirectory {
 
   #settleOne(): void {
     this.#waiting -= 1;
-    if (this.#waiting > 0) return;
+    if (this.#waiting === 0) completeInTurn(() => this.#complete());
+  }
+
+  #complete(): void {
     const entries = this.#entries.filter((entry) => entry !== undefined);
     this.#entries = [];
     const totals = totalsOf(entries);
     const id = this.#same && this.#reuse !== undefined ? this.#reuse : encodeDirectory(entries, this.#store);
     this.#completed({ id, totals });
+  }
+}
+
+let turns: (() => void)[] | undefined;
+
+/** One completed directory may complete thousands above it: one after the other, not each inside the one below. */
+function completeInTurn(complete: () => void): void {
+  if (turns !== undefined) {
+    turns.push(complete);
+    return;
+  }
+  turns = [complete];
+  try {
+    for (let next = turns.shift(); next !== undefined; next = turns.shift()) next();
+  } finally {
+    turns = undefined;
   }
 }
 

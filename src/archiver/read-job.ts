@@ -45,6 +45,10 @@ export class Batcher {
     if (this.#bytes >= BATCH_BYTES || this.#jobs.length >= BATCH_FILES) this.flush();
   }
 
+  get isEmpty(): boolean {
+    return this.#jobs.length === 0;
+  }
+
   flush(): void {
     if (this.#jobs.length === 0) return;
     const batch = { jobs: this.#jobs, bytes: this.#bytes };

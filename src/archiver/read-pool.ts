@@ -96,9 +96,14 @@ export class ReadPool {
     await this.#until(() => this.#slots.some((slot) => slot.outstanding < QUEUED && slot.outstandingBytes < QUEUED_BYTES), signal);
   }
 
+  /** Waits for every result so far. */
+  async drain(signal: AbortSignal): Promise<void> {
+    await this.#until(() => this.#batches.size === 0, signal);
+  }
+
   /** Waits for every result, lets the workers close their packs, and waits until those are stored. */
   async finish(signal: AbortSignal): Promise<void> {
-    await this.#until(() => this.#batches.size === 0, signal);
+    await this.drain(signal);
     for (const slot of this.#slots) post(slot, { kind: 'finish' });
     await this.#until(() => this.#slots.every((slot) => slot.finished), signal);
     await this.#store.settle();
@@ -134,7 +139,12 @@ export class ReadPool {
     });
     const slot: WorkerSlot = { worker, outstanding: 0, outstandingBytes: 0, finished: false };
     worker.on('message', (message: FromWorker) => {
-      this.#receive(slot, message);
+      try {
+        this.#receive(slot, message);
+      } catch (error) {
+        // What goes wrong while a result becomes an entry ends the run, not the process.
+        this.#failure ??= error;
+      }
       this.#wake?.();
     });
     worker.on('error', (cause) => {

@@ -3,7 +3,7 @@ import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { kindOf, openDirectory, statPath, type ListedDirectory, type SourceStat } from './source-stat.ts';
 
-/** Entries held at most, about 300 bytes each. */
+/** Entries held at most, about 150 bytes each. */
 const MAX_ENTRIES = 200_000;
 
 /**
@@ -27,12 +27,18 @@ export class Scout {
     this.#stopped = true;
   }
 
+  /** Drops what was seen: without a parent to compare with, the readers are slower than any walk. */
+  forget(): void {
+    this.#stopped = true;
+    this.#seen.clear();
+  }
+
   /** What was seen of a directory; given out once. */
   take(path: ByteString): ListedDirectory | undefined {
     const seen = this.#seen.get(path);
     if (seen === undefined) return undefined;
     this.#seen.delete(path);
-    return { names: seen.names, stat: (name) => seen.stats.get(name), close: () => {} };
+    return { names: seen.names, stat: unpacker(seen), close: () => {} };
   }
 
   async #run(sources: readonly ByteString[]): Promise<void> {
@@ -54,15 +60,20 @@ export class Scout {
     try {
       const listed = openDirectory(path);
       try {
-        const stats = new Map<ByteString, SourceStat>();
-        for (const name of listed.names) {
+        const count = listed.names.length;
+        const seen: Seen = {
+          names: listed.names,
+          numbers: new Float64Array(count * NUMBERS),
+          times: new BigInt64Array(count * 2),
+        };
+        for (const [i, name] of listed.names.entries()) {
           const stat = listed.stat(name);
           if (stat === undefined) continue;
-          stats.set(name, stat);
+          pack(seen, i, stat);
           if (stat.dev === device && kindOf(stat) === 'directory') below.push(joinBytes(path, name));
         }
-        this.#seen.set(path, { names: listed.names, stats });
-        this.#entries += listed.names.length;
+        this.#seen.set(path, seen);
+        this.#entries += count;
       } finally {
         listed.close();
       }
@@ -73,9 +84,50 @@ export class Scout {
   }
 }
 
+/** The stats of a directory in columns: a third of the memory of as many objects. */
 interface Seen {
   readonly names: readonly ByteString[];
-  readonly stats: ReadonlyMap<ByteString, SourceStat>;
+  /** Ten an entry: mode (0 for one that vanished), links, uid, gid, size, blocks, device, inode, major, minor. */
+  readonly numbers: Float64Array;
+  /** Two an entry: mtime, ctime. */
+  readonly times: BigInt64Array;
+}
+
+const NUMBERS = 10;
+
+function pack({ numbers, times }: Seen, i: number, stat: SourceStat): void {
+  const { mode, nlink, uid, gid, size, blocks, dev, ino, rdevMajor, rdevMinor } = stat;
+  numbers.set(
+    [mode, nlink, uid, gid, size, blocks, Number(dev), Number(ino), rdevMajor, rdevMinor],
+    i * NUMBERS,
+  );
+  times[i * 2] = stat.mtimeNs;
+  times[i * 2 + 1] = stat.ctimeNs;
+}
+
+/** Looks entries up by name; the walker asks in order, so the next one is nearly always it. */
+function unpacker({ names, numbers, times }: Seen): (name: ByteString) => SourceStat | undefined {
+  let next = 0;
+  return (name) => {
+    const i = names[next] === name ? next : names.indexOf(name);
+    next = i + 1;
+    const number = (k: number): number => numbers[i * NUMBERS + k] ?? 0;
+    if (i < 0 || number(0) === 0) return undefined;
+    return {
+      mode: number(0),
+      nlink: number(1),
+      uid: number(2),
+      gid: number(3),
+      size: number(4),
+      blocks: number(5),
+      dev: BigInt(number(6)),
+      ino: BigInt(number(7)),
+      rdevMajor: number(8),
+      rdevMinor: number(9),
+      mtimeNs: times[i * 2] ?? 0n,
+      ctimeNs: times[i * 2 + 1] ?? 0n,
+    };
+  };
 }
 
 function deviceOf(source: ByteString): bigint | undefined {

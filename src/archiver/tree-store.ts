@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { ChunkHasher } from '../codec/hash.ts';
 import { DEFAULT_COMPRESSION, type Compression } from '../codec/compress.ts';
 import type { Namespace } from '../codec/keys.ts';
@@ -18,6 +17,7 @@ export class TreeStore {
   readonly #table: ChunkTable;
   readonly #writer: PackWriter;
   readonly #hasher: ChunkHasher;
+  readonly #store: PackStore;
   #inFlight = 0;
   readonly #free: Buffer[] = [];
   /** Bytes of tree chunks that were new. */
@@ -30,6 +30,7 @@ export class TreeStore {
     options: { namespace: Namespace; compression: Compression },
   ) {
     this.#table = table;
+    this.#store = store;
     const { packTarget, segmentTarget } = repository.config;
     const idKey = repository.keys.idKey('tree', options.namespace);
     this.#hasher = new ChunkHasher(idKey);
@@ -79,7 +80,7 @@ export class TreeStore {
   async room(signal: AbortSignal): Promise<void> {
     while (this.#inFlight > PACKS_IN_FLIGHT) {
       signal.throwIfAborted();
-      await setImmediate();
+      await this.#store.oneStored();
     }
   }
 

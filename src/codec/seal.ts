@@ -135,7 +135,7 @@ export class ObjectSeal {
     const cipher = createCipheriv('aes-256-gcm', this.#key, this.#nonce, { authTagLength: TAG_BYTES });
     cipher.setAAD(associated);
     for (let at = 0; at < plaintext.length; at += SLICE) {
-      cipher.update(plaintext.subarray(at, at + SLICE)).copy(target, offset + at);
+      moveInto(target, offset + at, cipher.update(plaintext.subarray(at, at + SLICE)));
     }
     cipher.final();
     cipher.getAuthTag().copy(target, offset + plaintext.length);
@@ -171,7 +171,7 @@ export class ObjectSeal {
     } else {
       plaintext = into.subarray(0, body.length);
       for (let at = 0; at < body.length; at += SLICE) {
-        decipher.update(body.subarray(at, at + SLICE)).copy(plaintext, at);
+        moveInto(plaintext, at, decipher.update(body.subarray(at, at + SLICE)));
       }
     }
     try {
@@ -206,4 +206,11 @@ export class ObjectSeal {
       cause,
     });
   }
+}
+
+/** Copies what node:crypto made and frees it at once: left to the collector, 60 MB of it pile up in every thread. */
+function moveInto(target: Buffer, offset: number, made: Buffer): void {
+  made.copy(target, offset);
+  const memory = made.buffer;
+  if (memory instanceof ArrayBuffer && memory.byteLength === made.byteLength) memory.transfer(0);
 }
