@@ -61,7 +61,8 @@ function useCompileCache() {
 function cacheDirectory() {
   const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   const home = homedir();
-  if (process.platform === 'win32') return LOCALAPPDATA && path.join(LOCALAPPDATA, 'Holdfast', 'Cache', 'code');
+  if (process.platform === 'win32')
+    return LOCALAPPDATA && path.join(LOCALAPPDATA, 'Holdfast', 'Cache', 'code');
   if (XDG_CACHE_HOME !== undefined && path.isAbsolute(XDG_CACHE_HOME))
     return path.join(XDG_CACHE_HOME, 'holdfast', 'code');
   if (!path.isAbsolute(home)) return undefined;

@@ -16,7 +16,7 @@ import {
   type SnapshotList,
 } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
-import { liveCount, ReliedPackGone, requireRelied } from './commit.ts';
+import { liveCount, ReliedPackGone, reliedPackGone, requireRelied } from './commit.ts';
 import { createExcluder, type Excluder, type ExcludeOptions } from './exclude.ts';
 import { FileSaver } from './file-saver.ts';
 import type { ArchiveObserver } from './observer.ts';
@@ -83,12 +83,7 @@ export async function archive(
       return await archiveOnce(request, observer, signal);
     } catch (error) {
       if (!(error instanceof ReliedPackGone)) throw error;
-      if (attempt === ATTEMPTS) {
-        throw new RepositoryError('REPOSITORY_LOCKED', 'Packs keep being removed while this backup runs', {
-          hint: 'Let prune finish, then run the backup again. Nothing was lost.',
-          cause: error,
-        });
-      }
+      if (attempt === ATTEMPTS) throw reliedPackGone(error);
     }
   }
 }
@@ -121,6 +116,7 @@ async function archiveOnce(
   });
   const pool = new LazyPool(() => new ReadPool(repository, index.table, store, { namespace, ...request }));
   disposal.use(pool);
+  observer.live?.(() => tally.counters(store.uploadedBytes));
 
   const root = await walkSources(request, { parent, tally, store, trees, pool, session, observer, signal });
 
@@ -129,7 +125,7 @@ async function archiveOnce(
   await store.finish();
 
   observer.phase('committing');
-  await requireRelied(repository, index, parent, signal);
+  await requireRelied(repository, index, store.stored, parent, signal);
   await session.assertHeld(signal);
   const record = snapshotRecord(request, {
     root,

@@ -1,4 +1,5 @@
-import { listNamed } from '../repository/listing.ts';
+import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { listNamed, packKey } from '../repository/listing.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { SnapshotList } from '../repository/snapshots.ts';
@@ -10,31 +11,58 @@ export class ReliedPackGone extends Error {
   override readonly name = 'ReliedPackGone';
 }
 
+/** For when starting again does not help, or cannot be done. */
+export function reliedPackGone(cause: ReliedPackGone): RepositoryError {
+  return new RepositoryError('REPOSITORY_LOCKED', 'Packs were removed while this backup ran', {
+    hint: 'Let prune finish, then run the backup again. Nothing was lost.',
+    retry: 'later',
+    cause,
+  });
+}
+
 /**
- * Just before the commit: every pack that chunks were found in must still be listed with its length and carry no
+ * Just before the commit: every pack that this run stored or found chunks in must be there with its length and carry no
  * tombstone, and the parent, whose subtrees were taken over unseen, must still be a live snapshot.
  *
+ * @param stored length of each pack that this run has stored, by name
  * @throws {ReliedPackGone}
  */
 export async function requireRelied(
   repository: Repository,
   index: ChunkIndex,
+  stored: ReadonlyMap<string, number>,
   parent: Parent | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const listed = await listNamed(repository.destination, 'packs/', signal);
-  const tombstones = await readTombstones(repository, signal);
+  const relied = new Map(stored);
   for (const number of index.table.reliedPacks()) {
     const pack = index.packs[number];
-    if (pack === undefined) continue;
-    if (listed.get(pack.name)?.size !== pack.length || tombstones.packs.has(pack.name)) {
-      throw new ReliedPackGone(pack.name);
-    }
+    if (pack !== undefined) relied.set(pack.name, pack.length);
+  }
+  const listed = await listNamed(repository.destination, 'packs/', signal);
+  const tombstones = await readTombstones(repository, signal);
+  for (const [name, length] of relied) {
+    // A list may lag behind; an object that is asked for by itself is there or not.
+    const size = listed.get(name)?.size ?? (await sizeOf(repository, packKey(name), signal));
+    if (size !== length || tombstones.packs.has(name)) throw new ReliedPackGone(name);
   }
   if (parent === undefined) return;
   const { id } = parent.snapshot;
   const present = await listNamed(repository.destination, 'snapshots/', signal);
   if (!present.has(id) || tombstones.snapshots.has(id)) throw new ReliedPackGone(`snapshot ${id}`);
+}
+
+async function sizeOf(
+  { destination }: Repository,
+  key: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  try {
+    return (await destination.stat(key, signal)).size;
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
+    throw error;
+  }
 }
 
 /** Live snapshots of this writer, for the head. */

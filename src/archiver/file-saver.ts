@@ -10,6 +10,8 @@ import { metadataOf } from './source-entry.ts';
 /** Files from this size on are cut into spans that different workers read at the same time. */
 const SPAN = 128 * 1024 * 1024;
 
+const CHANGED = ['CHANGED', 'it changed while it was read'] as const;
+
 export interface FileToSave {
   readonly path: ByteString;
   readonly name: ByteString;
@@ -54,7 +56,7 @@ export class FileSaver {
       this.#links.set(key, fresh);
       this.#lead(key, fresh, { file, done });
     } else if (group.entry === undefined) group.waiting.push({ file, done });
-    else this.#settle(file, { ...group.entry, name: file.name }, done);
+    else this.#settleName({ file, done }, group.entry);
   }
 
   /** Reads the inode by this name; by the next one when this name is gone or has become another file. */
@@ -63,8 +65,7 @@ export class FileSaver {
       this.#settle(file, entry, done);
       if (entry?.inode === storedNumber(file.stat.ino)) {
         group.entry = entry;
-        for (const other of group.waiting)
-          this.#settle(other.file, { ...entry, name: other.file.name }, other.done);
+        for (const other of group.waiting) this.#settleName(other, entry);
         group.waiting = [];
         return;
       }
@@ -72,6 +73,12 @@ export class FileSaver {
       if (next === undefined) this.#links.delete(key);
       else this.#lead(key, group, next);
     });
+  }
+
+  /** One more name of a file that was read. */
+  #settleName({ file, done }: NamedFile, entry: FileEntry): void {
+    if (entry.changedWhileRead) this.#tally.problem(file.path, ...CHANGED);
+    this.#settle(file, { ...entry, name: file.name }, done);
   }
 
   #settle(file: FileToSave, entry: FileEntry | undefined, done: PendingEntry): void {
@@ -122,7 +129,12 @@ export class FileSaver {
         done: (outcome) => {
           outcomes[i] = outcome;
           left -= 1;
-          if (left === 0) done(this.#entryOf(file, outcomes));
+          this.#tally.bytesUnderWay += span.length;
+          if (left > 0) return;
+          const entry = this.#entryOf(file, outcomes);
+          // From now on it counts as a whole.
+          if (entry !== undefined) this.#tally.bytesUnderWay -= stat.size;
+          done(entry);
         },
       });
     }
@@ -139,7 +151,7 @@ export class FileSaver {
     }
     const whole = outcomes.length === 1 ? outcomes[0] : undefined;
     const changed = extras.some((one) => one.changed || (whole === undefined && one.stat !== undefined));
-    if (changed) this.#tally.problem(path, 'CHANGED', 'it changed while it was read');
+    if (changed) this.#tally.problem(path, ...CHANGED);
     for (const one of extras)
       for (const what of one.xattrProblems) this.#tally.omit(`extended attribute ${what}`);
     const refreshed = whole?.extras?.stat;

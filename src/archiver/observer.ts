@@ -24,6 +24,8 @@ export interface ArchiveCounters {
 /** Told what happens while a backup runs; cheap calls, none may throw. */
 export interface ArchiveObserver {
   phase(phase: ArchivePhase): void;
+  /** Told at the start how to read the counters at any time: readers go on while the walker waits for them. */
+  live?(counters: () => ArchiveCounters): void;
   /** The walker arrived at a directory. */
   directory(path: ByteString, counters: ArchiveCounters): void;
   problem(problem: EntryProblem): void;

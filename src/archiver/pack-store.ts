@@ -20,7 +20,7 @@ export class PackStore {
   readonly #index: IndexWriter;
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #names: string[] = [];
+  readonly #stored = new Map<string, number>();
   #running = new Set<Promise<void>>();
   #failure: unknown;
   #lastIndexMs: number;
@@ -35,9 +35,9 @@ export class PackStore {
     this.#lastIndexMs = repository.clock.monotonic();
   }
 
-  /** Names of the packs this run has stored. */
-  get stored(): readonly string[] {
-    return this.#names;
+  /** Length of each pack that this run has stored, by name. */
+  get stored(): ReadonlyMap<string, number> {
+    return this.#stored;
   }
 
   get inFlight(): number {
@@ -109,7 +109,7 @@ export class PackStore {
       if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
     }
     this.uploadedBytes += pack.bytes.length;
-    this.#names.push(pack.name);
+    this.#stored.set(pack.name, pack.bytes.length);
     this.#index.add(pack.indexEntry);
     const now = this.#repository.clock.monotonic();
     if (now - this.#lastIndexMs < INDEX_EVERY_MS && this.#index.pendingBytes < INDEX_EVERY_BYTES) return;

@@ -81,7 +81,9 @@ export class ReadPool {
 
   /** Hands a batch to the worker with the least to do. */
   submit(batch: Batch): void {
-    const slot = this.#slots.reduce((least, one) => (one.outstandingBytes < least.outstandingBytes ? one : least));
+    const slot = this.#slots.reduce((least, one) =>
+      one.outstandingBytes < least.outstandingBytes ? one : least,
+    );
     const number = this.#nextBatch;
     this.#nextBatch += 1;
     this.#batches.set(number, batch);
@@ -93,7 +95,10 @@ export class ReadPool {
 
   /** Waits until a worker can take another batch. */
   async room(signal: AbortSignal): Promise<void> {
-    await this.#until(() => this.#slots.some((slot) => slot.outstanding < QUEUED && slot.outstandingBytes < QUEUED_BYTES), signal);
+    await this.#until(
+      () => this.#slots.some((slot) => slot.outstanding < QUEUED && slot.outstandingBytes < QUEUED_BYTES),
+      signal,
+    );
   }
 
   /** Waits for every result so far. */

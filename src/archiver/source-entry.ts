@@ -69,7 +69,17 @@ export function sameMetadata(old: Entry, now: EntryMetadata): boolean {
     old.mtimeNs === now.mtimeNs &&
     old.ctimeNs === now.ctimeNs &&
     old.inode === now.inode &&
-    old.links?.count === now.links?.count
+    old.links?.count === now.links?.count &&
+    old.links?.device === now.links?.device &&
+    sameXattrs(old.xattrs, now.xattrs)
+  );
+}
+
+function sameXattrs(old: EntryMetadata['xattrs'] = [], now: EntryMetadata['xattrs'] = []): boolean {
+  if (old === now) return true;
+  return (
+    old.length === now.length &&
+    old.every(({ name, value }, at) => name === now[at]?.name && now[at].value.equals(value))
   );
 }
 

@@ -37,3 +37,8 @@ function arrange(path: ByteString, rests: readonly (readonly ByteString[])[]): S
   });
   return { path, whole: false, children };
 }
+
+/** The sources at or below a node. */
+export function sourcesBelow(node: SourceNode): readonly ByteString[] {
+  return node.whole ? [node.path] : node.children.flatMap((child) => sourcesBelow(child.node));
+}

@@ -12,7 +12,7 @@ import { PackWriter } from '../repository/pack-writer.ts';
 import { commitSnapshot, listSnapshots } from '../repository/snapshots.ts';
 import { snapshotRecord, type ArchiveRequest, type ArchiveSummary } from './archive.ts';
 import { ChunkSink } from './chunk-sink.ts';
-import { liveCount, requireRelied } from './commit.ts';
+import { liveCount, ReliedPackGone, reliedPackGone, requireRelied } from './commit.ts';
 import { Cutter } from './cutter.ts';
 import type { ArchiveObserver } from './observer.ts';
 import { PackStore } from './pack-store.ts';
@@ -46,7 +46,7 @@ export async function archiveStream(
   const snapshots = await listSnapshots(repository, signal);
   const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
   const tally = new Tally(observer);
-  const store = new PackStore(repository, signal);
+  await using store = new PackStore(repository, signal);
   const trees = new TreeStore(repository, index.table, store, {
     namespace,
     compression: request.compression,
@@ -99,7 +99,12 @@ export async function archiveStream(
   await store.finish();
 
   observer.phase('committing');
-  await requireRelied(repository, index, undefined, signal);
+  try {
+    await requireRelied(repository, index, store.stored, undefined, signal);
+  } catch (error) {
+    // A stream cannot be read a second time.
+    throw error instanceof ReliedPackGone ? reliedPackGone(error) : error;
+  }
   await session.assertHeld(signal);
   const record = snapshotRecord(
     { ...request, sources: [path] },

@@ -20,6 +20,8 @@ export class Tally {
   links = 0;
   others = 0;
   bytesDone = 0;
+  /** Read of large files that are not whole yet. */
+  bytesUnderWay = 0;
   bytesRead = 0;
   #problemBytes = 0;
   readonly #omitted = new Map<string, number>();

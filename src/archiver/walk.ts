@@ -7,9 +7,10 @@ import {
   type EntryMetadata,
   type Xattr,
 } from '../format/tree.ts';
+import { shownPath } from './exclude-decision.ts';
 import type { DirectoryScope, Excluder } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
-import { parentEntries, type Parent } from './parent.ts';
+import { parentDirectory, type Parent } from './parent.ts';
 import { PendingDirectory, type StoredDirectory } from './pending-directory.ts';
 import {
   kindOf,
@@ -29,10 +30,13 @@ import {
   sameSpecial,
   specialEntry,
 } from './source-entry.ts';
-import type { SourceNode } from './source-tree.ts';
+import { sourcesBelow, type SourceNode } from './source-tree.ts';
 import type { Tally } from './tally.ts';
 
-/** Paths that may have changed since the parent snapshot, from a watcher that misses nothing else. */
+/**
+ * Paths that may have changed since the parent snapshot's run began, from a watcher that misses nothing else. Only for a
+ * run with the same exclude settings as the parent's: what was left out then is not looked for again.
+ */
 export interface ChangeSet {
   /** Directories to list and look at entry by entry. */
   readonly directories: ReadonlySet<ByteString>;
@@ -41,6 +45,8 @@ export interface ChangeSet {
 export interface WalkParts {
   readonly parent: Parent | undefined;
   readonly changes: ChangeSet | undefined;
+  /** Names of files in the tree that hold exclude rules for everything below their directory. */
+  readonly ruleFiles: ReadonlySet<ByteString>;
   readonly files: Pick<FileSaver, 'save' | 'keep'>;
   readonly tally: Tally;
   /** A look at the directory that was taken earlier in this run, if any. */
@@ -63,6 +69,8 @@ interface Visit {
   readonly node: SourceNode | undefined;
   readonly excluder: Excluder | undefined;
   readonly scope: DirectoryScope | undefined;
+  /** A file with exclude rules has changed further up: other entries than before may be left out here. */
+  readonly rulesChanged: boolean;
 }
 
 /**
@@ -84,6 +92,7 @@ export async function walk(
     node: sources.whole ? undefined : sources,
     excluder: undefined,
     scope: undefined,
+    rulesChanged: false,
   };
   if (!sources.whole) {
     await walkDirectory(visit, parts, root);
@@ -101,20 +110,21 @@ async function walkDirectory(
 ): Promise<void> {
   const { path } = visit;
   await parts.pace(path);
-  const known = await parentEntries(parts.parent, visit.old, visit.oldRoot, parts.signal);
-  const reuse = known === undefined ? undefined : (visit.old?.id ?? visit.oldRoot);
+  const known = await parentDirectory(parts.parent, visit.old, visit.oldRoot, parts.signal);
+  const reuse = known?.whole === true ? known.id : undefined;
   const pending = new PendingDirectory(parts.storeChunk, reuse, completed);
   const below: (() => Promise<void>)[] = [];
   const step = new DirectoryStep(visit, parts, pending, below);
-  if (known !== undefined && canSkipListing(visit, parts)) step.reuseListing(known);
-  else step.list(known ?? []);
+  if (known?.whole === true && canSkipListing(visit, parts)) step.reuseListing(known.entries);
+  else step.list(known?.entries ?? []);
   for (const descend of below) await descend();
   pending.listed();
 }
 
 /** With a change set, a directory whose own times stand and that nothing dirty lies in needs no listing. */
-function canSkipListing({ path, old, stat, node }: Visit, { changes }: WalkParts): boolean {
+function canSkipListing({ path, old, stat, node, rulesChanged }: Visit, { changes }: WalkParts): boolean {
   if (changes === undefined || old === undefined || stat === undefined || node !== undefined) return false;
+  if (rulesChanged) return false;
   return stat.mtimeNs === old.mtimeNs && stat.ctimeNs === old.ctimeNs && !changes.directories.has(path);
 }
 
@@ -124,12 +134,14 @@ class DirectoryStep {
   readonly #parts: WalkParts;
   readonly #pending: PendingDirectory;
   readonly #below: (() => Promise<void>)[];
+  #rulesChanged: boolean;
 
   constructor(visit: Visit, parts: WalkParts, pending: PendingDirectory, below: (() => Promise<void>)[]) {
     this.#visit = visit;
     this.#parts = parts;
     this.#pending = pending;
     this.#below = below;
+    this.#rulesChanged = visit.rulesChanged;
   }
 
   /** The directory stands as it was: only its subdirectories are looked at, one stat each. */
@@ -172,6 +184,7 @@ class DirectoryStep {
         else this.#entry(name, entryPath, stat, before, undefined, scope);
       }
       if (old.skipped || old.rest > 0) this.#pending.differs();
+      this.#rulesChanged ||= this.#rulesDiffer(listed, oldEntries);
     } finally {
       listed.close();
     }
@@ -200,6 +213,12 @@ class DirectoryStep {
     const kind = kindOf(stat);
     if (kind === undefined) {
       tally.omit('entries of a kind that cannot be stored');
+      this.#pending.differs();
+      return;
+    }
+    if (node?.whole === false && kind !== 'directory') {
+      for (const source of sourcesBelow(node))
+        tally.problem(source, 'ENOTDIR', `the source is not there: ${shownPath(path)} is no directory`);
       this.#pending.differs();
       return;
     }
@@ -235,7 +254,7 @@ class DirectoryStep {
     const { parent, files } = this.#parts;
     const before = old?.type === 'file' ? old : undefined;
     if (before !== undefined && parent !== undefined && isUnchangedFile(before, stat, parent)) {
-      this.#keep(before);
+      this.#keep(before, storedNumber(stat.dev));
       return;
     }
     files.save({ path, name, stat, old: before }, this.#pending.expect());
@@ -277,6 +296,7 @@ class DirectoryStep {
         node: way.node,
         excluder: way.excluder,
         scope: way.scope,
+        rulesChanged: this.#rulesChanged,
       };
       await walkDirectory(visit, this.#parts, completed);
     });
@@ -308,8 +328,11 @@ class DirectoryStep {
     );
   }
 
-  #keep(entry: Entry): void {
+  /** @param device where it was found, when it was looked at: devices may have other numbers since the last start */
+  #keep(old: Entry, device?: number): void {
     const { tally, files } = this.#parts;
+    const moved = device !== undefined && old.links !== undefined && old.links.device !== device;
+    const entry = moved ? { ...old, links: { device, count: old.links.count } } : old;
     tally.owner(entry.uid, entry.gid);
     if (entry.type === 'file') {
       tally.filesUnchanged += 1;
@@ -317,13 +340,18 @@ class DirectoryStep {
       files.keep(entry);
     } else if (entry.type === 'symlink') tally.links += 1;
     else if (entry.type !== 'directory') tally.others += 1;
-    this.#pending.add(entry, true);
+    this.#pending.add(entry, !moved);
   }
 
   #metadata(name: ByteString, path: ByteString, stat: SourceStat, old: Entry | undefined): EntryMetadata {
-    const sameCtime =
-      old !== undefined && old.ctimeNs === stat.ctimeNs && old.inode === storedNumber(stat.ino);
-    return { ...metadataOf(name, stat), xattrs: sameCtime ? old.xattrs : this.#xattrs(path) };
+    const { parent } = this.#parts;
+    const sameXattrs =
+      old !== undefined &&
+      parent !== undefined &&
+      old.ctimeNs === stat.ctimeNs &&
+      old.inode === storedNumber(stat.ino) &&
+      stat.ctimeNs < parent.trustedBeforeNs;
+    return { ...metadataOf(name, stat), xattrs: sameXattrs ? old.xattrs : this.#xattrs(path) };
   }
 
   #xattrs(path: ByteString): Xattr[] | undefined {
@@ -334,6 +362,19 @@ class DirectoryStep {
       tally.omit(`extended attributes: ${errnoOf(error) ?? 'unreadable'}`);
       return undefined;
     }
+  }
+
+  /** Whether files with exclude rules came, went or changed in this directory. */
+  #rulesDiffer(listed: ListedDirectory, oldEntries: readonly Entry[]): boolean {
+    const { ruleFiles, changes, parent } = this.#parts;
+    if (changes === undefined || parent === undefined || ruleFiles.size === 0) return false;
+    const old = new Map(oldEntries.map((entry) => [entry.name, entry]));
+    return [...ruleFiles].some((name) => {
+      const before = old.get(name);
+      const stat = listed.names.includes(name) ? listed.stat(name) : undefined;
+      if (before === undefined || stat === undefined) return (before ?? stat) !== undefined;
+      return before.type !== 'file' || !isUnchangedFile(before, stat, parent);
+    });
   }
 
   #scope(names: readonly ByteString[]): DirectoryScope | undefined {

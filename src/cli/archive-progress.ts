@@ -1,6 +1,6 @@
 /** A running backup as the person sees it: counters, the path, and what could not be read. */
 import type { ArchiveCounters, ArchiveObserver, ArchivePhase } from '../archiver/observer.ts';
-import { textOfBytes } from '../base/byte-path.ts';
+import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { Progress } from './progress.ts';
 import { printableBytes } from './terminal.ts';
@@ -16,6 +16,8 @@ export interface ExpectedTotals {
 
 export interface WatchParts {
   readonly progress: Progress;
+  /** One that does not exist is a mistake of the person, not of the moment. */
+  readonly sources: readonly ByteString[];
   /** Undefined until known; asked again at each update. */
   readonly totals: () => ExpectedTotals | undefined;
   /** For programs: every problem as an object. Undefined when people read. */
@@ -24,7 +26,13 @@ export interface WatchParts {
   readonly phaseName: (phase: ArchivePhase) => string;
 }
 
-export function watchArchive({ progress, totals, onProblem, phaseName }: WatchParts): ArchiveObserver {
+export function watchArchive({
+  progress,
+  sources,
+  totals,
+  onProblem,
+  phaseName,
+}: WatchParts): ArchiveObserver {
   let phase: ArchivePhase = 'scanning';
   let counters: ArchiveCounters | undefined;
   let path = '';
@@ -58,7 +66,7 @@ export function watchArchive({ progress, totals, onProblem, phaseName }: WatchPa
     problem: (problem) => {
       problems += 1;
       if (onProblem !== undefined) onProblem(problem);
-      else if (problems <= PROBLEMS_SHOWN) progress.note(problemText(problem));
+      else if (problems <= PROBLEMS_SHOWN) progress.note(problemText(problem, sources));
     },
     ruleProblem: (error) => progress.note(`Warning: ${error.message}. ${error.hint}`),
   };
@@ -68,7 +76,9 @@ function filesDone({ filesNew, filesChanged, filesUnchanged, filesFailed }: Arch
   return filesNew + filesChanged + filesUnchanged + filesFailed;
 }
 
-function problemText({ path, code, message }: EntryProblem): string {
-  const said = message.includes(code) ? message : `${message} (${code})`;
-  return `Not saved as it should be: ${printableBytes(path)}: ${said}`;
+function problemText({ path, code, message }: EntryProblem, sources: readonly ByteString[]): string {
+  const shown = printableBytes(path);
+  const isMissing = sources.some((source) => source === path || source.startsWith(`${path}/`));
+  if (code === 'ENOENT' && isMissing) return `Not saved: ${shown} does not exist`;
+  return `Not saved as it should be: ${shown}: ${message.includes(code) ? message : `${message} (${code})`}`;
 }

@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
+import type { PatternSetting } from '../archiver/exclude-patterns.ts';
+import { Scout } from '../archiver/scout.ts';
 import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../codec/compress.ts';
+import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
-import { neverBackedUp, openChosen } from './open.ts';
+import { neverBackedUp, withRepository } from './open.ts';
 import {
   addExamples,
   addOutputOptions,
@@ -13,10 +16,12 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { save, summaryObject, summaryText } from './save.ts';
+import { save, saveStream, showEstimate } from './save.ts';
+import { showSummary } from './save-summary.ts';
 import { resolveSources } from './sources.ts';
+import { streamSource, type StreamOptions, type StreamSource } from './stream-source.ts';
 
-interface BackupOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
+interface BackupOptions extends RepositoryOptions, OutputOptions, GivenExcludes, StreamOptions {
   readonly tag?: readonly string[];
   readonly host?: string;
   readonly pin?: boolean;
@@ -25,11 +30,12 @@ interface BackupOptions extends RepositoryOptions, OutputOptions, GivenExcludes 
   readonly deduplication: boolean;
   readonly parent?: string;
   readonly force?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('<path...>', 'files and directories to save')
+    .argument('[path...]', 'files and directories to save')
     .optionsGroup('The snapshot:')
     .option('--tag <tags>', 'Words to find it by, separated by commas (repeatable)', collect)
     .option('--host <name>', 'The name of this machine in it')
@@ -38,9 +44,13 @@ export function define(command: Command, context: Context): void {
       '--parent <id>',
       'Compare with this snapshot instead of the newest one of the same paths; "none" reads every file',
     )
-    .option('-f, --force', 'Read every file again, changed or not');
+    .option('-f, --force', 'Read every file again, changed or not')
+    .option('-n, --dry-run', 'Only say what would be saved and how much would be read');
   const patterns = addExcludeOptions(command);
   command
+    .optionsGroup('Something else than files:')
+    .option('--stdin-name <name>', 'Save standard input as a file of this name')
+    .option('--stdin-command [command]', 'Save the output of a command; when it fails there is no snapshot')
     .optionsGroup('How it is stored:')
     .option('--compression <how>', 'zstd:1 to zstd:19, zstd (as zstd:3), auto or none', parseCompression)
     .option('--no-encryption', 'Store file contents and names so that anybody can read them')
@@ -53,47 +63,62 @@ export function define(command: Command, context: Context): void {
   addExamples(command, [
     ['holdfast backup -r /mnt/backup ~/Documents', 'save a directory'],
     ['holdfast backup --exclude "*.tmp" --exclude-caches ~', 'leave some things out'],
+    ['holdfast backup --stdin-name db.sql --stdin-command -- mysqldump shop', 'save what a program prints'],
   ]);
-  command.action(async (paths: readonly string[], options: BackupOptions) => {
-    await backup(paths, excludes(options), options);
-  });
-
-  const excludes = (options: BackupOptions) =>
-    excludeOptions(options, patterns, neverBackedUp(options, context.env));
-
-  async function backup(
-    paths: readonly string[],
-    exclude: ReturnType<typeof excludeOptions>,
-    options: BackupOptions,
-  ): Promise<void> {
-    if (options.force === true && options.parent !== undefined) {
+  command.action(async (words: readonly string[], options: BackupOptions) => {
+    if (options.force === true && options.parent !== undefined)
       throw usage('--force and --parent contradict each other', 'Give one of them.');
-    }
-    const { paths: sources, notes } = resolveSources(paths, process.cwd(), exclude.never);
-    const repository = await openChosen(options, context);
-    try {
-      const summary = await save(
-        {
-          repository,
-          sources,
-          host: options.host,
-          tags: commaList(options.tag),
-          pinned: options.pin ?? false,
-          compression: options.compression ?? DEFAULT_COMPRESSION,
-          plain: !options.encryption,
-          isolated: !options.deduplication,
-          exclude,
-          parent: parentOf(options),
-        },
-        { ...options, notes },
-        context,
-      );
-      if (options.json === true) await context.out.json(summaryObject(summary));
-      else if (options.quiet !== true) await context.out.write(summaryText(summary, context));
-    } finally {
-      await repository.close();
-    }
+    const stream = streamSource(options, words, context);
+    if (stream === undefined) await backUpFiles(words, patterns, options, context);
+    else await backUpStream(stream, options, context);
+  });
+}
+
+async function backUpFiles(
+  words: readonly string[],
+  patterns: readonly PatternSetting[],
+  options: BackupOptions,
+  context: Context,
+): Promise<void> {
+  if (words.length === 0)
+    throw usage('Nothing to back up was named', 'Name files or directories: holdfast backup ~/Documents');
+  const exclude = excludeOptions(options, patterns, neverBackedUp(options, context.env));
+  const { paths, notes } = resolveSources(words, process.cwd(), exclude.never);
+  const parent = parentOf(options);
+  // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.
+  const scout = parent === 'none' ? undefined : Scout.start(paths);
+  try {
+    await withRepository(options, context, async (repository) => {
+      const request = { ...common(repository, options), sources: paths, exclude, parent, scout };
+      if (options.dryRun === true) await showEstimate(request, { ...options, notes }, context);
+      else await showSummary(await save(request, { ...options, notes }, context), options, context);
+    });
+  } finally {
+    scout?.stop();
   }
+}
+
+async function backUpStream(stream: StreamSource, options: BackupOptions, context: Context): Promise<void> {
+  if (!options.deduplication || options.dryRun === true) {
+    const option = options.dryRun === true ? '--dry-run' : '--no-deduplication';
+    throw usage(`${option} is not possible for what comes from a program`, `Leave out ${option}.`);
+  }
+  await withRepository(options, context, async (repository) => {
+    const request = { ...common(repository, options), path: stream.path };
+    await showSummary(await saveStream(request, stream.read(), options, context), options, context);
+  });
+}
+
+function common(repository: Repository, options: BackupOptions) {
+  return {
+    repository,
+    host: options.host,
+    tags: commaList(options.tag),
+    pinned: options.pin ?? false,
+    compression: options.compression ?? DEFAULT_COMPRESSION,
+    plain: !options.encryption,
+    isolated: !options.deduplication,
+  };
 }
 
 function parentOf({ parent, force }: BackupOptions): 'auto' | 'none' | { snapshot: string } {

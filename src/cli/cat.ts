@@ -5,6 +5,7 @@ import { textOfBytes } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import type { Context } from './context.ts';
 import {
+  ONE_SNAPSHOT,
   addExamples,
   addFilterOptions,
   addRepositoryOptions,
@@ -17,7 +18,7 @@ export function define(command: Command, context: Context): void {
   command
     .argument('<snapshot>', 'id, the beginning of one, latest, or latest~1 for the one before')
     .argument('<path>', 'the file, by the path it had when it was saved');
-  addFilterOptions(command);
+  addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addExamples(command, [
     ['holdfast cat latest ~/notes.txt', 'show a file'],
@@ -27,7 +28,8 @@ export function define(command: Command, context: Context): void {
     await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
       const snapshot = chooseSnapshot(snapshots, name, options);
       const found = await findPath(trees.reader(snapshot), snapshot, sourcePath(path), context.signal);
-      if (found.entry?.type !== 'file') throw notAFile(textOfBytes(found.path), found.entry?.type ?? 'directory');
+      if (found.entry?.type !== 'file')
+        throw notAFile(textOfBytes(found.path), found.entry?.type ?? 'directory');
       const content = fileContent(repository, index, snapshot, found.entry, undefined, context.signal);
       for await (const piece of content) await context.out.bytes(piece);
     });

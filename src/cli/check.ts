@@ -29,18 +29,17 @@ export function define(command: Command, context: Context): void {
   command
     .optionsGroup('How thorough:')
     .option('--read-data', 'Read all stored data and compare every piece with its name')
-    .option(
-      '--read-data-subset <part>',
-      'Read a random part of it: 5% or 500M',
-      parseSubset,
-    );
+    .option('--read-data-subset <part>', 'Read a random part of it: 5% or 500M', parseSubset);
   addRepositoryOptions(command);
-  addOutputOptions(command, { json: 'The report as a JSON object', quiet: 'Say nothing unless something is wrong' });
+  addOutputOptions(command, {
+    json: 'The report as a JSON object',
+    quiet: 'Say nothing unless something is wrong',
+  });
   command.addHelpText(
     'after',
     '\nWithout options the structure is verified: every object but the data itself. Nothing is ever changed.\nExit code 1 means damage was found.',
   );
-  addExamples(command, [['holdfast check --read-data-subset 5%', 'each week; all of it in half a year']]);
+  addExamples(command, [['holdfast check --read-data-subset 5%', 'a part of the data, each week']]);
   command.action(async (options: CheckOptions) => {
     if (options.readData === true && options.readDataSubset !== undefined)
       throw usage('--read-data and --read-data-subset contradict each other', 'Give one of them.');
@@ -56,7 +55,10 @@ function parseSubset(text: string): ReadData {
   if (percent === undefined) return { bytes: parseSize(text) };
   const part = Number(percent);
   if (part > 0 && part <= 100) return { percent: part };
-  throw usage(`${text} is not a part of the data`, 'Give a percentage from above 0 to 100, or a size such as 500M.');
+  throw usage(
+    `${text} is not a part of the data`,
+    'Give a percentage from above 0 to 100, or a size such as 500M.',
+  );
 }
 
 async function run(repository: Repository, options: CheckOptions, context: Context): Promise<void> {
@@ -133,9 +135,13 @@ function reportText(report: CheckReport, readData: ReadData, { out, env }: Conte
     `Checked ${count(counts.snapshots, 'snapshot')}, ${count(counts.trees, 'directory', 'directories')}, ${count(counts.packs, 'pack')} (${formatBytes(counts.packBytes)}) in ${formatDuration(report.durationMs)}.`,
   );
   if (readData !== false)
-    lines.push(`Read ${count(counts.packsRead, 'pack')} (${formatBytes(counts.bytesRead)}) and compared every piece with its name.`);
+    lines.push(
+      `Read ${count(counts.packsRead, 'pack')} (${formatBytes(counts.bytesRead)}) and compared every piece with its name.`,
+    );
   if (counts.packsUnreferenced > 0)
-    lines.push(`${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "holdfast prune" frees the space.`);
+    lines.push(
+      `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "holdfast prune" frees the space.`,
+    );
   if (report.status === 'ok') {
     lines.push(green('No errors were found.'));
     if (readData === false) lines.push('The data itself was not read: --read-data does that.');

@@ -5,6 +5,7 @@ import type { Snapshot } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
 import { CHANGE_SIGNS, changeLine, changeObject, totalsObject, totalsText } from './listing-changes.ts';
 import {
+  ONE_SNAPSHOT,
   addExamples,
   addFilterOptions,
   addOutputOptions,
@@ -25,7 +26,7 @@ export function define(command: Command, context: Context): void {
     .argument('<to>', 'the newer snapshot; SNAPSHOT:PATH for a part of it')
     .optionsGroup('What to show:')
     .option('--directory-times', 'Also directories of which only the time differs');
-  addFilterOptions(command);
+  addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addOutputOptions(command, {
     json: 'One JSON object for each change, and one with totals',

@@ -5,12 +5,7 @@ import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
 import { RepositoryError } from '../base/errors.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import { openDestination } from '../destination/open.ts';
-import {
-  createRepository,
-  openRepository,
-  readKeyFiles,
-  type Repository,
-} from '../repository/repository.ts';
+import { createRepository, openRepository, readKeyFiles, type Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { openOptions, passphraseCost } from './open.ts';
 import { generatePassphrase, writeRecoveryKit } from './recovery-kit.ts';

@@ -31,10 +31,18 @@ export function addExcludeOptions(command: Command): readonly PatternSetting[] {
       'Leave out what matches, as in .gitignore; a later "!pattern" takes back in (repeatable)',
       add('--exclude', false),
     )
-    .option('--iexclude <pattern>', 'The same without regard to upper and lower case', add('--iexclude', true))
-    .option('--exclude-file <file>', 'Patterns from a file, one on each line (repeatable)', (file: string) => {
-      patterns.push(...readPatterns(file));
-    })
+    .option(
+      '--iexclude <pattern>',
+      'The same without regard to upper and lower case',
+      add('--iexclude', true),
+    )
+    .option(
+      '--exclude-file <file>',
+      'Patterns from a file, one on each line (repeatable)',
+      (file: string) => {
+        patterns.push(...readPatterns(file));
+      },
+    )
     .option(
       '--ignore-file <name>',
       'Obey files of this name found in the source, such as .gitignore (repeatable)',

@@ -10,7 +10,13 @@ import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts'
 import type { Context } from './context.ts';
 import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
 import { neverBackedUp } from './open.ts';
-import { addExamples, addOutputOptions, addRepositoryOptions, type OutputOptions, type RepositoryOptions } from './options.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  type OutputOptions,
+  type RepositoryOptions,
+} from './options.ts';
 import { resolveSources } from './sources.ts';
 
 interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {

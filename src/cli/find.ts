@@ -8,6 +8,7 @@ import { resolveSnapshot, type Snapshot } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
 import { foundObject, foundTable } from './listing-versions.ts';
 import {
+  ALL_SNAPSHOTS,
   addExamples,
   addFilterOptions,
   addOutputOptions,
@@ -43,7 +44,11 @@ export function define(command: Command, context: Context): void {
     .option('--max-size <size>', 'Files of at most this size', parseSize)
     .option('--newer <when>', 'Changed since a date (2026-11-21) or in the last 3d, 12h', when)
     .option('--older <when>', 'Changed before', when);
-  addFilterOptions(command).option('-s, --snapshot <id>', 'Only this one (repeatable)', collect);
+  addFilterOptions(command, ALL_SNAPSHOTS).option(
+    '-s, --snapshot <id>',
+    'Only this one (repeatable)',
+    collect,
+  );
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each find in each snapshot' });
   addExamples(command, [

@@ -15,6 +15,7 @@ import { forgetSnapshots, listSnapshots, resolveSnapshot, type Snapshot } from '
 import type { Context } from './context.ts';
 import { withRepository } from './open.ts';
 import {
+  ALL_SNAPSHOTS,
   addExamples,
   addFilterOptions,
   addOutputOptions,
@@ -57,21 +58,30 @@ const UNITS = ['hourly', 'daily', 'weekly', 'monthly', 'yearly'];
 
 export function define(command: Command, context: Context): void {
   command.argument('[snapshot...]', 'ids to remove, instead of rules');
-  command
-    .optionsGroup('What to keep:')
-    .option('--keep-last <n>', 'The newest n, or "all"', parseCount);
+  command.optionsGroup('What to keep:').option('--keep-last <n>', 'The newest n, or "all"', parseCount);
   for (const unit of UNITS)
-    command.option(`--keep-${unit} <n>`, `The newest of each ${UNIT_WORDS[unit] ?? unit}, for n of them`, parseCount);
+    command.option(
+      `--keep-${unit} <n>`,
+      `The newest of each ${UNIT_WORDS[unit] ?? unit}, for n of them`,
+      parseCount,
+    );
   command.option('--keep-within <time>', 'All of the last 1y2m3d4h, counted from the newest');
   for (const unit of UNITS)
-    command.option(`--keep-within-${unit} <time>`, `The newest of each ${UNIT_WORDS[unit] ?? unit} in that time`);
+    command.option(
+      `--keep-within-${unit} <time>`,
+      `The newest of each ${UNIT_WORDS[unit] ?? unit} in that time`,
+    );
   command
     .option('--keep-tag <tags>', 'All with these tags, separated by commas (repeatable)', collect)
     .optionsGroup('How to go about it:')
-    .option('--group-by <fields>', 'Apply the rules to each host, paths, tags, user, or none (default: host,paths)', parseGroupBy)
+    .option(
+      '--group-by <fields>',
+      'Apply the rules to each host, paths, tags, user, or none (default: host,paths)',
+      parseGroupBy,
+    )
     .option('-n, --dry-run', 'Only show what would be kept and removed, and why')
     .option('--prune', 'Then free the space, as "holdfast prune" does');
-  addFilterOptions(command);
+  addFilterOptions(command, ALL_SNAPSHOTS);
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'The plan as a JSON object', quiet: 'Say nothing but errors' });
   command.addHelpText(
@@ -108,7 +118,10 @@ function requireRulesOrIds(ids: readonly string[], options: ForgetOptions): void
   const rules = Object.keys(options).some((name) => name.startsWith('keep'));
   if (ids.length > 0 && rules) throw usage('Ids and rules cannot be combined', 'Give one or the other.');
   if (ids.length === 0 && !rules)
-    throw usage('Nothing says what to keep', 'Give rules such as --keep-daily 7, or the ids of snapshots to remove.');
+    throw usage(
+      'Nothing says what to keep',
+      'Give rules such as --keep-daily 7, or the ids of snapshots to remove.',
+    );
 }
 
 async function forget(
@@ -140,14 +153,24 @@ async function forgetNamed(
   const chosen = [...new Set(names.map((name) => resolveSnapshot(live, name)))];
   const pinned = chosen.filter(({ record }) => record.pinned);
   if (pinned.length > 0) {
-    throw new RepositoryError('REFUSED', `Snapshot ${pinned.map(({ id }) => shortId(id)).join(', ')} is pinned`, {
-      hint: 'If it may go, let it go first with: holdfast tag --unpin ID',
-    });
+    throw new RepositoryError(
+      'REFUSED',
+      `Snapshot ${pinned.map(({ id }) => shortId(id)).join(', ')} is pinned`,
+      {
+        hint: 'If it may go, let it go first with: holdfast tag --unpin ID',
+      },
+    );
   }
   const remove = chosen.map(({ id }) => id);
   if (options.dryRun !== true) await forgetSnapshots(repository, remove, 'removed by id', context.signal);
   if (options.json === true)
-    await context.out.json({ type: 'forget', dry_run: options.dryRun ?? false, groups: [], keep: [], remove });
+    await context.out.json({
+      type: 'forget',
+      dry_run: options.dryRun ?? false,
+      groups: [],
+      keep: [],
+      remove,
+    });
   else if (options.quiet !== true) await context.out.line(outcome(remove.length, options));
   return remove.length;
 }
@@ -171,9 +194,12 @@ async function forgetByRules(
   const plan = planRetention(inputs, policyOf(options), context.clock.now());
   if (options.json === true) await context.out.json(planObject(plan, options));
   else if (options.quiet !== true) await context.out.write(planText(plan, context));
-  if (options.dryRun !== true) await forgetSnapshots(repository, plan.remove, 'removed by rules', context.signal);
+  if (options.dryRun !== true)
+    await forgetSnapshots(repository, plan.remove, 'removed by rules', context.signal);
   if (options.json !== true && options.quiet !== true)
-    await context.out.line(`${outcome(plan.remove.length, options)} ${count(plan.keep.length, 'stays', 'stay')}.`);
+    await context.out.line(
+      `${outcome(plan.remove.length, options)} ${count(plan.keep.length, 'stays', 'stay')}.`,
+    );
   return plan.remove.length;
 }
 

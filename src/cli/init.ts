@@ -55,7 +55,8 @@ async function init(options: InitOptions, context: Context): Promise<void> {
   }
   await requireNone(location, context);
   const passphrase = await newPassphrase(options, context);
-  const like = options.like === undefined ? undefined : await openLike(options.like, passphrase, options, context);
+  const like =
+    options.like === undefined ? undefined : await openLike(options.like, passphrase, options, context);
   const recovery = randomBytes(32);
   const destination = await openDestination(location, { create: true });
   try {
@@ -113,7 +114,9 @@ async function openLike(
     ...(options.likePasswordCommand === undefined ? {} : { passwordCommand: options.likePasswordCommand }),
   });
   const first: Secret =
-    given === undefined ? { kind: 'passphrase', text: passphrase } : secretOf(await readGiven(given, context));
+    given === undefined
+      ? { kind: 'passphrase', text: passphrase }
+      : secretOf(await readGiven(given, context));
   try {
     return await openAt(location, first, context);
   } catch (error) {

@@ -2,17 +2,22 @@
 import { basename, relative } from 'node:path';
 import type { Environment } from './terminal.ts';
 
+/** Whether this is `npm start -- …` in this package's own folder. */
+function isNpmStart(env: Environment): boolean {
+  return env['npm_lifecycle_event'] === 'start' && env['npm_package_name'] === 'holdfast';
+}
+
 /** `npm start --` below npm, `holdfast` where it is installed, else the launcher by its path. */
 export function invocation(env: Environment, script: string | undefined, workingDirectory: string): string {
-  if (env['npm_lifecycle_event'] === 'start') return 'npm start --';
+  if (isNpmStart(env)) return 'npm start --';
   if (script === undefined || basename(script) === 'holdfast') return 'holdfast';
   const path = relative(workingDirectory, script);
   return `node ${quoted(path.startsWith('..') ? script : path)}`;
 }
 
-/** Where a relative path that the person typed begins: npm changes to the folder of its package. */
-export function typedDirectory(env: Environment, workingDirectory: string): string {
-  return env['npm_lifecycle_event'] === undefined ? workingDirectory : (env['INIT_CWD'] ?? workingDirectory);
+/** Where the person typed the command, if that is not the working directory: npm changes to its package's folder. */
+export function typedDirectory(env: Environment): string | undefined {
+  return isNpmStart(env) ? env['INIT_CWD'] : undefined;
 }
 
 /** For a shell; what needs no quotes stays as it is. */

@@ -67,13 +67,21 @@ export function define(command: Command, context: Context): void {
     await withRepository(options, context, async (repository) => await addOne(repository, options, context));
   });
 
-  const remove = sub('remove', 'Take a key away').argument('<id>', 'its id, or the beginning, from "keys list"');
+  const remove = sub('remove', 'Take a key away').argument(
+    '<id>',
+    'its id, or the beginning, from "keys list"',
+  );
   addCommon(remove, 'The result as a JSON object');
   remove.action(async (id: string, options: KeyOptions) => {
     await withRepository(options, context, async (repository) => {
       const { slot, kind } = chooseKey(await listKeys(repository, context.signal), id);
       await removeKey(repository, slot, context.signal);
-      await say(`Removed the ${WORDS[kind]} ${shortId(slot)}.`, { type: 'key_removed', id: slot }, options, context);
+      await say(
+        `Removed the ${WORDS[kind]} ${shortId(slot)}.`,
+        { type: 'key_removed', id: slot },
+        options,
+        context,
+      );
     });
   });
 
@@ -111,7 +119,8 @@ async function addOne(repository: Repository, options: AddOptions, context: Cont
   const { env, signal } = context;
   const { secret, label, shown } = await newSecret(options, context);
   const { slot } = await addKey(repository, newKey(secret, options.label ?? label, env), signal);
-  const text = shown === undefined ? '' : `\n\nRecovery code  ${shown}\n\nIt is shown only now. Write it down.`;
+  const text =
+    shown === undefined ? '' : `\n\nRecovery code  ${shown}\n\nIt is shown only now. Write it down.`;
   const object = { type: 'key_added', id: slot, kind: secret.kind, ...(shown && { recovery_code: shown }) };
   await say(`Added the ${WORDS[secret.kind]} ${shortId(slot)}.${text}`, object, options, context);
 }
@@ -122,7 +131,11 @@ async function newSecret(
 ): Promise<{ secret: Secret; label: string; shown?: string }> {
   if (options.recoveryCode === true) {
     const secret = randomBytes(32);
-    return { secret: { kind: 'recovery', secret }, label: 'recovery code', shown: formatRecoveryCode(secret) };
+    return {
+      secret: { kind: 'recovery', secret },
+      label: 'recovery code',
+      shown: formatRecoveryCode(secret),
+    };
   }
   if (options.thisMachine === true) {
     const paths = statePaths(context.env);
@@ -161,7 +174,8 @@ async function replaceOne(repository: Repository, options: PasswdOptions, contex
 function passphraseToReplace(keys: readonly KeyInfo[], id: string | undefined): KeyInfo {
   if (id !== undefined) return chooseKey(keys, id);
   const passphrases = keys.filter(({ kind, state }) => kind === 'passphrase' && state !== 'unknown');
-  const key = passphrases.find(({ current }) => current) ?? (passphrases.length === 1 ? passphrases[0] : undefined);
+  const key =
+    passphrases.find(({ current }) => current) ?? (passphrases.length === 1 ? passphrases[0] : undefined);
   if (key !== undefined) return key;
   throw new RequestError('WHICH_KEY', 'It is not clear which passphrase to replace', {
     hint: 'Name it with --key ID, from: holdfast keys list',

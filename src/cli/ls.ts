@@ -6,6 +6,7 @@ import type { Snapshot } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
 import { entryObject, longLines, shortLine } from './listing.ts';
 import {
+  ONE_SNAPSHOT,
   addExamples,
   addFilterOptions,
   addOutputOptions,
@@ -38,7 +39,7 @@ export function define(command: Command, context: Context): void {
     .option('-l, --long', 'Mode, owner, size and time, as "ls -l" does')
     .option('-R, --recursive', 'Everything below, too')
     .option('--bytes', 'Sizes in bytes');
-  addFilterOptions(command);
+  addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each entry' });
   addExamples(command, [

@@ -9,7 +9,7 @@ export function openProgress(verb: string, options: OutputOptions, context: Cont
   const { stderr, env, clock } = context;
   const stream = options.json === true ? context.out.stream : stderr;
   const mode = progressMode(options, context);
-  return createProgress({ stream, mode, now: clock.monotonic, verb, color: wantsColor(stderr, env) });
+  return createProgress({ stream, mode, now: () => clock.monotonic(), verb, color: wantsColor(stderr, env) });
 }
 
 export function progressMode(options: OutputOptions, { stderr, env }: Context): ProgressMode {

@@ -7,12 +7,7 @@ import { DEFAULT_COST, SMALL_MACHINE_COST, type Argon2Cost } from '../codec/kdf.
 import type { Destination } from '../destination/destination.ts';
 import { openDestination, parseLocation } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
-import {
-  openRepository,
-  readKeyFiles,
-  type OpenOptions,
-  type Repository,
-} from '../repository/repository.ts';
+import { openRepository, readKeyFiles, type OpenOptions, type Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { usage, type RepositoryOptions } from './options.ts';
 import { canPrompt, promptNewPassphrase } from './prompt.ts';
@@ -45,7 +40,8 @@ export async function openChosen(options: RepositoryOptions, context: Context): 
   const given = givenByOptions(options) ?? (chosen.embedded ? undefined : fromEnvironment);
   const destination = await openPlace(chosen);
   try {
-    if (given !== undefined) return await openWith(destination, secretOf(await readGiven(given, context)), context);
+    if (given !== undefined)
+      return await openWith(destination, secretOf(await readGiven(given, context)), context);
     if (chosen.embedded) {
       const key = await readMachineKey(statePaths(context.env));
       if (key !== undefined) return await openWith(destination, { kind: 'machine', secret: key }, context);

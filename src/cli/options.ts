@@ -26,10 +26,7 @@ export function addRepositoryOptions(command: Command): Command {
     .optionsGroup('Repository:')
     .option('-r, --repository <dir>', 'Where the repository is: a directory or a URL (HOLDFAST_REPOSITORY)')
     .option('--password-file <file>', 'Read the passphrase from a file (HOLDFAST_PASSWORD_FILE)')
-    .option(
-      '--password-command <command>',
-      'Ask a command for the passphrase (HOLDFAST_PASSWORD_COMMAND)',
-    );
+    .option('--password-command <command>', 'Ask a command for the passphrase (HOLDFAST_PASSWORD_COMMAND)');
 }
 
 export function addOutputOptions(command: Command, texts: { json: string; quiet?: string }): Command {
@@ -38,12 +35,17 @@ export function addOutputOptions(command: Command, texts: { json: string; quiet?
   return command;
 }
 
-export function addFilterOptions(command: Command): Command {
+/** For commands about many snapshots. */
+export const ALL_SNAPSHOTS = 'Which snapshots:';
+/** For commands about one, which may be called `latest`. */
+export const ONE_SNAPSHOT = 'Which one "latest" is:';
+
+export function addFilterOptions(command: Command, title: string): Command {
   return command
-    .optionsGroup('Which snapshots:')
-    .option('--host <name>', 'Only those of this host (repeatable)', collect)
-    .option('--tag <tags>', 'Only those with all of these tags, separated by commas (repeatable)', collect)
-    .option('--path <path>', 'Only those that contain this source path (repeatable)', collect);
+    .optionsGroup(title)
+    .option('--host <name>', 'Of this host (repeatable)', collect)
+    .option('--tag <tags>', 'With all of these tags, separated by commas (repeatable)', collect)
+    .option('--path <path>', 'With this source path (repeatable)', collect);
 }
 
 /** For repeatable options: the values in order. */
@@ -66,7 +68,10 @@ export function parseWhen(text: string, nowMs: number): number {
     const time = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T'));
     if (!Number.isNaN(time)) return time;
   } else if (/^\d/.test(text)) return nowMs - parseDuration(text);
-  throw usage(`"${text}" is not a time`, 'Write a date (2026-11-21), date and time (2026-11-21 13:05), or an age (3d, 12h).');
+  throw usage(
+    `"${text}" is not a time`,
+    'Write a date (2026-11-21), date and time (2026-11-21 13:05), or an age (3d, 12h).',
+  );
 }
 
 /** One or two examples below the options, each with what it does. */

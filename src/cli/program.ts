@@ -14,7 +14,7 @@ const VALUE_OPTIONS = new Set(['-r', '--repository', '--password-file', '--passw
 
 export async function runProgram(words: readonly string[], context: Context): Promise<void> {
   const { name, before, after } = splitWords(words);
-  if (name === 'start' && after[0] !== undefined && findCommand(after[0]) !== undefined) {
+  if (name === 'start' && isCommand(after[0])) {
     // `npm start -- backup …` runs that command.
     await runProgram([...before, ...after], context);
     return;
@@ -52,6 +52,10 @@ export async function runProgram(words: readonly string[], context: Context): Pr
     }
     throw usageError(error, entry);
   }
+}
+
+function isCommand(word: string | undefined): boolean {
+  return word === 'help' || (word !== undefined && findCommand(word) !== undefined);
 }
 
 /** `holdfast -r DIR ls latest`: the command, and the words on either side of it. */

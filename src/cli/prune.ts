@@ -77,7 +77,8 @@ export async function pruneNow(
     return;
   }
   const result = await pruneWithProgress(repository, settings, options, context);
-  if (options.json === true) await context.out.json({ type: 'prune', dry_run: false, ...resultObject(result) });
+  if (options.json === true)
+    await context.out.json({ type: 'prune', dry_run: false, ...resultObject(result) });
   else if (options.quiet !== true) await context.out.write(resultText(result));
 }
 
@@ -145,7 +146,8 @@ function resultText(result: PruneResult): string {
     );
   if (repack.done.length > 0)
     lines.push(`${count(repack.done.length, 'pack')} written anew as ${formatBytes(repack.writtenBytes)}.`);
-  if (result.revivedPacks > 0) lines.push(`${count(result.revivedPacks, 'pack')} became needed again and stay.`);
+  if (result.revivedPacks > 0)
+    lines.push(`${count(result.revivedPacks, 'pack')} became needed again and stay.`);
   return `${[...lines, ...warnings(plan)].join('\n')}\n`;
 }
 
@@ -157,7 +159,9 @@ function planText(plan: PrunePlan): string {
     `Would write ${count(repack.length, 'pack')} (${formatBytes(bytesOf(repack))}) anew to free about ${formatBytes(deadBytes(repack))}.`,
   ];
   if (waiting.length > 0)
-    lines.push(`${count(waiting.length, 'pack')} (${formatBytes(bytesOf(waiting))}) marked before must wait longer.`);
+    lines.push(
+      `${count(waiting.length, 'pack')} (${formatBytes(bytesOf(waiting))}) marked before must wait longer.`,
+    );
   lines.push(...warnings(plan));
   lines.push(
     `${count(plan.snapshots, 'snapshot')} and ${count(plan.packs, 'pack')} (${formatBytes(plan.packBytes)}) are there now.`,
@@ -168,7 +172,9 @@ function planText(plan: PrunePlan): string {
 function warnings({ young, unreadable, sessions }: PrunePlan): readonly string[] {
   const lines: string[] = [];
   if (young.length > 0 && sessions.length > 0)
-    lines.push(`${count(young.length, 'pack')} may belong to a backup at work and ${young.length === 1 ? 'is' : 'are'} left alone.`);
+    lines.push(
+      `${count(young.length, 'pack')} may belong to a backup at work and ${young.length === 1 ? 'is' : 'are'} left alone.`,
+    );
   if (unreadable.length > 0)
     lines.push(
       `${count(unreadable.length, 'pack')} cannot be read and ${unreadable.length === 1 ? 'is' : 'are'} left alone: see "holdfast check".`,
@@ -183,7 +189,8 @@ function bytesOf(packs: readonly PackFate[]): number {
 /** Stored bytes that would not be written again. */
 function deadBytes(packs: readonly PackFate[]): number {
   return packs.reduce(
-    (sum, { bytes, liveBytes, rawBytes }) => sum + (rawBytes === 0 ? bytes : bytes * (1 - liveBytes / rawBytes)),
+    (sum, { bytes, liveBytes, rawBytes }) =>
+      sum + (rawBytes === 0 ? bytes : bytes * (1 - liveBytes / rawBytes)),
     0,
   );
 }

@@ -53,8 +53,7 @@ export function filterSnapshots(snapshots: readonly Snapshot[], filters: FilterO
   return snapshots.filter(
     ({ record }) =>
       (hosts.length === 0 || hosts.includes(record.host)) &&
-      (tagLists.length === 0 ||
-        tagLists.some((tags) => tags.every((tag) => record.tags.includes(tag)))) &&
+      (tagLists.length === 0 || tagLists.some((tags) => tags.every((tag) => record.tags.includes(tag)))) &&
       paths.every((path) => record.paths.includes(path)),
   );
 }

@@ -15,7 +15,10 @@ import { count } from './wording.ts';
 
 export function define(command: Command, context: Context): void {
   addRepositoryOptions(command);
-  addOutputOptions(command, { json: 'The report as a JSON object', quiet: 'Say nothing unless data is out of reach' });
+  addOutputOptions(command, {
+    json: 'The report as a JSON object',
+    quiet: 'Say nothing unless data is out of reach',
+  });
   command.addHelpText(
     'after',
     '\nReads what every pack says of itself and writes new indexes. Nothing is deleted, and running it on a\nsound repository does no harm.',
@@ -26,12 +29,20 @@ export function define(command: Command, context: Context): void {
       const report = await recover(repository, context.signal);
       if (report.unreadable.length > 0) context.exitCode = EXIT.failed;
       if (options.json === true) await context.out.json(reportObject(report));
-      else if (options.quiet !== true || report.unreadable.length > 0) await context.out.write(reportText(report));
+      else if (options.quiet !== true || report.unreadable.length > 0)
+        await context.out.write(reportText(report));
     });
   });
 }
 
-function reportText({ packs, chunks, written, superseded, keptFromIndex, unreadable }: RecoverReport): string {
+function reportText({
+  packs,
+  chunks,
+  written,
+  superseded,
+  keptFromIndex,
+  unreadable,
+}: RecoverReport): string {
   const lines = [
     `Indexed ${count(packs, 'pack')} with ${count(chunks, 'piece')} of data in ${count(written.length, 'new index object')}; ${count(superseded, 'older one')} ${superseded === 1 ? 'is' : 'are'} no longer used.`,
   ];
@@ -49,7 +60,14 @@ function reportText({ packs, chunks, written, superseded, keptFromIndex, unreada
   return `${lines.join('\n')}\n`;
 }
 
-function reportObject({ packs, chunks, written, superseded, keptFromIndex, unreadable }: RecoverReport): object {
+function reportObject({
+  packs,
+  chunks,
+  written,
+  superseded,
+  keptFromIndex,
+  unreadable,
+}: RecoverReport): object {
   return {
     type: 'recover',
     packs,

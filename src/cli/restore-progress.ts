@@ -1,6 +1,7 @@
 /** A running restore as the person sees it. */
 import { textOfBytes } from '../base/byte-path.ts';
 import type { PlannedAction, RestoreCounters, RestoreObserver, RestorePhase } from '../restorer/request.ts';
+import { pathFields } from './listing.ts';
 import type { OutputOptions } from './options.ts';
 import type { Output } from './output.ts';
 import type { Progress } from './progress.ts';
@@ -45,15 +46,18 @@ export function watchRestore(progress: Progress, options: OutputOptions, out: Ou
     problem: (problem) => {
       errors += 1;
       const { code, message } = problem;
-      if (json) out.push(jsonLine({ type: 'problem', path: textOfBytes(problem.path), code, message }));
+      if (json) out.push(jsonLine({ type: 'problem', ...pathFields(problem.path), code, message }));
       else if (errors <= PROBLEMS_SHOWN)
-        progress.note(`Not restored: ${printableBytes(problem.path)}: ${message}${message.includes(code) ? '' : ` (${code})`}`);
+        progress.note(
+          `Not restored: ${printableBytes(problem.path)}: ${message}${message.includes(code) ? '' : ` (${code})`}`,
+        );
       update();
     },
     planned: (planned, action) => {
       if (options.quiet === true) return;
-      if (json) out.push(jsonLine({ type: 'planned', action, path: textOfBytes(planned) }));
-      else if (!UNTOUCHED.has(action)) out.push(`${action.padEnd(ACTION_WIDTH)}  ${printableBytes(planned)}\n`);
+      if (json) out.push(jsonLine({ type: 'planned', action, ...pathFields(planned) }));
+      else if (!UNTOUCHED.has(action))
+        out.push(`${action.padEnd(ACTION_WIDTH)}  ${printableBytes(planned)}\n`);
     },
   };
 }

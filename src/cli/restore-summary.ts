@@ -22,12 +22,18 @@ export function restoreText(request: RestoreRequest, summary: RestoreSummary, { 
     lines.push(`  ${count(summary.filesUnchanged, 'file was', 'files were')} already as in the snapshot.`);
   if (summary.filesSkipped > 0) {
     const hint = request.overwrite === 'never' ? ' To replace what differs: --overwrite if-changed' : '';
-    lines.push(`  ${count(summary.filesSkipped, 'file that exists was', 'files that exist were')} left alone.${hint}`);
+    lines.push(
+      `  ${count(summary.filesSkipped, 'file that exists was', 'files that exist were')} left alone.${hint}`,
+    );
   }
-  lines.push(...deletedLines(summary, dryRun), ...summary.omissions.map((one) => yellow(`  ${omissionText(one)}`)));
+  lines.push(
+    ...deletedLines(summary, dryRun),
+    ...summary.omissions.map((one) => yellow(`  ${omissionText(one)}`)),
+  );
   const problems = summary.errors.length + summary.errorsMore;
   if (problems > 0) {
-    const listed = problems > PROBLEMS_SHOWN ? `; the first ${PROBLEMS_SHOWN} are listed above, all with --json` : '';
+    const listed =
+      problems > PROBLEMS_SHOWN ? `; the first ${PROBLEMS_SHOWN} are listed above, all with --json` : '';
     lines.push(red(`${count(problems, 'problem')}: all the rest is restored${listed}.`));
   }
   return `${lines.join('\n')}\n`;

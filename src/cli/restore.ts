@@ -12,6 +12,7 @@ import { EXIT } from './exit-codes.ts';
 import { openProgress } from './open-progress.ts';
 import { neverBackedUp, withRepository } from './open.ts';
 import {
+  ONE_SNAPSHOT,
   addExamples,
   addFilterOptions,
   addOutputOptions,
@@ -41,7 +42,10 @@ interface RestoreOptions extends RepositoryOptions, OutputOptions, FilterOptions
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('<snapshot>', 'id, the beginning of one, latest, or latest~1; SNAPSHOT:DIR for what is in one directory')
+    .argument(
+      '<snapshot>',
+      'id, the beginning of one, latest, or latest~1; SNAPSHOT:DIR for what is in one directory',
+    )
     .argument('[path...]', 'what to restore, by the paths it had; everything when left out')
     .optionsGroup('Where to:')
     .option('-t, --target <dir>', 'Put everything below this directory, with its full path')
@@ -60,7 +64,7 @@ export function define(command: Command, context: Context): void {
     .option('--numeric-owners', 'Set owners by number, not by name')
     .option('--no-verify', 'Do not read changed files once more')
     .option('-n, --dry-run', 'Only show what would be done');
-  addFilterOptions(command);
+  addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addOutputOptions(command, {
     json: 'Progress and result as JSON, one object on each line',
@@ -103,7 +107,9 @@ function targetOf(options: RestoreOptions, { env }: Context): RestoreTarget {
   const { target, inPlace } = options;
   if ((target === undefined) === (inPlace !== true)) {
     throw usage(
-      target === undefined ? 'Where to restore to is missing' : '--target and --in-place contradict each other',
+      target === undefined
+        ? 'Where to restore to is missing'
+        : '--target and --in-place contradict each other',
       'Give --target DIR, or --in-place to put everything back where it was.',
     );
   }

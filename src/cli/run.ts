@@ -3,6 +3,7 @@ import { HoldfastError, isAbort } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Context } from './context.ts';
 import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
+import { typedDirectory } from './invocation.ts';
 import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrupt.ts';
 import { Output } from './output.ts';
 import { createStyles, jsonLine, wantsColor } from './terminal.ts';
@@ -14,7 +15,7 @@ export async function run(words: readonly string[]): Promise<void> {
     process.stdout.write(`${toolName()}\n`);
     return;
   }
-  const interrupts = watchInterrupts(systemClock.monotonic);
+  const interrupts = watchInterrupts(() => systemClock.monotonic());
   const context: Context = {
     stdin: process.stdin,
     out: new Output(process.stdout, interrupts.signal),
@@ -26,6 +27,8 @@ export async function run(words: readonly string[]): Promise<void> {
     afterInterrupt: '',
   };
   try {
+    const typedIn = typedDirectory(process.env);
+    if (typedIn !== undefined) process.chdir(typedIn);
     const { runProgram } = await import('./program.ts');
     await runProgram(words, context);
     await context.out.flush();

@@ -59,9 +59,13 @@ async function readPasswordFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    throw new StateError('READ_ERROR', `The password file ${file} cannot be read (${errnoOf(cause) ?? 'error'})`, {
-      hint: 'Check the path and that this user may read it.',
-    });
+    throw new StateError(
+      'READ_ERROR',
+      `The password file ${file} cannot be read (${errnoOf(cause) ?? 'error'})`,
+      {
+        hint: 'Check the path and that this user may read it.',
+      },
+    );
   }
 }
 

@@ -15,7 +15,8 @@ interface OpenDirectory {
 const totals = { files: 0, bytes: 0 };
 const { sources, exclude } = workerData as ScanRequest;
 for (const source of sources) scanSource(source);
-parentPort?.postMessage(totals);
+const port = parentPort;
+port?.postMessage(totals);
 
 function scanSource(root: ByteString): void {
   const stat = orNothing(() => statPath(root));

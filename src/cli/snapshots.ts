@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { snapshotObject, snapshotsTable } from './listing-snapshots.ts';
 import { withRepository } from './open.ts';
 import {
+  ALL_SNAPSHOTS,
   addExamples,
   addFilterOptions,
   addOutputOptions,
@@ -20,7 +21,7 @@ interface SnapshotsOptions extends RepositoryOptions, OutputOptions, FilterOptio
 }
 
 export function define(command: Command, context: Context): void {
-  addFilterOptions(command);
+  addFilterOptions(command, ALL_SNAPSHOTS);
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each snapshot' }).option(
     '--errors',

@@ -6,10 +6,11 @@ import { formatBytes, formatDuration } from '../base/units.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { toolName, type Context } from './context.ts';
 import { openEmbedded } from './embedded.ts';
-import { invocation, quoted, typedDirectory } from './invocation.ts';
+import { invocation, quoted } from './invocation.ts';
 import { neverBackedUp } from './open.ts';
 import { addExamples, addOutputOptions, collect, type OutputOptions } from './options.ts';
-import { save, summaryObject } from './save.ts';
+import { save } from './save.ts';
+import { showSummary } from './save-summary.ts';
 import { resolveSources } from './sources.ts';
 import { statePaths } from './state-directory.ts';
 import { createStyles, wantsColor } from './terminal.ts';
@@ -48,11 +49,10 @@ async function start(options: StartOptions, context: Context): Promise<void> {
     return;
   }
   const never = neverBackedUp({ repository: statePaths(context.env).repository }, context.env);
-  const typedIn = typedDirectory(context.env, process.cwd());
   // Whoever names a link to a directory here wants the directory.
   const { paths, notes } = resolveSources(
     named.map((name) => `${name}/`),
-    typedIn,
+    process.cwd(),
     never,
   );
   const { repository, created } = await openEmbedded(context);
@@ -73,8 +73,7 @@ async function start(options: StartOptions, context: Context): Promise<void> {
       { ...options, notes },
       context,
     );
-    if (options.json === true) await context.out.json(summaryObject(summary));
-    else if (options.quiet !== true) await context.out.write(await savedText(summary, named, context));
+    await showSummary(summary, options, context, async () => await savedText(summary, named, context));
   } finally {
     await repository.close();
   }
@@ -146,6 +145,6 @@ function howToBegin({ env, out }: Context): string {
   ${run} start --source ~/Documents
 
 The first start makes an encrypted repository and a recovery kit by itself, saves the directory, and says
-how to get everything back. All commands: ${run} --help
+how to get everything back. All commands: ${run} help
 `.replaceAll('npm start -- start', 'npm start --');
 }

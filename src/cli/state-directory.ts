@@ -1,10 +1,12 @@
 /** The user's state directory: the embedded repository, the key to it, and what this machine remembers of others. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open, readdir, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { StateError, errnoOf } from '../base/errors.ts';
+import { createDirectorySync } from '../destination/directory-sync.ts';
+import { storeNewFile } from '../destination/new-file.ts';
 import type { Environment } from './terminal.ts';
 
 export interface StatePaths {
@@ -89,8 +91,7 @@ export async function readMachineKey({ directory, machineKey }: StatePaths): Pro
     file = await open(machineKey, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return undefined;
-    const hint =
-      errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Put the file itself in its place.' : '';
+    const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Put the file itself in its place.' : '';
     throw new StateError('READ_ERROR', `The machine key ${machineKey} cannot be read`, { hint, cause });
   }
   try {
@@ -113,28 +114,18 @@ export async function readMachineKey({ directory, machineKey }: StatePaths): Pro
   }
 }
 
-/** Makes the machine's secret. @throws {StateError} also when there is one already */
-export async function createMachineKey({ machineKey }: StatePaths): Promise<Buffer> {
+/**
+ * Makes the machine's secret: whole and durable, or not at all, since half a key would keep the next start from making one.
+ * @throws {StateError} also when there is one already
+ */
+export async function createMachineKey({ directory, machineKey }: StatePaths): Promise<Buffer> {
   const secret = randomBytes(KEY_BYTES);
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  await writeNewFile(machineKey, `${secret.toString('hex')}\n`, flags);
-  return secret;
-}
-
-async function writeNewFile(path: string, content: string, flags: number): Promise<void> {
-  let created = false;
+  const content = Buffer.from(`${secret.toString('hex')}\n`);
   try {
-    const file = await open(path, flags, 0o600);
-    created = true;
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await storeNewFile(machineKey, content, createDirectorySync(directory), new AbortController().signal);
+    return secret;
   } catch (cause) {
-    if (created) await unlink(path);
-    throw new StateError('WRITE_ERROR', `${path} cannot be written`, {
+    throw new StateError('WRITE_ERROR', `${machineKey} cannot be written`, {
       hint: 'Check that the state directory is writable and that the disk has space.',
       cause,
     });

@@ -36,7 +36,10 @@ export function define(command: Command, context: Context): void {
     .option('--pin', 'Keep the snapshot whatever "forget" is told')
     .option('--unpin', 'Let the rules of "forget" decide again');
   addRepositoryOptions(command);
-  addOutputOptions(command, { json: 'One JSON object for each changed snapshot', quiet: 'Say nothing but errors' });
+  addOutputOptions(command, {
+    json: 'One JSON object for each changed snapshot',
+    quiet: 'Say nothing but errors',
+  });
   command.addHelpText(
     'after',
     '\nA snapshot is never changed: it is stored again with the new tags under a new id, and the old id goes.',
@@ -53,7 +56,8 @@ export function define(command: Command, context: Context): void {
 function requireChange({ add, remove, set, pin, unpin }: TagOptions): void {
   if (set !== undefined && (add !== undefined || remove !== undefined))
     throw usage('--set cannot be combined with --add or --remove', 'Give all tags with --set.');
-  if (pin === true && unpin === true) throw usage('--pin and --unpin contradict each other', 'Give one of them.');
+  if (pin === true && unpin === true)
+    throw usage('--pin and --unpin contradict each other', 'Give one of them.');
   if (add === undefined && remove === undefined && set === undefined && pin !== true && unpin !== true)
     throw usage('Nothing to change was given', 'Give --add, --remove, --set, --pin or --unpin.');
 }

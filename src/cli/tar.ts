@@ -3,6 +3,7 @@ import { writeTar } from '../browse/tar.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import {
+  ONE_SNAPSHOT,
   addExamples,
   addFilterOptions,
   addRepositoryOptions,
@@ -24,7 +25,7 @@ export function define(command: Command, context: Context): void {
     .argument('[path]', 'a directory or file by the path it had when it was saved', '/')
     .optionsGroup('The archive:')
     .option('--short', 'Names begin at the path instead of at the root directory');
-  addFilterOptions(command);
+  addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addExamples(command, [
     ['holdfast tar latest ~/photos > photos.tar', 'keep a directory as an archive'],
@@ -44,7 +45,8 @@ export function define(command: Command, context: Context): void {
         {
           path: sourcePath(path),
           names: options.short === true ? 'short' : 'full',
-          onSkipped: (entry, reason) => context.stderr.write(`Left out: ${printableBytes(entry)}: ${reason}\n`),
+          onSkipped: (entry, reason) =>
+            context.stderr.write(`Left out: ${printableBytes(entry)}: ${reason}\n`),
         },
         stream,
         context.signal,

@@ -150,10 +150,12 @@ export function truncateMiddle(text: string, width: number): string {
 
 /** A letter with its marks, or an emoji of several, is one and never cut apart. */
 function shownCharacters(text: string): readonly string[] {
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when it is first needed, which for most commands is never. */
+let graphemes: Intl.Segmenter | undefined;
 
 function fitting(characters: readonly string[], width: number): readonly string[] {
   let left = width;

@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { versionObject, versionsTable } from './listing-versions.ts';
 import {
+  ALL_SNAPSHOTS,
   addExamples,
   addFilterOptions,
   addOutputOptions,
@@ -24,7 +25,7 @@ export function define(command: Command, context: Context): void {
     .argument('<path>', 'a file or directory by the path it had')
     .optionsGroup('What to show:')
     .option('--oldest-first', 'Begin with the oldest version');
-  addFilterOptions(command);
+  addFilterOptions(command, ALL_SNAPSHOTS);
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each version' });
   addExamples(command, [

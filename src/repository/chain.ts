@@ -16,39 +16,54 @@ import type { Repository } from './repository.ts';
 const HEADS_KEPT = 64;
 
 /** Where this writer's next record goes. */
-export function nextPosition(repository: Repository): ChainPosition {
+function nextPosition(repository: Repository): ChainPosition {
   const { writer, seq, prev } = repository.writer.memory;
   return { writer, seq: seq + 1, prev };
 }
 
-/**
- * Where this writer's next record goes, once it is known whether the last one that was announced was stored: two
- * records with one number would look like a fork.
- */
-export async function claimPosition(repository: Repository, signal: AbortSignal): Promise<ChainPosition> {
-  const { destination, writer } = repository;
-  const { announced } = writer.memory;
-  if (announced !== undefined) {
-    const stored = await isStored(destination, announced.key, signal);
-    const found = stored && announced.seq > writer.memory.seq;
-    await writer.remember({
-      ...(found ? { seq: announced.seq, prev: announced.record } : {}),
-      announced: undefined,
-    });
-  }
-  return nextPosition(repository);
+/** A record of a chain, ready to be stored. */
+export interface SealedRecord {
+  readonly key: string;
+  /** SHA-256 of the bytes. */
+  readonly name: string;
+  readonly bytes: Buffer;
 }
 
-/** Stores a record of the chain under a key that its name is part of, after it was noted that this will be done. */
-export async function putRecord(
+/**
+ * Stores the next record of this writer's chain, and then the head. Nothing else may extend the chain meanwhile, and
+ * that a record is about to be stored is noted before: two records with one number would look like a fork.
+ *
+ * @param seal makes the record for its place in the chain
+ * @param live the number of this writer's live snapshots once it is stored
+ */
+export async function appendRecord(
   repository: Repository,
-  position: ChainPosition,
-  object: { readonly key: string; readonly name: string; readonly bytes: Buffer },
+  seal: (position: ChainPosition) => SealedRecord,
+  live: number,
   signal: AbortSignal,
-): Promise<void> {
-  const { key, name, bytes } = object;
-  await repository.writer.remember({ announced: { seq: position.seq, record: name, key } });
-  await repository.destination.put(key, bytes, signal);
+): Promise<{ position: ChainPosition; name: string }> {
+  const { destination, writer } = repository;
+  const append = async (): Promise<{ position: ChainPosition; name: string }> => {
+    await settleAnnounced(repository, signal);
+    const position = nextPosition(repository);
+    const { key, name, bytes } = seal(position);
+    await writer.remember({ announced: { seq: position.seq, record: name, key } });
+    await destination.put(key, bytes, signal);
+    await advanceChain(repository, position, name, live, signal);
+    return { position, name };
+  };
+  return await writer.exclusively(append, signal);
+}
+
+/** A run that died may have stored the record it had announced, or not. */
+async function settleAnnounced({ destination, writer }: Repository, signal: AbortSignal): Promise<void> {
+  const { announced, seq } = writer.memory;
+  if (announced === undefined) return;
+  const stored = announced.seq > seq && (await isStored(destination, announced.key, signal));
+  await writer.remember({
+    ...(stored ? { seq: announced.seq, prev: announced.record } : {}),
+    announced: undefined,
+  });
 }
 
 async function isStored(destination: Destination, key: string, signal: AbortSignal): Promise<boolean> {
@@ -65,7 +80,7 @@ async function isStored(destination: Destination, key: string, signal: AbortSign
  * After a record is stored: remembers it and writes the head. The record alone is the commit; a head that could not be
  * written is made good by the next one.
  */
-export async function advanceChain(
+async function advanceChain(
   repository: Repository,
   position: ChainPosition,
   record: string,

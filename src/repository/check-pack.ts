@@ -61,7 +61,7 @@ export class PackExaminer {
     this.#salts = salts;
   }
 
-  /** @param known what an index object says of the pack; used when the pack's own header or directory is damaged */
+  /** @param known what an index object says of the pack; tells which chunks can still be had from a damaged one */
   examine(name: string, bytes: Buffer, known: IndexedPack | undefined): PackExamination {
     const problems: string[] = [];
     const badChunks: Uint8Array[] = [];
@@ -69,10 +69,11 @@ export class PackExaminer {
     const result = { name, bytes: bytes.length, problems, badChunks, strangers };
     if (sha256(bytes) !== name) problems.push('its bytes do not match its name');
     const own = this.#attempt(problems, () => this.#ownDirectory(name, bytes));
-    const found = own ?? (known === undefined ? undefined : this.#knownDirectory(known));
+    if (own !== undefined) this.#attempt(problems, () => this.#checkPadding(name, bytes, own));
+    // Readers go by the index: what a damaged pack, or another one in its place, says of itself is no help to them.
+    const found = problems.length > 0 && known !== undefined ? this.#knownDirectory(known) : own;
     if (found === undefined) return { ...result, self: undefined };
     const { seal, directory } = found;
-    if (own !== undefined) this.#attempt(problems, () => this.#checkPadding(name, bytes, own));
     const hashers = this.#hashersOf(directory.kind, seal.header.cipher);
     let chunk = 0;
     for (const [number, segment] of directory.segments.entries()) {

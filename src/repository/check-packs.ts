@@ -81,8 +81,8 @@ export async function readPacks(
     const known = checked.claims.get(name)?.[0]?.pack ?? checked.lost.get(name);
     if (pool === undefined) return local.examine(name, await read(), known);
     const examination = await pool.examine(name, await read());
-    if (examination.self !== undefined || known === undefined) return examination;
-    // The pack does not know any more what it holds, but an index object does.
+    if (examination.problems.length === 0 || known === undefined) return examination;
+    // Once more, by what the index says of it: workers do not have the index.
     return local.examine(name, await read(), known);
   };
   await mapParallel(names, pool === undefined ? 1 : pool.workers + 1, async (name) => {
@@ -122,7 +122,7 @@ class Results implements PackResults {
     if (badChunks.length > 0) this.bad.set(name, badChunks);
     if (strangers.length > 0) this.strangers.set(name, strangers);
     if (problems.length === 0 && strangers.length === 0) this.proven.push(name);
-    if (self === undefined) return;
+    if (self === undefined || problems.length > 0) return;
     const directory = decodePackDirectory(Buffer.from(self.directory), `pack ${name}`);
     if (directory.idBytes !== ID_BYTES) throw corrupt(`pack ${name}`, 'its directory has short ids');
     const identity = { ...self, salt: Buffer.from(self.salt) };

@@ -14,6 +14,7 @@ const READY = 2;
 const WORDS = 8;
 const FILL = 0.75;
 const SMALLEST = 1 << 16;
+const LARGEST = 1 << 25;
 const MAX_TABLES = 12;
 
 /** Pack number of chunks that this run has stored itself and whose pack may still be open. */
@@ -51,10 +52,11 @@ export class ChunkTable {
     const slots = Math.max(SMALLEST, Math.ceil((expected * 1.05) / FILL));
     return new ChunkTable({
       control: new SharedArrayBuffer(16),
-      // All tables exist from the start: memory is only touched, and so only used, once chunks go in.
+      // All threads must know the tables from the start, so they exist as reserved addresses; only the first has memory.
       tables: Array.from({ length: MAX_TABLES }, (_, i) => {
-        const wanted = i === 0 ? slots : Math.max(slots, SMALLEST) * 2 ** (i - 1);
-        return new SharedArrayBuffer(Math.min(wanted, 1 << 25) * WORDS * 4);
+        const wanted = i === 0 ? slots : slots * 2 ** (i - 1);
+        const maxByteLength = Math.min(wanted, LARGEST) * WORDS * 4;
+        return new SharedArrayBuffer(i === 0 ? maxByteLength : 0, { maxByteLength });
       }),
       relied: new SharedArrayBuffer(Math.max(1, packs)),
     });
@@ -63,8 +65,19 @@ export class ChunkTable {
   constructor(memory: ChunkTableMemory) {
     this.#memory = memory;
     this.#control = new Int32Array(memory.control);
-    for (const table of memory.tables) this.#tables.push(new Int32Array(table));
     this.#relied = new Uint8Array(memory.relied);
+  }
+
+  /** The table as words; its memory exists from before the moment that `control` counts it. */
+  #words(t: number): Int32Array | undefined {
+    const known = this.#tables[t];
+    if (known !== undefined) return known;
+    const memory = this.#memory.tables[t];
+    if (memory === undefined) return undefined;
+    // Of fixed length: a view that follows the buffer's length is slower.
+    const words = new Int32Array(memory, 0, memory.maxByteLength / 4);
+    this.#tables[t] = words;
+    return words;
   }
 
   get memory(): ChunkTableMemory {
@@ -99,7 +112,7 @@ export class ChunkTable {
     const d = ids.readInt32LE(at + 12);
     const count = Atomics.load(this.#control, 0) + 1;
     for (let t = 0; t < count; t += 1) {
-      const table = this.#tables[t];
+      const table = this.#words(t);
       if (table === undefined) break;
       const base = this.#search(table, a, b, c, d);
       if (base >= 0) return location(table, base);
@@ -116,7 +129,7 @@ export class ChunkTable {
     const count = Atomics.load(this.#control, 0) + 1;
     let first = 0;
     for (let t = 0; t < count; t += 1) {
-      const table = this.#tables[t];
+      const table = this.#words(t);
       if (table === undefined) break;
       const base = this.#search(table, a, b, c, d);
       if (base >= 0) return first + base / WORDS;
@@ -128,7 +141,9 @@ export class ChunkTable {
   /** What stands in a slot that `slotOf` gave. */
   locationAt(slot: number): ChunkLocation {
     let rest = slot;
-    for (const table of this.#tables) {
+    for (let t = 0; t <= Atomics.load(this.#control, 0); t += 1) {
+      const table = this.#words(t);
+      if (table === undefined) break;
       const slots = table.length / WORDS;
       if (rest < slots) return location(table, rest * WORDS);
       rest -= slots;
@@ -142,7 +157,7 @@ export class ChunkTable {
     const c = ids.readInt32LE(at + 8);
     const d = ids.readInt32LE(at + 12);
     for (let t = 0; ; t += 1) {
-      const table = this.#tables[t];
+      const table = this.#words(t);
       if (table === undefined) throw new RangeError('The chunk table is full');
       if (t < Atomics.load(this.#control, 0)) {
         const base = this.#search(table, a, b, c, d);
@@ -192,6 +207,9 @@ export class ChunkTable {
   #grow(t: number, slots: number): void {
     const used = Atomics.add(this.#control, 2 + (t & 1), 1) + 1;
     if (used < slots * FILL) return;
+    const next = this.#memory.tables[t + 1];
+    // Two threads may both get here; growing to the same length twice is no error.
+    if (next !== undefined && Atomics.load(this.#control, 0) === t) next.grow(next.maxByteLength);
     if (Atomics.compareExchange(this.#control, 0, t, t + 1) === t)
       Atomics.store(this.#control, 2 + (t & 1), 0);
   }

@@ -56,48 +56,40 @@ export async function liveSessions(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<LiveSession[]> {
-  for (let tries = 1; ; tries += 1) {
-    const newest = new Map<string, StoredLease>();
-    for (const lease of await listLeases(repository, 'leases/session.', signal))
-      newest.set(lease.purpose, lease);
-    const live: LiveSession[] = [];
-    let moved = false;
-    for (const lease of newest.values()) {
-      if (nowMs - lease.storedMs > LEASE_TIMES.expiry) continue;
-      const session = await describeSession(repository, lease, signal);
-      if (session === undefined) moved = true;
-      else live.push(session);
-    }
-    if (!moved) return live;
-    if (tries === READ_TRIES) {
-      throw new DestinationError(
-        'unreachable',
-        'The leases of running backups changed faster than they could be read',
-        {
-          op: 'read',
-          hint: 'Try again.',
-          retry: 'now',
-        },
-      );
-    }
+  const newest = new Map<string, StoredLease>();
+  for (const lease of await listLeases(repository, 'leases/session.', signal))
+    newest.set(lease.purpose, lease);
+  const live: LiveSession[] = [];
+  for (const lease of newest.values()) {
+    if (nowMs - lease.storedMs > LEASE_TIMES.expiry) continue;
+    const session = await describeSession(repository, lease, signal);
+    if (session !== undefined) live.push(session);
   }
+  return live;
 }
 
-/** Undefined when the lease went while it was read: released, or replaced by its next heartbeat. */
+/** Undefined for a session that has ended since it was listed. */
 async function describeSession(
   repository: Repository,
-  lease: StoredLease,
+  listed: StoredLease,
   signal: AbortSignal,
 ): Promise<LiveSession | undefined> {
-  const facts = { session: lease.purpose.slice('session.'.length), lastSeenMs: lease.storedMs };
-  try {
-    const { startedMs, host, pid } = await readLease(repository, lease.purpose, lease.epoch, signal);
-    return { ...facts, startedMs: startedMs === 0 ? lease.storedMs : startedMs, host, pid };
-  } catch (error) {
-    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
-    if (!(error instanceof RepositoryError)) throw error;
-    return { ...facts, startedMs: 0, host: '', pid: 0 };
+  let lease: StoredLease | undefined = listed;
+  for (let tries = 1; lease !== undefined && tries <= READ_TRIES; tries += 1) {
+    const { purpose, epoch, storedMs }: StoredLease = lease;
+    try {
+      const { startedMs, host, pid } = await readLease(repository, purpose, epoch, signal);
+      const facts = { session: purpose.slice('session.'.length), lastSeenMs: storedMs, host, pid };
+      return { ...facts, startedMs: startedMs === 0 ? storedMs : startedMs };
+    } catch (error) {
+      if (error instanceof RepositoryError) break;
+      if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
+      lease = (await listLeases(repository, `leases/${purpose}/`, signal)).at(-1);
+    }
   }
+  if (lease === undefined) return undefined;
+  const session = lease.purpose.slice('session.'.length);
+  return { session, lastSeenMs: lease.storedMs, startedMs: 0, host: '', pid: 0 };
 }
 
 /** The lease objects below `prefix`, by purpose and epoch. */

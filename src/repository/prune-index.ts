@@ -36,11 +36,11 @@ export async function rewriteIndex(
   const old = new Set([...objects.values()].flatMap(({ supersedes }) => supersedes));
   const inForce = [...objects].filter(([name]) => !old.has(name));
   const stays = (name: string): boolean => packs.has(name) && !doomed.has(name);
+  const stale = inForce.filter(([, object]) => !object.packs.every((pack) => stays(pack.name)));
   const small = inForce.filter(([name]) => (listed.get(name)?.size ?? 0) < PRUNE_LIMITS.smallIndexBytes);
-  const merged = new Set(small.length >= PRUNE_LIMITS.mergeFrom ? small.map(([name]) => name) : []);
-  const replaced = inForce.filter(
-    ([name, object]) => merged.has(name) || !object.packs.every((pack) => stays(pack.name)),
-  );
+  // Small ones join whatever is written anyway.
+  const joining = stale.length > 0 || small.length >= PRUNE_LIMITS.mergeFrom ? small : [];
+  const replaced = inForce.filter((one) => stale.includes(one) || joining.includes(one));
   const unreadable = [...listed.keys()].filter((name) => !objects.has(name));
   const superseded = [...listed.keys()].filter((name) => old.has(name));
   if (replaced.length === 0 && unreadable.length === 0) return { written: [], superseded, replaced: [] };

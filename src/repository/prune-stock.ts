@@ -80,12 +80,13 @@ export async function takeStock(
  * Looks at the lists again just before something is done. True when nothing that counts has changed; false when the
  * stock has to be taken anew.
  *
+ * @param own names of what the caller has itself deleted and written since
  * @throws {RepositoryError} REFUSED when something that was there is not listed any more
  */
 export async function stillHolds(
   repository: Repository,
   stock: PruneStock,
-  gone: ReadonlySet<string>,
+  own: { readonly gone: ReadonlySet<string>; readonly written: ReadonlySet<string> },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { destination } = repository;
@@ -95,11 +96,11 @@ export async function stillHolds(
   const packs = await listNamed(destination, 'packs/', signal);
   const seenTrash = [...tombstones.all, ...tombstones.ignored].map(({ name }) => name);
   const seenSnapshots = [...live.map(({ id }) => id), ...forgotten];
-  const notGone = (names: readonly string[]): string[] => names.filter((name) => !gone.has(name));
+  const notGone = (names: readonly string[]): string[] => names.filter((name) => !own.gone.has(name));
   requireNoneLost('tombstones', notGone(seenTrash), trash);
   requireNoneLost('snapshots', notGone(seenSnapshots), snapshots);
   requireNoneLost('packs', notGone([...stock.packs.keys()]), packs);
-  const known = new Set([...seenTrash, ...seenSnapshots]);
+  const known = new Set([...seenTrash, ...seenSnapshots, ...own.written]);
   return [...trash.keys(), ...snapshots.keys()].every((name) => known.has(name));
 }
 

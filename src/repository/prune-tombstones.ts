@@ -1,5 +1,4 @@
 import type { TombstoneRecord } from '../format/records.ts';
-import { advanceChain, claimPosition } from './chain.ts';
 import type { Lease } from './lease.ts';
 import { PRUNE_LIMITS } from './prune-plan.ts';
 import type { Repository } from './repository.ts';
@@ -11,22 +10,23 @@ export class TombstoneWriter {
   readonly #repository: Repository;
   readonly #lease: Lease;
   readonly #live: number;
+  readonly #written: Set<string>;
 
-  constructor(repository: Repository, lease: Lease, snapshots: SnapshotList) {
+  /** @param written gets the names of the new tombstones */
+  constructor(repository: Repository, lease: Lease, snapshots: SnapshotList, written: Set<string>) {
     this.#repository = repository;
     this.#lease = lease;
+    this.#written = written;
     const { writer } = repository.writer.memory;
     this.#live = snapshots.live.filter(({ chain }) => chain.writer === writer).length;
   }
 
-  /** Returns the names of the new tombstones. */
   async write(
     kind: TombstoneRecord['kind'],
     names: readonly string[],
     reason: string,
     signal: AbortSignal,
-  ): Promise<string[]> {
-    const written: string[] = [];
+  ): Promise<void> {
     for (let at = 0; at < names.length; at += PRUNE_LIMITS.namesPerTombstone) {
       await this.#lease.assertHeld(signal);
       const record: TombstoneRecord = {
@@ -36,12 +36,8 @@ export class TombstoneWriter {
         atMs: this.#lease.storageMs,
         fence: this.#lease.epoch,
       };
-      const position = await claimPosition(this.#repository, signal);
-      const name = await putTombstone(this.#repository, record, position, signal);
-      await advanceChain(this.#repository, position, name, this.#live, signal);
-      written.push(name);
+      this.#written.add(await putTombstone(this.#repository, record, this.#live, signal));
     }
-    return written;
   }
 
   /**

@@ -141,6 +141,8 @@ class PruneRun {
   readonly #anchor: { readonly storageMs: number; readonly monotonicMs: number };
   /** Names of what this run has deleted itself. */
   readonly #gone = new Set<string>();
+  /** Names of the tombstones that this run has written. */
+  readonly #written = new Set<string>();
   #removedPacks = 0;
   #removedBytes = 0;
 
@@ -192,7 +194,7 @@ class PruneRun {
       const nowMs = await this.#storageNow();
       const stock = await takeStock(this.#repository, nowMs, this.#signal);
       this.#requireAlone(stock);
-      if (await stillHolds(this.#repository, stock, this.#gone, this.#signal)) {
+      if (await this.#stillHolds(stock)) {
         return { stock, plan: restrict(decide(this.#repository, stock, this.#settings)) };
       }
       if (tries === PRUNE_LIMITS.stockTries) {
@@ -239,7 +241,7 @@ class PruneRun {
   /** Looks once more before packs go: what has become needed since the stock was taken stays. */
   async #stillDoomed(stock: PruneStock, plan: PrunePlan): Promise<readonly PackFate[]> {
     await this.#storageNow();
-    if (await stillHolds(this.#repository, stock, this.#gone, this.#signal)) return plan.remove;
+    if (await this.#stillHolds(stock)) return plan.remove;
     const fresh = await this.#plan((now) => keepTo(plan, now));
     return fresh.plan.remove;
   }
@@ -288,10 +290,15 @@ class PruneRun {
     }
   }
 
+  async #stillHolds(stock: PruneStock): Promise<boolean> {
+    const own = { gone: this.#gone, written: this.#written };
+    return await stillHolds(this.#repository, stock, own, this.#signal);
+  }
+
   readonly #held = async (signal: AbortSignal): Promise<void> => await this.#lease.assertHeld(signal);
 
   #writer(stock: PruneStock): TombstoneWriter {
-    return new TombstoneWriter(this.#repository, this.#lease, stock.snapshots);
+    return new TombstoneWriter(this.#repository, this.#lease, stock.snapshots, this.#written);
   }
 
   /** The storage's present time, when its clock has not jumped. */

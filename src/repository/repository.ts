@@ -161,11 +161,11 @@ export async function createRepository(
     slot: first.open,
   };
   const created = new Repository(parts);
-  // The slot files come last: until one exists nothing can be opened, so a crash leaves no half-made repository
-  // that looks finished.
+  // The ring comes last: until it exists nothing can be opened, and once it does every key is there. A crash leaves no
+  // half-made repository that looks finished.
   await putConfig(created, config, 1, signal);
-  await destination.put('keys/ring-1', sealRing(keyring, 1, ringAuth), signal);
   for (const slot of slots) await destination.put(`keys/${slot.known.slot}`, slot.file, signal);
+  await destination.put('keys/ring-1', sealRing(keyring, 1, ringAuth), signal);
   await writer.remember({ ring: 1, config: 1 });
   return created;
 }
@@ -186,10 +186,10 @@ export async function openRepository(
       hint: 'Check the location, or create a repository there with: holdfast init',
     });
   }
-  const { slot, keyring, ringNumber } = await openKeyring(destination, files, secret, options, signal);
+  const { slot, keyring, ringNumber, passed } = await openKeyring(destination, files, secret, options, signal);
   const writer = await WriterState.open(options.stateDirectory, keyring.repository.toString('hex'));
-  const { config, number } = await newestConfig(destination, keyring, writer, signal);
-  writer.requireNotOlder({ ring: ringNumber, config: number });
+  const { config, number, passed: passedConfig } = await newestConfig(destination, keyring, writer, signal);
+  requireNotOlder(writer, { ring: ringNumber, config: number }, passed ?? passedConfig);
   if (config.minFormat > FORMAT || keyring.minFormat > FORMAT) {
     throw new RepositoryError('NEWER_FORMAT', 'The repository needs a newer version of Holdfast', {
       hint: 'Update Holdfast on this machine.',
@@ -199,6 +199,26 @@ export async function openRepository(
     await writer.remember({ ring: ringNumber, config: number });
   }
   return new Repository({ destination, clock: options.clock, config, writer, keyring, ringNumber, slot });
+}
+
+/**
+ * @param passed why a newer ring or configuration could not be used: then that is what has to be said
+ * @throws {RepositoryError} CORRUPT_DATA, REFUSED
+ */
+function requireNotOlder(
+  writer: WriterState,
+  seen: { readonly ring: number; readonly config: number },
+  passed: Error | undefined,
+): void {
+  try {
+    writer.requireNotOlder(seen);
+  } catch (error) {
+    if (passed === undefined) throw error;
+    throw new RepositoryError('CORRUPT_DATA', passed.message, {
+      hint: "Bring it back from a copy of the repository. To do with the one before it, delete this machine's memory of the repository.",
+      cause: passed,
+    });
+  }
 }
 
 /** Stores a configuration under number `n`. */
@@ -224,7 +244,7 @@ export interface KeyFiles {
   readonly damaged: readonly RepositoryError[];
 }
 
-/** The key slot files of a destination and the numbers of its rings. */
+/** The key slot files of a destination and the numbers of its rings; none of what an interrupted init left. */
 export async function readKeyFiles(destination: Destination, signal: AbortSignal): Promise<KeyFiles> {
   const slots: SlotFile[] = [];
   const rings: number[] = [];
@@ -245,6 +265,9 @@ export async function readKeyFiles(destination: Destination, signal: AbortSignal
       }
     }
   }
+  const mayBeUnfinished = rings.length === 0 && slots.length + damaged.length > 0;
+  if (mayBeUnfinished && (await unfinishedInit(destination, signal)) !== undefined)
+    return { slots: [], rings, damaged: [] };
   slots.sort((a, b) => a.createdMs - b.createdMs);
   return { slots, rings: rings.sort((a, b) => b - a), damaged };
 }
@@ -256,21 +279,22 @@ async function openKeyring(
   secret: Secret,
   options: OpenOptions,
   signal: AbortSignal,
-): Promise<{ slot: OpenSlot; keyring: Keyring; ringNumber: number }> {
-  let removed: RepositoryError | undefined;
+): Promise<{ slot: OpenSlot; keyring: Keyring; ringNumber: number; passed: Error | undefined }> {
+  let failure: unknown;
   for (let slots = files.slots; ;) {
     let slot: OpenSlot;
     try {
       slot = await openSlot(slots, secret, options.allowWeakCost ?? false);
     } catch (error) {
       if (!isWrongSecret(error)) throw error;
-      throw removed ?? withDamagedSlots(error, files.damaged);
+      throw failure ?? withDamagedSlots(error, files.damaged);
     }
     try {
       return { slot, ...(await newestRing(destination, files.rings, slot, signal)) };
     } catch (error) {
-      if (!isWrongSecret(error)) throw error;
-      removed = error;
+      // A slot that was removed, or that came from another repository: the secret may fit one more.
+      if (!isWrongSecret(error) && !isUnusable(error)) throw error;
+      failure ??= error;
       slots = slots.filter((one) => one.slot !== slot.slot);
     }
   }
@@ -290,7 +314,7 @@ function withDamagedSlots(error: RepositoryError, damaged: readonly RepositoryEr
 }
 
 /** One object that is damaged, or that its key does not lead to because only a stranger would name it so. */
-function isUnusable(error: unknown): boolean {
+function isUnusable(error: unknown): error is DestinationError | RepositoryError {
   if (error instanceof DestinationError) return error.kind === 'not-found';
   return error instanceof RepositoryError && error.code === 'CORRUPT_DATA';
 }
@@ -301,17 +325,17 @@ async function newestRing(
   slot: OpenSlot,
   signal: AbortSignal,
 ) {
-  let failure: unknown;
+  let passed: Error | undefined;
   for (const n of rings) {
     try {
       const bytes = await destination.get(`keys/ring-${n}`, undefined, signal);
-      return { keyring: openRing(bytes, n, slot), ringNumber: n };
+      return { keyring: openRing(bytes, n, slot), ringNumber: n, passed };
     } catch (error) {
       if (!isUnusable(error)) throw error;
-      failure = error;
+      passed ??= error;
     }
   }
-  throw failure ?? corrupt('keys/', 'the repository has key slots but no keyring');
+  throw passed ?? corrupt('keys/', 'the repository has key slots but no keyring');
 }
 
 async function newestConfig(
@@ -322,7 +346,7 @@ async function newestConfig(
 ) {
   const keys = objectKeysOf(keyring, writer);
   const numbers = (await listNumbered(destination, 'config/', signal)).toReversed();
-  let failure: unknown;
+  let passed: Error | undefined;
   for (const number of numbers) {
     const object = `config/${number}`;
     try {
@@ -340,13 +364,13 @@ async function newestConfig(
         throw corrupt(object, 'it stands under another number');
       if (!record.repository.equals(keyring.repository))
         throw corrupt(object, 'it belongs to another repository');
-      return { config: record, number };
+      return { config: record, number, passed };
     } catch (error) {
       if (!isUnusable(error)) throw error;
-      failure = error;
+      passed ??= error;
     }
   }
-  throw failure ?? corrupt('config/', 'the repository has no configuration');
+  throw passed ?? corrupt('config/', 'the repository has no configuration');
 }
 
 function objectKeysOf(keyring: Keyring, writer: WriterState): ObjectKeys {
@@ -377,22 +401,27 @@ function newKeyring(repository: Buffer, slots: Keyring['slots'], like: Keyring |
   };
 }
 
-/** What an interrupted init leaves: a configuration and a ring that no key slot opens. */
-const UNFINISHED_INIT = /^(config\/\d+|keys\/ring-\d+)$/;
+/** What an interrupted init leaves: a configuration and key slots, without the ring that comes last. */
+const UNFINISHED_INIT = /^(config\/\d+|keys\/[0-9a-f]{32})$/;
 
 async function clearForInit(destination: Destination, signal: AbortSignal): Promise<boolean> {
+  const leftovers = await unfinishedInit(destination, signal);
+  for (const key of leftovers ?? []) await destination.delete(key, signal);
+  return leftovers !== undefined;
+}
+
+/** Keys of what an interrupted init left, none in an empty place; undefined when there is anything else. */
+async function unfinishedInit(destination: Destination, signal: AbortSignal): Promise<string[] | undefined> {
   const leftovers: string[] = [];
   try {
     for await (const page of destination.list('', signal)) {
       for (const { key } of page) {
-        if (!UNFINISHED_INIT.test(key)) return false;
+        if (!UNFINISHED_INIT.test(key)) return undefined;
         leftovers.push(key);
       }
     }
   } catch (error) {
-    if (error instanceof DestinationError && error.kind === 'not-found') return true;
-    throw error;
+    if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
   }
-  for (const key of leftovers) await destination.delete(key, signal);
-  return true;
+  return leftovers;
 }

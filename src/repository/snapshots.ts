@@ -8,7 +8,7 @@ import {
   type ChainPosition,
   type SnapshotRecord,
 } from '../format/records.ts';
-import { advanceChain, claimPosition, putRecord } from './chain.ts';
+import { appendRecord, type SealedRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
 import { openObject, sealObject } from './objects.ts';
 import type { Repository } from './repository.ts';
@@ -107,14 +107,16 @@ export async function commitSnapshot(
   live: number,
   signal: AbortSignal,
 ): Promise<Snapshot> {
-  const position = await claimPosition(repository, signal);
   const plaintext = encodeSnapshot(record);
   if (plaintext.length > 16 * 1024 * 1024)
     throw corrupt('the new snapshot', 'its record is larger than 16 MiB');
-  const sealed = sealObject(repository.keys, OBJECT_TYPES.snapshot, encodeChainContext(position), plaintext);
-  await putRecord(repository, position, { ...sealed, key: `snapshots/${sealed.name}` }, signal);
-  await advanceChain(repository, position, sealed.name, live, signal);
-  return { id: sealed.name, record, chain: position };
+  const seal = (position: ChainPosition): SealedRecord => {
+    const context = encodeChainContext(position);
+    const sealed = sealObject(repository.keys, OBJECT_TYPES.snapshot, context, plaintext);
+    return { ...sealed, key: `snapshots/${sealed.name}` };
+  };
+  const { position, name } = await appendRecord(repository, seal, live, signal);
+  return { id: name, record, chain: position };
 }
 
 /** Marks snapshots as forgotten. They vanish from every list; prune removes them and their data after the grace period. */
@@ -125,10 +127,8 @@ export async function forgetSnapshots(
   signal: AbortSignal,
 ): Promise<void> {
   if (ids.length === 0) return;
-  const position = await claimPosition(repository, signal);
   const record = { kind: 'snapshots' as const, names: ids, reason, atMs: repository.clock.now(), fence: 0 };
-  const name = await putTombstone(repository, record, position, signal);
-  await advanceChain(repository, position, name, 0, signal);
+  await putTombstone(repository, record, 0, signal);
 }
 
 /**

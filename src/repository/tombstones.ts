@@ -9,7 +9,7 @@ import {
   type ChainPosition,
   type TombstoneRecord,
 } from '../format/records.ts';
-import { putRecord } from './chain.ts';
+import { appendRecord, type SealedRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
 import { openObject, sealObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
@@ -76,15 +76,22 @@ function openTombstone(repository: Repository, bytes: Buffer, name: string): Omi
   return { name, record, chain: decodeChainContext(context) };
 }
 
-/** Writes a tombstone as the next record of this writer's chain; returns its name. */
+/**
+ * Writes a tombstone as the next record of this writer's chain; returns its name.
+ * @param live the number of this writer's live snapshots
+ */
 export async function putTombstone(
   repository: Repository,
   record: TombstoneRecord,
-  position: ChainPosition,
+  live: number,
   signal: AbortSignal,
 ): Promise<string> {
   const plaintext = encodeSigned(tombstoneMap(record), (unsigned) => repository.sign('hf1/tomb', unsigned));
-  const sealed = sealObject(repository.keys, OBJECT_TYPES.tombstone, encodeChainContext(position), plaintext);
-  await putRecord(repository, position, { ...sealed, key: `trash/${sealed.name}` }, signal);
-  return sealed.name;
+  const seal = (position: ChainPosition): SealedRecord => {
+    const context = encodeChainContext(position);
+    const sealed = sealObject(repository.keys, OBJECT_TYPES.tombstone, context, plaintext);
+    return { ...sealed, key: `trash/${sealed.name}` };
+  };
+  const { name } = await appendRecord(repository, seal, live, signal);
+  return name;
 }

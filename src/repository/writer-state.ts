@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
 import { RepositoryError, StateError } from '../base/errors.ts';
+import { withLockFile } from '../base/lock-file.ts';
 import { NO_RECORD } from '../format/records.ts';
 
 /**
@@ -30,6 +31,8 @@ export interface AnnouncedRecord {
 export class WriterState {
   readonly #path: string | undefined;
   #memory: WriterMemory;
+  #holdsLock = false;
+  #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string | undefined, memory: WriterMemory) {
     this.#path = path;
@@ -58,10 +61,54 @@ export class WriterState {
     return this.#memory;
   }
 
+  /**
+   * Keeps what changed. Rings, configurations and heads only rise: another process of this host may have seen newer
+   * ones.
+   */
   async remember(changes: Partial<WriterMemory>): Promise<void> {
-    this.#memory = { ...this.#memory, ...changes };
-    if (this.#path !== undefined)
-      await writeFileAtomically(this.#path, `${JSON.stringify(this.#memory, undefined, 2)}\n`);
+    if (this.#path === undefined || this.#holdsLock) await this.#merge(changes);
+    else await this.exclusively(async () => await this.#merge(changes), new AbortController().signal);
+  }
+
+  /**
+   * Runs `work` while no other process of this host, and nothing else in this one, writes as the same writer; the
+   * memory is first read anew.
+   */
+  async exclusively<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const before = this.#queue;
+    const mine = (async (): Promise<T> => {
+      await Promise.allSettled([before]);
+      const path = this.#path;
+      return path === undefined
+        ? await work()
+        : await withLockFile(`${path}.lock`, async () => await this.#locked(path, work), signal);
+    })();
+    this.#queue = mine;
+    return await mine;
+  }
+
+  async #locked<T>(path: string, work: () => Promise<T>): Promise<T> {
+    const stored = await readFileIfPresent(path);
+    if (stored !== undefined) this.#memory = parseMemory(stored.toString('utf8'), path);
+    this.#holdsLock = true;
+    try {
+      return await work();
+    } finally {
+      this.#holdsLock = false;
+    }
+  }
+
+  async #merge(changes: Partial<WriterMemory>): Promise<void> {
+    const { ring, config, heads } = this.#memory;
+    this.#memory = {
+      ...this.#memory,
+      ...changes,
+      ring: Math.max(ring, changes.ring ?? 0),
+      config: Math.max(config, changes.config ?? 0),
+      heads: newerHeads(heads, changes.heads ?? {}),
+    };
+    if (this.#path === undefined) return;
+    await writeFileAtomically(this.#path, `${JSON.stringify(this.#memory, undefined, 2)}\n`);
   }
 
   /** @throws {RepositoryError} REFUSED when the repository shows less than this host has seen before */
@@ -75,6 +122,11 @@ export class WriterState {
       },
     );
   }
+}
+
+function newerHeads(known: WriterMemory['heads'], seen: WriterMemory['heads']): WriterMemory['heads'] {
+  const newer = Object.entries(seen).filter(([writer, { seq }]) => seq >= (known[writer]?.seq ?? 0));
+  return { ...known, ...Object.fromEntries(newer) };
 }
 
 function parseMemory(text: string, path: string): WriterMemory {

@@ -27,6 +27,8 @@ export class ContentPlan {
   readonly #whole: (RecordHandle[] | undefined)[] = [];
   readonly #parts: (number[] | undefined)[] = [];
   readonly #plain: RecordHandle[] = [];
+  /** Files that several threads write. */
+  readonly spread = new Set<RecordHandle>();
 
   constructor(index: ChunkIndex) {
     this.#index = index;
@@ -51,6 +53,7 @@ export class ContentPlan {
   }
 
   addPart(file: RecordHandle, piece: number, segment: number): void {
+    this.spread.add(file);
     (this.#parts[segment] ??= []).push(file, piece);
   }
 

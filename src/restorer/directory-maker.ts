@@ -1,4 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
 import type { DirectoryEntry } from '../format/tree.ts';
 import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
@@ -49,7 +50,7 @@ export class DirectoryMaker {
     this.inheritsAcls ||= hasDefaultAcl(directory);
     const names = directory.names();
     const abandoned = names.filter(isAbandoned);
-    for (const name of abandoned) this.#removeAbandoned(directory, name);
+    if (abandoned.length > 0 && !request.dryRun) removeAbandoned(directory, abandoned);
     if (!request.deleteExtra || !visit.selection.selected) return;
     visit.extra = new Set(names);
     for (const name of abandoned) visit.extra.delete(name);
@@ -116,10 +117,19 @@ export class DirectoryMaker {
     const { overwrite } = this.#parts.request;
     return selection.selected && overwrite !== 'never' && (overwrite !== 'if_newer' || isNewer);
   }
+}
 
-  #removeAbandoned(directory: TargetDirectory, name: ByteString): void {
-    if (this.#parts.request.dryRun) return;
+/** Temporary files that nobody will complete; the directory looks as if they had never been there. */
+function removeAbandoned(directory: TargetDirectory, names: readonly ByteString[]): void {
+  const { mtimeNs } = directory.stat();
+  for (const name of names) {
     const found = directory.find(name);
     if (found !== undefined && isUnfinished(found)) directory.removeFile(name);
+  }
+  try {
+    directory.setOwnTimes(mtimeNs);
+  } catch (error) {
+    // it may be written to by others than its owner
+    if (errnoOf(error) !== 'EPERM') throw error;
   }
 }

@@ -18,7 +18,7 @@ import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
 import { temporaryName } from './temporary-names.ts';
 
 /** Values of a record's state while several threads write the file. */
-const STATE = { untouched: 0, preparing: 1, ready: 2, failed: 3 } as const;
+const STATE = { untouched: 0, preparing: 1, ready: 2, failed: 3, complete: 4 } as const;
 
 const ZEROS = Buffer.alloc(65_536);
 
@@ -102,10 +102,6 @@ export class FileWriter {
     });
   }
 
-  wholeMissing(handle: RecordHandle, reason: unknown): void {
-    this.#parts.failed(handle, reason);
-  }
-
   /** Does one thread's share of a file; the last share completes it, or cleans up when any failed. */
   #share(handle: RecordHandle, act: (record: EntryRecord) => void): void {
     const record = this.#parts.records.at(handle);
@@ -123,6 +119,7 @@ export class FileWriter {
     }
     try {
       this.#complete(record);
+      Atomics.store(words, index, STATE.complete);
       this.#parts.finished(record);
     } catch (error) {
       this.#fail(record, error);
@@ -228,7 +225,7 @@ export class FileWriter {
       }
       putInPlace(directory, name, record);
     } catch (error) {
-      removeQuietly(directory, name);
+      removeQuietly(() => directory, name);
       throw error;
     }
   }
@@ -260,7 +257,7 @@ export class FileWriter {
 
   #discard(record: EntryRecord): void {
     if (record.has(RECORD.update)) return;
-    removeQuietly(this.#directoryOf(record), this.#workingName(record));
+    removeQuietly(() => this.#directoryOf(record), this.#workingName(record));
   }
 
   /** Reads a file that was changed in place once more. */
@@ -309,9 +306,27 @@ export class FileWriter {
 
   /** The name a file has until it is complete: its own when nothing stands there and one thread writes it at once. */
   #workingName(record: EntryRecord): ByteString {
-    const { flags } = record;
-    if ((flags & RECORD.update) !== 0 || (flags & (RECORD.replace | RECORD.spread)) === 0) return record.name;
-    return asByteString(temporaryName(this.#parts.run, record.serial));
+    return workingName(record, this.#parts.run);
+  }
+}
+
+function workingName(record: EntryRecord, run: string): ByteString {
+  const { flags } = record;
+  if ((flags & RECORD.update) !== 0 || (flags & (RECORD.replace | RECORD.spread)) === 0) return record.name;
+  return asByteString(temporaryName(run, record.serial));
+}
+
+/** After the threads have ended before their time: removes what they began of these files. */
+export function removeUnfinished(
+  files: Iterable<RecordHandle>,
+  { records, directories, run }: { records: EntryRecords; directories: OpenDirectories; run: string },
+): void {
+  for (const handle of files) {
+    const record = records.at(handle);
+    const { words, index } = record.state;
+    const state = words[index];
+    if (state === STATE.untouched || state === STATE.complete || record.has(RECORD.update)) continue;
+    removeQuietly(() => directories.at(record.parent), workingName(record, run));
   }
 }
 
@@ -334,9 +349,9 @@ function openAnyhow(directory: TargetDirectory, name: ByteString): number {
   }
 }
 
-function removeQuietly(directory: TargetDirectory, name: ByteString): void {
+function removeQuietly(directory: () => TargetDirectory, name: ByteString): void {
   try {
-    directory.removeFile(name);
+    directory().removeFile(name);
   } catch (error) {
     // the failure that led here is the one to tell; what stays carries the mode of unfinished files
     if (errnoOf(error) === undefined) throw error;

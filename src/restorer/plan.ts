@@ -68,6 +68,8 @@ export interface PlanParts {
   readonly observer: RestoreObserver;
   /** Bytes of data that one file can have in the target. */
   readonly largestFile: number;
+  /** Told of every file that will have to be written or compared. */
+  readonly expect: (bytes: number) => void;
 }
 
 export interface PlanStart {
@@ -274,6 +276,7 @@ class PlanWalk {
       (HardLinks.hasSeveralNames(entry) ? RECORD.leader : 0);
     const record = records.add(visit.handle, entry, flags, entry.size, resolved.count);
     resolved.store(record);
+    this.#parts.expect(entry.size);
     this.#links.lead(entry, record.handle);
     if (update) this.#compare.push(record.handle);
     else if (resolved.count === 0) content.addPlain(record.handle);

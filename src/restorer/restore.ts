@@ -8,6 +8,7 @@ import { assignCompared } from './assign-compared.ts';
 import { ContentPlan } from './content-plan.ts';
 import { EntryRecordWriter, NO_RECORD } from './entry-records.ts';
 import { finishRestore } from './finish.ts';
+import { removeUnfinished } from './file-writer.ts';
 import { isFull, targetFull } from './full-target.ts';
 import { keptPaths } from './kept-paths.ts';
 import type { JobResult, WorkerSetup } from './messages.ts';
@@ -77,13 +78,15 @@ async function restoreTo(
     verify: request.verify,
     run,
   };
-  // the threads start up while the index is read and the plan is made
-  const pool = dryRun ? undefined : disposal.use(new WorkerPool(setup, request.workers, records, done));
-
   const index = request.index ?? (await loadIndex(repository, { without: new Set() }, signal));
   const reader = new TreeReader(repository, index, namespace);
   const start = await startOf(request, reader, signal);
   const content = new ContentPlan(index);
+  disposal.defer(() => {
+    if (directories !== undefined)
+      removeUnfinished(content.spread, { records: records.records, directories, run });
+  });
+  const pool = dryRun ? undefined : disposal.use(new WorkerPool(setup, request.workers, records, done));
   const { largestFile } = target;
   const parts = {
     request,
@@ -96,6 +99,8 @@ async function restoreTo(
     tally,
     observer,
     largestFile,
+    // the threads start up while the plan is being made
+    expect: (bytes: number) => pool?.expect(bytes),
   };
   const plan = await planRestore(parts, start, signal);
   if (pool === undefined || directories === undefined) return tally.summary();
@@ -113,7 +118,8 @@ async function restoreTo(
   observer.phase('finishing');
   const metadata = new MetadataWriter(policy, tally.omissions);
   if (plan.inheritsAcls) metadata.clearInheritedAcls();
-  const keep = keptPaths(snapshot.record);
+  const kept = keptPaths(snapshot.record);
+  const keep = (path: ByteString): boolean => kept(tally.inSnapshot(path));
   finishRestore({ plan, records: records.records, target: directories, metadata, tally, run, keep, signal });
   tally.finish();
   return tally.summary();

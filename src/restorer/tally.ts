@@ -41,10 +41,14 @@ export class RestoreTally {
     this.#started = clock.monotonic();
   }
 
+  /** Where in the snapshot a path below the target is. */
+  inSnapshot(path: ByteString): ByteString {
+    return this.#base === '/' ? path : asByteString(`${this.#base}${path}`);
+  }
+
   /** @param path below the target */
   problem(path: ByteString, code: string, message: string): void {
-    const inSnapshot = this.#base === '/' ? path : asByteString(`${this.#base}${path}`);
-    const problem: RestoreProblem = { path: inSnapshot, code, message };
+    const problem: RestoreProblem = { path: this.inSnapshot(path), code, message };
     if (this.#errors.length < LISTED) this.#errors.push(problem);
     else this.#errorsMore += 1;
     this.#observer.problem(problem);

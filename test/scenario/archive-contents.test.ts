@@ -191,40 +191,43 @@ test('one more name in a directory of 30,000 rewrites few tree chunks', async ()
   expect((await engine.treeOf(second.snapshot)).size).toBeGreaterThan(30_001);
 });
 
-test.runIf(process.platform === 'linux')('entries of every kind deeper than one path may be long', async () => {
-  let deepest: ByteString | undefined;
-  const descend = (parent: ByteString, name: ByteString, levels: number): void => {
-    insideDirectory(parent, name, (reachable) => {
-      const make = (entry: string): ByteString => joinBytes(reachable, bytesOfText(entry));
-      writeFileSync(fsPath(make('file')), `${levels} to go`);
-      setXattr(make('file'), bytesOfText('user.level'), Buffer.from(String(levels)));
-      setXattr(make('.'), bytesOfText('user.level'), Buffer.from(`directory ${levels}`));
-      makeSpecial(make('fifo'), 'fifo', 0o600);
-      symlinkSync(`target ${levels}`, fsPath(make('link')));
-      linkSync(fsPath(make('file')), fsPath(make('second-name')));
-      if (levels === 0) {
-        deepest = name;
-        return;
-      }
-      const next = bytesOfText(`${levels}-`.padEnd(240, 'x'));
-      mkdirSync(fsPath(joinBytes(reachable, next)));
-      descend(reachable, next, levels - 1);
-    });
-  };
-  mkdirSync(at('deep'));
-  descend(bytesOfText(engine.source), bytesOfText('deep'), 30);
-  expect(deepest).toBeDefined();
-  const { snapshot } = await engine.backup();
-  // Not the paths themselves: they are longer than anybody reads.
-  expect(snapshot.record.errors.map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
-  expect(snapshot.record.omitted).toEqual([]);
-  expect(await engine.differences(snapshot)).toEqual([]);
+test.runIf(process.platform === 'linux')(
+  'entries of every kind deeper than one path may be long',
+  async () => {
+    let deepest: ByteString | undefined;
+    const descend = (parent: ByteString, name: ByteString, levels: number): void => {
+      insideDirectory(parent, name, (reachable) => {
+        const make = (entry: string): ByteString => joinBytes(reachable, bytesOfText(entry));
+        writeFileSync(fsPath(make('file')), `${levels} to go`);
+        setXattr(make('file'), bytesOfText('user.level'), Buffer.from(String(levels)));
+        setXattr(make('.'), bytesOfText('user.level'), Buffer.from(`directory ${levels}`));
+        makeSpecial(make('fifo'), 'fifo', 0o600);
+        symlinkSync(`target ${levels}`, fsPath(make('link')));
+        linkSync(fsPath(make('file')), fsPath(make('second-name')));
+        if (levels === 0) {
+          deepest = name;
+          return;
+        }
+        const next = bytesOfText(`${levels}-`.padEnd(240, 'x'));
+        mkdirSync(fsPath(joinBytes(reachable, next)));
+        descend(reachable, next, levels - 1);
+      });
+    };
+    mkdirSync(at('deep'));
+    descend(bytesOfText(engine.source), bytesOfText('deep'), 30);
+    expect(deepest).toBeDefined();
+    const { snapshot } = await engine.backup();
+    // Not the paths themselves: they are longer than anybody reads.
+    expect(snapshot.record.errors.map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
+    expect(snapshot.record.omitted).toEqual([]);
+    expect(await engine.differences(snapshot)).toEqual([]);
 
-  const again = await engine.backup(undefined, { changes: { directories: new Set() } });
-  expect(again.snapshot.record.errors.map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
-  expect(again.snapshot.record.omitted).toEqual([]);
-  expect(await engine.differences(again.snapshot)).toEqual([]);
-});
+    const again = await engine.backup(undefined, { changes: { directories: new Set() } });
+    expect(again.snapshot.record.errors.map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
+    expect(again.snapshot.record.omitted).toEqual([]);
+    expect(await engine.differences(again.snapshot)).toEqual([]);
+  },
+);
 
 test('directories nested a thousand deep', async () => {
   const descend = (parent: ByteString, levels: number): void => {

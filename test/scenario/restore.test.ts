@@ -48,7 +48,8 @@ async function backedUp(files: Readonly<Record<string, string | Buffer>>): Promi
   return (await engine.backup()).snapshot;
 }
 
-const differences = (restored: string): string[] => compareTrees(engine.source, restored).map(shownDifference);
+const differences = (restored: string): string[] =>
+  compareTrees(engine.source, restored).map(shownDifference);
 
 /** Everything below a directory that could betray a write: names, types, sizes, times to the nanosecond. */
 function fingerprint(directory: string): string[] {
@@ -196,7 +197,10 @@ describe('entries that stand in the target', () => {
   });
 
   test('a file that is too long or too short ends as it should', async () => {
-    const snapshot = await backedUp({ 'long.bin': random.bytes(400_000), 'short.bin': random.bytes(900_000) });
+    const snapshot = await backedUp({
+      'long.bin': random.bytes(400_000),
+      'short.bin': random.bytes(900_000),
+    });
     const { source } = await engine.restoreTo('out', snapshot);
     const fd = openSync(join(source, 'long.bin'), 'r+');
     writeSync(fd, Buffer.alloc(5_000, 1), 0, 5_000, 400_000);
@@ -209,7 +213,7 @@ describe('entries that stand in the target', () => {
   });
 
   test('content that is right already is left alone, and only the metadata is set', async () => {
-    const snapshot = await backedUp({ 'a.bin': random.bytes(500_000), 'empty': '' });
+    const snapshot = await backedUp({ 'a.bin': random.bytes(500_000), empty: '' });
     const { source } = await engine.restoreTo('out', snapshot);
     for (const name of ['a.bin', 'empty']) {
       utimesSync(join(source, name), old, old);
@@ -251,7 +255,7 @@ describe('entries that stand in the target', () => {
   });
 
   test('a directory that is not empty stays in the way unless extra entries are deleted', async () => {
-    const snapshot = await backedUp({ 'name': 'file', 'other': 'o' });
+    const snapshot = await backedUp({ name: 'file', other: 'o' });
     const root = join(engine.directory, 'out', resolve(engine.source));
     write(join(root, 'name', 'inside.txt'), 'inside');
     mkdirSync(join(root, 'other'));
@@ -328,7 +332,11 @@ describe('deleting extra entries', () => {
     write(join(source, 'docs/extra.txt'), 'extra');
     const path = bytesOfText(join(engine.source, 'docs/unreadable.txt'));
     const record = { ...snapshot.record, errors: [{ path, code: 'EIO', message: 'it cannot be read' }] };
-    const { summary } = await engine.restoreTo('out', { ...snapshot, record }, { overwrite: 'always', deleteExtra: true });
+    const { summary } = await engine.restoreTo(
+      'out',
+      { ...snapshot, record },
+      { overwrite: 'always', deleteExtra: true },
+    );
     expect(readdirSync(join(source, 'docs')).sort()).toEqual(['a.txt', 'unreadable.txt']);
     expect(summary.omissions).toMatchObject([{ kind: 'deletion', count: 1 }]);
   });
@@ -345,7 +353,10 @@ describe('a dry run', () => {
     const planned = new Map<string, string>();
     const summary = await restore(
       { ...(await requestOf(snapshot)), overwrite: 'if_changed', deleteExtra: true, dryRun: true },
-      { ...SILENT_RESTORE, planned: (path, action) => planned.set(textOfBytes(path).replace(resolve(engine.source), ''), action) },
+      {
+        ...SILENT_RESTORE,
+        planned: (path, action) => planned.set(textOfBytes(path).replace(resolve(engine.source), ''), action),
+      },
       never,
     );
     expect(fingerprint(join(engine.directory, 'out'))).toEqual(before);
@@ -434,19 +445,29 @@ describe('numbers', () => {
       never,
     );
     expect(summary).toMatchObject({ filesRestored: 3, bytesRestored: 2_000_001, bytesTotal: 2_000_001 });
-    expect(seen.at(-1)).toMatchObject({ filesDone: 3, bytesDone: 2_000_001, filesTotal: 3, bytesTotal: 2_000_001 });
+    expect(seen.at(-1)).toMatchObject({
+      filesDone: 3,
+      bytesDone: 2_000_001,
+      filesTotal: 3,
+      bytesTotal: 2_000_001,
+    });
   });
 
   test('each segment that is needed is fetched once', async () => {
     const shared = random.bytes(50_000);
     const files: Record<string, Buffer> = { 'large.bin': random.bytes(3_000_000) };
-    for (let i = 0; i < 300; i += 1) files[`dir${i % 7}/file${i}`] = i % 5 === 0 ? shared : random.bytes(3_000);
+    for (let i = 0; i < 300; i += 1)
+      files[`dir${i % 7}/file${i}`] = i % 5 === 0 ? shared : random.bytes(3_000);
     const snapshot = await backedUp(files);
     engine.calls.reset();
     const { source } = await engine.restoreTo('out', snapshot, { workers: 2 });
     const ranges = engine.calls.calls
       .filter(({ method, key, range }) => method === 'get' && key.startsWith('packs/') && range !== undefined)
-      .map(({ key, range }) => ({ key, start: range?.offset ?? 0, end: (range?.offset ?? 0) + (range?.length ?? 0) }))
+      .map(({ key, range }) => ({
+        key,
+        start: range?.offset ?? 0,
+        end: (range?.offset ?? 0) + (range?.length ?? 0),
+      }))
       .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.start - b.start));
     expect(ranges.length).toBeGreaterThan(3);
     for (const [i, range] of ranges.entries()) {

@@ -49,6 +49,8 @@ export interface Engine extends AsyncDisposable {
   /** What was asked of the destination. */
   readonly calls: RecordingDestination;
   readonly repository: Repository;
+  /** Opens the repository. */
+  readonly secret: Extract<Secret, { kind: 'machine' }>;
   /** Opens the same repository once more, as another writer, through `destination` if given. */
   open(destination?: Destination): Promise<Repository>;
   /** One worker reads, so that a run costs one thread's start; `parent` is `auto`. */
@@ -81,7 +83,7 @@ export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
   const store = join(directory, 'store');
   mkdirSync(source);
   const calls = recordingDestination(await innerDestination(options.destination ?? 'memory', store));
-  const secret: Secret = { kind: 'machine', secret: randomBytes(32) };
+  const secret: Engine['secret'] = { kind: 'machine', secret: randomBytes(32) };
   const clock = options.clock ?? systemClock;
   const repository = await createRepository(
     calls,
@@ -102,6 +104,7 @@ export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
     store,
     calls,
     repository,
+    secret,
     open: async (destination = calls) =>
       await openRepository(destination, secret, { clock, stateDirectory: undefined }, never),
     backup: async (sources = [source], overrides = {}, observer = {}, signal = never) =>

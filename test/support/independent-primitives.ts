@@ -19,8 +19,11 @@ import { decode, encode, rfc8949EncodeOptions } from 'cborg';
 
 export const ascii = (text: string): Buffer => Buffer.from(text, 'latin1');
 
-/** Parts one after the other: text as ASCII, numbers as u8. */
-export function join(...parts: readonly (Uint8Array | string | number)[]): Buffer {
+/** Text is latin1, numbers are u8. */
+export type Part = Uint8Array | string | number;
+
+/** Parts one after the other. */
+export function join(...parts: readonly Part[]): Buffer {
   return Buffer.concat(
     parts.map((part) =>
       typeof part === 'string' ? ascii(part) : typeof part === 'number' ? Buffer.of(part) : part,
@@ -94,7 +97,7 @@ export function gcmOpen(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, sea
   return Buffer.concat([decipher.update(sealed.subarray(0, sealed.length - 16)), decipher.final()]);
 }
 
-/** node:crypto takes raw keys as JSON Web Keys, private ones with their public half. */
+/** node:crypto takes no raw keys: public ones go in as JSON Web Keys, private ones in DER (RFC 8410). */
 export function rawKey(curve: 'X25519' | 'Ed25519', half: 'private' | 'public', raw: Uint8Array): KeyObject {
   const prefix = curve === 'X25519' ? '6e' : '70';
   if (half === 'public') {
@@ -123,7 +126,11 @@ export function cbor(value: unknown): Buffer {
 
 /** A map in the one form it may have. Byte strings come out as Uint8Array. */
 export function uncbor(bytes: Uint8Array): Record<string, unknown> {
-  const value: unknown = decode(bytes, { strict: true, allowIndefinite: false, rejectDuplicateMapKeys: true });
+  const value: unknown = decode(bytes, {
+    strict: true,
+    allowIndefinite: false,
+    rejectDuplicateMapKeys: true,
+  });
   if (typeof value !== 'object' || value === null || !cbor(value).equals(bytes))
     throw new Error('this is not a map in deterministic CBOR');
   return Object.fromEntries(Object.entries(value));

@@ -186,37 +186,66 @@ function plainRecord(repository: Repository, root: Buffer): SnapshotRecord {
   };
 }
 
-/** What a snapshot gives back, every chunk verified. */
-export async function readBack(
+/** Reads single files of a snapshot, every chunk verified; rejects when one cannot be had. */
+export type FileReader = (path: readonly string[]) => Promise<Buffer>;
+
+export function openFileReader(
   repository: Repository,
+  index: ChunkIndex,
   snapshot: Snapshot,
   signal: AbortSignal,
-): Promise<TinyTree> {
-  const index = await loadIndex(repository, { without: new Set() }, signal);
+): FileReader {
   const { plain, salt, root } = snapshot.record;
   const reader = new TreeReader(repository, index, { plain, salt });
   const segments = new SegmentCache(repository.destination, repository.keys, index, 1 << 24);
   const hasher = new ChunkHasher(repository.keys.idKey('data', { plain, salt }));
-  const directory = async (id: Buffer): Promise<TinyTree> => {
-    const nodes: Record<string, Buffer | TinyTree> = {};
-    for (const entry of await reader.directory(id, signal)) {
-      if (entry.type === 'directory') nodes[entry.name] = await directory(entry.id);
-      if (entry.type === 'file') nodes[entry.name] = await content(entry.content);
+  return async (path) => {
+    let found: Entry | undefined;
+    for (const name of path) {
+      const id = found === undefined ? root : found.type === 'directory' ? found.id : undefined;
+      const entries: readonly Entry[] = id === undefined ? [] : await reader.directory(id, signal);
+      found = entries.find((entry) => entry.name === name);
     }
-    return nodes;
-  };
-  const content = async (ids: Buffer): Promise<Buffer> => {
+    if (found?.type !== 'file') throw new Error(`${path.join('/')} is not there`);
+    const { content } = found;
     const parts: Buffer[] = [];
-    for (let at = 0; at < ids.length; at += 24) {
-      const id = ids.subarray(at, at + 24);
-      const found = index.table.find(id);
-      if (found === undefined) throw new Error(`chunk ${id.toString('hex')} is missing`);
-      const raw = await segments.segment(found.pack, found.segment, signal);
-      const bytes = raw.subarray(found.offset, found.offset + found.length);
+    for (let at = 0; at < content.length; at += 24) {
+      const id = content.subarray(at, at + 24);
+      const chunk = index.table.find(id);
+      if (chunk === undefined) throw new Error(`chunk ${id.toString('hex')} is missing`);
+      const raw = await segments.segment(chunk.pack, chunk.segment, signal);
+      const bytes = raw.subarray(chunk.offset, chunk.offset + chunk.length);
       if (!hasher.id(bytes).equals(id)) throw new Error(`chunk ${id.toString('hex')} is damaged`);
       parts.push(Buffer.from(bytes));
     }
     return Buffer.concat(parts);
   };
-  return await directory(root);
+}
+
+/** The files of a tree with their paths. */
+export function filesOf(tree: TinyTree, path: readonly string[] = []): { path: string[]; content: Buffer }[] {
+  return Object.entries(tree).flatMap(([name, node]) =>
+    Buffer.isBuffer(node) ? [{ path: [...path, name], content: node }] : filesOf(node, [...path, name]),
+  );
+}
+
+/** Paths of the files of a snapshot that do not come back as they were. */
+export async function lostFiles(
+  repository: Repository,
+  snapshot: Snapshot,
+  tree: TinyTree,
+  signal: AbortSignal,
+  index?: ChunkIndex,
+): Promise<string[]> {
+  const known = index ?? (await loadIndex(repository, { without: new Set() }, signal));
+  const read = openFileReader(repository, known, snapshot, signal);
+  const lost: string[] = [];
+  for (const { path, content } of filesOf(tree)) {
+    const same = await read(path).then(
+      (bytes) => bytes.equals(content),
+      () => false,
+    );
+    if (!same) lost.push(`/${path.join('/')}`);
+  }
+  return lost;
 }

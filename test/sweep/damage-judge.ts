@@ -1,4 +1,5 @@
 /** Holds check, restore and recover to what they promise about one damage. */
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { ByteString } from '../../src/base/byte-path.ts';
@@ -186,13 +187,13 @@ export async function expectRestores(
   workspace: Workspace,
   repository: Repository,
   site: Site,
-  damage: Damage,
+  damage: Damage | undefined,
   report: CheckReport,
 ): Promise<number> {
   const { live } = await listSnapshots(repository, never);
   const known = live.filter(({ id }) => site.snapshots.has(id));
   const unreadable = [...site.snapshots.keys()].filter((id) => !known.some((one) => one.id === id));
-  for (const id of unreadable) expect(damage.object.key.endsWith(id) || damage.other?.key.endsWith(id)).toBe(true);
+  for (const id of unreadable) expect(damage?.object.key.endsWith(id) || damage?.other?.key.endsWith(id)).toBe(true);
   const lost = new Set<string>();
   const affected = new Set<string>(unreadable.filter((id) => mentions(report, id)));
   for (const snapshot of known) {
@@ -219,14 +220,17 @@ async function expectOneRestores(
   repository: Repository,
   site: Site,
   snapshot: Snapshot,
-  damage: Damage,
+  damage: Damage | undefined,
 ): Promise<readonly string[]> {
   const origin = site.snapshots.get(snapshot.id);
   if (origin === undefined) throw new Error(`snapshot ${snapshot.id} is not one of the site's`);
   const target = workspace.fresh();
   try {
     const lost = await restoreAll(repository, snapshot, target);
-    const differing = compareTrees(origin.tree, join(target, origin.source), { roots: lost.length === 0 });
+    const restored = join(target, origin.source);
+    // Not even the directories on the way may have been restored.
+    if (lost.length > 0) mkdirSync(restored, { recursive: true });
+    const differing = compareTrees(origin.tree, restored, { roots: lost.length === 0 });
     const inside = lost.map((path) => below(path, origin.source));
     const explained = (path: string): boolean =>
       inside.some((one) => path === one || one === '' || path.startsWith(`${one}/`));
@@ -235,13 +239,20 @@ async function expectOneRestores(
     );
     expect(unexplained, shownDamage(damage)).toEqual([]);
     for (const path of inside) {
-      const missed = differing.some((one) => one.path === path || one.path.startsWith(`${path}/`) || path === '');
+      const missed =
+        path === '' ||
+        isEmptyDirectory(join(origin.tree, path)) ||
+        differing.some((one) => one.path === path || one.path.startsWith(`${path}/`));
       expect(missed, `${shownDamage(damage)}: ${path} was listed as lost and is there`).toBe(true);
     }
     return lost;
   } finally {
     removeTree(target);
   }
+}
+
+function isEmptyDirectory(path: string): boolean {
+  return lstatSync(path).isDirectory() && readdirSync(path).length === 0;
 }
 
 /** A directory in which something is missing keeps its time all the same; one that lost its listing may not. */
@@ -304,5 +315,35 @@ export async function expectRecovers(
     await expectRestores(workspace, opened, site, damage, after);
   } finally {
     await opened.close();
+  }
+}
+
+/**
+ * With no index object left the packs' own directories serve, and recover writes the index anew. Returns how many packs
+ * it could not index, because their directories are what was damaged.
+ */
+export async function expectAllIndexesRebuilt(
+  workspace: Workspace,
+  site: Site,
+  place: Place,
+  damage: Damage | undefined,
+  keys: readonly string[],
+): Promise<number> {
+  const repository = await openSite(place);
+  try {
+    const before = await check(repository, { readData: 'all', workers: 0 }, SILENT_CHECK, never);
+    const report = await recover(repository, never);
+    expect(report.keptFromIndex).toEqual([]);
+    const damagedPacks = keys.map(nameIn);
+    for (const { name } of report.unreadable) expect(damagedPacks).toContain(name);
+    const after = await check(repository, { readData: 'all', workers: 0 }, SILENT_CHECK, never);
+    if (damage === undefined) expect(after.findings).toEqual([]);
+    const errors = ({ findings }: CheckReport): readonly string[] =>
+      findings.filter(({ severity }) => severity === 'error').map(({ object, files }) => `${object} ${files.join()}`);
+    expect(errors(after).toSorted()).toEqual(errors(before).toSorted());
+    await expectRestores(workspace, repository, site, damage, after);
+    return report.unreadable.length;
+  } finally {
+    await repository.close();
   }
 }

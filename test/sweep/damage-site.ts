@@ -55,8 +55,8 @@ const never = new AbortController().signal;
 const SCALE = { smallFiles: 36, largeFiles: 6, largeBytes: 60_000 };
 /** Small, so that a few files fill several packs of several segments, and a file has several chunks. */
 const SIZES = {
-  packTarget: 96_000,
-  segmentTarget: 16_384,
+  packTarget: 160_000,
+  segmentTarget: 65_536,
   chunker: { min: 16_384, avg: 65_536, max: 262_144 },
 };
 

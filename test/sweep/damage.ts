@@ -1,7 +1,6 @@
 /** Damages to stored objects: what they are, where they strike, and how they are done. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { mkdirSync } from 'node:fs';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { OBJECT_KINDS, type ObjectKind, type Site, type SiteObject } from './damage-site.ts';
 
@@ -33,7 +32,9 @@ export interface Damage {
   readonly other: SiteObject | undefined;
 }
 
-export function shownDamage({ action, object, region }: Damage): string {
+export function shownDamage(damage: Damage | undefined): string {
+  if (damage === undefined) return 'no damage';
+  const { action, object, region } = damage;
   return `${action}${region === undefined ? '' : ` in the ${region.name}`} of ${object.kind} ${object.key}`;
 }
 
@@ -197,7 +198,7 @@ function changed(bytes: Buffer, { action, region }: Damage, random: SeededRandom
       for (;;) {
         const copy = Buffer.from(bytes);
         const at = 4_096 * random.below(Math.ceil(length / 4_096));
-        copy.fill(0, at, at + 4_096);
+        copy.fill(0, at, Math.min(length, at + 4_096));
         if (!copy.equals(bytes)) return copy;
       }
     }

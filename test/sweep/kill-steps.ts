@@ -1,5 +1,6 @@
 /** Kills short commands before each of their steps, one after the other: the old state stands, or the new one. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { seededRandom } from '../support/seeded-random.ts';
 import { copyAside, makeCorpus, QUICK_SCALE } from './corpus.ts';
@@ -94,6 +95,21 @@ async function makeTrials(workspace: Workspace): Promise<readonly Trial[]> {
       },
     },
     {
+      name: 'start',
+      place: () => {
+        const { state, ...place } = workspace.place('started');
+        workspace.drop({ state, ...place });
+        return { ...place, state, repository: join(state, 'repository') };
+      },
+      words: () => ['start', '--source', source, '--once'],
+      judge: async (place) => {
+        await succeed(place, ['start', '--source', source, '--once']);
+        // The recovery kit is that of the repository, not of an attempt before.
+        for (const secret of kitSecrets(place)) expect(await opensWith(place, secret), 'the recovery kit').toBe(true);
+        await whole({ ...place, passphrase: kitSecrets(place)[0] });
+      },
+    },
+    {
       name: 'keys add',
       place: same(one),
       words: () => ['keys', 'add', '--new-password-file', secondFile],
@@ -162,6 +178,12 @@ async function opensWith(place: Place, passphrase: string): Promise<boolean> {
   if (outcome.code === 0) return true;
   expect(outcome.code).toBe(12);
   return false;
+}
+
+/** Passphrase and recovery code of the recovery kit. */
+function kitSecrets({ state }: Place): readonly string[] {
+  const kit = readFileSync(join(state, 'recovery-kit.txt'), 'utf8');
+  return ['Passphrase', 'Recovery code'].map((name) => new RegExp(`${name} +(\\S+)`).exec(kit)?.[1] ?? '');
 }
 
 async function keysOf(place: Place): Promise<Record<string, unknown>[]> {

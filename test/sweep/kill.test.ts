@@ -16,6 +16,7 @@ const plan: KillPlan = {
   seed: sweepSeed(),
   scale: SWEEP_SCALE,
   sizes: { packTarget: 4_000_000, segmentTarget: 1_000_000 },
+  everyPhase: true,
 };
 
 describe.runIf(process.env['HOLDFAST_SWEEP'] !== undefined)('kill -9', () => {

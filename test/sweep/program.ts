@@ -46,9 +46,11 @@ export interface Place {
   readonly state: string;
   /** Where compiled code is kept between runs. */
   readonly cache: string;
+  /** PASSPHRASE when absent. */
+  readonly passphrase?: string | undefined;
 }
 
-function environment({ repository, state, cache }: Place, more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function environment({ repository, state, cache, passphrase }: Place, more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('HOLDFAST_') && !name.startsWith('VITEST') && !name.startsWith('NODE_'),
   );
@@ -57,7 +59,7 @@ function environment({ repository, state, cache }: Place, more: NodeJS.ProcessEn
     HOLDFAST_REPOSITORY: repository,
     HOLDFAST_STATE_DIR: state,
     XDG_CACHE_HOME: cache,
-    HOLDFAST_PASSWORD: PASSPHRASE,
+    HOLDFAST_PASSWORD: passphrase ?? PASSPHRASE,
     HOLDFAST_TEST_KDF: '64,1,1',
     ...more,
   };

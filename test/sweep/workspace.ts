@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ChunkerParameters } from '../../src/codec/chunker.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openLocalDestination } from '../../src/destination/local.ts';
 import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
@@ -16,6 +17,7 @@ const WEAK_COST = { m: 64, t: 1, p: 1 };
 export interface PackSizes {
   readonly packTarget: number;
   readonly segmentTarget: number;
+  readonly chunker?: ChunkerParameters;
 }
 
 export class Workspace {
@@ -53,6 +55,12 @@ export class Workspace {
   /** A new repository with small packs, so that little data fills many. */
   async create(name: string, sizes: PackSizes): Promise<Place> {
     const place = this.place(name);
+    await this.createAt(place, sizes);
+    return place;
+  }
+
+  async createAt(place: Place, sizes: PackSizes): Promise<void> {
+    removeTree(place.state);
     const destination = await openLocalDestination(place.repository, { create: true });
     const options = {
       clock: systemClock,
@@ -63,7 +71,6 @@ export class Workspace {
     };
     const repository = await createRepository(destination, options, never);
     await repository.close();
-    return place;
   }
 
   /** Another place that is the same until either is changed. */

@@ -41,6 +41,13 @@ async function replace(key: string, change: (bytes: Buffer) => Buffer): Promise<
   await destination.put(key, change(bytes), signal);
 }
 
+async function packKeys(): Promise<[string, number][]> {
+  return [...(await listNamed(destination, 'packs/', signal))].map(([name, { size }]) => [
+    packKey(name),
+    size,
+  ]);
+}
+
 describe('a check of a sound repository', () => {
   it('finds nothing, and counts what there is', async () => {
     await tinyBackup(repository, { a: tree['a'] ?? {} }, {}, signal);
@@ -111,14 +118,12 @@ describe('a check of a sound repository', () => {
   });
 
   it('reads no pack without being asked, beyond headers, tails and directories', async () => {
+    const recording = recordingDestination(createMemoryDestination());
+    repository = await memoryRepository(signal, recording);
     await tinyBackup(repository, tree, {}, signal);
-    const recording = recordingDestination(destination);
-    repository = Object.create(repository, { destination: { value: recording } }) as Repository;
+    recording.reset();
     const report = await run({ readData: false });
     expect(report).toMatchObject({ status: 'ok', counts: { packsRead: 0, bytesRead: 0 } });
-    expect(
-      recording.calls.filter(({ method, range }) => method === 'get' && range === undefined && false),
-    ).toEqual([]);
     expect(recording.bytes('get', 'packs/')).toBeLessThan(20_000);
   });
 
@@ -130,7 +135,7 @@ describe('a check of a sound repository', () => {
     expect((await run({ readData: { bytes: 1 } })).counts.packsRead).toBe(1);
     expect((await run({ readData: { bytes: 1e12 } })).counts.packsRead).toBe(20);
     const plan = await planCheck(repository, { readData: { percent: 50 } }, signal);
-    expect(plan.bytesToRead).toBeGreaterThan(plan.packBytes * 0.5);
+    expect(plan.bytesToRead).toBeGreaterThanOrEqual(plan.packBytes * 0.5);
   });
 
   it('tells its observer what it does', async () => {
@@ -221,6 +226,22 @@ describe('a check finds', () => {
       ['warning', 'it is missing'],
       ['warning', 'it is missing'],
     ]);
+  });
+
+  it('the same damage on worker threads, and the same files', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    for (const [key] of await packKeys()) {
+      await replace(key, (bytes) => {
+        const at = Math.floor(bytes.length / 2);
+        bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+        return bytes;
+      });
+    }
+    const byObject = ({ findings }: CheckReport): unknown[] =>
+      findings.toSorted((a, b) => (a.object < b.object ? -1 : 1));
+    const inline = byObject(await run({ readData: 'all', workers: 0 }));
+    expect(inline).toHaveLength(2);
+    expect(byObject(await run({ readData: 'all', workers: 2 }))).toEqual(inline);
   });
 
   it('damage in a tree, and says which directory of which snapshots is lost', async () => {

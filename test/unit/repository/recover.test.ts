@@ -8,7 +8,7 @@ import type { Repository } from '../../../src/repository/repository.ts';
 import type { Snapshot } from '../../../src/repository/snapshots.ts';
 import { memoryRepository } from '../../support/hand-made-snapshot.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { readBack, tinyBackup, type TinyTree } from '../../support/tiny-archiver.ts';
+import { lostFiles, tinyBackup, type TinyTree } from '../../support/tiny-archiver.ts';
 
 const { signal } = new AbortController();
 let destination: Destination;
@@ -44,7 +44,7 @@ describe('recover', () => {
     expect(index.indexNames).toEqual(report.written);
     expect(index.uncovered).toEqual([]);
     expect(await names('index/')).toEqual(expect.arrayContaining([...before, ...report.written]));
-    expect(await readBack(repository, snapshot, signal)).toEqual(tree);
+    expect(await lostFiles(repository, snapshot, tree, signal)).toEqual([]);
   });
 
   it('needs no index object, and does not mind damaged ones', async () => {
@@ -53,7 +53,7 @@ describe('recover', () => {
     await damage(`index/${second}`, -1);
     const report = await recover(repository, signal);
     expect(report).toMatchObject({ packs: 4, superseded: 1, unreadable: [] });
-    expect(await readBack(repository, snapshot, signal)).toEqual(tree);
+    expect(await lostFiles(repository, snapshot, tree, signal)).toEqual([]);
   });
 
   it('keeps what an index object says of a pack whose own directory is damaged', async () => {
@@ -62,7 +62,7 @@ describe('recover', () => {
     const report = await recover(repository, signal);
     expect(report.keptFromIndex.map(({ name }) => name)).toEqual([pack]);
     expect(report.packs).toBe(4);
-    expect(await readBack(repository, snapshot, signal)).toEqual(tree);
+    expect(await lostFiles(repository, snapshot, tree, signal)).toEqual([]);
   });
 
   it('reports packs that nothing describes any more', async () => {

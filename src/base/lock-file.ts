@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from './clock.ts';
+import { StateError, errnoOf } from './errors.ts';
+
+/** Milliseconds between two looks at a lock that somebody else holds. */
+const POLL_MS = 20;
+/** Longer than anything that is done under a lock: what is older was left by a process that died, or a reused id. */
+const STALE_MS = 900_000;
+/** A lock without content is one that is just being written, or was left by a process that died right then. */
+const UNWRITTEN_MS = 10_000;
+
+/**
+ * Runs `work` while this process holds the lock file at `path`, waiting for other processes of this machine that hold
+ * it. A lock whose process has died is broken.
+ * @throws {StateError} when the file cannot be made
+ */
+export async function withLockFile<T>(path: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const mark = `${process.pid} ${randomBytes(8).toString('hex')}`;
+  await acquire(path, mark, signal);
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function acquire(path: string, mark: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    if (await create(path, mark)) return;
+    const holder = await readHolder(path);
+    if (holder === undefined) continue;
+    if (holder.dead) await breakLock(path, holder.mark);
+    else await delay(POLL_MS, undefined, { signal });
+  }
+}
+
+/** False when somebody else has the lock. */
+async function create(path: string, mark: string): Promise<boolean> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(mark);
+    } finally {
+      await file.close();
+    }
+    return true;
+  } catch (cause) {
+    if (errnoOf(cause) === 'EEXIST') return false;
+    throw new StateError(
+      'WRITE_ERROR',
+      `Cannot create the lock ${path} (${errnoOf(cause) ?? 'unknown error'})`,
+      {
+        hint: 'Check that the directory is writable and that the disk has space.',
+        cause,
+      },
+    );
+  }
+}
+
+/** Undefined when the lock is free again. */
+async function readHolder(path: string): Promise<{ mark: string; dead: boolean } | undefined> {
+  try {
+    const mark = await readFile(path, 'utf8');
+    const ageMs = systemClock.now() - (await stat(path)).mtimeMs;
+    const pid = Number(mark.split(' ')[0]);
+    const dead = mark === '' ? ageMs > UNWRITTEN_MS : ageMs > STALE_MS || !isAlive(pid);
+    return { mark, dead };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) !== 'ESRCH';
+  }
+}
+
+/** Takes a dead lock away; when it turns out to be a new one, puts that back. */
+async function breakLock(path: string, mark: string): Promise<void> {
+  const aside = `${path}.${randomBytes(8).toString('hex')}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  if ((await readFile(aside, 'utf8')) !== mark) await rename(aside, path);
+  else await rm(aside, { force: true });
+}

@@ -1,0 +1,107 @@
+/** What a backup did, or would do: for people and for programs. */
+import type { ArchiveSummary } from '../archiver/archive.ts';
+import type { Estimate } from '../archiver/estimate.ts';
+import { formatBytes, formatDuration } from '../base/units.ts';
+import { PROBLEMS_SHOWN } from './archive-progress.ts';
+import type { Context } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import type { OutputOptions } from './options.ts';
+import { createStyles, wantsColor } from './terminal.ts';
+import { count, seconds, shortId } from './wording.ts';
+
+/** Ends a backup: the summary, and exit code 3 when something is missing. */
+export async function showSummary(
+  summary: ArchiveSummary,
+  options: OutputOptions,
+  context: Context,
+  textOf: (summary: ArchiveSummary, context: Context) => string | Promise<string> = summaryText,
+): Promise<void> {
+  if (summary.snapshot.record.status === 'partial') context.exitCode = EXIT.partial;
+  if (options.json === true) await context.out.json(summaryObject(summary));
+  else if (options.quiet !== true) await context.out.write(await textOf(summary, context));
+}
+
+/** The object that ends `backup --json`. */
+function summaryObject({ snapshot, ...summary }: ArchiveSummary): object {
+  const { counts } = snapshot.record;
+  return {
+    type: 'summary',
+    snapshot_id: snapshot.id,
+    files_total: counts.files,
+    files_new: counts.new,
+    files_changed: counts.changed,
+    files_unchanged: counts.unchanged,
+    files_failed: counts.failed,
+    directories_total: counts.directories,
+    bytes_total: counts.bytes,
+    bytes_read: summary.bytesRead,
+    bytes_new: summary.bytesNew,
+    bytes_stored: summary.bytesUploaded,
+    bytes_uploaded: summary.bytesUploaded,
+    duration_seconds: seconds(summary.durationMs),
+  };
+}
+
+/** The same for people. */
+function summaryText({ snapshot, ...summary }: ArchiveSummary, context: Context): string {
+  const { counts, errors, errorsMore } = snapshot.record;
+  const { bold, yellow } = createStyles(wantsColor(context.out.stream, context.env));
+  const problems = errors.length + errorsMore;
+  const lines = [
+    `Snapshot ${bold(shortId(snapshot.id))} saved: ${count(counts.files, 'file')}, ${formatBytes(counts.bytes)}, in ${formatDuration(summary.durationMs)}.`,
+    `  ${fileChanges(counts)}`,
+    `  read ${formatBytes(summary.bytesRead)}, new ${formatBytes(summary.bytesNew)}, stored as ${formatBytes(summary.bytesUploaded)}`,
+  ];
+  if (problems > 0) lines.push(yellow(problemSummary(problems)));
+  return `${lines.join('\n')}\n`;
+}
+
+function fileChanges({
+  new: added,
+  changed,
+  unchanged,
+  failed,
+}: ArchiveSummary['snapshot']['record']['counts']): string {
+  const parts = [
+    count(added, 'new file'),
+    count(changed, 'changed', 'changed'),
+    count(unchanged, 'unchanged', 'unchanged'),
+  ];
+  if (failed > 0) parts.push(count(failed, 'could not be read', 'could not be read'));
+  return parts.join(', ');
+}
+
+function problemSummary(problems: number): string {
+  const listed =
+    problems > PROBLEMS_SHOWN ? ` The first ${PROBLEMS_SHOWN} are listed above, all with --json.` : '';
+  return `${count(problems, 'problem')}: everything else is saved.${listed}`;
+}
+
+export async function showEstimated(
+  { counters, bytesTotal, bytesToRead, problems }: Estimate,
+  options: OutputOptions,
+  { out }: Context,
+): Promise<void> {
+  const { filesNew, filesChanged, filesUnchanged } = counters;
+  const files = filesNew + filesChanged + filesUnchanged;
+  if (options.json === true) {
+    await out.json({
+      type: 'summary',
+      snapshot_id: null,
+      dry_run: true,
+      files_total: files,
+      files_new: filesNew,
+      files_changed: filesChanged,
+      files_unchanged: filesUnchanged,
+      files_failed: counters.filesFailed,
+      bytes_total: bytesTotal,
+      bytes_to_read: bytesToRead,
+    });
+  } else if (options.quiet !== true) {
+    const failed =
+      counters.filesFailed > 0 || problems.length > 0 ? ` ${problemSummary(problems.length)}` : '';
+    await out.write(
+      `Would save ${count(files, 'file')}, ${formatBytes(bytesTotal)}: ${count(filesNew, 'new file')}, ${filesChanged} changed, ${filesUnchanged} unchanged.\nWould read ${formatBytes(bytesToRead)} and store at most as much.${failed}\n`,
+    );
+  }
+}

@@ -1,0 +1,98 @@
+/** A restore killed at any moment: nothing incomplete looks finished, and the next run completes it. */
+import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { compareTrees, shownDifference } from '../support/compare-trees.ts';
+import { openRestoreSite, type RestoreSite } from '../support/restore-site.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+let site: RestoreSite;
+
+beforeEach(async () => {
+  site = await openRestoreSite();
+  const random = seededRandom(11);
+  for (let i = 0; i < 1_000; i += 1) {
+    const directory = join(site.source, `dir${i % 23}`);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, `file${i}`), random.bytes(random.below(20_000)));
+  }
+  for (let i = 0; i < 4; i += 1) writeFileSync(join(site.source, `large${i}`), random.bytes(5_000_000));
+  await site.backup();
+});
+
+afterEach(async () => {
+  await site[Symbol.asyncDispose]();
+});
+
+/** Files that look finished, by size and time, without having their content. */
+function falselyFinished(restored: string): string[] {
+  return readdirSync(restored, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const [there, here] = [join(restored, name), join(site.source, name)];
+    const stat = lstatSync(there, { bigint: true });
+    const wanted = lstatSync(here, { bigint: true, throwIfNoEntry: false });
+    if (!stat.isFile() || wanted === undefined) return false;
+    const looksFinished = stat.size === wanted.size && stat.mtimeNs === wanted.mtimeNs;
+    const carriesMark = (stat.mode & 0o7777n) === 0o1200n;
+    const isRight = stat.size === wanted.size && readFileSync(there).equals(readFileSync(here));
+    return !isRight && (looksFinished || !carriesMark);
+  });
+}
+
+describe('after a kill', () => {
+  test.each([
+    ['never', 'never'],
+    ['if_changed', 'if_newer'],
+  ] as const)('a run with %s and then %s leaves the tree whole', async (first, second) => {
+    const target = join(site.directory, 'out');
+    const restored = site.below(target);
+    let interrupted = 0;
+    for (const ms of [60, 150, 240]) {
+      const running = site.start({ target, overwrite: first });
+      await running.ready;
+      await delay(ms);
+      running.process.kill('SIGKILL');
+      if ((await running.ended) !== undefined) continue;
+      interrupted += 1;
+      mkdirSync(restored, { recursive: true });
+      expect(falselyFinished(restored)).toEqual([]);
+    }
+    expect(interrupted).toBeGreaterThan(0);
+    const outcome = await site.start({ target, overwrite: second }).ended;
+    expect(outcome).toMatchObject({ status: 'complete', filesFailed: 0 });
+    expect(compareTrees(site.source, restored, { owners: false, roots: true }).map(shownDifference)).toEqual(
+      [],
+    );
+    expect(
+      readdirSync(restored, { recursive: true, encoding: 'utf8' }).filter((name) =>
+        name.includes('.holdfast-'),
+      ),
+    ).toEqual([]);
+  });
+
+  test('in the middle of changing existing files the next run goes on, whatever its overwrite mode', async () => {
+    const target = join(site.directory, 'out');
+    const restored = site.below(target);
+    expect(await site.start({ target, overwrite: 'never' }).ended).toMatchObject({ status: 'complete' });
+    const names = readdirSync(restored, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      lstatSync(join(restored, name)).isFile(),
+    );
+    let interrupted = 0;
+    for (const ms of [150, 250]) {
+      for (const name of names) writeFileSync(join(restored, name), 'something else');
+      const running = site.start({ target, overwrite: 'if_changed' });
+      await running.ready;
+      await delay(ms);
+      running.process.kill('SIGKILL');
+      if ((await running.ended) !== undefined) continue;
+      interrupted += 1;
+      await site.start({ target, overwrite: 'never' }).ended;
+      for (const name of names) {
+        const content = readFileSync(join(restored, name));
+        const isOld = content.equals(Buffer.from('something else'));
+        if (!isOld) expect(content.equals(readFileSync(join(site.source, name))), name).toBe(true);
+      }
+    }
+    expect(interrupted).toBeGreaterThan(0);
+  });
+});

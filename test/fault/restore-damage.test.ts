@@ -1,0 +1,165 @@
+/** A repository that is damaged: the files that need what is lost are named, and all others come back. */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { textOfBytes } from '../../src/base/byte-path.ts';
+import { DestinationError } from '../../src/base/errors.ts';
+import type { Destination } from '../../src/destination/destination.ts';
+import { createMemoryDestination } from '../../src/destination/memory.ts';
+import { loadIndex } from '../../src/repository/chunk-index.ts';
+import { packKey } from '../../src/repository/listing.ts';
+import type { Snapshot } from '../../src/repository/snapshots.ts';
+import { SILENT_RESTORE } from '../../src/restorer/request.ts';
+import { restore } from '../../src/restorer/restore.ts';
+import { compareTrees } from '../support/compare-trees.ts';
+import { never, openEngine, type Engine } from '../support/engine.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+type Get = Destination['get'];
+
+let engine: Engine;
+/** Put between the restore and the destination. */
+let get: (inner: Get) => Get;
+
+beforeEach(async () => {
+  get = (inner) => inner;
+  const memory = createMemoryDestination();
+  const plainGet: Get = async (key, range, signal) => await memory.get(key, range, signal);
+  engine = await openEngine({
+    destination: { ...memory, get: async (key, range, signal) => await get(plainGet)(key, range, signal) },
+  });
+});
+afterEach(async () => {
+  await engine[Symbol.asyncDispose]();
+});
+
+const random = seededRandom(21);
+
+async function manyFiles(): Promise<Snapshot> {
+  for (let i = 0; i < 120; i += 1) {
+    mkdirSync(join(engine.source, `dir${i % 5}`), { recursive: true });
+    writeFileSync(join(engine.source, `dir${i % 5}`, `file${i}`), random.bytes(15_000));
+  }
+  writeFileSync(join(engine.source, 'large'), random.bytes(4_000_000));
+  return (await engine.backup()).snapshot;
+}
+
+/** The data packs, largest first. */
+async function dataPacks(): Promise<readonly { readonly key: string; readonly length: number }[]> {
+  const { packs } = await loadIndex(engine.repository, { without: new Set() }, never);
+  return packs
+    .filter(({ kind }) => kind === 'data')
+    .map(({ name, length }) => ({ key: packKey(name), length }))
+    .sort((a, b) => b.length - a.length);
+}
+
+/** What is wrong with the restored tree must be exactly what was listed. */
+function expectOnlyListed(restored: string, errors: readonly { readonly path: string }[]): void {
+  const wrong = compareTrees(engine.source, restored)
+    .filter(({ aspect }) => aspect === 'missing')
+    .map(({ path }) => textOfBytes(path));
+  const listed = errors.map(({ path }) => textOfBytes(path as never).slice(engine.source.length + 1));
+  expect(wrong.sort()).toEqual(listed.sort());
+  expect(compareTrees(engine.source, restored).filter(({ aspect }) => aspect !== 'missing')).toEqual([]);
+}
+
+describe('damage in a pack', () => {
+  test.each([
+    ['a flipped bit at its start', 0.02],
+    ['a flipped bit in its middle', 0.5],
+    ['a flipped bit in its third quarter', 0.75],
+  ])('%s costs the files in that segment', async (_, where) => {
+    const snapshot = await manyFiles();
+    const [pack] = await dataPacks();
+    const at = Math.floor((pack?.length ?? 0) * where);
+    let flipped = 0;
+    get = (inner) => async (key, range, signal) => {
+      const bytes = await inner(key, range, signal);
+      const start = range?.offset ?? 0;
+      if (key !== pack?.key || at < start || at >= start + bytes.length) return bytes;
+      flipped += 1;
+      bytes[at - start] = (bytes[at - start] ?? 0) ^ 4;
+      return bytes;
+    };
+    const { source, summary } = await engine.restoreTo('out', snapshot, { workers: 2 });
+    expect(flipped).toBeGreaterThan(0);
+    expect(summary.status).toBe('partial');
+    expect(summary.filesFailed).toBeGreaterThan(0);
+    expect(summary.filesFailed).toBe(summary.errors.length);
+    expect(summary.filesRestored).toBe(121 - summary.filesFailed);
+    expect(new Set(summary.errors.map(({ code }) => code))).toEqual(new Set(['CORRUPT_DATA']));
+    expectOnlyListed(source, summary.errors);
+    expect(readdirSync(source).filter((name) => name.startsWith('.holdfast-'))).toEqual([]);
+  });
+
+  test('a pack that vanishes costs its files, and a later run completes them', async () => {
+    const snapshot = await manyFiles();
+    const [pack] = await dataPacks();
+    let asked = 0;
+    get = (inner) => async (key, range, signal) => {
+      if (key !== pack?.key) return await inner(key, range, signal);
+      asked += 1;
+      throw new DestinationError('not-found', `there is no ${key}`);
+    };
+    const { source, summary } = await engine.restoreTo('out', snapshot);
+    expect(asked).toBeGreaterThan(0);
+    expect(summary.status).toBe('partial');
+    expectOnlyListed(source, summary.errors);
+    get = (inner) => inner;
+    const again = await engine.restoreTo('out', snapshot, { overwrite: 'if_changed' });
+    expect(again.summary).toMatchObject({ status: 'complete', filesRestored: summary.filesFailed });
+    expect(compareTrees(engine.source, source)).toEqual([]);
+  });
+
+  test('a destination that cannot be reached ends the restore with its own error', async () => {
+    const snapshot = await manyFiles();
+    const [pack] = await dataPacks();
+    get = (inner) => async (key, range, signal) => {
+      if (key === pack?.key) throw new DestinationError('unreachable', 'no answer');
+      return await inner(key, range, signal);
+    };
+    await expect(engine.restoreTo('out', snapshot)).rejects.toMatchObject({
+      code: 'DESTINATION_UNREACHABLE',
+    });
+  });
+});
+
+describe('ending early', () => {
+  test('an abort rejects with its reason and leaves no descriptor open', async () => {
+    const snapshot = await manyFiles();
+    const open = (): number => readdirSync('/proc/self/fd').length;
+    const before = process.platform === 'linux' ? open() : 0;
+    const stop = new AbortController();
+    get = (inner) => async (key, range, signal) => {
+      const bytes = await inner(key, range, signal);
+      if (range !== undefined && range.length > 100_000) stop.abort();
+      return bytes;
+    };
+    const running = restore(
+      {
+        repository: engine.repository,
+        snapshot,
+        target: { kind: 'directory', path: join(engine.directory, 'out') },
+        paths: [],
+        include: [],
+        exclude: [],
+        overwrite: 'never',
+        deleteExtra: false,
+        dryRun: false,
+        verify: true,
+        restoreOwnership: true,
+        ownersByName: false,
+        workers: 2,
+      },
+      SILENT_RESTORE,
+      stop.signal,
+    );
+    await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+    expect(stop.signal.aborted).toBe(true);
+    if (process.platform === 'linux') expect(open()).toBeLessThanOrEqual(before + 1);
+    get = (inner) => inner;
+    const { source, summary } = await engine.restoreTo('out', snapshot);
+    expect(summary.status).toBe('complete');
+    expect(compareTrees(engine.source, source)).toEqual([]);
+  });
+});

@@ -1,0 +1,208 @@
+import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { jsonLines, obeyingModes, openPlace, outcomeOf } from '../support/cli.ts';
+
+describe.concurrent('one clear message and the right exit code', () => {
+  test('without a repository: 10', async () => {
+    await using place = await openPlace();
+    const { code, stderr, stdout } = await place.run(['snapshots']);
+    expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
+    expect(stderr).toBe(
+      `Error: There is no repository at ${place.repository}\nCheck the path and that the drive is mounted, or create a repository there with: holdfast init -r DIR\n`,
+    );
+  });
+
+  test('with nothing named and nothing made yet: 10', async () => {
+    await using place = await openPlace();
+    const { code, stderr } = await place.run(['ls', 'latest'], { env: { HOLDFAST_REPOSITORY: undefined } });
+    expect(code).toBe(10);
+    expect(stderr).toContain('There is no repository yet, and none was named');
+    expect(stderr).toContain('holdfast start --source DIR');
+  });
+
+  test('with a wrong passphrase: 12', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    const { code, stderr } = await place.run(['backup', place.source], {
+      env: { HOLDFAST_PASSWORD: 'wrong' },
+    });
+    expect(code).toBe(12);
+    expect(stderr).toBe(
+      'Error: Wrong passphrase\nGive the right passphrase, or the recovery code from the recovery kit.\n',
+    );
+    const json = await place.run(['backup', '--json', place.source], { env: { HOLDFAST_PASSWORD: 'wrong' } });
+    expect(json).toMatchObject({ code: 12, stderr: '' });
+    expect(jsonLines(json)).toEqual([
+      {
+        type: 'error',
+        code: 'WRONG_PASSPHRASE',
+        message: 'Wrong passphrase',
+        hint: 'Give the right passphrase, or the recovery code from the recovery kit.',
+      },
+    ]);
+  });
+
+  test('without a passphrase and without a terminal: 2, naming every way to give one', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    const { code, stderr } = await place.run(['snapshots'], { env: { HOLDFAST_PASSWORD: undefined } });
+    expect(code).toBe(2);
+    for (const way of ['--password-file', '--password-command', 'HOLDFAST_PASSWORD_FILE'])
+      expect(stderr).toContain(way);
+  });
+
+  test.each([
+    [['bakup'], "Unknown command 'bakup'\nDid you mean backup?"],
+    [['cat', 'latest'], "Missing required argument 'path'"],
+    [['backup'], 'Nothing to back up was named'],
+    [['backup', '--stdin-command', 'true'], 'The content has no name'],
+    [['backup', '--exlude', 'x', '.'], "Unknown option '--exlude'\nDid you mean --exclude?"],
+    [['backup', '--compression', 'gzip', '.'], 'Compression "gzip" is not known'],
+    [['backup', '--exclude-larger-than', 'big', '.'], "'big' is not a size"],
+    [['restore', 'latest'], 'Where to restore to is missing'],
+    [['forget'], 'Nothing says what to keep'],
+    [['check', '--read-data-subset', '0%'], '0% is not a part of the data'],
+    [['find', 'x', '--newer', 'soon'], '"soon" is not a time'],
+  ])('of a wrong command line (%j): 2', async (words, message) => {
+    await using place = await openPlace();
+    const { code, stderr } = await place.run(words);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`Error: ${message}`);
+  });
+
+  test('of a source that does not exist: 1 alone, 3 and recorded among others', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    await place.write({ a: 'x' });
+    const gone = join(place.directory, 'nowhere');
+    const alone = await place.run(['backup', '--json', gone]);
+    expect(alone.code).toBe(1);
+    expect(jsonLines(alone)).toEqual([
+      expect.objectContaining({ type: 'error', code: 'INVALID_SOURCE', message: `${gone} does not exist` }),
+    ]);
+    const said = await place.run(['backup', place.source, gone]);
+    expect(said).toMatchObject({ code: 3, stderr: `Not saved: ${gone} does not exist\n` });
+    const among = await place.run(['backup', '--json', place.source, gone]);
+    expect(among.code).toBe(3);
+    expect(jsonLines(among)).toContainEqual(
+      expect.objectContaining({ type: 'problem', path: gone, code: 'ENOENT' }),
+    );
+  });
+
+  test('of a snapshot or path that is not there: 1', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    await place.write({ a: 'x' });
+    await place.expectRun(['backup', place.source]);
+    expect(await place.run(['ls', 'abcdef'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no snapshot "abcdef"'),
+    });
+    expect(await place.run(['cat', 'latest', join(place.source, 'b')])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`The nearest directory in it is ${place.source}`),
+    });
+  });
+
+  test('of a second init in the same place: 1, and the first stays as it was', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    const again = await place.run(['init'], { env: { HOLDFAST_PASSWORD: 'other' } });
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is already a repository'),
+    });
+    await place.expectRun(['snapshots']);
+  });
+});
+
+test.concurrent('a file that cannot be read is listed once, all others are saved, and the exit code is 3', async (context) => {
+  const under = obeyingModes();
+  if (under === undefined) return context.skip('capabilities cannot be dropped here');
+  await using place = await openPlace();
+  await place.expectRun(['init']);
+  await place.write({ 'closed.txt': 'x', 'open-1': 'x', 'open-2': 'x' });
+  await chmod(join(place.source, 'closed.txt'), 0o000);
+  const backup = await place.run(['backup', place.source], { under });
+  expect(backup.code).toBe(3);
+  expect(backup.stderr.split('closed.txt')).toHaveLength(2);
+  expect(backup.stderr).toContain('EACCES');
+  expect(backup.stdout).toContain('saved: 2 files');
+  const json = await place.run(['backup', '--json', place.source], { under });
+  expect(json.code).toBe(3);
+  expect(jsonLines(json).filter((line) => line['type'] === 'problem')).toEqual([
+    expect.objectContaining({ path: join(place.source, 'closed.txt'), code: 'EACCES' }),
+  ]);
+  expect(jsonLines(json).at(-1)).toMatchObject({ type: 'summary', files_total: 2, files_failed: 1 });
+  const [snapshot] = jsonLines(await place.expectRun(['snapshots', '--json', '--errors']));
+  expect(snapshot).toMatchObject({ status: 'partial', errors_total: 1, errors: [{ code: 'EACCES' }] });
+  return undefined;
+});
+
+test.concurrent('a destination that fills up ends the backup with 1 and no snapshot, and the next run is clean', async (context) => {
+  await using place = await openPlace();
+  await mkdir(place.repository);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', place.repository], { stdio: 'pipe' });
+  } catch (error) {
+    return context.skip(`no tmpfs can be mounted here: ${String(error)}`);
+  }
+  try {
+    await place.expectRun(['init']);
+    await place.write({ small: 'x', large: randomBytes(12 * 1024 * 1024) });
+    const full = await place.run(['backup', place.source]);
+    expect(full.code).toBe(1);
+    expect(full.stderr).toMatch(/^Error: .*(no space|is full)/im);
+    expect(full.stdout).toBe('');
+    expect(await readdir(join(place.repository, 'snapshots')).catch(() => [])).toEqual([]);
+
+    execFileSync('mount', ['-o', 'remount,size=64m', place.repository]);
+    await place.expectRun(['backup', place.source]);
+    await place.expectRun(['check', '--read-data', '--quiet']);
+    expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toHaveLength(1);
+  } finally {
+    execFileSync('umount', ['-l', place.repository]);
+  }
+  return undefined;
+});
+
+describe.concurrent('an interrupted backup', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'by %s ends with 130, leaves no snapshot, and the next run completes',
+    async (signal) => {
+      await using place = await openPlace();
+      await place.expectRun(['init']);
+      for (let i = 0; i < 40; i += 1) await place.write({ [`file-${i}`]: randomBytes(1024 * 1024) });
+      const child = place.start(['backup', '--json', place.source]);
+      const ending = outcomeOf(child);
+      // Its first line says that it is at work.
+      if (child.stdout !== null) await once(child.stdout, 'data');
+      child.kill(signal);
+      const { code, stdout } = await ending;
+      expect(code).toBe(130);
+      expect(jsonLines({ stdout }).at(-1)).toMatchObject({
+        type: 'error',
+        code: 'INTERRUPTED',
+        hint: expect.stringContaining('run the same command again'),
+      });
+      expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toEqual([]);
+      const again = jsonLines(await place.expectRun(['backup', '--json', place.source])).at(-1);
+      expect(again).toMatchObject({ files_total: 40, files_failed: 0 });
+    },
+  );
+});
+
+test.concurrent('a reader that has seen enough ends a listing quietly', async () => {
+  await using place = await openPlace();
+  await place.expectRun(['init']);
+  for (let i = 0; i < 30; i += 1) await place.write({ [`directory-${i}/`]: '' });
+  await place.expectRun(['backup', place.source]);
+  const child = place.start(['ls', '-lR', 'latest', '/']);
+  child.stdout?.destroy();
+  const { code, stderr } = await outcomeOf(child);
+  expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
+});

@@ -1,0 +1,149 @@
+/**
+ * The real program in a directory of its own: `await using place = await openPlace()` removes everything at the end.
+ * The program must be built.
+ */
+
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { removeTree } from './remove-tree.ts';
+
+export const executable = join(import.meta.dirname, '..', '..', 'service', 'bin', 'holdfast.js');
+
+export const PASSPHRASE = 'correct horse battery staple';
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  /** The same, as it came. */
+  readonly bytes: Buffer;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  /** Changes to the environment; undefined removes a variable. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+  /** What the program reads from standard input; nothing by default. */
+  readonly input?: string;
+  /** Put before the program: `setpriv` and its options. */
+  readonly under?: readonly string[];
+  /** Instead of the Node.js that runs the tests. */
+  readonly node?: string;
+}
+
+export interface Place extends AsyncDisposable {
+  readonly directory: string;
+  /** An empty directory to back up. */
+  readonly source: string;
+  /** Where HOLDFAST_REPOSITORY points. */
+  readonly repository: string;
+  readonly state: string;
+  /** Runs the program to its end. */
+  run(words: readonly string[], options?: RunOptions): Promise<Outcome>;
+  /** Runs it and fails, telling what it said, unless it ends with `code` (0). */
+  expectRun(words: readonly string[], code?: number, options?: RunOptions): Promise<Outcome>;
+  start(words: readonly string[], options?: RunOptions): ChildProcess;
+  /** Makes files below the source; a name that ends with a slash is an empty directory. */
+  write(files: Readonly<Record<string, string | Uint8Array>>): Promise<void>;
+}
+
+export async function openPlace(): Promise<Place> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-cli-')));
+  const source = join(directory, 'source');
+  const repository = join(directory, 'repository');
+  const state = join(directory, 'state');
+  await mkdir(source);
+  const start = (words: readonly string[], options: RunOptions = {}): ChildProcess => {
+    const [program, ...before] = [...(options.under ?? []), options.node ?? process.execPath];
+    return spawn(program, [...before, executable, ...words], {
+      cwd: options.cwd ?? directory,
+      env: { ...baseEnvironment({ directory, repository, state }), ...options.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+  };
+  const run = async (words: readonly string[], options: RunOptions = {}): Promise<Outcome> => {
+    const child = start(words, options);
+    child.stdin?.end(options.input ?? '');
+    return await outcomeOf(child);
+  };
+  return {
+    directory,
+    source,
+    repository,
+    state,
+    start,
+    run,
+    async expectRun(words, code = 0, options = {}) {
+      const outcome = await run(words, options);
+      if (outcome.code === code) return outcome;
+      throw new Error(
+        `holdfast ${words.join(' ')} ended with ${outcome.code} instead of ${code}:\n${outcome.stderr}${outcome.stdout}`,
+      );
+    },
+    async write(files) {
+      for (const [name, content] of Object.entries(files)) {
+        const path = join(source, name);
+        if (name.endsWith('/')) await mkdir(path, { recursive: true });
+        else {
+          await mkdir(dirname(path), { recursive: true });
+          await writeFile(path, content);
+        }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      removeTree(directory);
+    },
+  };
+}
+
+/** Without anything that changes how the program behaves, and with a passphrase cost that takes no time. */
+function baseEnvironment(paths: {
+  readonly directory: string;
+  readonly repository: string;
+  readonly state: string;
+}): Record<string, string | undefined> {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(HOLDFAST|VITEST|NODE|npm|INIT_CWD|NO_COLOR|FORCE_COLOR)/.test(name),
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    HOLDFAST_REPOSITORY: paths.repository,
+    HOLDFAST_STATE_DIR: paths.state,
+    HOLDFAST_PASSWORD: PASSPHRASE,
+    HOLDFAST_TEST_KDF: '64,1,1',
+    // One cache for all places: compiled code is the same everywhere.
+    XDG_CACHE_HOME: join(tmpdir(), `holdfast-test-cache-${process.getuid?.() ?? 0}`),
+  };
+}
+
+export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout?.on('data', (bytes: Buffer) => out.push(bytes));
+  child.stderr?.on('data', (bytes: Buffer) => err.push(bytes));
+  const [code] = (await once(child, 'close')) as [number | null];
+  const bytes = Buffer.concat(out);
+  return { code, bytes, stdout: bytes.toString(), stderr: Buffer.concat(err).toString() };
+}
+
+/** The objects of `--json` output, one on each line. */
+export function jsonLines({ stdout }: Pick<Outcome, 'stdout'>): readonly Record<string, unknown>[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/**
+ * What to put before a command so that file modes count for it: nothing for an ordinary user; for root, dropping the
+ * capabilities that let it read everything. Undefined where that is not possible.
+ */
+export function obeyingModes(): readonly string[] | undefined {
+  if (process.getuid?.() !== 0) return [];
+  const dropped = ['setpriv', '--inh-caps=-all', '--bounding-set=-dac_override,-dac_read_search', '--'];
+  const [program = '', ...words] = dropped;
+  return spawnSync(program, [...words, 'true']).status === 0 ? dropped : undefined;
+}

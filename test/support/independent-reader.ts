@@ -1,0 +1,148 @@
+/**
+ * A reader of repositories written from docs/repository-format.md alone: the proof that the page is complete. It takes a
+ * directory and a secret and gives every entry of every snapshot. Section numbers are those of the page.
+ */
+
+import { verify } from 'node:crypto';
+import { openKeyring, type StrangerSecret } from './independent-keys.ts';
+import {
+  bytes,
+  bytesOf,
+  hex,
+  integer,
+  list,
+  names,
+  need,
+  openNamed,
+  openObject,
+  read,
+  type Fields,
+  type Keys,
+} from './independent-objects.ts';
+import { ChunkReader, chunkPlaces } from './independent-packs.ts';
+import { join, rawKey, u64, uncbor, without } from './independent-primitives.ts';
+import { readTreeChunk, type TreeEntry } from './independent-tree.ts';
+
+export interface StrangerOptions {
+  /** Passphrase costs below the floor are accepted: a repository made for tests. */
+  readonly weakCost?: boolean;
+  /** Where chunks lie: from the index objects and the directories of other packs, or from directories alone. */
+  readonly places?: 'index' | 'directories';
+  /** The name of the only snapshot to read. */
+  readonly only?: string | undefined;
+}
+
+/** An entry of a snapshot. */
+export interface StrangerEntry {
+  /** The snapshot's name. */
+  readonly snapshot: string;
+  /** Absolute, one character a byte. */
+  readonly path: string;
+  readonly entry: TreeEntry;
+  /** Of regular files. */
+  readonly content: Buffer | undefined;
+}
+
+/** Section 10, step by step. */
+export function* readRepository(
+  directory: string,
+  secret: StrangerSecret,
+  options: StrangerOptions = {},
+): Generator<StrangerEntry, void, undefined> {
+  const keys = openKeyring(directory, secret, options.weakCost === true);
+  requireConfig(directory, keys);
+  const forgotten = forgottenSnapshots(directory, keys);
+  const places = chunkPlaces(directory, keys, options.places ?? 'index');
+  for (const name of names(directory, 'snapshots', /^[0-9a-f]{64}$/)) {
+    if (forgotten.has(name) || (options.only !== undefined && name !== options.only)) continue;
+    const record = uncbor(openNamed(directory, 'snapshots', name, 5, keys));
+    need(integer(record, 'v') === 1, 'snapshot version');
+    const reader = new ChunkReader(directory, keys, places, record);
+    yield* walk(reader, bytes(record, 'root', 24), '', name);
+  }
+}
+
+// --- section 7: configuration and tombstones ---
+
+function isSigned(map: Fields, domain: string, keys: Keys): boolean {
+  const message = join(domain, keys.repo, without(map, 'signature'));
+  return verify(null, message, rawKey('Ed25519', 'public', keys.adminPublic), bytes(map, 'signature', 64));
+}
+
+function requireConfig(directory: string, keys: Keys): void {
+  const numbers = names(directory, 'config', /^[1-9]\d{0,15}$/).map(Number);
+  const n = Math.max(...numbers);
+  const { context, plaintext } = openObject(read(directory, `config/${n}`), 6, keys);
+  const map = uncbor(plaintext);
+  need(isSigned(map, 'hf1/config', keys) && context.equals(u64(n)), 'configuration');
+  need(integer(map, 'v') === 1 && integer(map, 'min_format') <= 1, 'newer format');
+}
+
+function forgottenSnapshots(directory: string, keys: Keys): Set<string> {
+  const forgotten = new Set<string>();
+  for (const name of names(directory, 'trash', /^[0-9a-f]{64}$/)) {
+    const map = uncbor(openNamed(directory, 'trash', name, 8, keys));
+    if (!isSigned(map, 'hf1/tomb', keys) || map['kind'] !== 'snapshots') continue;
+    for (const one of list(map, 'names')) forgotten.add(hex(bytesOf(one)));
+  }
+  return forgotten;
+}
+
+// --- section 6: trees and files ---
+
+function* walk(
+  reader: ChunkReader,
+  id: Uint8Array,
+  parent: string,
+  snapshot: string,
+): Generator<StrangerEntry, void, undefined> {
+  let last: Buffer | undefined;
+  for (const entry of directoryEntries(reader, id, undefined)) {
+    need(last === undefined || Buffer.compare(last, entry.name) < 0, 'order of a directory');
+    last = entry.name;
+    const entryPath = `${parent}/${entry.name.toString('latin1')}`;
+    const content = entry.type === 1 ? fileContent(reader, entry) : undefined;
+    yield { snapshot, path: entryPath, entry, content };
+    if (entry.directory !== undefined) yield* walk(reader, entry.directory, entryPath, snapshot);
+  }
+}
+
+function* directoryEntries(
+  reader: ChunkReader,
+  id: Uint8Array,
+  level: number | undefined,
+): Generator<TreeEntry, void, undefined> {
+  const chunk = readTreeChunk(reader.tree(id));
+  if (chunk.form === 0) {
+    need(level === undefined || level === 0, 'level of a leaf');
+    yield* chunk.entries;
+    return;
+  }
+  if (chunk.form === 2) throw new Error('independent reader: a list where a directory belongs');
+  need(level === undefined || level === chunk.level, 'level of a branch');
+  for (const { id: child } of chunk.children) yield* directoryEntries(reader, child, chunk.level - 1);
+}
+
+function fileContent(reader: ChunkReader, entry: TreeEntry): Buffer {
+  const ids = entry.indirect
+    ? entry.content.flatMap((id) => {
+        const chunk = readTreeChunk(reader.tree(id));
+        if (chunk.form !== 2) throw new Error('independent reader: no list where one belongs');
+        return chunk.ids;
+      })
+    : entry.content;
+  const data = Buffer.concat(ids.map((id) => reader.data(id)));
+  const parts: Buffer[] = [];
+  let used = 0;
+  let end = 0;
+  for (const { gap, length } of entry.holes) {
+    parts.push(data.subarray(used, used + gap), Buffer.alloc(length));
+    used += gap;
+    end += gap + length;
+  }
+  parts.push(data.subarray(used));
+  need(end <= entry.size, 'a hole outside of its file');
+  const content = Buffer.concat(parts);
+  need(content.length === entry.size, 'size of a file');
+  return content;
+}

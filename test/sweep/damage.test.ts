@@ -1,0 +1,33 @@
+/**
+ * SWEEP_DAMAGES (500) damages, each to a fresh copy of one small repository: every kind of damage to every kind of object
+ * at every position. What check must find and what a restore must bring back is in damage-judge.ts.
+ */
+import { describe, expect, test } from 'vitest';
+import { sweepDamages, sweepIndexRebuilds } from './damage-sweep.ts';
+import { say, sweepCount, sweepSeed } from './settings.ts';
+import { Workspace } from './workspace.ts';
+
+const damages = sweepCount('SWEEP_DAMAGES', 500);
+const seed = sweepSeed();
+
+describe.runIf(process.env['HOLDFAST_SWEEP'] !== undefined)('damage', () => {
+  test('is found wherever it strikes, and costs only what it struck', async () => {
+    using workspace = new Workspace('damage');
+    const result = await sweepDamages(workspace, { damages, seed, byProgramEvery: 25, recoverEvery: 10 });
+    const { found, refused, 'none promised': rest } = result.detections;
+    say(
+      `damage: ${result.damages} damages of ${result.variety} sorts, ${found} found by check, ${refused} when opening, ` +
+        `${rest} of which nothing is promised (absent leases and older heads); ${result.costly} cost files; ` +
+        `${result.byProgram} judged by the program too; ${result.recovered} recovered; seed ${seed}`,
+    );
+    expect(found + refused + rest).toBe(damages);
+  });
+
+  test('to every index object at once is made good from the packs alone', async () => {
+    using workspace = new Workspace('rebuild');
+    const rounds = Math.max(2, Math.ceil(damages / 20));
+    const lost = await sweepIndexRebuilds(workspace, rounds, seed);
+    say(`index rebuilds: ${rounds}, all but one with a damaged pack; ${lost} packs had lost their directory; seed ${seed}`);
+    expect(lost).toBeLessThan(rounds);
+  });
+});

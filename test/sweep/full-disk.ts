@@ -1,0 +1,138 @@
+/** Backups into a small file system in memory that fills up at different points. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmdirSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { seededRandom } from '../support/seeded-random.ts';
+import { copyAside, makeCorpus, type CorpusScale } from './corpus.ts';
+import { expectClean, expectNoOrphans, expectRestores, snapshotIds } from './oracle.ts';
+import { describeFailure, run, succeed, type Place } from './program.ts';
+import { listRepository } from './stored-objects.ts';
+import type { PackSizes, Workspace } from './workspace.ts';
+
+export interface FullDiskPlan {
+  readonly fills: number;
+  readonly seed: number;
+  readonly scale: CorpusScale;
+  readonly sizes: PackSizes;
+}
+
+export interface FullDiskResult {
+  readonly fills: number;
+  /** How often what the run had stored when it ended was the last of its kind. */
+  readonly reached: Readonly<Record<string, number>>;
+}
+
+const PAGE = 4_096;
+const PLENTY = 131_072 * PAGE;
+
+/** Why the sweep cannot run here, or undefined. */
+export function whyNoDisk(): string | undefined {
+  if (process.platform !== 'linux') return 'a tmpfs is mounted, which needs Linux';
+  if (process.getuid?.() !== 0) return 'a tmpfs is mounted, which needs root';
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-mount-'));
+  try {
+    mount(directory);
+    unmount(directory);
+    return undefined;
+  } catch {
+    return 'a tmpfs cannot be mounted here';
+  } finally {
+    rmdirSync(directory);
+  }
+}
+
+function mount(directory: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${PLENTY}`, 'tmpfs', directory], { stdio: 'pipe' });
+}
+
+function unmount(directory: string): void {
+  execFileSync('umount', [directory], { stdio: 'pipe' });
+}
+
+function resize(directory: string, pages: number): void {
+  execFileSync('mount', ['-o', `remount,size=${pages * PAGE}`, directory], { stdio: 'pipe' });
+}
+
+function pagesUsed(directory: string): number {
+  const { blocks, bfree, bsize } = statfsSync(directory);
+  return ((blocks - bfree) * bsize) / PAGE;
+}
+
+export async function sweepFullDisks(workspace: Workspace, plan: FullDiskPlan): Promise<FullDiskResult> {
+  const random = seededRandom(plan.seed);
+  const source = workspace.path('source');
+  makeCorpus(source, plan.scale, random);
+  const version = workspace.path('version-1');
+  copyAside(source, version);
+  const disk = workspace.path('disk');
+  const whole = await withDisk(workspace, disk, plan, async (place) => {
+    const before = pagesUsed(disk);
+    await succeed(place, ['backup', source]);
+    return pagesUsed(disk) - before;
+  });
+  const reached: Record<string, number> = {};
+  for (let i = 0; i < plan.fills; i += 1) {
+    // Half of them spread over the packs, half page by page over the last records of the run.
+    const free = i % 2 === 0 ? Math.floor((whole * (i + random.next())) / plan.fills) : whole - 1 - (i - 1) / 2;
+    const step = await withDisk(workspace, disk, plan, async (place) => {
+      resize(disk, pagesUsed(disk) + free);
+      const step = await expectNoSnapshot(place, source);
+      resize(disk, PLENTY / PAGE);
+      await expectCompletes(workspace, place, source, version);
+      return step;
+    });
+    reached[step] = (reached[step] ?? 0) + 1;
+    if (process.env['HOLDFAST_SWEEP'] !== undefined)
+      process.stdout.write(`  full disk ${i + 1}/${plan.fills}: room for ${free} of ${whole} pages; ${step}\n`);
+  }
+  return { fills: plan.fills, reached };
+}
+
+/** A tmpfs with a new repository on it; the machine's own state lies elsewhere. */
+async function withDisk<T>(
+  workspace: Workspace,
+  disk: string,
+  { sizes }: FullDiskPlan,
+  work: (place: Place) => Promise<T>,
+): Promise<T> {
+  mkdirSync(disk);
+  mount(disk);
+  try {
+    const place = { ...workspace.place('disk'), repository: join(disk, 'repository') };
+    await workspace.createAt(place, sizes);
+    return await work(place);
+  } finally {
+    unmount(disk);
+    rmdirSync(disk);
+  }
+}
+
+/** The run fails with one message that says why, and leaves no snapshot. Returns the furthest thing it stored. */
+async function expectNoSnapshot(place: Place, source: string): Promise<string> {
+  const words = ['backup', source];
+  const outcome = await run(place, words);
+  expect(outcome.code, describeFailure(words, outcome)).toBe(1);
+  expect(outcome.stderr).toMatch(/full|no space/i);
+  expect(outcome.stderr.match(/^Error: /gm)).toHaveLength(1);
+  expect(outcome.stderr).not.toMatch(/unexpected|defect/i);
+  expect(await snapshotIds(place)).toEqual([]);
+  const keys = [...listRepository(place.repository).objects.keys()];
+  const steps = ['snapshots/', 'index/', 'packs/'];
+  return steps.find((prefix) => keys.some((key) => key.startsWith(prefix))) ?? 'nothing';
+}
+
+async function expectCompletes(
+  workspace: Workspace,
+  place: Place,
+  source: string,
+  version: string,
+): Promise<void> {
+  await succeed(place, ['backup', source]);
+  await expectClean(place);
+  const [only = '', ...more] = await snapshotIds(place);
+  expect(more).toEqual([]);
+  await expectRestores(workspace, place, only, source, version);
+  await expectNoOrphans(place);
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { DestinationError } from '../../../src/base/errors.ts';
+import type { Destination } from '../../../src/destination/destination.ts';
+import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
+import { check } from '../../../src/repository/check.ts';
+import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
+import { faultyDestination } from '../../support/faulty-destination.ts';
+import { tinyBackup } from '../../support/tiny-archiver.ts';
+
+const { signal } = new AbortController();
+const secret = { kind: 'machine' as const, secret: randomBytes(32) };
+let stateDirectory: string;
+let destination: Destination;
+let repository: Repository;
+
+beforeEach(async () => {
+  stateDirectory = await mkdtemp(join(tmpdir(), 'holdfast-chain-'));
+  destination = createMemoryDestination();
+  const secrets = [{ secret, label: 'test' }];
+  repository = await createRepository(
+    destination,
+    { clock: systemClock, stateDirectory, secrets, cost: { m: 64, t: 1, p: 1 } },
+    signal,
+  );
+});
+
+afterEach(async () => {
+  await rm(stateDirectory, { recursive: true });
+});
+
+/** Another process of this host. */
+async function again(through: Destination = destination): Promise<Repository> {
+  return await openRepository(through, secret, { clock: systemClock, stateDirectory }, signal);
+}
+
+async function expectOneChain(records: number): Promise<void> {
+  const { findings } = await check(await again(), { readData: false }, SILENT_CHECK, signal);
+  expect(findings).toEqual([]);
+  const { live, tombstones } = await listSnapshots(repository, signal);
+  const numbers = [...live, ...tombstones.all].map(({ chain }) => chain.seq).sort((a, b) => a - b);
+  expect(numbers).toEqual(Array.from({ length: records }, (_, i) => i + 1));
+  expect(new Set([...live, ...tombstones.all].map(({ chain }) => chain.writer)).size).toBe(1);
+}
+
+const tree = { a: Buffer.from('a') };
+
+describe("a writer's chain", () => {
+  it('goes on from process to process', async () => {
+    const first = await tinyBackup(repository, tree, {}, signal);
+    await tinyBackup(await again(), tree, {}, signal);
+    await forgetSnapshots(await again(), [first.id], 'test', signal);
+    await tinyBackup(repository, tree, {}, signal);
+    expect((await listSnapshots(repository, signal)).live).toHaveLength(2);
+    const { findings } = await check(await again(), { readData: false }, SILENT_CHECK, signal);
+    expect(findings).toEqual([]);
+  });
+
+  it('has no two records with one number when several processes of a host write at once', async () => {
+    const processes = await Promise.all(Array.from({ length: 6 }, async () => await again()));
+    await Promise.all(
+      processes.map(async (one) => {
+        for (let i = 0; i < 4; i += 1) await tinyBackup(one, tree, {}, signal);
+      }),
+    );
+    await expectOneChain(24);
+  });
+
+  it('has no two records with one number after a run that died before it knew its record was stored', async () => {
+    for (const fault of ['lose-reply', 'fail'] as const) {
+      using dying = faultyDestination(destination, [
+        { on: 'put', under: 'snapshots/', fault, error: new DestinationError('unreachable', 'killed') },
+      ]);
+      await expect(tinyBackup(await again(dying), tree, {}, signal)).rejects.toThrow('killed');
+      await tinyBackup(await again(), tree, {}, signal);
+    }
+    // The one whose reply was lost is there.
+    expect((await listSnapshots(repository, signal)).live).toHaveLength(3);
+    const { findings } = await check(await again(), { readData: false }, SILENT_CHECK, signal);
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+  });
+
+  it('is not held up by the lock of a process that is gone', async () => {
+    const path = join(stateDirectory, 'repositories', `${repository.id}.json`);
+    await writeFile(`${path}.lock`, '4194304 left behind');
+    await tinyBackup(repository, tree, {}, signal);
+    await expectOneChain(1);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ seq: 1 });
+  });
+
+  it('waits for the lock of a process that is alive, until it is aborted', async () => {
+    const path = join(stateDirectory, 'repositories', `${repository.id}.json`);
+    await writeFile(`${path}.lock`, `${process.pid} at work`);
+    await expect(tinyBackup(repository, tree, {}, AbortSignal.timeout(200))).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    await rm(`${path}.lock`);
+    await tinyBackup(repository, tree, {}, signal);
+  });
+});

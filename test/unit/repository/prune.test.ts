@@ -1,0 +1,490 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Destination } from '../../../src/destination/destination.ts';
+import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
+import { check } from '../../../src/repository/check.ts';
+import { loadIndex, readIndexObjects } from '../../../src/repository/chunk-index.ts';
+import { newLeaseRecord, putLease } from '../../../src/repository/lease-objects.ts';
+import { acquirePruneLease, openSession } from '../../../src/repository/lease.ts';
+import { listNamed, packKey } from '../../../src/repository/listing.ts';
+import type { PruneOptions } from '../../../src/repository/prune-plan.ts';
+import {
+  SILENT_PRUNE,
+  executePrune,
+  planPrune,
+  prune,
+  type PruneResult,
+} from '../../../src/repository/prune.ts';
+import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { forgetSnapshots, listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
+import { readTombstones } from '../../../src/repository/tombstones.ts';
+import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { recordingDestination, type RecordingDestination } from '../../support/recording-destination.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { lostFiles, tinyBackup, type TinyOptions, type TinyTree } from '../../support/tiny-archiver.ts';
+
+const HOUR = 3_600_000;
+const GRACE = 72 * HOUR;
+const { signal } = new AbortController();
+const secret = { kind: 'machine' as const, secret: randomBytes(32) };
+let random = seededRandom(3);
+let clock: ManualClock;
+let destination: RecordingDestination;
+let repository: Repository;
+/** What each live snapshot must give back. */
+let trees: Map<string, TinyTree>;
+
+beforeEach(async () => {
+  random = seededRandom(3);
+  clock = manualClock();
+  destination = recordingDestination(createMemoryDestination(() => clock.now()));
+  trees = new Map();
+  repository = await createRepository(
+    destination,
+    {
+      clock,
+      stateDirectory: undefined,
+      secrets: [{ secret, label: 'test' }],
+      cost: { m: 64, t: 1, p: 1 },
+      packTarget: 65_536,
+      segmentTarget: 65_536,
+    },
+    signal,
+  );
+});
+
+async function backup(
+  tree: TinyTree,
+  options: TinyOptions = {},
+  through: Repository = repository,
+): Promise<Snapshot> {
+  const snapshot = await tinyBackup(through, tree, options, signal);
+  trees.set(snapshot.id, tree);
+  await clock.advance(1_000);
+  return snapshot;
+}
+
+async function forget(...snapshots: Snapshot[]): Promise<void> {
+  await forgetSnapshots(
+    repository,
+    snapshots.map(({ id }) => id),
+    'test',
+    signal,
+  );
+  for (const { id } of snapshots) trees.delete(id);
+  await clock.advance(1_000);
+}
+
+async function run(options: PruneOptions = {}): Promise<PruneResult> {
+  const result = await prune(repository, options, SILENT_PRUNE, {}, signal);
+  await clock.advance(1_000);
+  return result;
+}
+
+async function names(prefix: string, of: Destination = destination): Promise<string[]> {
+  return [...(await listNamed(of, prefix, signal)).keys()].sort();
+}
+
+/** A check finds nothing, and every live snapshot gives back what was put in. */
+async function expectSound(): Promise<void> {
+  const { findings } = await check(repository, { readData: 'all', workers: 0 }, SILENT_CHECK, signal);
+  expect(findings).toEqual([]);
+  const { live } = await listSnapshots(repository, signal);
+  expect(live.map(({ id }) => id).sort()).toEqual([...trees.keys()].sort());
+  for (const snapshot of live)
+    expect(await lostFiles(repository, snapshot, trees.get(snapshot.id) ?? {}, signal)).toEqual([]);
+}
+
+/** The changes made at the destination since the last reset, leases left aside. */
+function changes(): string[] {
+  return destination.calls
+    .filter(({ method, key }) => (method === 'put' || method === 'delete') && !key.startsWith('leases/'))
+    .map(({ method, key }) => `${method} ${key.split('/')[0]}`);
+}
+
+const files = (count: number): TinyTree =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`file${i}`, random.bytes(20_000)]));
+
+describe('prune', () => {
+  it('has nothing to do where everything is needed', async () => {
+    await backup(files(5));
+    destination.reset();
+    const { plan, markedPacks } = await run();
+    expect(markedPacks).toBe(0);
+    expect(plan).toMatchObject({
+      mark: [],
+      repack: [],
+      revive: [],
+      remove: [],
+      waiting: [],
+      young: [],
+      snapshots: 1,
+    });
+    expect(changes()).toEqual([]);
+    await expectSound();
+  });
+
+  it('marks what no snapshot needs, and deletes it once the grace period is over', async () => {
+    const kept = await backup({ kept: random.bytes(30_000) });
+    const gone = await backup(files(10));
+    const needed = await loadIndex(repository, { without: new Set() }, signal);
+    await forget(gone);
+    const first = await run();
+    expect(first.markedPacks).toBe(needed.packs.length - 2);
+    expect(first.removedPacks).toBe(0);
+    await expectSound();
+    await clock.advance(GRACE - 10_000);
+    expect(await run()).toMatchObject({ markedPacks: 0, removedPacks: 0, removedSnapshots: 0 });
+    await clock.advance(10_000);
+    const last = await run();
+    expect(last).toMatchObject({
+      removedPacks: first.markedPacks,
+      removedBytes: first.markedBytes,
+      removedSnapshots: 1,
+    });
+    expect(await names('packs/')).toHaveLength(2);
+    expect(await names('snapshots/')).toEqual([kept.id]);
+    await expectSound();
+  });
+
+  it('changes the index before packs go, and keeps every pack that stays in it', async () => {
+    await backup(files(4));
+    const gone = await backup(files(4));
+    await backup(files(3));
+    await forget(gone);
+    await run();
+    await clock.advance(GRACE);
+    destination.reset();
+    await run();
+    const made = changes();
+    expect(made.lastIndexOf('put index')).toBeLessThan(made.indexOf('delete packs'));
+    expect(made.indexOf('put index')).toBeGreaterThanOrEqual(0);
+    const index = await loadIndex(repository, { without: new Set() }, signal);
+    expect(index.missing).toEqual([]);
+    expect(index.uncovered).toEqual([]);
+    expect(index.packs.map(({ name }) => name).sort()).toEqual(await names('packs/'));
+    await expectSound();
+  });
+
+  it('leaves superseded index objects to the next prune, for those who have just listed them', async () => {
+    await backup(files(1));
+    const gone = await backup(files(1));
+    await forget(gone);
+    await run();
+    const before = await names('index/');
+    await clock.advance(GRACE);
+    await run();
+    expect(await names('index/')).toEqual(expect.arrayContaining(before));
+    await run();
+    const superseded = [...(await readIndexObjects(repository, [], signal)).values()].flatMap(
+      ({ supersedes }) => supersedes,
+    );
+    expect((await names('index/')).filter((name) => superseded.includes(name))).toEqual([]);
+    await expectSound();
+  });
+
+  it('copies what is live out of mostly dead packs, and deletes those later', async () => {
+    const all = files(9);
+    const gone = await backup(all);
+    const kept = await backup({ file0: all['file0'] ?? {}, file4: all['file4'] ?? {} });
+    await forget(gone);
+    const first = await run();
+    expect(first.plan.repack.length).toBeGreaterThan(0);
+    expect(first.repack.done).toHaveLength(first.plan.repack.length);
+    expect(first.repack.newPacks).toHaveLength(1);
+    await expectSound();
+    await clock.advance(GRACE);
+    await run();
+    await expectSound();
+    const { size } = await destination.stat(packKey(first.repack.newPacks[0] ?? ''), signal);
+    expect(size).toBeLessThan(45_000);
+    expect((await listSnapshots(repository, signal)).live.map(({ id }) => id)).toEqual([kept.id]);
+    expect(await names('packs/')).toHaveLength(2);
+  });
+
+  it('copies chunks of plain and isolated snapshots under their own keys', async () => {
+    const all = files(9);
+    const part = { file0: all['file0'] ?? {} };
+    const salt = randomBytes(16);
+    const gone = [await backup(all, { record: { plain: true } }), await backup(all, { record: { salt } })];
+    await backup(part, { record: { plain: true } });
+    await backup(part, { record: { salt } });
+    await forget(...gone);
+    const { repack } = await run();
+    expect(repack.newPacks).toHaveLength(2);
+    await clock.advance(GRACE);
+    await run();
+    await expectSound();
+  });
+
+  it('writes anew no more than it is allowed to, and nothing when told so', async () => {
+    const all = files(9);
+    const gone = await backup(all);
+    await backup({ file0: all['file0'] ?? {}, file4: all['file4'] ?? {} });
+    await forget(gone);
+    expect((await planPrune(repository, { repackBelow: 0 }, signal)).repack).toEqual([]);
+    const whole = await planPrune(repository, {}, signal);
+    expect(whole.repack.length).toBe(2);
+    expect((await planPrune(repository, { maxRepackBytes: 70_000 }, signal)).repack).toHaveLength(1);
+  });
+
+  it('takes back the mark from packs that a snapshot needs again', async () => {
+    const tree = files(6);
+    const gone = await backup(tree);
+    await forget(gone);
+    // A backup that looked before the packs were marked and commits after that.
+    let marked: PruneResult | undefined;
+    const late = await backup(tree, {
+      step: async (name) => {
+        if (name === 'commit') marked ??= await run();
+      },
+    });
+    expect(marked?.markedPacks).toBeGreaterThan(0);
+    expect((await readTombstones(repository, signal)).packs.size).toBe(marked?.markedPacks);
+    await clock.advance(GRACE);
+    expect(await run()).toMatchObject({ revivedPacks: marked?.markedPacks, removedPacks: 0 });
+    expect((await readTombstones(repository, signal)).packs.size).toBe(0);
+    expect((await listSnapshots(repository, signal)).live.map(({ id }) => id)).toEqual([late.id]);
+    await expectSound();
+  });
+
+  it('takes back only the marks of packs that are needed, and deletes the others', async () => {
+    const one = files(3);
+    const two = files(3);
+    const gone = [await backup(one), await backup(two)];
+    await forget(...gone);
+    await backup(one, {
+      step: async (name) => {
+        if (name === 'commit') await run();
+      },
+    });
+    await clock.advance(GRACE);
+    const result = await run();
+    expect(result.revivedPacks).toBeGreaterThan(0);
+    expect(result.removedPacks).toBeGreaterThan(0);
+    await expectSound();
+  });
+
+  it('never marks what a backup at work has stored, and clears it when that backup died', async () => {
+    await backup(files(1));
+    const halted = tinyBackup(
+      repository,
+      files(4),
+      {
+        step: async (name) => {
+          if (name !== 'look') return;
+          const { plan } = await run();
+          expect(plan.mark).toEqual([]);
+          expect(plan.young.length).toBeGreaterThan(0);
+          expect(plan.sessions).toHaveLength(1);
+          throw new Error('died');
+        },
+      },
+      signal,
+    );
+    await expect(halted).rejects.toThrow('died');
+    expect((await run()).markedPacks).toBeGreaterThan(0);
+    await clock.advance(GRACE);
+    await run();
+    expect(await names('packs/')).toHaveLength(2);
+    await expectSound();
+  });
+
+  it('forgets nothing that was forgotten, however often tombstones are put together', async () => {
+    for (let round = 0; round < 25; round += 1) {
+      const snapshot = await backup({ [`file${round}`]: random.bytes(5_000) });
+      if (round % 5 !== 4) await forget(snapshot);
+      await clock.advance(GRACE);
+      await run();
+      const { tombstones } = await listSnapshots(repository, signal);
+      expect(tombstones.all.length).toBeLessThan(16);
+    }
+    await clock.advance(GRACE);
+    await run();
+    await expectSound();
+    expect(await names('packs/')).toHaveLength(10);
+    expect((await readTombstones(repository, signal)).snapshots.size).toBeGreaterThan(20);
+  });
+
+  it('keeps the index in few objects', async () => {
+    for (let i = 0; i < 30; i += 1) await backup({ file: random.bytes(1_000) });
+    expect(await names('index/')).toHaveLength(30);
+    await run();
+    await run();
+    expect(await names('index/')).toHaveLength(1);
+    await expectSound();
+  });
+
+  it('does only what the plan says, even when more has become possible', async () => {
+    const one = await backup(files(3));
+    const two = await backup(files(3));
+    await backup(files(1));
+    await forget(one);
+    const plan = await planPrune(repository, {}, signal);
+    await forget(two);
+    const result = await executePrune(repository, plan, SILENT_PRUNE, {}, signal);
+    expect(result.plan.mark.map(({ name }) => name).sort()).toEqual(plan.mark.map(({ name }) => name).sort());
+    expect((await planPrune(repository, {}, signal)).mark.length).toBeGreaterThan(0);
+    const other = { ...plan, repository: '0'.repeat(32) };
+    await expect(executePrune(repository, other, SILENT_PRUNE, {}, signal)).rejects.toMatchObject({
+      code: 'REFUSED',
+    });
+  });
+
+  it('changes nothing to make a plan', async () => {
+    const gone = await backup(files(3));
+    await forget(gone);
+    destination.reset();
+    const plan = await planPrune(repository, {}, signal);
+    expect(plan.mark.length).toBeGreaterThan(0);
+    expect(changes()).toEqual([]);
+    expect(JSON.parse(JSON.stringify(plan))).toMatchObject({ mark: plan.mark, snapshots: 0 });
+  });
+
+  it('clears leases of processes that died long ago', async () => {
+    const session = 'ab'.repeat(8);
+    await putLease(repository, `session.${session}`, 1, newLeaseRecord(repository, session), signal);
+    await run();
+    expect(destination.count('delete', `leases/session.${session}`)).toBe(0);
+    await clock.advance(25 * HOUR);
+    await run();
+    expect(destination.count('delete', `leases/session.${session}`)).toBe(1);
+  });
+});
+
+describe('prune without other writers', () => {
+  it('needs no grace period and leaves nothing behind', async () => {
+    const all = files(9);
+    const gone = [await backup(all), await backup(files(4))];
+    await backup({ file0: all['file0'] ?? {} });
+    await forget(...gone);
+    const result = await run({ graceSeconds: 0, noOtherWriters: true });
+    expect(result.removedPacks).toBe(result.markedPacks);
+    expect(result.removedBytes).toBe(result.markedBytes);
+    expect(await names('packs/')).toHaveLength(2);
+    expect(await names('index/')).toHaveLength(1);
+    expect(await names('snapshots/')).toHaveLength(1);
+    await expectSound();
+  });
+
+  it("is what a shorter grace period than the repository's own demands", async () => {
+    for (const graceSeconds of [0, 1, GRACE / 1_000 - 1]) {
+      await expect(run({ graceSeconds })).rejects.toMatchObject({ code: 'REFUSED' });
+      await expect(planPrune(repository, { graceSeconds }, signal)).rejects.toMatchObject({
+        code: 'REFUSED',
+      });
+    }
+    await run({ graceSeconds: GRACE / 1_000 });
+  });
+
+  it('is refused while a backup is at work', async () => {
+    await using session = await openSession(repository, {}, signal);
+    expect(session.lost).toBeUndefined();
+    const attempt = run({ graceSeconds: 0, noOtherWriters: true });
+    await expect(attempt).rejects.toMatchObject({ code: 'REPOSITORY_LOCKED' });
+  });
+});
+
+describe('prune stops and removes nothing', () => {
+  /** Something to delete: marked long ago. */
+  async function prepare(): Promise<{ kept: Snapshot; packs: string[] }> {
+    const kept = await backup(files(3));
+    const gone = await backup(files(6));
+    await forget(gone);
+    await run();
+    await clock.advance(GRACE);
+    return { kept, packs: await names('packs/') };
+  }
+
+  async function expectStopped(code: string, packs: readonly string[]): Promise<void> {
+    destination.reset();
+    await expect(run()).rejects.toMatchObject({ code });
+    expect(changes().filter((change) => change !== 'put index')).toEqual([]);
+    expect(await names('packs/')).toEqual(packs);
+  }
+
+  async function flip(key: string): Promise<void> {
+    const bytes = await destination.get(key, undefined, signal);
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+    await destination.delete(key, signal);
+    await destination.put(key, bytes, signal);
+  }
+
+  it('when a snapshot cannot be read', async () => {
+    const { kept, packs } = await prepare();
+    await flip(`snapshots/${kept.id}`);
+    await expectStopped('CORRUPT_DATA', packs);
+  });
+
+  it('when a snapshot is hidden', async () => {
+    const { kept, packs } = await prepare();
+    await destination.delete(`snapshots/${kept.id}`, signal);
+    await expectStopped('CORRUPT_DATA', packs);
+  });
+
+  it('when a chunk that a snapshot needs is missing', async () => {
+    await prepare();
+    const { packs } = await loadIndex(
+      repository,
+      { without: (await readTombstones(repository, signal)).packs },
+      signal,
+    );
+    await destination.delete(packKey(packs[0]?.name ?? ''), signal);
+    await expectStopped('CORRUPT_DATA', await names('packs/'));
+  });
+
+  it('when another prune is at work', async () => {
+    const { packs } = await prepare();
+    const elsewhere = await openRepository(destination, secret, { clock, stateDirectory: undefined }, signal);
+    await using lease = await acquirePruneLease(elsewhere, {}, signal);
+    expect(lease.lost).toBeUndefined();
+    await expectStopped('REPOSITORY_LOCKED', packs);
+  });
+
+  it('when the destination does not allow deleting', async () => {
+    const { packs } = await prepare();
+    const appendOnly = { ...destination, properties: { ...destination.properties, canDelete: false } };
+    const through = await openRepository(appendOnly, secret, { clock, stateDirectory: undefined }, signal);
+    await expect(prune(through, {}, SILENT_PRUNE, {}, signal)).rejects.toMatchObject({ code: 'REFUSED' });
+    expect(await names('packs/')).toEqual(packs);
+  });
+
+  it("when the storage's clock jumps while it works", async () => {
+    await prepare();
+    const before = await names('packs/');
+    let puts = 0;
+    const jumping = {
+      ...destination,
+      put: async (key: string, body: Uint8Array, on: AbortSignal) => {
+        if (key.startsWith('leases/prune/')) puts += 1;
+        if (puts === 2) clock.jump(6 * 60_000);
+        return await destination.put(key, body, on);
+      },
+    };
+    const through = await openRepository(jumping, secret, { clock, stateDirectory: undefined }, signal);
+    await expect(prune(through, {}, SILENT_PRUNE, {}, signal)).rejects.toThrow(
+      'clock of the destination jumped',
+    );
+    expect(puts).toBeGreaterThanOrEqual(2);
+    expect(await names('packs/')).toEqual(before);
+  });
+
+  it('whatever the clock of this machine says', async () => {
+    await backup(files(3));
+    const gone = await backup(files(6));
+    await forget(gone);
+    await run();
+    // Ten years later here, a second later at the storage.
+    const wrong = { ...clock, now: () => clock.now() + 10 * 365 * 24 * HOUR };
+    const through = await openRepository(
+      destination,
+      secret,
+      { clock: wrong, stateDirectory: undefined },
+      signal,
+    );
+    const result = await prune(through, {}, SILENT_PRUNE, {}, signal);
+    expect(result).toMatchObject({ removedPacks: 0, removedSnapshots: 0 });
+    await expectSound();
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import type { Entry } from '../../../src/format/tree.ts';
+import type { OverwriteMode } from '../../../src/restorer/request.ts';
+import { standingOf } from '../../../src/restorer/standing.ts';
+import type { EntryStat } from '../../../src/system/entry-stat.ts';
+
+const common = {
+  name: asByteString('a'),
+  mode: 0o644,
+  uid: 0,
+  gid: 0,
+  mtimeNs: 1_000n,
+  ctimeNs: 0n,
+  inode: 1,
+};
+const file: Entry = {
+  ...common,
+  type: 'file',
+  size: 10,
+  content: Buffer.alloc(0),
+  indirect: false,
+  changedWhileRead: false,
+};
+const directory: Entry = {
+  ...common,
+  type: 'directory',
+  id: Buffer.alloc(24),
+  totals: { files: 0, bytes: 0, entries: 0 },
+};
+const link: Entry = { ...common, type: 'symlink', target: asByteString('t') };
+
+const REGULAR = 0o100000;
+const stat = (changes: Partial<EntryStat>): EntryStat => ({
+  mode: REGULAR | 0o644,
+  nlink: 1,
+  uid: 0,
+  gid: 0,
+  size: 10,
+  blocks: 8,
+  dev: 1n,
+  ino: 2n,
+  mtimeNs: 1_000n,
+  ctimeNs: 0n,
+  rdevMajor: 0,
+  rdevMinor: 0,
+  ...changes,
+});
+const modes: readonly OverwriteMode[] = ['never', 'if_changed', 'if_newer', 'always'];
+const forAll = (entry: Entry, found: EntryStat | undefined): string[] =>
+  modes.map((mode) => standingOf(entry, found, mode));
+
+describe('a file whose name', () => {
+  test('is free is created', () => {
+    expect(forAll(file, undefined)).toEqual(['create', 'create', 'create', 'create']);
+  });
+  test('is that of an equal file', () => {
+    expect(forAll(file, stat({}))).toEqual(['skip', 'leave', 'skip', 'update']);
+  });
+  test('is that of an older file', () => {
+    expect(forAll(file, stat({ mtimeNs: 999n }))).toEqual(['skip', 'update', 'update', 'update']);
+  });
+  test('is that of a newer file', () => {
+    expect(forAll(file, stat({ mtimeNs: 1_001n }))).toEqual(['skip', 'update', 'skip', 'update']);
+  });
+  test('is that of a file of another size', () => {
+    expect(forAll(file, stat({ size: 11 }))).toEqual(['skip', 'update', 'skip', 'update']);
+  });
+  test('is one of several of an older file', () => {
+    expect(forAll(file, stat({ mtimeNs: 1n, nlink: 2 }))).toEqual(['skip', 'replace', 'replace', 'replace']);
+  });
+  test('is that of an unfinished file is gone on with, however new it looks', () => {
+    const unfinished = stat({ mode: REGULAR | 0o1200, mtimeNs: 9_999n });
+    expect(forAll(file, unfinished)).toEqual(['update', 'update', 'update', 'update']);
+    expect(forAll(file, { ...unfinished, mtimeNs: 1_000n })).toEqual([
+      'update',
+      'update',
+      'update',
+      'update',
+    ]);
+  });
+  test('is that of an older link', () => {
+    expect(forAll(file, stat({ mode: 0o120777, mtimeNs: 1n }))).toEqual([
+      'skip',
+      'replace',
+      'replace',
+      'replace',
+    ]);
+  });
+  test('is that of an older directory', () => {
+    expect(forAll(file, stat({ mode: 0o040755, mtimeNs: 1n }))).toEqual(['skip', 'clear', 'clear', 'clear']);
+  });
+});
+
+test('a directory is merged with one that stands there', () => {
+  expect(forAll(directory, stat({ mode: 0o040755 }))).toEqual(['merge', 'merge', 'merge', 'merge']);
+});
+test('a directory takes the place of an older link or file, unless nothing may be overwritten', () => {
+  expect(forAll(directory, stat({ mode: 0o120777, mtimeNs: 1n }))).toEqual([
+    'skip',
+    'replace',
+    'replace',
+    'replace',
+  ]);
+  expect(forAll(directory, stat({ mtimeNs: 1n }))).toEqual(['skip', 'replace', 'replace', 'replace']);
+});
+test('a link takes the place of an older entry', () => {
+  expect(forAll(link, stat({ mode: 0o120777, mtimeNs: 1n }))).toEqual([
+    'skip',
+    'replace',
+    'replace',
+    'replace',
+  ]);
+  expect(forAll(link, stat({ mode: 0o040755, mtimeNs: 1n }))).toEqual(['skip', 'clear', 'clear', 'clear']);
+});
