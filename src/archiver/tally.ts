@@ -86,6 +86,7 @@ export class Tally {
       links,
       others,
       bytesDone,
+      bytesUnderWay,
       bytesRead,
     } = this;
     return {
@@ -96,7 +97,7 @@ export class Tally {
       directories,
       links,
       others,
-      bytesDone,
+      bytesDone: bytesDone + bytesUnderWay,
       bytesRead,
       bytesUploaded,
     };

@@ -14,6 +14,14 @@ export interface ExpectedTotals {
   readonly bytes: number;
 }
 
+export interface ArchiveWatch {
+  readonly observer: ArchiveObserver;
+  readonly stop: () => void;
+}
+
+/** Between two looks at the counters while nothing is reported, in milliseconds. */
+const LOOK_MS = 200;
+
 export interface WatchParts {
   readonly progress: Progress;
   /** One that does not exist is a mistake of the person, not of the moment. */
@@ -26,13 +34,7 @@ export interface WatchParts {
   readonly phaseName: (phase: ArchivePhase) => string;
 }
 
-export function watchArchive({
-  progress,
-  sources,
-  totals,
-  onProblem,
-  phaseName,
-}: WatchParts): ArchiveObserver {
+export function watchArchive({ progress, sources, totals, onProblem, phaseName }: WatchParts): ArchiveWatch {
   let phase: ArchivePhase = 'scanning';
   let counters: ArchiveCounters | undefined;
   let path = '';
@@ -52,7 +54,16 @@ export function watchArchive({
       currentPath: path === '' ? undefined : path,
     });
   };
-  return {
+  let readCounters = (): ArchiveCounters | undefined => counters;
+  const timer = setInterval(() => {
+    counters = readCounters();
+    update();
+  }, LOOK_MS);
+  timer.unref();
+  const observer: ArchiveObserver = {
+    live: (read) => {
+      readCounters = read;
+    },
     phase: (next) => {
       phase = next;
       path = '';
@@ -70,6 +81,7 @@ export function watchArchive({
     },
     ruleProblem: (error) => progress.note(`Warning: ${error.message}. ${error.hint}`),
   };
+  return { observer, stop: () => clearInterval(timer) };
 }
 
 function filesDone({ filesNew, filesChanged, filesUnchanged, filesFailed }: ArchiveCounters): number {

@@ -26,10 +26,7 @@ export function restoreText(request: RestoreRequest, summary: RestoreSummary, { 
       `  ${count(summary.filesSkipped, 'file that exists was', 'files that exist were')} left alone.${hint}`,
     );
   }
-  lines.push(
-    ...deletedLines(summary, dryRun),
-    ...summary.omissions.map((one) => yellow(`  ${omissionText(one)}`)),
-  );
+  lines.push(...deletedLines(summary, dryRun), ...omissionLines(summary.omissions).map(yellow));
   const problems = summary.errors.length + summary.errorsMore;
   if (problems > 0) {
     const listed =
@@ -51,23 +48,32 @@ function deletedLines({ deleted, deletedMore }: RestoreSummary, dryRun: boolean)
 }
 
 const OMITTED: Readonly<Record<Omission['kind'], string>> = {
-  ownership: 'Owner not set',
-  'setuid-bits': 'Setuid and setgid bits not set',
-  devices: 'Devices not made',
-  sockets: 'Sockets not made',
-  'privileged-xattrs': 'System attributes not set',
-  xattrs: 'Extended attributes not set',
-  times: 'Times not set',
-  modes: 'Modes not set',
-  holes: 'Holes filled with zeros',
-  'hard-links': 'Hard links made as copies',
-  names: 'Names changed',
-  deletion: 'Extra entries not deleted',
+  ownership: 'owner',
+  'setuid-bits': 'setuid and setgid bits',
+  devices: 'device',
+  sockets: 'socket',
+  'privileged-xattrs': 'system attributes',
+  xattrs: 'extended attributes',
+  times: 'times',
+  modes: 'mode',
+  holes: 'holes (filled with zeros)',
+  'hard-links': 'hard links (made as copies)',
+  names: 'name',
+  deletion: 'deletion of what is extra',
 };
 
-function omissionText({ kind, count: entries, reason, paths }: Omission): string {
+/** Omissions with one reason stand together. */
+function omissionLines(omissions: readonly Omission[]): readonly string[] {
+  const reasons = new Set(omissions.map(({ reason }) => reason));
+  return [...reasons].flatMap((why) => [
+    `  Not restored: ${printable(why)}:`,
+    ...omissions.filter(({ reason }) => reason === why).map((one) => `    ${omissionText(one)}`),
+  ]);
+}
+
+function omissionText({ kind, count: entries, paths }: Omission): string {
   const first = paths[0] === undefined ? '' : `, e.g. ${printableBytes(paths[0])}`;
-  return `${OMITTED[kind]}: ${count(entries, 'entry', 'entries')} (${printable(reason)}${first})`;
+  return `${OMITTED[kind]} of ${count(entries, 'entry', 'entries')}${first}`;
 }
 
 export function restoreObject(request: RestoreRequest, summary: RestoreSummary): object {

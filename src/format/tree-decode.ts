@@ -217,6 +217,7 @@ function readEntry(reader: ByteReader): Entry {
 
 function readXattrs(reader: ByteReader): Xattr[] {
   const count = reader.count(2);
+  if (count === 0) throw reader.fail('has an entry with a flag that means nothing');
   const xattrs: Xattr[] = [];
   for (let i = 0; i < count; i += 1) {
     const name = reader.text(4_096);
@@ -247,6 +248,7 @@ function readFile(reader: ByteReader, metadata: EntryMetadata, flags: number): E
 
 function readHoles(reader: ByteReader, size: number): Hole[] {
   const count = reader.count(2);
+  if (count === 0) throw reader.fail('has an entry with a flag that means nothing');
   const holes: Hole[] = [];
   let end = 0;
   for (let i = 0; i < count; i += 1) {

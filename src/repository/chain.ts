@@ -88,11 +88,26 @@ async function advanceChain(
   signal: AbortSignal,
 ): Promise<void> {
   await repository.writer.remember({ seq: position.seq, prev: record, announced: undefined });
+  try {
+    await putHead(repository, position, { record, live }, signal);
+  } catch (error) {
+    // The record stands: whoever was told of a failure would make it a second time. A head that is there already means
+    // that somebody else writes as this writer.
+    if (!(error instanceof DestinationError) || error.kind === 'exists') throw error;
+  }
+}
+
+async function putHead(
+  repository: Repository,
+  position: ChainPosition,
+  head: { readonly record: string; readonly live: number },
+  signal: AbortSignal,
+): Promise<void> {
   const { bytes } = sealObject(
     repository.keys,
     OBJECT_TYPES.head,
     encodeChainContext(position),
-    encodeHead({ record, live }),
+    encodeHead(head),
   );
   const prefix = `heads/${position.writer}/`;
   await repository.destination.put(`${prefix}${headNumber(position.seq)}`, bytes, signal);

@@ -101,7 +101,7 @@ export async function removeKey(
   const gone = keys.find((key) => key.slot === slot);
   if (gone === undefined) {
     throw new RepositoryError('REFUSED', `The repository has no key ${slot}`, {
-      hint: 'List the keys with: holdfast key list',
+      hint: 'List the keys with: holdfast keys list',
     });
   }
   if (gone.state !== 'unknown') requireEnoughLeft(keys, gone);

@@ -223,7 +223,10 @@ class PruneRun {
     const { destination } = this.#repository;
     const doomed = new Set(plan.remove.map(({ name }) => name));
     const index = await rewriteIndex(this.#repository, doomed, this.#held, signal);
-    for (const { name, bytes } of await this.#stillDoomed(stock, plan)) {
+    const doomedStill = await this.#stillDoomed(stock, plan);
+    // Forgotten snapshots before their data: one must never stand there without.
+    await this.#delete('snapshots/', plan.removeSnapshots);
+    for (const { name, bytes } of doomedStill) {
       await this.#held(signal);
       await destination.delete(packKey(name), signal);
       this.#gone.add(name);
@@ -231,7 +234,6 @@ class PruneRun {
       this.#removedBytes += bytes;
       this.#observer.removed({ packs: 1, bytes });
     }
-    await this.#delete('snapshots/', plan.removeSnapshots);
     await this.#delete('index/', index.superseded);
     // Others may have listed what was superseded only now and be about to read it; the next prune takes it.
     if (this.#settings.noOtherWriters) await this.#delete('index/', index.replaced);

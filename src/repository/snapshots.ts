@@ -128,7 +128,11 @@ export async function forgetSnapshots(
 ): Promise<void> {
   if (ids.length === 0) return;
   const record = { kind: 'snapshots' as const, names: ids, reason, atMs: repository.clock.now(), fence: 0 };
-  await putTombstone(repository, record, 0, signal);
+  const forgotten = new Set(ids);
+  const { live } = await listSnapshots(repository, signal);
+  const { writer } = repository.writer.memory;
+  const own = live.filter((one) => one.chain.writer === writer && !forgotten.has(one.id)).length;
+  await putTombstone(repository, record, own, signal);
 }
 
 /**

@@ -113,10 +113,12 @@ export class WriterState {
 
   /** @throws {RepositoryError} REFUSED when the repository shows less than this host has seen before */
   requireNotOlder(seen: { readonly ring: number; readonly config: number }): void {
-    if (seen.ring >= this.#memory.ring && seen.config >= this.#memory.config) return;
+    const { ring, config } = this.#memory;
+    if (seen.ring >= ring && seen.config >= config) return;
+    const gone = seen.ring < ring ? `keys/ring-${ring}` : `config/${config}`;
     throw new RepositoryError(
       'REFUSED',
-      'The repository is older than when this machine last used it: it has been rolled back',
+      `The repository is older than when this machine last used it (${gone} is not there): it has been rolled back`,
       {
         hint: "Find out who restored or replaced the destination before you go on; delete this machine's memory of the repository to accept it.",
       },

@@ -1,16 +1,12 @@
-import fc from 'fast-check';
+import { array, assert, constantFrom, nat, oneof, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SlotSet } from '../../../src/repository/slot-set.ts';
 
 describe('a set of slots', () => {
   it('holds what a set of numbers holds, in ascending order', () => {
-    const slot = fc.oneof(
-      fc.nat(100),
-      fc.nat(5_000_000),
-      fc.constantFrom(31, 32, 1_048_575, 1_048_576, 2_147_483_647),
-    );
-    fc.assert(
-      fc.property(fc.array(slot, { maxLength: 200 }), (slots) => {
+    const slot = oneof(nat(100), nat(5_000_000), constantFrom(31, 32, 1_048_575, 1_048_576, 2_147_483_647));
+    assert(
+      property(array(slot, { maxLength: 200 }), (slots) => {
         const set = new SlotSet();
         const model = new Set<number>();
         for (const one of slots) {

@@ -1,0 +1,188 @@
+/** Backups while others mark packs for removal or forget snapshots. */
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, afterEach, expect, test } from 'vitest';
+import type { ArchiveSummary } from '../../src/archiver/archive.ts';
+import { createMemoryDestination } from '../../src/destination/memory.ts';
+import type { Destination } from '../../src/destination/destination.ts';
+import { loadIndex } from '../../src/repository/chunk-index.ts';
+import { packKey } from '../../src/repository/listing.ts';
+import type { Repository } from '../../src/repository/repository.ts';
+import { forgetSnapshots } from '../../src/repository/snapshots.ts';
+import { putTombstone } from '../../src/repository/tombstones.ts';
+import { never, openEngine, type Engine } from '../support/engine.ts';
+import { hookedDestination } from '../support/hooked-destination.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+let inner: Destination;
+let engine: Engine;
+/** Another process at the same repository. */
+let other: Repository;
+/** What happens before the n-th list of packs of a run: the first is the look at what is there, the second the check. */
+let beforeList: (nth: number) => Promise<void>;
+let lists = 0;
+
+const at = (name: string): string => join(engine.source, name);
+
+beforeEach(async () => {
+  inner = createMemoryDestination();
+  beforeList = async () => {};
+  const destination = hookedDestination(inner, {
+    list: async (prefix) => {
+      if (prefix !== 'packs/') return;
+      lists += 1;
+      await beforeList(lists);
+    },
+  });
+  engine = await openEngine({ destination });
+  other = await engine.open(inner);
+  const random = seededRandom(31);
+  mkdirSync(at('a'));
+  for (let index = 0; index < 6; index += 1) writeFileSync(at(`a/${index}`), random.bytes(300_000));
+  lists = 0;
+});
+afterEach(async () => {
+  await engine[Symbol.asyncDispose]();
+});
+
+async function packNames(kind: 'data' | 'tree'): Promise<readonly string[]> {
+  const { packs } = await loadIndex(other, { without: new Set() }, never);
+  return packs.filter((pack) => pack.kind === kind).map(({ name }) => name);
+}
+
+async function tombstonePacks(names: readonly string[]): Promise<void> {
+  expect(names.length).toBeGreaterThan(0);
+  const record = { kind: 'packs' as const, names, reason: 'test', atMs: Date.now(), fence: 1 };
+  await putTombstone(other, record, 0, never);
+}
+
+/** The snapshot is whole even after everything that carries a tombstone is gone. */
+async function expectWholeWithout(summary: ArchiveSummary, gone: readonly string[]): Promise<void> {
+  for (const name of gone) await inner.delete(packKey(name), never);
+  expect(await engine.differences(summary.snapshot)).toEqual([]);
+  const { summary: restored } = await engine.restoreTo('back', summary.snapshot);
+  expect(restored.errors).toEqual([]);
+}
+
+test('a pack with a tombstone counts as absent: its chunks are stored again', async () => {
+  const first = await engine.backup();
+  await forgetSnapshots(other, [first.snapshot.id], 'test', never);
+  const gone = [...(await packNames('data')), ...(await packNames('tree'))];
+  await tombstonePacks(gone);
+  const second = await engine.backup();
+  expect(second.snapshot.record.parent).toBeUndefined();
+  expect(second.bytesNew).toBeGreaterThanOrEqual(1_800_000);
+  await expectWholeWithout(second, gone);
+});
+
+test('chunks that the parent has in such packs are stored again even when their files have not changed', async () => {
+  await engine.backup();
+  const gone = await packNames('data');
+  await tombstonePacks(gone);
+  const second = await engine.backup();
+  expect(second.snapshot.record.parent).toBeDefined();
+  expect(second.bytesNew).toBeGreaterThanOrEqual(1_800_000);
+  await expectWholeWithout(second, gone);
+});
+
+test('a tombstone that appears during the run makes it start over', async () => {
+  await engine.backup();
+  // Without a parent every chunk is looked up, and found.
+  let gone: readonly string[] = [];
+  beforeList = async (nth) => {
+    if (nth !== 2) return;
+    gone = await packNames('data');
+    await tombstonePacks(gone);
+  };
+  lists = 0;
+  const second = await engine.backup(undefined, { parent: 'none' });
+  // Two for each of two attempts.
+  expect(lists).toBe(4);
+  expect(second.bytesNew).toBeGreaterThanOrEqual(1_800_000);
+  await expectWholeWithout(second, gone);
+});
+
+test('a pack that is deleted during the run makes it start over', async () => {
+  await engine.backup();
+  let gone: readonly string[] = [];
+  beforeList = async (nth) => {
+    if (nth !== 2) return;
+    gone = (await packNames('data')).slice(0, 1);
+    for (const name of gone) await inner.delete(packKey(name), never);
+  };
+  lists = 0;
+  const second = await engine.backup(undefined, { parent: 'none' });
+  expect(gone).toHaveLength(1);
+  expect(second.bytesNew).toBeGreaterThan(500_000);
+  await expectWholeWithout(second, gone);
+});
+
+test('tombstones that keep appearing end the run without a snapshot', async () => {
+  const first = await engine.backup();
+  beforeList = async (nth) => {
+    if (nth % 2 === 0) await tombstonePacks(await packNames('data'));
+  };
+  lists = 0;
+  await expect(engine.backup(undefined, { parent: 'none' })).rejects.toMatchObject({
+    code: 'REPOSITORY_LOCKED',
+    retry: 'later',
+  });
+  expect(lists).toBe(6);
+  expect((await engine.snapshots()).map(({ id }) => id)).toEqual([first.snapshot.id]);
+});
+
+test('a parent that is forgotten during the run is no parent of the snapshot', async () => {
+  const first = await engine.backup();
+  writeFileSync(at('new'), 'new');
+  beforeList = async (nth) => {
+    if (nth === 2) await forgetSnapshots(other, [first.snapshot.id], 'test', never);
+  };
+  lists = 0;
+  const second = await engine.backup();
+  expect(lists).toBe(4);
+  expect(second.snapshot.record.parent).toBeUndefined();
+  expect((await engine.snapshots()).map(({ id }) => id)).toEqual([second.snapshot.id]);
+  expect(await engine.differences(second.snapshot)).toEqual([]);
+});
+
+test('of two parents the one that stays is taken when the other one is forgotten during the run', async () => {
+  const first = await engine.backup();
+  writeFileSync(at('new'), 'new');
+  const second = await engine.backup();
+  beforeList = async (nth) => {
+    if (nth === 2) await forgetSnapshots(other, [second.snapshot.id], 'test', never);
+  };
+  lists = 0;
+  const third = await engine.backup();
+  expect(third.snapshot.record.parent).toBe(first.snapshot.id);
+  expect(await engine.differences(third.snapshot)).toEqual([]);
+});
+
+test('a lost pack heals: unchanged files that had chunks in it are read and stored again', async () => {
+  const large = seededRandom(32).bytes(1_300_000);
+  writeFileSync(at('large'), large);
+  const first = await engine.backup();
+  for (const kind of ['data', 'tree'] as const) {
+    const gone = await packNames(kind);
+    for (const name of gone) await inner.delete(packKey(name), never);
+    const next = await engine.backup();
+    expect(next.snapshot.record.status).toBe('complete');
+    expect(await engine.differences(next.snapshot), kind).toEqual([]);
+    const { summary } = await engine.restoreTo(`back-${kind}`, next.snapshot);
+    expect(summary.errors).toEqual([]);
+    // The first snapshot names the same data, so it is whole again too.
+    if (kind === 'data') expect(await engine.differences(first.snapshot)).toEqual([]);
+  }
+});
+
+test('a lost pack heals for a run that is told of no changes, and what is gone meanwhile stays away', async () => {
+  mkdirSync(at('quiet'));
+  writeFileSync(at('quiet/file'), 'content');
+  writeFileSync(at('quiet/goes'), 'other content');
+  await engine.backup();
+  for (const name of await packNames('data')) await inner.delete(packKey(name), never);
+  rmSync(at('quiet/goes'));
+  const next = await engine.backup(undefined, { changes: { directories: new Set() } });
+  expect(await engine.differences(next.snapshot)).toEqual([]);
+});
