@@ -1,6 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { fsPath, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
+import type { Entry } from '../format/tree.ts';
+import type { Parent } from './parent.ts';
+import { isUnchangedFile } from './source-entry.ts';
+import type { ListedDirectory } from './source-stat.ts';
 
 const ABSENT = new Set(['ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'ENOTDIR']);
 
@@ -26,4 +30,19 @@ export function readRuleFile(path: ByteString, limit: number): Uint8Array | unde
   } finally {
     closeSync(fd);
   }
+}
+
+/** Whether files with exclude rules came, went or changed in a directory since the parent snapshot. */
+export function rulesDiffer(
+  names: ReadonlySet<ByteString>,
+  listed: ListedDirectory,
+  oldEntries: readonly Entry[],
+  parent: Parent,
+): boolean {
+  return [...names].some((name) => {
+    const old = oldEntries.find((entry) => entry.name === name);
+    const stat = listed.names.includes(name) ? listed.stat(name) : undefined;
+    if (old === undefined || stat === undefined) return (old ?? stat) !== undefined;
+    return old.type !== 'file' || !isUnchangedFile(old, stat, parent);
+  });
 }

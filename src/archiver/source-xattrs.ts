@@ -15,6 +15,11 @@ export function sourceXattrs(target: XattrTarget, omit: (what: string) => void):
     return fromItsDirectory(target, (_, dirFd, name) => sourceXattrs({ dirFd, name }, omit));
   }
   const xattrs = readXattrs(target, (name, error) => omit(`${name}: ${error.code ?? error.message}`));
+  return xattrs.length === 0 ? undefined : storableXattrs(xattrs, omit);
+}
+
+/** Those that fit into an entry; `omit` is told of the others. */
+export function storableXattrs(xattrs: readonly Xattr[], omit: (what: string) => void): Xattr[] | undefined {
   let bytes = 0;
   const kept = xattrs.filter(({ name, value }) => {
     const size = name.length + value.length;

@@ -30,6 +30,7 @@ import {
   sameSpecial,
   specialEntry,
 } from './source-entry.ts';
+import { rulesDiffer } from './rule-files.ts';
 import { sourcesBelow, type SourceNode } from './source-tree.ts';
 import type { Tally } from './tally.ts';
 
@@ -184,7 +185,9 @@ class DirectoryStep {
         else this.#entry(name, entryPath, stat, before, undefined, scope);
       }
       if (old.skipped || old.rest > 0) this.#pending.differs();
-      this.#rulesChanged ||= this.#rulesDiffer(listed, oldEntries);
+      const { changes, parent, ruleFiles } = this.#parts;
+      if (changes !== undefined && parent !== undefined)
+        this.#rulesChanged ||= rulesDiffer(ruleFiles, listed, oldEntries, parent);
     } finally {
       listed.close();
     }
@@ -362,19 +365,6 @@ class DirectoryStep {
       tally.omit(`extended attributes: ${errnoOf(error) ?? 'unreadable'}`);
       return undefined;
     }
-  }
-
-  /** Whether files with exclude rules came, went or changed in this directory. */
-  #rulesDiffer(listed: ListedDirectory, oldEntries: readonly Entry[]): boolean {
-    const { ruleFiles, changes, parent } = this.#parts;
-    if (changes === undefined || parent === undefined || ruleFiles.size === 0) return false;
-    const old = new Map(oldEntries.map((entry) => [entry.name, entry]));
-    return [...ruleFiles].some((name) => {
-      const before = old.get(name);
-      const stat = listed.names.includes(name) ? listed.stat(name) : undefined;
-      if (before === undefined || stat === undefined) return (before ?? stat) !== undefined;
-      return before.type !== 'file' || !isUnchangedFile(before, stat, parent);
-    });
   }
 
   #scope(names: readonly ByteString[]): DirectoryScope | undefined {

@@ -22,7 +22,8 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
     await rename(temporary, path);
     await syncDirectory(directory);
   } catch (cause) {
-    await rm(temporary, { force: true });
+    // Whatever comes of clearing up, the first failure is the one to report.
+    await Promise.allSettled([rm(temporary, { force: true })]);
     throw new StateError('WRITE_ERROR', `Cannot write ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
       hint: 'Check that the directory is writable and that the disk has space.',
       cause,

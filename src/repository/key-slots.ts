@@ -210,13 +210,21 @@ export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
       hint: 'Use another passphrase or the recovery code.',
     });
   }
-  const wrap = ringWrap(agree(slot.private, own.epk), own.slot, n, own.epk);
+  const wrap = ringWrap(sharedSecret(slot, own.epk, object), own.slot, n, own.epk);
   const ring = decodeKeyring(
     gcmOpen(wrap, own.nonce, ringAssociated(repository, n, own.slot), own.ct, object),
     object,
   );
   if (!ring.repository.equals(repository)) throw corrupt(object, 'it belongs to another repository');
   return ring;
+}
+
+function sharedSecret(slot: OpenSlot, epk: Buffer, object: string): Buffer {
+  try {
+    return agree(slot.private, epk);
+  } catch (cause) {
+    throw corrupt(object, 'it was sealed with a public key that gives no secret', cause);
+  }
 }
 
 function costRefusal(cost: Argon2Cost, object: string, allowWeak: boolean): RepositoryError | undefined {

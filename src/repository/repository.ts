@@ -186,7 +186,13 @@ export async function openRepository(
       hint: 'Check the location, or create a repository there with: holdfast init',
     });
   }
-  const { slot, keyring, ringNumber, passed } = await openKeyring(destination, files, secret, options, signal);
+  const { slot, keyring, ringNumber, passed } = await openKeyring(
+    destination,
+    files,
+    secret,
+    options,
+    signal,
+  );
   const writer = await WriterState.open(options.stateDirectory, keyring.repository.toString('hex'));
   const { config, number, passed: passedConfig } = await newestConfig(destination, keyring, writer, signal);
   requireNotOlder(writer, { ring: ringNumber, config: number }, passed ?? passedConfig);
@@ -257,8 +263,8 @@ export async function readKeyFiles(destination: Destination, signal: AbortSignal
       if (!/^[0-9a-f]{32}$/.test(name) || size > 8_192 || slots.length >= 64) continue;
       const bytes = await destination.get(key, undefined, signal);
       try {
-        const slot = decodeSlot(bytes, `key slot ${name}`);
-        if (slot.slot === name) slots.push(slot);
+        // One that stands under another name still opens; check reports it.
+        slots.push(decodeSlot(bytes, key));
       } catch (error) {
         if (!(error instanceof RepositoryError)) throw error;
         damaged.push(error);
@@ -306,11 +312,11 @@ function isWrongSecret(error: unknown): error is RepositoryError {
 
 function withDamagedSlots(error: RepositoryError, damaged: readonly RepositoryError[]): RepositoryError {
   if (damaged.length === 0) return error;
-  return new RepositoryError(
-    'WRONG_PASSPHRASE',
-    `${error.message}; ${damaged.length} damaged key slots could not be tried`,
-    { hint: error.hint, cause: damaged[0] },
-  );
+  const objects = damaged.map(({ details }) => details['object']).join(', ');
+  return new RepositoryError('WRONG_PASSPHRASE', `${error.message}; damaged, so not tried: ${objects}`, {
+    hint: error.hint,
+    cause: damaged[0],
+  });
 }
 
 /** One object that is damaged, or that its key does not lead to because only a stranger would name it so. */

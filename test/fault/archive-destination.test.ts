@@ -157,9 +157,13 @@ describe('a reply that is lost', () => {
     await using clean = await newTrial();
     const { bytesUploaded } = await clean.backup([source]);
     const kinds = ['packs/', 'index/', 'snapshots/', 'heads/', 'leases/'];
-    const plans = kinds.map(
-      (under): Fault => ({ on: 'put', under, nth: 1, fault: 'lose-reply', error: unreachable }),
-    );
+    const plans = kinds.map((under): Fault => ({
+      on: 'put',
+      under,
+      nth: 1,
+      fault: 'lose-reply',
+      error: unreachable,
+    }));
     using faulty = faultyDestination(trial.inner, plans);
     const recorded = recordingDestination(faulty);
     const summary = await trial.through(patient(recorded));

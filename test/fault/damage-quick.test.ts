@@ -7,7 +7,7 @@ const SEED = 20_260_802;
 
 test('damages are found, named with what they cost, and cost nothing else', async () => {
   using workspace = new Workspace('quick-damage');
-  const plan = { damages: 40, seed: SEED, byProgramEvery: 20, recoverEvery: 20 };
+  const plan = { damages: 40, seed: SEED, byProgramEvery: 20, recoverEvery: 20, alwaysRestore: false };
   const { detections } = await sweepDamages(workspace, plan);
   expect(detections.found).toBeGreaterThan(30);
 });

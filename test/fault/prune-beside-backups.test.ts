@@ -13,7 +13,7 @@ import { manualClock, type ManualClock } from '../support/manual-clock.ts';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { lostFiles, tinyBackup, type TinyTree } from '../support/tiny-archiver.ts';
 
-const SEEDS = Number(process.env['HOLDFAST_SIMULATIONS'] ?? 12);
+const SEEDS = Number(process.env['HOLDFAST_SIMULATIONS'] ?? 8);
 const FIRST_SEED = Number(process.env['HOLDFAST_FIRST_SEED'] ?? 1);
 /** Seconds; every call below takes up to two, and a backup commits a few calls after its last look. */
 const GRACE_SECONDS = 300;

@@ -112,7 +112,10 @@ function apply({ kind, entry, directory, name, size, byte }: Change, root: strin
   if (kind === 'chmod') chmodSync(path, 0o600 + (byte % 64));
   if (kind === 'time-back') utimesSync(path, 1_000_000_000 + byte, 1_000_000_000 + byte);
   if (kind === 'same-size') {
-    writeFileSync(path, readFileSync(path).map((value) => value ^ byte));
+    writeFileSync(
+      path,
+      readFileSync(path).map((value) => value ^ byte),
+    );
     utimesSync(path, atime, mtime);
   }
   if (kind === 'xattr' && hasXattrs && !lstatSync(path).isSymbolicLink())
@@ -155,8 +158,7 @@ test('a run with a parent, and one that is told of the changes, find what a whol
       let parent = (await backup({ parent: 'none' })).snapshot.id;
       for (const round of [0, 1] as const) {
         const dirty = new Set<string>();
-        for (const [index, root] of roots.entries())
-          applyAll(trees[index]?.rounds[round] ?? [], root, dirty);
+        for (const [index, root] of roots.entries()) applyAll(trees[index]?.rounds[round] ?? [], root, dirty);
         if (resting) await delay(40);
         const beside = await backup({ parent: { snapshot: parent } });
         const directories = new Set([...dirty].map(bytesOfText));

@@ -2,6 +2,7 @@
 
 import { zstdCompressSync } from 'node:zlib';
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RepositoryError } from '../../src/base/errors.ts';
@@ -25,7 +26,7 @@ import { decodeSlot, openRing, type OpenSlot } from '../../src/repository/key-sl
 import { compressRecord, decompressRecord, openObject } from '../../src/repository/objects.ts';
 import { readTreeChunk } from '../support/independent-tree.ts';
 import { uncbor } from '../support/independent-primitives.ts';
-import { formatVectors } from '../support/format-vectors.ts';
+import type { FormatVectors } from '../support/format-vectors.ts';
 import { exampleBytesOf, workedExample, type ExampleObject } from '../support/worked-example.ts';
 import { testKeys, secretBytes } from '../support/test-keys.ts';
 
@@ -46,7 +47,9 @@ const opened = (key: string, n = 0): Buffer =>
   Buffer.concat((found(key).opened[n]?.fields ?? []).map(([, bytes]) => bytes));
 const stored = (key: string): Buffer => exampleBytesOf(found(key));
 
-const vectors = formatVectors();
+const vectors: FormatVectors = JSON.parse(
+  readFileSync(new URL('../../docs/vectors/format-1.json', import.meta.url), 'utf8'),
+);
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const tombstone = encodeCbor({
   v: 1,

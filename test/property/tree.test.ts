@@ -105,8 +105,8 @@ describe('a tree chunk', () => {
 });
 
 describe('a flag in an entry', () => {
-  const fifo = Buffer.from('01000104000161a4030000' + '00000000' + '00', 'hex');
-  const file = Buffer.from('01000101000161a4030000' + '00000000' + '00' + '0000', 'hex');
+  const fifo = Buffer.from('01000104000161a40300000000000000', 'hex');
+  const file = Buffer.from('01000101000161a403000000000000000000', 'hex');
 
   it('is refused when what it announces is empty, or not for this kind of entry', () => {
     const flagged = (bytes: Buffer, flags: number, more: string): Buffer => {

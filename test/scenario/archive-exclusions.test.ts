@@ -214,7 +214,10 @@ test('explaining a path says what a backup really does with it', async () => {
 
 function everythingBelow(directory: ByteString): readonly ByteString[] {
   const found: ByteString[] = [];
-  for (const entry of readdirSync(Buffer.from(directory, 'latin1'), { withFileTypes: true, encoding: 'latin1' })) {
+  for (const entry of readdirSync(Buffer.from(directory, 'latin1'), {
+    withFileTypes: true,
+    encoding: 'latin1',
+  })) {
     const below = asByteString(`${directory}/${entry.name}`);
     found.push(below);
     if (entry.isDirectory()) found.push(...everythingBelow(below));

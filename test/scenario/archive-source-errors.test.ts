@@ -1,4 +1,13 @@
-import { chmodSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
@@ -224,13 +233,17 @@ describe('what changes after the walker has looked at it', () => {
   async function changedMeanwhile(change: () => void): Promise<ArchiveSummary> {
     mkdirSync(at('c'));
     let changed = 0;
-    const summary = await engine.backup(undefined, {}, {
-      directory: (path) => {
-        if (path !== at('c')) return;
-        change();
-        changed += 1;
+    const summary = await engine.backup(
+      undefined,
+      {},
+      {
+        directory: (path) => {
+          if (path !== at('c')) return;
+          change();
+          changed += 1;
+        },
       },
-    });
+    );
     expect(changed).toBe(1);
     return summary;
   }

@@ -4,7 +4,16 @@
  * C library calls.
  */
 
-import { closeSync, constants, lstatSync, openSync, readSync, readdirSync, readlinkSync, type BigIntStats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readSync,
+  readdirSync,
+  readlinkSync,
+  type BigIntStats,
+} from 'node:fs';
 import { asByteString, bytesOfText, fsPath, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
 import { ContentReader } from '../../src/browse/cat.ts';
 import type { Entry, FileEntry } from '../../src/format/tree.ts';

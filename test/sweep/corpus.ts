@@ -79,7 +79,11 @@ export function changeCorpus(root: string, version: number, random: SeededRandom
   rewriteLarge(join(root, 'goes'), random, () => true);
   for (const path of smallFiles(join(root, 'goes'))) rmSync(path);
   for (let i = 0; i < 40; i += 1) {
-    writeOld(join(root, 'goes', `version-${version}-${i}.txt`), text(1_000_000 * version + i, random), random);
+    writeOld(
+      join(root, 'goes', `version-${version}-${i}.txt`),
+      text(1_000_000 * version + i, random),
+      random,
+    );
   }
   for (const path of smallFiles(join(root, 'churns'))) {
     if (random.next() < 0.85) writeOld(path, text(2_000_000 * version + random.below(1e6), random), random);

@@ -52,7 +52,7 @@ export interface Site {
 }
 
 const never = new AbortController().signal;
-const SCALE = { smallFiles: 36, largeFiles: 6, largeBytes: 60_000 };
+const SCALE = { smallFiles: 30, largeFiles: 3, largeBytes: 60_000 };
 /** Small, so that a few files fill several packs of several segments, and a file has several chunks. */
 const SIZES = {
   packTarget: 160_000,
@@ -78,7 +78,7 @@ export async function makeSite(workspace: Workspace, name: string, random: Seede
   const plainSource = workspace.path(`${name}-plain`);
   makeCorpus(source, SCALE, random);
   makeCorpus(plainSource, SCALE, random);
-  writeFileSync(join(source, 'stays', 'many-chunks.bin'), random.bytes(700_000));
+  writeFileSync(join(source, 'stays', 'many-chunks.bin'), random.bytes(400_000));
   mkdirSync(join(source, 'deep', 'deeper', 'deepest'), { recursive: true });
   writeFileSync(join(source, 'deep', 'deeper', 'deepest', 'file.txt'), 'down here\n');
   const place = await workspace.create(name, SIZES);

@@ -3,7 +3,13 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
-import { expectAllIndexesRebuilt, expectRecovers, judge, judgeByProgram, type Detection } from './damage-judge.ts';
+import {
+  expectAllIndexesRebuilt,
+  expectRecovers,
+  judge,
+  judgeByProgram,
+  type Detection,
+} from './damage-judge.ts';
 import { makeSite, type Site } from './damage-site.ts';
 import { inflict, passLength, planDamages, shownDamage, type Damage } from './damage.ts';
 import { copyAside } from './corpus.ts';
@@ -17,6 +23,8 @@ export interface DamagePlan {
   readonly byProgramEvery: number;
   /** Each so many-th is followed by a recover. */
   readonly recoverEvery: number;
+  /** Restore after damages to keys and records too, which cost no files. */
+  readonly alwaysRestore: boolean;
 }
 
 export interface DamageResult {
@@ -35,6 +43,7 @@ export async function sweepDamages(workspace: Workspace, plan: DamagePlan): Prom
   const site = await makeSite(workspace, 'site', random);
   const stranger = await makeSite(workspace, 'stranger', random);
   await expectSound(workspace, site);
+  const restores = plan.alwaysRestore ? 'always' : 'where data is struck';
   const detections = { found: 0, refused: 0, 'none promised': 0 };
   let byProgram = 0;
   let recovered = 0;
@@ -43,7 +52,7 @@ export async function sweepDamages(workspace: Workspace, plan: DamagePlan): Prom
   for (const [i, damage] of damages.entries()) {
     const place = workspace.copy(site.place, 'damaged');
     const keys = inflict(place.repository, stranger, damage, random);
-    const { detection, filesLost } = await judge(workspace, site, place, damage, keys);
+    const { detection, filesLost } = await judge(workspace, site, place, damage, keys, restores);
     detections[detection] += 1;
     if (filesLost > 0) costly += 1;
     if (i % plan.byProgramEvery === 0) {
@@ -61,7 +70,11 @@ export async function sweepDamages(workspace: Workspace, plan: DamagePlan): Prom
 }
 
 /** Removes every index object, alone and together with damages to packs, and rebuilds them from the packs. */
-export async function sweepIndexRebuilds(workspace: Workspace, rounds: number, seed: number): Promise<number> {
+export async function sweepIndexRebuilds(
+  workspace: Workspace,
+  rounds: number,
+  seed: number,
+): Promise<number> {
   const random = seededRandom(seed);
   const site = await makeSite(workspace, 'rebuilt', random);
   let kept = 0;

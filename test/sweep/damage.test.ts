@@ -13,7 +13,8 @@ const seed = sweepSeed();
 describe.runIf(process.env['HOLDFAST_SWEEP'] !== undefined)('damage', () => {
   test('is found wherever it strikes, and costs only what it struck', async () => {
     using workspace = new Workspace('damage');
-    const result = await sweepDamages(workspace, { damages, seed, byProgramEvery: 25, recoverEvery: 10 });
+    const plan = { damages, seed, byProgramEvery: 25, recoverEvery: 10, alwaysRestore: true };
+    const result = await sweepDamages(workspace, plan);
     const { found, refused, 'none promised': rest } = result.detections;
     say(
       `damage: ${result.damages} damages of ${result.variety} sorts, ${found} found by check, ${refused} when opening, ` +
@@ -27,7 +28,9 @@ describe.runIf(process.env['HOLDFAST_SWEEP'] !== undefined)('damage', () => {
     using workspace = new Workspace('rebuild');
     const rounds = Math.max(2, Math.ceil(damages / 20));
     const lost = await sweepIndexRebuilds(workspace, rounds, seed);
-    say(`index rebuilds: ${rounds}, all but one with a damaged pack; ${lost} packs had lost their directory; seed ${seed}`);
+    say(
+      `index rebuilds: ${rounds}, all but one with a damaged pack; ${lost} packs had lost their directory; seed ${seed}`,
+    );
     expect(lost).toBeLessThan(rounds);
   });
 });

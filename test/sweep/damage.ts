@@ -99,7 +99,12 @@ function packRegions(bytes: Buffer): readonly Region[] {
 }
 
 /** Every action on every kind of object, each region once, then the same again on other objects until there are so many. */
-export function planDamages(site: Site, stranger: Site, count: number, random: SeededRandom): readonly Damage[] {
+export function planDamages(
+  site: Site,
+  stranger: Site,
+  count: number,
+  random: SeededRandom,
+): readonly Damage[] {
   const damages: Damage[] = [];
   while (damages.length < count) {
     const round = shuffled(onePass(site, stranger, random), random);
@@ -125,7 +130,9 @@ function onePass(site: Site, stranger: Site, random: SeededRandom): Damage[] {
       }
       if (action === 'swap') {
         const others = own.filter(({ key }) => key !== object.key);
-        return others.length === 0 ? [] : [{ action, object, region: undefined, other: pick(others, random) }];
+        return others.length === 0
+          ? []
+          : [{ action, object, region: undefined, other: pick(others, random) }];
       }
       const other = action.startsWith('foreign') ? pick(foreign, random) : undefined;
       return [{ action, object, region: undefined, other }];

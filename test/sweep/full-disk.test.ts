@@ -19,7 +19,9 @@ describe.runIf(process.env['HOLDFAST_SWEEP'] !== undefined)('a full disk', () =>
       sizes: { packTarget: 2_000_000, segmentTarget: 500_000 },
     });
     const shown = Object.entries(reached).map(([step, count]) => `${step} ${count}`);
-    say(`full disk: ${fills} fills, none left a snapshot, the furthest stored was ${shown.join(', ')}; seed ${seed}`);
+    say(
+      `full disk: ${fills} fills, none left a snapshot, the furthest stored was ${shown.join(', ')}; seed ${seed}`,
+    );
     expect(Object.keys(reached)).toEqual(expect.arrayContaining(['packs/']));
   });
 });

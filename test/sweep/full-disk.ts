@@ -75,7 +75,8 @@ export async function sweepFullDisks(workspace: Workspace, plan: FullDiskPlan): 
   const reached: Record<string, number> = {};
   for (let i = 0; i < plan.fills; i += 1) {
     // Half of them spread over the packs, half page by page over the last records of the run.
-    const free = i % 2 === 0 ? Math.floor((whole * (i + random.next())) / plan.fills) : whole - 1 - (i - 1) / 2;
+    const free =
+      i % 2 === 0 ? Math.floor((whole * (i + random.next())) / plan.fills) : whole - 1 - (i - 1) / 2;
     const step = await withDisk(workspace, disk, plan, async (place) => {
       resize(disk, pagesUsed(disk) + free);
       const step = await expectNoSnapshot(place, source);
@@ -85,7 +86,9 @@ export async function sweepFullDisks(workspace: Workspace, plan: FullDiskPlan): 
     });
     reached[step] = (reached[step] ?? 0) + 1;
     if (process.env['HOLDFAST_SWEEP'] !== undefined)
-      process.stdout.write(`  full disk ${i + 1}/${plan.fills}: room for ${free} of ${whole} pages; ${step}\n`);
+      process.stdout.write(
+        `  full disk ${i + 1}/${plan.fills}: room for ${free} of ${whole} pages; ${step}\n`,
+      );
   }
   return { fills: plan.fills, reached };
 }

@@ -2,13 +2,7 @@
 import { expect } from 'vitest';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { changeCorpus, copyAside, makeCorpus, type CorpusScale } from './corpus.ts';
-import {
-  expectClean,
-  expectNoOrphans,
-  expectRestores,
-  measureStoredAgain,
-  snapshotIds,
-} from './oracle.ts';
+import { expectClean, expectNoOrphans, expectRestores, measureStoredAgain, snapshotIds } from './oracle.ts';
 import { Histogram, progress, randomMoment, type Measured } from './phases.ts';
 import { countCalls, runAndKill, succeed, type Moment, type Outcome, type Place } from './program.ts';
 import { added, bytesOf, isTreePack, listRepository, type Listing } from './stored-objects.ts';
@@ -70,7 +64,11 @@ export async function sweepBackupKills(
   const phases = new Histogram<BackupPhase>(BACKUP_PHASES);
   let storedAgainMax = 0;
   let secondKills = 0;
-  for (let attempt = 0; phases.total < plan.kills || (plan.everyPhase && phases.missed.length > 0); attempt += 1) {
+  for (
+    let attempt = 0;
+    phases.total < plan.kills || (plan.everyPhase && phases.missed.length > 0);
+    attempt += 1
+  ) {
     expect(attempt, `kills so far: ${phases.toString()}`).toBeLessThan(plan.kills * MOST_ATTEMPTS + 20);
     const place = workspace.copy(series.base, 'victim');
     const before = listRepository(place.repository);
@@ -155,7 +153,9 @@ function momentOf(
     case 'among packs':
       return when('at the first pack', () => seen('packs/').length > 0);
     case 'between packs and index':
-      return when('at the tree pack', () => seen('packs/').some((pack) => isTreePack(place.repository, pack)));
+      return when('at the tree pack', () =>
+        seen('packs/').some((pack) => isTreePack(place.repository, pack)),
+      );
     case 'between index and snapshot':
       return random.next() < 0.5
         ? when('at the index object', () => seen('index/').length > 0)

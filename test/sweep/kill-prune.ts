@@ -67,7 +67,11 @@ export async function sweepPruneKills(workspace: Workspace, plan: KillPlan): Pro
   const random = seededRandom(plan.seed);
   const series = await prepare(workspace, plan, random);
   const histogram = (kind: PruneKind): Histogram<PrunePhase> => new Histogram(PHASES_OF[kind]);
-  const phases = { 'at once': histogram('at once'), marking: histogram('marking'), removing: histogram('removing') };
+  const phases = {
+    'at once': histogram('at once'),
+    marking: histogram('marking'),
+    removing: histogram('removing'),
+  };
   const all = Object.values(phases);
   const total = (): number => all.reduce((sum, one) => sum + one.total, 0);
   let backupsBeside = 0;
@@ -96,7 +100,11 @@ export async function sweepPruneKills(workspace: Workspace, plan: KillPlan): Pro
 }
 
 /** Three snapshots, of which the first is forgotten: dead packs, and packs of which little is still needed. */
-async function prepare(workspace: Workspace, { scale, sizes }: KillPlan, random: SeededRandom): Promise<Series> {
+async function prepare(
+  workspace: Workspace,
+  { scale, sizes }: KillPlan,
+  random: SeededRandom,
+): Promise<Series> {
   const source = workspace.path('source');
   makeCorpus(source, scale, random);
   const base = await workspace.create('base', sizes);

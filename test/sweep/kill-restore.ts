@@ -61,14 +61,24 @@ export async function sweepRestoreKills(workspace: Workspace, plan: KillPlan): P
       unfinished += found.unfinished;
       await restore(series, series.new.id, target);
       expectSame(series.new.tree, join(target, series.source));
-      progress('restore', total(), plan.kills, moment, `${kind}, ${found.phase}, ${found.unfinished} unfinished`);
+      progress(
+        'restore',
+        total(),
+        plan.kills,
+        moment,
+        `${kind}, ${found.phase}, ${found.unfinished} unfinished`,
+      );
     }
     removeTree(target);
   }
   return { phases, unfinished };
 }
 
-async function prepare(workspace: Workspace, { scale, sizes }: KillPlan, random: SeededRandom): Promise<Series> {
+async function prepare(
+  workspace: Workspace,
+  { scale, sizes }: KillPlan,
+  random: SeededRandom,
+): Promise<Series> {
   const source = workspace.path('source');
   makeCorpus(source, scale, random);
   const place = await workspace.create('restored', sizes);

@@ -105,7 +105,8 @@ async function makeTrials(workspace: Workspace): Promise<readonly Trial[]> {
       judge: async (place) => {
         await succeed(place, ['start', '--source', source, '--once']);
         // The recovery kit is that of the repository, not of an attempt before.
-        for (const secret of kitSecrets(place)) expect(await opensWith(place, secret), 'the recovery kit').toBe(true);
+        for (const secret of kitSecrets(place))
+          expect(await opensWith(place, secret), 'the recovery kit').toBe(true);
         await whole({ ...place, passphrase: kitSecrets(place)[0] });
       },
     },

@@ -50,7 +50,10 @@ export interface Place {
   readonly passphrase?: string | undefined;
 }
 
-function environment({ repository, state, cache, passphrase }: Place, more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function environment(
+  { repository, state, cache, passphrase }: Place,
+  more: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('HOLDFAST_') && !name.startsWith('VITEST') && !name.startsWith('NODE_'),
   );

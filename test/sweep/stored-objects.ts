@@ -40,9 +40,7 @@ export function listRepository(directory: string): Listing {
 
 /** Keys that `after` has and `before` has not, below `prefix`. */
 export function added(before: Listing, after: Listing, prefix: string): readonly StoredObject[] {
-  return [...after.objects.values()].filter(
-    ({ key }) => key.startsWith(prefix) && !before.objects.has(key),
-  );
+  return [...after.objects.values()].filter(({ key }) => key.startsWith(prefix) && !before.objects.has(key));
 }
 
 export function bytesOf(objects: readonly StoredObject[]): number {
@@ -89,7 +87,8 @@ const FIVE_MINUTES = 5 * 60_000;
 /** Lets the leases of processes that were killed run out, as they do by themselves after five minutes. */
 export function expireLeases(repository: string): void {
   const leases = join(repository, 'leases');
-  if (lstatSync(leases, { throwIfNoEntry: false }) !== undefined) ageFiles(leases, FIVE_MINUTES * 2, () => true);
+  if (lstatSync(leases, { throwIfNoEntry: false }) !== undefined)
+    ageFiles(leases, FIVE_MINUTES * 2, () => true);
 }
 
 export function removeAll(...directories: readonly string[]): void {

@@ -29,7 +29,9 @@ export class Workspace {
 
   constructor(name: string) {
     this.directory = mkdtempSync(join(tmpdir(), `holdfast-${name}-`));
-    this.fast = existsSync('/dev/shm') ? mkdtempSync(`/dev/shm/holdfast-${name}-`) : join(this.directory, 'fast');
+    this.fast = existsSync('/dev/shm')
+      ? mkdtempSync(`/dev/shm/holdfast-${name}-`)
+      : join(this.directory, 'fast');
     mkdirSync(this.fast, { recursive: true });
   }
 

@@ -228,6 +228,31 @@ describe('a check finds', () => {
     ]);
   });
 
+  it("two packs of one length that stand in each other's place", async () => {
+    const ids = new Set<string>();
+    for (let i = 0; i < 2; i += 1)
+      ids.add((await tinyBackup(repository, { a: random.bytes(50_000) }, {}, signal)).id);
+    const bySize = (await packKeys()).sort(([, a], [, b]) => b - a);
+    const [[one, oneSize] = ['', 0], [two, twoSize] = ['', 0]] = bySize;
+    expect(oneSize).toBe(twoSize);
+    const bytes = await destination.get(one, undefined, signal);
+    let other = bytes;
+    await replace(two, (own) => {
+      other = own;
+      return bytes;
+    });
+    await replace(one, () => other);
+    for (const workers of [0, 2]) {
+      const { findings } = await run({ readData: 'all', workers });
+      expect(findings.map(({ object }) => object).sort()).toEqual(
+        [one, two].map((key) => `pack ${key.slice(9)}`).sort(),
+      );
+      expect(findings.map(({ files }) => files)).toEqual([['/a'], ['/a']]);
+      expect(new Set(findings.flatMap(({ snapshots }) => snapshots))).toEqual(ids);
+    }
+    expect((await run({ readData: false })).status).toBe('damaged');
+  });
+
   it('the same damage on worker threads, and the same files', async () => {
     await tinyBackup(repository, tree, {}, signal);
     for (const [key] of await packKeys()) {

@@ -1,0 +1,215 @@
+/** The rules of docs/architecture.md and docs on style that a machine can check, held as data. */
+
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+interface SourceFile {
+  /** Below `src`. */
+  readonly path: string;
+  readonly text: string;
+  /** Without comments. */
+  readonly code: string;
+}
+
+const files: readonly SourceFile[] = readdirSync(path.join(root, 'src'), {
+  recursive: true,
+  encoding: 'utf8',
+})
+  .filter((name) => name.endsWith('.ts'))
+  .sort()
+  .map((name) => {
+    const text = readFileSync(path.join(root, 'src', name), 'utf8');
+    return { path: name, text, code: withoutComments(text) };
+  });
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
+}
+
+/** What a file imports, types and worker files included: paths below `src`, or names of packages. */
+function importsOf({ path: from, code }: SourceFile): readonly string[] {
+  const found = [
+    ...code.matchAll(/\b(?:from|import)\s+'([^']+)'/g),
+    ...code.matchAll(/\bimport\s*\(\s*'([^']+)'/g),
+    ...code.matchAll(/\bnew URL\(\s*'(\.[^']+)'/g),
+  ];
+  return found
+    .map((match) => match[1] ?? '')
+    .map((name) => (name.startsWith('.') ? path.join(path.dirname(from), name) : name));
+}
+
+function folderOf(file: string): string {
+  return file.includes('/') ? file.slice(0, file.indexOf('/')) : file;
+}
+
+/**
+ * Folder -> what it may import beside itself: folders, files, or files that begin so. The table of docs/architecture.md.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  system: ['base/'],
+  format: ['base/'],
+  codec: ['base/', 'format/'],
+  destination: ['base/'],
+  repository: ['base/', 'format/', 'codec/', 'system/', 'destination/destination.ts'],
+  archiver: ['base/', 'system/', 'format/', 'codec/', 'repository/'],
+  browse: ['base/', 'format/', 'codec/', 'repository/', 'archiver/exclude'],
+  restorer: [
+    'base/',
+    'system/',
+    'format/',
+    'codec/',
+    'repository/',
+    'browse/',
+    'archiver/exclude',
+    'destination/destination.ts',
+  ],
+  cli: [
+    'base/',
+    'system/',
+    'format/',
+    'codec/',
+    'destination/',
+    'repository/',
+    'archiver/',
+    'restorer/',
+    'browse/',
+  ],
+  'main.ts': ['cli/'],
+};
+
+describe('folders', () => {
+  test('are all in the table', () => {
+    expect([...new Set(files.map((file) => folderOf(file.path)))].sort()).toEqual(
+      Object.keys(MAY_IMPORT).sort(),
+    );
+  });
+
+  test.each(Object.keys(MAY_IMPORT))('%s imports only what the table allows', (folder) => {
+    const allowed = MAY_IMPORT[folder] ?? [];
+    const own = files.filter((file) => folderOf(file.path) === folder);
+    const wrong = own.flatMap((file) =>
+      importsOf(file)
+        .filter((name) => name.endsWith('.ts'))
+        .filter((name) => folderOf(name) !== folder && !allowed.some((start) => name.startsWith(start)))
+        .map((name) => `${file.path} imports ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('import each other by paths that exist, with their extension', () => {
+    const known = new Set(files.map((file) => file.path));
+    const bare = files.filter(({ code }) => /\bfrom\s+'\.[^']*(?<!\.ts)'/.test(code));
+    expect(bare.map((file) => file.path)).toEqual([]);
+    const unknown = files.flatMap((file) =>
+      importsOf(file)
+        .filter((name) => name.endsWith('.ts'))
+        .filter((name) => !known.has(name))
+        .map((name) => `${file.path}: ${name}`),
+    );
+    expect(unknown).toEqual([]);
+    // The scan sees imports at all, those that span lines and those of types too.
+    expect(files.flatMap(importsOf).length).toBeGreaterThan(500);
+  });
+});
+
+/** A native package is replaced in one place. */
+const NATIVE: Readonly<Record<string, string>> = {
+  koffi: 'system/libc.ts',
+  'zstd-napi/binding.js': 'codec/compress.ts',
+  '@napi-rs/blake-hash': 'codec/hash.ts',
+};
+
+describe('packages', () => {
+  test.each(Object.entries(NATIVE))('%s is imported by one file', (name, importer) => {
+    const importers = files.filter((file) => importsOf(file).includes(name)).map((file) => file.path);
+    expect(importers).toEqual([importer]);
+  });
+
+  test('are those of package.json', () => {
+    const { dependencies }: { dependencies: Readonly<Record<string, string>> } = JSON.parse(
+      readFileSync(path.join(root, 'package.json'), 'utf8'),
+    );
+    const used = files.flatMap(importsOf).filter((name) => !/^\.\.|\.ts$|^node:/.test(name));
+    const packages = used.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name);
+    expect([...new Set(packages)].filter((name) => dependencies[name] === undefined)).toEqual([]);
+  });
+});
+
+/** What comes from outside, or ends the process, and the files that may ask for it. */
+const OUTSIDE: readonly {
+  readonly what: string;
+  readonly pattern: RegExp;
+  readonly files: Readonly<Record<string, string>>;
+}[] = [
+  {
+    what: 'the wall clock',
+    pattern: /\bDate\.now\b|\bnew Date\(\)|\bDate\(\)/,
+    files: {
+      'base/clock.ts': 'the clock that everything else is given',
+      'destination/memory.ts': 'a storage has a clock of its own; this is its default',
+    },
+  },
+  {
+    what: 'chance',
+    pattern: /\bMath\.random\b/,
+    files: {
+      'destination/retry.ts': 'waits of different lengths, so that clients do not return all at once',
+    },
+  },
+  {
+    what: 'the environment',
+    pattern: /\bprocess\.env\b/,
+    files: {
+      'cli/run.ts': 'where a command begins: handed on from here',
+      'cli/interrupt.ts': 'set before anything else runs, for the process that was started by another',
+      'cli/exit-codes.ts':
+        'whether details of an error were asked for; the last resort when nothing else is set up',
+    },
+  },
+  {
+    what: 'the end of the process',
+    pattern: /\bprocess\.(?:exit|abort|reallyExit)\b/,
+    files: { 'cli/interrupt.ts': 'the second interrupt: the person does not want to wait' },
+  },
+  { what: 'the console', pattern: /\bconsole\s*\./, files: {} },
+];
+
+describe('files', () => {
+  test.each(OUTSIDE)('ask for $what only where it is listed', ({ pattern, files: listed }) => {
+    const users = files.filter(({ code }) => pattern.test(code)).map((file) => file.path);
+    expect(users).toEqual(Object.keys(listed).sort());
+  });
+
+  test('print only in cli', () => {
+    const printers = files.filter(({ code }) => /\bprocess\.std(?:out|err)\b/.test(code));
+    expect(printers.map((file) => folderOf(file.path)).filter((folder) => folder !== 'cli')).toEqual([]);
+  });
+
+  /** Longer than 400 lines, and why. */
+  const LONG: Readonly<Record<string, string>> = {
+    'repository/repository.ts': 'making and opening a repository: both read the keys and the configuration',
+  };
+
+  test('have one subject each: none is longer than 400 lines but those that are listed', () => {
+    const long = files.filter(({ text }) => text.split('\n').length > 401).map((file) => file.path);
+    expect(long.filter((name) => LONG[name] === undefined)).toEqual([]);
+  });
+
+  test('export names only', () => {
+    const nameless = files.filter(({ code }) => /\bexport\s+default\b|\bas\s+default\b/.test(code));
+    expect(nameless.map((file) => file.path)).toEqual([]);
+  });
+
+  test('are named in kebab-case', () => {
+    expect(files.map((file) => file.path).filter((name) => !/^[a-z0-9/-]+\.ts$/.test(name))).toEqual([]);
+  });
+
+  test('are not named for nothing in particular', () => {
+    const vague = /(?:^|\/|-)(?:utils?|helpers?|managers?|services?|common|misc)(?:\.ts$|\/|-)/;
+    expect(files.map((file) => file.path).filter((name) => vague.test(name))).toEqual([]);
+  });
+});
