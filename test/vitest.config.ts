@@ -8,7 +8,7 @@ export default defineConfig({
     exclude: ['sweep/**', '**/node_modules/**'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -90,7 +90,10 @@ describe('a destination that fails once', () => {
         await using trial = await newTrial();
         const plan: Fault = { on: 'put', under, nth, fault: 'fail', error: unreachable };
         using faulty = faultyDestination(trial.inner, [plan]);
-        expect(await failureOf(trial.through(faulty)), `${nth}`).toBe(unreachable);
+        const recorded = recordingDestination(faulty);
+        expect(await failureOf(trial.through(recorded)), `${nth}`).toBe(unreachable);
+        // Nothing goes on behind the back of whoever was told of the failure.
+        expect(recorded.calls.filter(({ outcome }) => outcome === 'pending')).toEqual([]);
         await expectNextRunSucceeds(trial);
       }
     },

@@ -17,5 +17,5 @@ test('a disk that fills up ends the backup without a snapshot, and the next run 
     scale: QUICK_SCALE,
     sizes,
   });
-  expect(reached['snapshots/']).toBeUndefined();
+  expect(reached['full among packs']).toBeGreaterThan(0);
 });

@@ -1,0 +1,104 @@
+/** Parents whose entries are not quite what the disk says, made by hand. */
+
+import { linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { bytesOfText } from '../../src/base/byte-path.ts';
+import type { Snapshot } from '../../src/repository/snapshots.ts';
+import { entryOf, never, openEngine, type Engine } from '../support/engine.ts';
+import {
+  directory,
+  file,
+  handMadeSnapshot,
+  type HandMadeDirectory,
+  type HandMadeNode,
+} from '../support/hand-made-snapshot.ts';
+
+let engine: Engine;
+const at = (name: string): string => join(engine.source, name);
+
+beforeEach(async () => {
+  engine = await openEngine();
+  mkdirSync(at('a'));
+  writeFileSync(at('a/one'), 'content');
+  linkSync(at('a/one'), at('a/two'));
+  writeFileSync(at('a/three'), 'other');
+  await delay(40);
+});
+afterEach(async () => {
+  await engine[Symbol.asyncDispose]();
+});
+
+/** A snapshot of the source as it is, but for what `change` makes of the metadata of each entry. */
+async function handMadeParent(
+  change: (node: HandMadeNode, path: string) => HandMadeNode,
+): Promise<Snapshot> {
+  const nodeOf = (path: string, whole: boolean, below: readonly string[]): HandMadeNode => {
+    const stat = lstatSync(path, { bigint: true });
+    const metadata = {
+      mode: Number(stat.mode & 0o7777n),
+      uid: Number(stat.uid),
+      gid: Number(stat.gid),
+      mtimeNs: stat.mtimeNs,
+      ctimeNs: stat.ctimeNs,
+      inode: Number(stat.ino),
+    };
+    if (!stat.isDirectory()) {
+      const links =
+        stat.nlink === 1n ? {} : { links: { device: Number(stat.dev), count: Number(stat.nlink) } };
+      return change(file(readFileSync(path, 'latin1'), { ...metadata, ...links }), path);
+    }
+    const names = whole ? readdirSync(path) : below.slice(0, 1);
+    const entries = Object.fromEntries(
+      names.map((name) => [
+        name,
+        nodeOf(join(path, name), whole || below.length === 1, below.slice(1)),
+      ]),
+    );
+    return change(directory(entries, metadata), path);
+  };
+  const root = nodeOf('/', false, engine.source.split('/').slice(1));
+  const record = { host: 'host', paths: [bytesOfText(engine.source)], startedMs: Date.now() };
+  return await handMadeSnapshot(engine.repository, root as HandMadeDirectory, record, never);
+}
+
+test('a parent that says the same as the disk is taken over as it is', async () => {
+  const parent = await handMadeParent((node) => node);
+  const { snapshot, bytesRead } = await engine.backup();
+  expect(snapshot.record.parent).toBe(parent.id);
+  expect(bytesRead).toBe(0);
+  expect(snapshot.record.counts).toMatchObject({ unchanged: 3, new: 0, changed: 0 });
+  expect(await engine.differences(snapshot)).toEqual([]);
+});
+
+test('devices that have other numbers since the machine was started: nothing is read, links stay together', async () => {
+  const parent = await handMadeParent((node) =>
+    node.type === 'file' && node.links !== undefined
+      ? { ...node, links: { ...node.links, device: node.links.device + 7 } }
+      : node,
+  );
+  const { snapshot, bytesRead } = await engine.backup();
+  expect(snapshot.record.parent).toBe(parent.id);
+  expect(bytesRead).toBe(0);
+  // The device is compared too.
+  expect(await engine.differences(snapshot)).toEqual([]);
+});
+
+test('a file that changed while the parent read it is read again', async () => {
+  await handMadeParent((node, path) =>
+    path.endsWith('three') && node.type === 'file' ? { ...node, changedWhileRead: true } : node,
+  );
+  const { snapshot, bytesRead } = await engine.backup();
+  expect(bytesRead).toBe(5);
+  expect((await entryOf(engine, snapshot, at('a/three'), 'file')).changedWhileRead).toBe(false);
+});
+
+test('a parent of another host or of other paths is not taken', async () => {
+  await handMadeParent((node) => node);
+  const otherHost = await engine.backup(undefined, { host: `not-${hostname()}` });
+  expect(otherHost.snapshot.record.parent).toBeUndefined();
+  const otherPaths = await engine.backup([at('a')]);
+  expect(otherPaths.snapshot.record.parent).toBeUndefined();
+});
