@@ -105,7 +105,8 @@ export interface FailureMessage {
   readonly stack: string;
 }
 
-export type ToWorker = BatchMessage | { readonly kind: 'finish' };
+/** `finish`: nothing more will be read, close the pack. `end`: the run is over, end the thread. */
+export type ToWorker = BatchMessage | { readonly kind: 'finish' | 'end' };
 
 /** Given to a worker once, when it starts. */
 export interface WorkerSetup {

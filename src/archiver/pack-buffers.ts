@@ -1,12 +1,17 @@
 /** Shared memory for packs: as many buffers as may be resident at once, taken and given back across threads. */
 export interface PackBufferMemory {
-  /** [0] counts buffers given back; [1 + i] is 1 while buffer i is taken. */
+  /** [0] counts buffers given back; [1 + i] is 1 while buffer i is taken; the last is 1 once the pool is closed. */
   readonly control: SharedArrayBuffer;
   readonly buffers: readonly SharedArrayBuffer[];
 }
 
 const FREE = 0;
 const TAKEN = 1;
+
+/** The run has ended before its time: nobody will store another pack. */
+export class PoolClosed extends Error {
+  override readonly name = 'PoolClosed';
+}
 
 /**
  * The pool that bounds a backup's memory. A thread that needs a buffer while all are taken blocks until a pack is
@@ -18,7 +23,7 @@ export class PackBuffers {
 
   static create(count: number, capacity: number): PackBuffers {
     return new PackBuffers({
-      control: new SharedArrayBuffer(4 * (count + 1)),
+      control: new SharedArrayBuffer(4 * (count + 2)),
       buffers: Array.from({ length: count }, () => new SharedArrayBuffer(capacity)),
     });
   }
@@ -28,10 +33,25 @@ export class PackBuffers {
     this.#control = new Int32Array(memory.control);
   }
 
-  /** Takes a free buffer, blocking the calling thread until there is one; never on the main thread. */
+  get closed(): boolean {
+    return Atomics.load(this.#control, this.#control.length - 1) === 1;
+  }
+
+  /** Wakes every thread that waits for a buffer; none is taken any more. */
+  close(): void {
+    Atomics.store(this.#control, this.#control.length - 1, 1);
+    Atomics.add(this.#control, 0, 1);
+    Atomics.notify(this.#control, 0);
+  }
+
+  /**
+   * Takes a free buffer, blocking the calling thread until there is one; never on the main thread.
+   * @throws {PoolClosed}
+   */
   take(): { readonly number: number; readonly buffer: Buffer } {
     for (;;) {
       const seen = Atomics.load(this.#control, 0);
+      if (this.closed) throw new PoolClosed();
       for (const [number, buffer] of this.memory.buffers.entries()) {
         if (Atomics.compareExchange(this.#control, 1 + number, FREE, TAKEN) === FREE) {
           return { number, buffer: Buffer.from(buffer) };

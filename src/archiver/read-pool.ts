@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { endWorkers } from '../base/end-workers.ts';
 import { BugError, RepositoryError, type RepositoryCode } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
 import type { Namespace } from '../codec/keys.ts';
@@ -115,7 +116,12 @@ export class ReadPool {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#slots.map(async ({ worker }) => await worker.terminate()));
+    this.#buffers.close();
+    const end: ToWorker = { kind: 'end' };
+    await endWorkers(
+      this.#slots.map(({ worker }) => worker),
+      (worker) => worker.postMessage(end, []),
+    );
   }
 
   async #until(ready: () => boolean, signal: AbortSignal): Promise<void> {

@@ -10,7 +10,7 @@ import { ChunkTable } from '../repository/chunk-table.ts';
 import { PackWriter, type FinishedPack } from '../repository/pack-writer.ts';
 import { ChunkSink } from './chunk-sink.ts';
 import { FileReader } from './file-reader.ts';
-import { PackBuffers } from './pack-buffers.ts';
+import { PackBuffers, PoolClosed } from './pack-buffers.ts';
 import {
   NUMBERS_PER_TASK,
   type BatchMessage,
@@ -48,6 +48,11 @@ const sink = new ChunkSink(idKey, table, writer);
 const reader = new FileReader(sink, new Chunker(keys.chunkerKey, setup.chunker));
 
 port.on('message', (message: ToWorker) => {
+  if (message.kind === 'end') {
+    port.close();
+    return;
+  }
+  if (packBuffers.closed) return;
   try {
     if (message.kind === 'batch') {
       post(readBatch(message));
@@ -56,6 +61,7 @@ port.on('message', (message: ToWorker) => {
     sink.finish();
     post({ kind: 'finished' });
   } catch (error) {
+    if (error instanceof PoolClosed) return;
     post(failureOf(error));
   }
 });
@@ -87,6 +93,7 @@ function readBatch(message: BatchMessage): BatchResult {
   const extras = new Map<number, TaskExtras>();
   const before = sink.newBytes;
   for (let i = 0; i < count; i += 1) {
+    if (packBuffers.closed) throw new PoolClosed();
     const read = reader.read(taskOf(message, i));
     if (read.problem !== undefined) {
       idCounts[i] = -1;

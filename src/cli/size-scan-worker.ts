@@ -5,7 +5,7 @@ import { readRuleFile } from '../archiver/rule-files.ts';
 import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
-import type { ScanRequest } from './size-scan.ts';
+import type { ScanSetup } from './size-scan.ts';
 
 interface OpenDirectory {
   readonly path: ByteString;
@@ -13,7 +13,8 @@ interface OpenDirectory {
 }
 
 const totals = { files: 0, bytes: 0 };
-const { sources, exclude } = workerData as ScanRequest;
+const { sources, exclude, stop } = workerData as ScanSetup;
+const stopped = new Int32Array(stop);
 for (const source of sources) scanSource(source);
 const port = parentPort;
 port?.postMessage(totals);
@@ -28,6 +29,7 @@ function scanSource(root: ByteString): void {
   if (kind === 'file') add(stat);
   const open: OpenDirectory[] = kind === 'directory' ? [{ path: root, parent: undefined }] : [];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Atomics.load(stopped, 0) === 1) return;
     const { path, parent } = next;
     orNothing(() => {
       const listed = openDirectory(path);

@@ -2,11 +2,18 @@
 import { Worker } from 'node:worker_threads';
 import type { ExcludeOptions } from '../archiver/exclude.ts';
 import type { ByteString } from '../base/byte-path.ts';
+import { endWorkers } from '../base/end-workers.ts';
 import type { ExpectedTotals } from './archive-progress.ts';
 
 export interface ScanRequest {
   readonly sources: readonly ByteString[];
   readonly exclude: ExcludeOptions;
+}
+
+/** What its thread is started with. */
+export interface ScanSetup extends ScanRequest {
+  /** [0] becomes 1 when nobody wants to know any more. */
+  readonly stop: SharedArrayBuffer;
 }
 
 export interface SizeScan {
@@ -18,7 +25,9 @@ export interface SizeScan {
 /** Counts in a thread of its own. What it cannot read is left to the backup, which reports it. */
 export function startSizeScan(request: ScanRequest): SizeScan {
   const file = import.meta.url.endsWith('.ts') ? './size-scan-worker.ts' : './size-scan-worker.js';
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: request });
+  const stop = new SharedArrayBuffer(4);
+  const setup: ScanSetup = { ...request, stop };
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: setup });
   let totals: ExpectedTotals | undefined;
   worker.once('message', (counted: ExpectedTotals) => {
     totals = counted;
@@ -31,7 +40,8 @@ export function startSizeScan(request: ScanRequest): SizeScan {
       return totals;
     },
     async stop() {
-      await worker.terminate();
+      Atomics.store(new Int32Array(stop), 0, 1);
+      await endWorkers([worker], () => {});
     },
   };
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { endWorkers } from '../base/end-workers.ts';
 import { BugError } from '../base/errors.ts';
 import type { KeyMaterial } from '../codec/keys.ts';
 import type { PackExamination } from './check-pack.ts';
@@ -14,6 +15,9 @@ export interface PackToExamine {
   readonly name: string;
   readonly bytes: ArrayBuffer;
 }
+
+/** `end`: the check is over, end the thread. */
+export type ToCheckWorker = PackToExamine | 'end';
 
 /** More threads than this only wait for the destination. */
 const MAX_WORKERS = 8;
@@ -61,7 +65,11 @@ export class CheckPool {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#slots.map(async ({ worker }) => await worker.terminate()));
+    const end: ToCheckWorker = 'end';
+    await endWorkers(
+      this.#slots.map(({ worker }) => worker),
+      (worker) => worker.postMessage(end, []),
+    );
   }
 
   #start(setup: CheckWorkerSetup): Slot {

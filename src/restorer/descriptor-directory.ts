@@ -1,4 +1,4 @@
-import { constants, fchmodSync, fchownSync } from 'node:fs';
+import { constants, fchmodSync, fchownSync, statfsSync } from 'node:fs';
 import type { ByteString } from '../base/byte-path.ts';
 import { BugError } from '../base/errors.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
@@ -44,6 +44,13 @@ export class DescriptorDirectory implements TargetDirectory {
 
   names(): ByteString[] {
     return this.#native.listDirectory(this.#fd);
+  }
+
+  capacity(): number {
+    // macOS has no path for the descriptor of a directory
+    if (process.platform !== 'linux') return Number.POSITIVE_INFINITY;
+    const { blocks, bsize } = statfsSync(`/proc/self/fd/${this.#fd}`);
+    return blocks * bsize;
   }
 
   openDirectory(name: ByteString): TargetDirectory {

@@ -15,7 +15,7 @@ import { pathOfVisit, type Visit } from './visit.ts';
 export interface DirectoryMakerParts {
   readonly request: RestoreRequest;
   /** Undefined in a dry run whose target does not exist. */
-  readonly target: OpenDirectories | undefined;
+  readonly directories: OpenDirectories | undefined;
   readonly records: EntryRecords;
   readonly tally: RestoreTally;
   readonly planned: (path: () => ByteString, action: PlannedAction) => void;
@@ -44,9 +44,9 @@ export class DirectoryMaker {
 
   /** Looks at a directory that stood before. */
   arrive(visit: Visit): void {
-    const { request, target } = this.#parts;
-    if (target === undefined) return;
-    const directory = target.at(visit.handle);
+    const { request, directories } = this.#parts;
+    if (directories === undefined) return;
+    const directory = directories.at(visit.handle);
     this.inheritsAcls ||= hasDefaultAcl(directory);
     const names = directory.names();
     const abandoned = names.filter(isAbandoned);
@@ -73,11 +73,11 @@ export class DirectoryMaker {
   }
 
   #makeOne(visit: Visit, entry: DirectoryEntry): void {
-    const { target, request, planned } = this.#parts;
+    const { directories, request, planned } = this.#parts;
     const { above } = visit;
     const parentFresh = above?.fresh ?? false;
     const parent =
-      above === undefined || (parentFresh && request.dryRun) ? undefined : target?.at(above.handle);
+      above === undefined || (parentFresh && request.dryRun) ? undefined : directories?.at(above.handle);
     const found = parentFresh ? undefined : parent?.find(entry.name);
     const standing = standingOf(entry, found, request.overwrite);
     const path = (): ByteString => pathOfVisit(visit);

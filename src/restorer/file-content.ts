@@ -48,10 +48,15 @@ export class FileContent {
   }
 
   /**
-   * @param largest bytes of data that a file can have in this target
+   * @param largest tells how many bytes of data a file can have where this one goes
    * @throws {RepositoryError} CORRUPT_DATA, LIMIT_EXCEEDED
    */
-  async resolve(file: FileEntry, reader: TreeReader, largest: number, signal: AbortSignal): Promise<void> {
+  async resolve(
+    file: FileEntry,
+    reader: TreeReader,
+    largest: () => number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const placing = this.#begin(file, largest);
     if (!file.indirect) {
       this.#ids = file.content;
@@ -73,23 +78,24 @@ export class FileContent {
   }
 
   /** The same for the nearly always case that nothing has to be waited for. */
-  resolveDirect(file: FileEntry, largest: number): void {
+  resolveDirect(file: FileEntry, largest: () => number): void {
     const placing = this.#begin(file, largest);
     this.#ids = file.content;
     this.#addIds(file.content, 0, placing);
     this.#end(placing);
   }
 
-  #begin(file: FileEntry, largest: number): Placing {
+  #begin(file: FileEntry, largest: () => number): Placing {
     this.#pieces = [];
     this.#idAt = [];
     this.#sameSegment = true;
     const holes = file.holes ?? [];
     const empty = holes.reduce((sum, hole) => sum + hole.length, 0);
-    if (file.size - empty > largest) {
+    const dataSize = file.size - empty;
+    if (dataSize > WORTH_ASKING && dataSize > largest()) {
       throw new RepositoryError(
         'LIMIT_EXCEEDED',
-        `Its ${file.size - empty} bytes are more than the target's file system can hold`,
+        `Its ${dataSize} bytes are more than the target's file system can hold`,
       );
     }
     return {
@@ -98,7 +104,7 @@ export class FileContent {
       nextHole: 0,
       position: 0,
       data: 0,
-      dataSize: file.size - empty,
+      dataSize,
       chunks: 0,
     };
   }
@@ -149,6 +155,8 @@ export class FileContent {
 }
 
 const ID = 24;
+/** Files up to this size are not worth asking how much room there is at all. */
+const WORTH_ASKING = 64 * 1024 ** 3;
 /** So many chunks a file may have whatever its size. */
 const FEW_CHUNKS = 65_536;
 

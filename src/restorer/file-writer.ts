@@ -32,6 +32,8 @@ export interface WriterParts {
   /** Told of a file that is given up; a system error that ends the whole restore is thrown instead. */
   readonly failed: (file: RecordHandle, error: unknown) => void;
   readonly finished: (record: EntryRecord) => void;
+  /** A hole of this file became zeros. */
+  readonly filledHole: (record: EntryRecord) => void;
   readonly wrote: (bytes: number) => void;
 }
 
@@ -190,24 +192,30 @@ export class FileWriter {
 
   /** Overwrites with zeros what stands where the snapshot's version has holes. */
   #emptyHoles(fd: number, record: EntryRecord): void {
+    let filled = false;
     let end = 0;
     const count = record.pieceCount;
     for (let i = 0; i <= count; i += 1) {
       const piece = i < count ? record.piece(i) : undefined;
       const start = piece?.fileOffset ?? record.size;
-      if (start > end) this.#emptyRange(fd, end, start);
+      if (start > end && this.#emptyRange(fd, end, start)) filled = true;
       if (piece !== undefined) end = piece.fileOffset + piece.take;
     }
+    if (filled) this.#parts.filledHole(record);
   }
 
-  #emptyRange(fd: number, start: number, end: number): void {
+  /** True when there was anything. */
+  #emptyRange(fd: number, start: number, end: number): boolean {
+    let any = false;
     for (const extent of dataExtents(fd, end)) {
       const from = Math.max(start, extent.offset);
       const to = Math.min(end, extent.offset + extent.length);
       for (let at = from; at < to; at += ZEROS.length) {
         writeFully(fd, ZEROS.subarray(0, Math.min(ZEROS.length, to - at)), at);
+        any = true;
       }
     }
+    return any;
   }
 
   /** A new file in one go. When anything fails nothing of it stays. */

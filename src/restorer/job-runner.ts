@@ -48,6 +48,8 @@ export class JobRunner {
       run: setup.run,
       failed: (file, error) => this.#failed(file, error),
       finished: (record) => this.#finished(record),
+      filledHole: ({ handle }) =>
+        this.#omissions.note('holes', 'the file had data there', () => this.#directories.pathOfEntry(handle)),
       wrote: (bytes) => {
         this.#counts.bytes += bytes;
       },

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, realpathSync, statSync, statfsSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { asByteString, bytesOfText, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
@@ -17,12 +17,7 @@ export interface OpenTarget {
   readonly path: ByteString;
   /** For other threads: the descriptor, which they share, or the path. */
   readonly handover: { readonly fd: number } | { readonly path: string };
-  /** Bytes of data that one file can have here at most. */
-  readonly largestFile: number;
 }
-
-/** A file system that compresses may hold so many times what its size says. */
-const COMPRESSION_AT_MOST = 16;
 
 /**
  * Opens the target, making the directory when it is absent, and finds out whether it can be written.
@@ -66,18 +61,16 @@ export function openTarget(target: RestoreTarget, dryRun: boolean): OpenTarget {
 
 function opened(resolved: string): OpenTarget & { readonly root: TargetDirectory } {
   const bytes = bytesOfText(resolved);
-  const { blocks, bsize } = statfsSync(resolved);
-  const largestFile = blocks * bsize * COMPRESSION_AT_MOST;
   if (native === null) {
-    return { root: new PathDirectory(bytes), path: bytes, handover: { path: bytes }, largestFile };
+    return { root: new PathDirectory(bytes), path: bytes, handover: { path: bytes } };
   }
   const root = DescriptorDirectory.open(native, bytes);
-  return { root, path: bytes, handover: { fd: root.fd }, largestFile };
+  return { root, path: bytes, handover: { fd: root.fd } };
 }
 
 function absent(wanted: string): OpenTarget {
   const bytes = bytesOfText(path.resolve(wanted));
-  return { root: undefined, path: bytes, handover: { path: bytes }, largestFile: Number.MAX_SAFE_INTEGER };
+  return { root: undefined, path: bytes, handover: { path: bytes } };
 }
 
 /** Makes a file and removes it: the only answer that covers rights, read-only mounts and quotas. */

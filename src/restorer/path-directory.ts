@@ -13,6 +13,7 @@ import {
   readlinkSync,
   renameSync,
   rmdirSync,
+  statfsSync,
   symlinkSync,
   unlinkSync,
   utimesSync,
@@ -59,6 +60,11 @@ export class PathDirectory implements TargetDirectory {
   names(): ByteString[] {
     this.#check();
     return readdirSync(pathOnly(this.#path), 'latin1').map(asByteString);
+  }
+
+  capacity(): number {
+    const { blocks, bsize } = statfsSync(pathOnly(this.#path));
+    return blocks * bsize;
   }
 
   openDirectory(name: ByteString): TargetDirectory {

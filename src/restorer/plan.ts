@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
 import { DirectoryCursor } from '../browse/directory-cursor.ts';
@@ -62,12 +63,10 @@ export interface PlanParts {
   readonly records: EntryRecordWriter;
   readonly content: ContentPlan;
   /** Undefined in a dry run whose target does not exist. */
-  readonly target: OpenDirectories | undefined;
+  readonly directories: OpenDirectories | undefined;
   readonly root: RecordHandle;
   readonly tally: RestoreTally;
   readonly observer: RestoreObserver;
-  /** Bytes of data that one file can have in the target. */
-  readonly largestFile: number;
   /** Told of every file that will have to be written or compared. */
   readonly expect: (bytes: number) => void;
 }
@@ -86,12 +85,20 @@ export async function planRestore(
   return await new PlanWalk(parts).run(start, signal);
 }
 
+/** Tree chunks between two looks at what else there is to do: an interrupt, a progress display. */
+const STRETCH = 64;
+/** A file system that compresses may hold so many times what its size says. */
+const COMPRESSION_AT_MOST = 16;
+/** Bytes of data in one file: 64 TiB. */
+const LARGEST_ANYWHERE = 2 ** 46;
+
 class PlanWalk {
   readonly #parts: PlanParts;
   readonly #maker: DirectoryMaker;
   readonly #content: FileContent;
   readonly #links = new HardLinks();
   readonly #dryRun: boolean;
+  #steps = 0;
   /** The next one last. */
   readonly #visits: Visit[] = [];
   readonly #compare: RecordHandle[] = [];
@@ -100,12 +107,12 @@ class PlanWalk {
   readonly #extra: { readonly parent: RecordHandle; readonly name: ByteString }[] = [];
 
   constructor(parts: PlanParts) {
-    const { request, target, tally, records, index, content } = parts;
+    const { request, directories, tally, records, index, content } = parts;
     this.#parts = parts;
     this.#dryRun = request.dryRun;
     this.#content = new FileContent(index, content);
     const planned = this.#planned.bind(this);
-    this.#maker = new DirectoryMaker({ request, target, records: records.records, tally, planned });
+    this.#maker = new DirectoryMaker({ request, directories, records: records.records, tally, planned });
   }
 
   async run({ tree, selection }: PlanStart, signal: AbortSignal): Promise<RestorePlan> {
@@ -119,13 +126,13 @@ class PlanWalk {
       totals: undefined,
       unmade: undefined,
       state: 'live',
-      fresh: this.#parts.target === undefined,
+      fresh: this.#parts.directories === undefined,
       extra: undefined,
     };
     this.#maker.arrive(root);
     this.#visits.push(root);
     for (let visit = this.#visits.pop(); visit !== undefined; visit = this.#visits.pop()) {
-      signal.throwIfAborted();
+      await this.#pace(signal);
       await this.#visit(visit, signal);
     }
     return {
@@ -146,6 +153,7 @@ class PlanWalk {
       const cursor = new DirectoryCursor(reader, visit.id);
       const budget = new EntryBudget(visit.totals?.entries ?? mostEntries(index), isRoot);
       while (cursor.part !== undefined) {
+        await this.#pace(signal);
         await cursor.read(signal);
         for (let entry = cursor.entry; entry !== undefined; entry = cursor.entry) {
           cursor.skip();
@@ -171,11 +179,15 @@ class PlanWalk {
     for (const child of below.toReversed()) this.#visits.push(child);
   }
 
+  /** Nearly all reads come from memory, so that nothing else would get its turn. */
+  async #pace(signal: AbortSignal): Promise<void> {
+    this.#steps += 1;
+    if (this.#steps % STRETCH === 0) await setImmediate();
+    signal.throwIfAborted();
+  }
+
   #noteExtra(visit: Visit): void {
-    for (const name of visit.extra ?? []) {
-      this.#extra.push({ parent: visit.handle, name });
-      this.#planned(() => pathInVisit(visit, name), 'delete');
-    }
+    for (const name of visit.extra ?? []) this.#extra.push({ parent: visit.handle, name });
   }
 
   #directory(visit: Visit, entry: DirectoryEntry, below: Visit[]): void {
@@ -209,7 +221,7 @@ class PlanWalk {
 
   /** Returns a promise only when something has to be read first. */
   #file(visit: Visit, entry: FileEntry, signal: AbortSignal): Promise<void> | undefined {
-    const { tally, request, largestFile } = this.#parts;
+    const { tally, request } = this.#parts;
     if (!visit.selection.takes(entry.name)) return undefined;
     tally.filesTotal += 1;
     tally.bytesTotal += entry.size;
@@ -237,7 +249,7 @@ class PlanWalk {
         return undefined;
       }
       if (entry.indirect) return this.#readAndPlan(visit, entry, standing, signal);
-      this.#content.resolveDirect(entry, largestFile);
+      this.#content.resolveDirect(entry, () => this.#largestFile(visit));
       this.#planFile(visit, entry, standing);
     } catch (error) {
       this.#fileFailed(visit, entry, error);
@@ -247,7 +259,7 @@ class PlanWalk {
 
   async #readAndPlan(visit: Visit, entry: FileEntry, standing: Standing, signal: AbortSignal): Promise<void> {
     try {
-      await this.#content.resolve(entry, this.#parts.reader, this.#parts.largestFile, signal);
+      await this.#content.resolve(entry, this.#parts.reader, () => this.#largestFile(visit), signal);
       this.#planFile(visit, entry, standing);
     } catch (error) {
       signal.throwIfAborted();
@@ -319,14 +331,14 @@ class PlanWalk {
   }
 
   #find(visit: Visit, name: ByteString): EntryStat | undefined {
-    return visit.fresh ? undefined : this.#parts.target?.at(visit.handle).find(name);
+    return visit.fresh ? undefined : this.#parts.directories?.at(visit.handle).find(name);
   }
 
   /** Takes a directory out of the way of something else, when it is empty or extra entries are to be deleted. */
   #cleared(visit: Visit, entry: Entry, standing: Standing): Standing {
     if (standing !== 'clear') return standing;
-    const { target, request, tally } = this.#parts;
-    const directory = target?.at(visit.handle);
+    const { directories, request, tally } = this.#parts;
+    const directory = directories?.at(visit.handle);
     if (directory === undefined) return 'create';
     if (request.deleteExtra) {
       if (!this.#dryRun) removeTree(directory, entry.name);
@@ -339,6 +351,13 @@ class PlanWalk {
     if (!isEmpty) throw new EntryFailure('IN_THE_WAY', 'a directory that is not empty has its name');
     if (!this.#dryRun) directory.removeDirectory(entry.name);
     return 'create';
+  }
+
+  /** Bytes of data that one file can have in a directory. */
+  #largestFile(visit: Visit): number {
+    const { directories } = this.#parts;
+    if (directories === undefined || (this.#dryRun && visit.fresh)) return LARGEST_ANYWHERE;
+    return Math.min(LARGEST_ANYWHERE, directories.at(visit.handle).capacity() * COMPRESSION_AT_MOST);
   }
 
   #fileFailed(visit: Visit, entry: FileEntry, error: unknown): void {

@@ -1,26 +1,22 @@
-import { asByteString, type ByteString } from '../base/byte-path.ts';
+import type { ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
-import { findPath, pathNames, pathOf } from '../browse/locate.ts';
+import { findPath, pathNames } from '../browse/locate.ts';
 import type { Namespace } from '../codec/keys.ts';
+import type { SnapshotRecord } from '../format/records.ts';
 import { loadIndex } from '../repository/chunk-index.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { assignCompared } from './assign-compared.ts';
 import { ContentPlan } from './content-plan.ts';
-import { EntryRecordWriter, NO_RECORD } from './entry-records.ts';
-import { finishRestore } from './finish.ts';
+import { finishRestore, reportPlan } from './finish.ts';
 import { removeUnfinished } from './file-writer.ts';
 import { isFull, targetFull } from './full-target.ts';
-import { keptPaths } from './kept-paths.ts';
-import type { JobResult, WorkerSetup } from './messages.ts';
+import type { WorkerSetup } from './messages.ts';
 import { MetadataWriter } from './metadata.ts';
-import { OpenDirectories } from './open-directories.ts';
 import { openTarget, type OpenTarget } from './open-target.ts';
 import { planRestore } from './plan.ts';
-import { metadataPolicy } from './policy.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request.ts';
 import { compileSelection, type SelectedDirectory } from './selection.ts';
-import { RestoreTally } from './tally.ts';
-import { newRun } from './temporary-names.ts';
+import { openScene, settle, type RestoreScene } from './scene.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 /**
@@ -52,81 +48,71 @@ async function restoreTo(
   observer: RestoreObserver,
   signal: AbortSignal,
 ): Promise<RestoreSummary> {
-  const { repository, snapshot, dryRun } = request;
-  observer.phase('planning');
-  const tally = new RestoreTally(observer, repository.clock, asByteString(request.subfolder ?? '/'));
-  const namespace: Namespace = { plain: snapshot.record.plain, salt: snapshot.record.salt };
-  const policy = metadataPolicy(request);
-  const run = newRun();
-  const records = new EntryRecordWriter();
-  const root = records.add(NO_RECORD, ROOT, 0, 0, 0).handle;
+  const { repository, snapshot } = request;
   await using disposal = new AsyncDisposableStack();
-  const directories =
-    target.root === undefined ? undefined : new OpenDirectories(records.records, root, target.root);
-  disposal.defer(() => directories?.close());
+  const scene = openScene(target, request, observer, disposal);
+  const { tally, records, directories } = scene;
 
-  const failed = new Set<number>();
-  const done = (result: JobResult): void =>
-    settle(result, { tally, records, failed, pathOf: (file) => pathIn(directories, file) });
-  const setup: Omit<WorkerSetup, 'stop'> = {
-    keys: repository.keys.material,
-    ...namespace,
-    salt: namespace.salt,
-    target: target.handover,
-    root,
-    policy,
-    verify: request.verify,
-    run,
-  };
+  observer.phase('planning');
   const index = request.index ?? (await loadIndex(repository, { without: new Set() }, signal));
-  const reader = new TreeReader(repository, index, namespace);
+  const reader = new TreeReader(repository, index, namespaceOf(snapshot.record));
   const start = await startOf(request, reader, signal);
   const content = new ContentPlan(index);
-  disposal.defer(() => {
-    if (directories !== undefined)
-      removeUnfinished(content.spread, { records: records.records, directories, run });
-  });
-  const pool = dryRun ? undefined : disposal.use(new WorkerPool(setup, request.workers, records, done));
-  const { largestFile } = target;
-  const parts = {
-    request,
-    reader,
-    index,
-    records,
-    content,
-    target: directories,
-    root,
-    tally,
-    observer,
-    largestFile,
-    // the threads start up while the plan is being made
-    expect: (bytes: number) => pool?.expect(bytes),
-  };
-  const plan = await planRestore(parts, start, signal);
-  if (pool === undefined || directories === undefined) return tally.summary();
+  const pool = disposal.use(openPool(scene, content, target, disposal));
+  // the threads start up while the plan is being made
+  const expect = pool.expect.bind(pool);
+  const plan = await planRestore({ ...scene, reader, index, content, expect }, start, signal);
+  if (directories === undefined || request.dryRun) {
+    reportPlan({ plan, ...scene });
+    return tally.summary();
+  }
 
   if (plan.inheritsAcls) pool.clearInheritedAcls();
   if (plan.compare.length > 0) {
     observer.phase('comparing');
     await pool.compare(plan.compare, signal);
-    assignCompared(plan.compare, { records: records.records, content, failed });
+    assignCompared(plan.compare, { records: records.records, content, failed: scene.failed });
   }
 
   observer.phase('restoring');
   await pool.write(content, repository.destination, signal);
 
   observer.phase('finishing');
-  const metadata = new MetadataWriter(policy, tally.omissions);
+  const metadata = new MetadataWriter(scene.policy, tally.omissions);
   if (plan.inheritsAcls) metadata.clearInheritedAcls();
-  const kept = keptPaths(snapshot.record);
-  const keep = (path: ByteString): boolean => kept(tally.inSnapshot(path));
-  finishRestore({ plan, records: records.records, target: directories, metadata, tally, run, keep, signal });
+  await finishRestore({ ...scene, plan, directories, records: records.records, metadata, signal });
   tally.finish();
   return tally.summary();
 }
 
-/** The target itself keeps the metadata it has. */
-const ROOT = { name: asByteString(''), mode: 0, uid: 0, gid: 0, mtimeNs: 0n, ctimeNs: 0n, inode: 0 };
+function openPool(
+  scene: RestoreScene,
+  content: ContentPlan,
+  target: OpenTarget,
+  disposal: AsyncDisposableStack,
+): WorkerPool {
+  const { request, directories, records, root, policy, run } = scene;
+  const { repository, snapshot, verify, workers } = request;
+  disposal.defer(() => {
+    if (directories === undefined) return;
+    removeUnfinished(content.spread, { records: records.records, directories, run });
+  });
+  const setup: Omit<WorkerSetup, 'stop'> = {
+    keys: repository.keys.material,
+    plain: snapshot.record.plain,
+    salt: snapshot.record.salt,
+    target: target.handover,
+    root,
+    policy,
+    verify,
+    run,
+  };
+  return new WorkerPool(setup, workers, records, (result) => settle(result, scene));
+}
+
+function namespaceOf({ plain, salt }: SnapshotRecord): Namespace {
+  return { plain, salt };
+}
 
 /** Where the walk begins, with everything asked for known to exist. */
 async function startOf(
@@ -158,34 +144,3 @@ const NOTHING: SelectedDirectory = {
   enter: () => undefined,
   takes: () => false,
 };
-
-function pathIn(directories: OpenDirectories | undefined, file: number): ByteString {
-  return directories?.pathOfEntry(file) ?? pathOf([]);
-}
-
-/** Takes over what a thread did. */
-function settle(
-  result: JobResult,
-  {
-    tally,
-    records,
-    failed,
-    pathOf,
-  }: {
-    tally: RestoreTally;
-    records: EntryRecordWriter;
-    failed: Set<number>;
-    pathOf: (file: number) => ByteString;
-  },
-): void {
-  tally.filesRestored += result.files;
-  tally.filesUnchanged += result.unchanged;
-  tally.bytesDone += result.fileBytes;
-  tally.bytesRestored += result.bytes;
-  tally.omissions.add(result.omissions);
-  for (const { file, code, message } of result.failures) {
-    failed.add(file);
-    tally.fileFailed(pathOf(file), records.records.at(file).size, code, message);
-  }
-  if (result.lastFile !== NO_RECORD) tally.progress(() => pathOf(result.lastFile));
-}

@@ -12,6 +12,8 @@ export interface TargetDirectory {
   stat(): EntryStat;
   /** In no order, without `.` and `..`. */
   names(): ByteString[];
+  /** Bytes that the file system it lies on can hold in all; infinite where the system does not tell. */
+  capacity(): number;
 
   openDirectory(name: ByteString): TargetDirectory;
   /** Fails with EEXIST when the name is taken; `mode` loses the umask's bits. */

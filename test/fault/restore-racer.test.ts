@@ -125,7 +125,8 @@ test.each(['always', 'never'] as const)(
         expect(fingerprint()).toEqual(before);
         if (round % 2 === 0) continue;
         child.kill('SIGSTOP');
-        rmSync(target, { recursive: true });
+        // it may take a moment until it stands still
+        rmSync(target, { recursive: true, maxRetries: 20, retryDelay: 10 });
         mkdirSync(target);
         child.kill('SIGCONT');
       }

@@ -29,8 +29,8 @@ import { errnoOf } from '../../src/base/errors.ts';
 import { entryOf, openEngine } from '../support/engine.ts';
 import { hasXattrs, setXattr } from '../support/libc.ts';
 
-const TREES = 10;
-const RUNS = 6;
+const TREES = 12;
+const RUNS = 5;
 
 const KINDS = [
   'create',

@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bytesOfText, fsPath, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { storedContent } from '../support/compare-snapshot.ts';
 import { entryOf, never, openEngine, type Engine } from '../support/engine.ts';
 import { makeSpecial, setXattr } from '../support/libc.ts';
@@ -82,6 +83,20 @@ test.runIf(process.platform === 'linux')(
     closeSync(file);
   },
 );
+
+test('holes at the start, at the end, at odd offsets and everywhere come back as holes', async () => {
+  makeSparse(at('start'), 4 * MiB + 64 * KiB, [[4 * MiB, 64 * KiB]]);
+  makeSparse(at('end'), 4 * MiB + 64 * KiB, [[0, 64 * KiB]]);
+  makeSparse(at('odd'), 8 * MiB + 17, [
+    [3 * MiB + 5, 64 * KiB],
+    [8 * MiB, 17],
+  ]);
+  makeSparse(at('only'), 6 * MiB, []);
+  const { snapshot } = await engine.backup();
+  const { source } = await engine.restoreTo('back', snapshot);
+  expect(compareTrees(engine.source, source).map(shownDifference)).toEqual([]);
+  expect(statSync(join(source, 'only')).blocks).toBe(0);
+});
 
 test('written zeros are stored no more than holes', async () => {
   writeFileSync(at('zeros'), Buffer.alloc(20 * MiB));

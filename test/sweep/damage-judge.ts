@@ -13,9 +13,9 @@ import { SILENT_RESTORE } from '../../src/restorer/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import { compareTrees } from '../support/compare-trees.ts';
 import { removeTree } from '../support/remove-tree.ts';
-import { OTHER_PASSPHRASE, openSite, type Site } from './damage-site.ts';
+import { OTHER_PASSPHRASE, openSite, type Origin, type Site } from './damage-site.ts';
 import { shownDamage, type Damage } from './damage.ts';
-import { jsonLines, PASSPHRASE, run, type Place } from './program.ts';
+import { PASSPHRASE, type Place } from './program.ts';
 import type { Workspace } from './workspace.ts';
 
 const never = new AbortController().signal;
@@ -31,9 +31,11 @@ export type Detection =
 
 export interface Verdict {
   readonly detection: Detection;
-  /** Files and directories of live snapshots that could not be restored. */
-  readonly filesLost: number;
+  /** Files and directories that could not be restored, by snapshot. */
+  readonly lost: LostPaths;
 }
+
+export type LostPaths = ReadonlyMap<string, readonly string[]>;
 
 /** Judges a damaged copy of the site in this process. */
 export async function judge(
@@ -47,53 +49,21 @@ export async function judge(
   const opened = await openDamaged(site, place, keys);
   if (opened instanceof Error) {
     expectNamed(opened, keys, damage);
-    return { detection: 'refused', filesLost: 0 };
+    return { detection: 'refused', lost: new Map() };
   }
   try {
     const report = await check(opened, { readData: 'all', workers: 0 }, SILENT_CHECK, never);
     const detection = expectFound(report, site, damage, keys);
     const struck = /pack|index|snapshot/.test(damage.object.kind);
-    const filesLost =
-      restores === 'always' || struck ? await expectRestores(workspace, opened, site, damage, report) : 0;
-    return { detection, filesLost };
+    if (restores !== 'always' && !struck) return { detection, lost: new Map() };
+    return { detection, lost: await expectRestores(workspace, opened, site, damage, report) };
   } finally {
     await opened.close();
   }
 }
 
-/** The same by the program itself: exit code and report. */
-export async function judgeByProgram(
-  site: Site,
-  place: Place,
-  damage: Damage,
-  keys: readonly string[],
-): Promise<void> {
-  const outcome = await run(place, ['check', '--read-data', '--json'], {
-    HOLDFAST_PASSWORD: passphraseFor(site, keys),
-  });
-  const said = jsonLines(outcome).at(-1);
-  if (said?.['type'] === 'error') {
-    expect(outcome.code, shownDamage(damage)).not.toBe(0);
-    expect(
-      keys.some((key) => String(said['message']).includes(nameIn(key))),
-      String(said['message']),
-    ).toBe(true);
-    return;
-  }
-  const findings = said?.['findings'] as Pick<Finding, 'severity' | 'object'>[];
-  const wanted = wantedFindings(site, damage, keys);
-  for (const objects of wanted) {
-    expect(
-      findings.map(({ object }) => object),
-      shownDamage(damage),
-    ).toEqual(expect.arrayContaining([expect.toBeOneOf([...objects])]));
-  }
-  const damaged = findings.some(({ severity }) => severity === 'error');
-  expect(outcome.code, shownDamage(damage)).toBe(damaged ? 1 : 0);
-}
-
 /** With the passphrase whose slot is whole. */
-function passphraseFor({ firstSlot }: Site, keys: readonly string[]): string {
+export function passphraseFor({ firstSlot }: Site, keys: readonly string[]): string {
   return keys.includes(firstSlot) ? OTHER_PASSPHRASE : PASSPHRASE;
 }
 
@@ -112,12 +82,12 @@ function expectNamed(error: Error, keys: readonly string[], damage: Damage): voi
 }
 
 /** What stands for an object in messages: its key, or the name that ends it. */
-function nameIn(key: string): string {
+export function nameIn(key: string): string {
   return /^(packs|index|snapshots|trash)\//.test(key) ? key.slice(key.lastIndexOf('/') + 1) : key;
 }
 
 /** The objects that findings must name: one of each list. Empty: nothing is promised. */
-function wantedFindings(site: Site, damage: Damage, keys: readonly string[]): readonly (readonly string[])[] {
+export function wantedFindings(site: Site, damage: Damage, keys: readonly string[]): readonly (readonly string[])[] {
   if (damage.action === 'missing') {
     const missing = wantedForMissing(site, damage);
     return missing === undefined ? [] : [[missing]];
@@ -195,34 +165,35 @@ function expectedSeverity(site: Site, { action, object: { kind, key } }: Damage)
 
 /**
  * Restores every live snapshot that can be read. What the restore lists as lost is what check has listed, it is what
- * differs from the original, and everything else is the same. Returns how many paths are lost.
+ * differs from the original, and everything else is the same. Returns what is lost.
  */
-export async function expectRestores(
+async function expectRestores(
   workspace: Workspace,
   repository: Repository,
   site: Site,
   damage: Damage | undefined,
   report: CheckReport,
-): Promise<number> {
+): Promise<LostPaths> {
   const { live } = await listSnapshots(repository, never);
   const known = live.filter(({ id }) => site.snapshots.has(id));
   const unreadable = [...site.snapshots.keys()].filter((id) => !known.some((one) => one.id === id));
   for (const id of unreadable)
     expect(damage?.object.key.endsWith(id) || damage?.other?.key.endsWith(id)).toBe(true);
-  const lost = new Set<string>();
-  const affected = new Set<string>(unreadable.filter((id) => mentions(report, id)));
+  const lost = new Map<string, readonly string[]>();
   for (const snapshot of known) {
-    const paths = await expectOneRestores(workspace, repository, site, snapshot, damage);
-    for (const path of paths) lost.add(path);
-    if (paths.length > 0) affected.add(snapshot.id);
+    lost.set(snapshot.id, await expectOneRestores(workspace, repository, site, snapshot, damage));
   }
+  const affected = [
+    ...unreadable.filter((id) => mentions(report, id)),
+    ...[...lost].filter(([, paths]) => paths.length > 0).map(([id]) => id),
+  ];
   const told = report.findings.filter(({ severity }) => severity === 'error');
   const files = new Set(told.flatMap((finding) => finding.files.map(String)));
   const forgotten = (id: string): boolean => !site.snapshots.has(id);
   const snapshots = new Set(told.flatMap((finding) => finding.snapshots).filter((id) => !forgotten(id)));
-  expect([...files].sort(), shownDamage(damage)).toEqual([...lost].sort());
-  expect([...snapshots].sort(), shownDamage(damage)).toEqual([...affected].sort());
-  return lost.size;
+  expect([...files].sort(), shownDamage(damage)).toEqual([...new Set([...lost.values()].flat())].sort());
+  expect([...snapshots].sort(), shownDamage(damage)).toEqual(affected.sort());
+  return lost;
 }
 
 function mentions(report: CheckReport, id: string): boolean {
@@ -242,38 +213,37 @@ async function expectOneRestores(
   const target = workspace.fresh();
   try {
     const lost = await restoreAll(repository, snapshot, target);
-    const restored = join(target, origin.source);
-    // Not even the directories on the way may have been restored.
-    if (lost.length > 0) mkdirSync(restored, { recursive: true });
-    const differing = compareTrees(origin.tree, restored, { roots: lost.length === 0 });
-    const inside = lost.map((path) => below(path, origin.source));
-    const explained = (path: string): boolean =>
-      inside.some((one) => path === one || one === '' || path.startsWith(`${one}/`));
-    const unexplained = differing.filter(
-      ({ path, aspect }) =>
-        !explained(path) && !(aspect === 'mtime' && holdsLost(path, inside)) && aspect !== 'links',
-    );
-    expect(unexplained, shownDamage(damage)).toEqual([]);
-    for (const path of inside) {
-      const missed =
-        path === '' ||
-        isEmptyDirectory(join(origin.tree, path)) ||
-        differing.some((one) => one.path === path || one.path.startsWith(`${path}/`));
-      expect(missed, `${shownDamage(damage)}: ${path} was listed as lost and is there`).toBe(true);
-    }
+    expectOnlyLost(origin, target, lost, shownDamage(damage));
     return lost;
   } finally {
     removeTree(target);
   }
 }
 
-function isEmptyDirectory(path: string): boolean {
-  return lstatSync(path).isDirectory() && readdirSync(path).length === 0;
+/** What was restored below `target` is the original but for the paths listed as lost, and those do miss something. */
+export function expectOnlyLost(origin: Origin, target: string, lost: readonly string[], what: string): void {
+  const restored = join(target, origin.source);
+  // Not even the directories on the way may have been restored.
+  if (lost.length > 0) mkdirSync(restored, { recursive: true });
+  const differing = compareTrees(origin.tree, restored, { roots: lost.length === 0 });
+  const inside = lost.map((path) => below(path, origin.source));
+  const explained = (path: string): boolean =>
+    inside.some((one) => path === one || one === '' || path.startsWith(`${one}/`));
+  expect(
+    differing.filter(({ path }) => !explained(path)),
+    what,
+  ).toEqual([]);
+  for (const path of inside) {
+    const missed =
+      path === '' ||
+      isEmptyDirectory(join(origin.tree, path)) ||
+      differing.some((one) => one.path === path || one.path.startsWith(`${path}/`));
+    expect(missed, `${what}: ${path} was listed as lost and is there`).toBe(true);
+  }
 }
 
-/** A directory in which something is missing keeps its time all the same; one that lost its listing may not. */
-function holdsLost(path: string, lost: readonly string[]): boolean {
-  return lost.some((one) => one.startsWith(`${path}/`));
+function isEmptyDirectory(path: string): boolean {
+  return lstatSync(path).isDirectory() && readdirSync(path).length === 0;
 }
 
 function below(path: string, source: string): string {

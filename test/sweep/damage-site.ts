@@ -40,11 +40,17 @@ export interface SiteObject {
   readonly size: number;
 }
 
+/** A directory that was backed up, and the copy of what it held then. */
+export interface Origin {
+  readonly source: string;
+  readonly tree: string;
+}
+
 export interface Site {
   readonly place: Place;
   readonly objects: readonly SiteObject[];
-  /** Live snapshots with the directory that was backed up and the copy of what it held. */
-  readonly snapshots: ReadonlyMap<string, { readonly source: string; readonly tree: string }>;
+  /** Live snapshots, oldest first. */
+  readonly snapshots: ReadonlyMap<string, Origin>;
   /** Keys of the packs that live snapshots need. */
   readonly neededPacks: ReadonlySet<string>;
   /** The key slot that PASSPHRASE opens; OTHER_PASSPHRASE opens the other. */
@@ -82,7 +88,7 @@ export async function makeSite(workspace: Workspace, name: string, random: Seede
   mkdirSync(join(source, 'deep', 'deeper', 'deepest'), { recursive: true });
   writeFileSync(join(source, 'deep', 'deeper', 'deepest', 'file.txt'), 'down here\n');
   const place = await workspace.create(name, SIZES);
-  const snapshots = new Map<string, { source: string; tree: string }>();
+  const snapshots = new Map<string, Origin>();
   const backUp = async (directory: string, words: readonly string[] = []): Promise<string> => {
     const outcome = await succeed(place, ['backup', '--json', ...words, directory]);
     return String(jsonLines(outcome).at(-1)?.['snapshot_id']);

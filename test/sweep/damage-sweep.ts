@@ -3,13 +3,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
-import {
-  expectAllIndexesRebuilt,
-  expectRecovers,
-  judge,
-  judgeByProgram,
-  type Detection,
-} from './damage-judge.ts';
+import { expectAllIndexesRebuilt, expectRecovers, judge, type Detection } from './damage-judge.ts';
+import { expectBackupHeals, judgeByProgram } from './damage-program.ts';
 import { makeSite, type Site } from './damage-site.ts';
 import { inflict, passLength, planDamages, shownDamage, type Damage } from './damage.ts';
 import { copyAside } from './corpus.ts';
@@ -52,11 +47,13 @@ export async function sweepDamages(workspace: Workspace, plan: DamagePlan): Prom
   for (const [i, damage] of damages.entries()) {
     const place = workspace.copy(site.place, 'damaged');
     const keys = inflict(place.repository, stranger, damage, random);
-    const { detection, filesLost } = await judge(workspace, site, place, damage, keys, restores);
+    const { detection, lost } = await judge(workspace, site, place, damage, keys, restores);
     detections[detection] += 1;
-    if (filesLost > 0) costly += 1;
-    if (i % plan.byProgramEvery === 0) {
-      await judgeByProgram(site, place, damage, keys);
+    const isCostly = [...lost.values()].some((paths) => paths.length > 0);
+    if (isCostly) costly += 1;
+    // Those that cost files are rarer, so one in three of them.
+    if (i % plan.byProgramEvery === 0 || (isCostly && costly % 3 === 1)) {
+      await judgeByProgram(workspace, site, place, damage, keys, lost);
       byProgram += 1;
     }
     if (detection !== 'refused' && (i % plan.recoverEvery === 0 || damage.object.kind === 'index')) {
@@ -67,6 +64,11 @@ export async function sweepDamages(workspace: Workspace, plan: DamagePlan): Prom
   }
   const variety = passLength(site, stranger, random);
   return { damages: damages.length, variety, detections, byProgram, recovered, costly };
+}
+
+/** Packs that are gone, and the backup that stores again what was in them. Returns how many. */
+export async function sweepHealing(workspace: Workspace, packs: number, seed: number): Promise<number> {
+  return await expectBackupHeals(workspace, await makeSite(workspace, 'healing', seededRandom(seed)), packs);
 }
 
 /** Removes every index object, alone and together with damages to packs, and rebuilds them from the packs. */

@@ -3,14 +3,14 @@
  * at every position. What check must find and what a restore must bring back is in damage-judge.ts.
  */
 import { describe, expect, test } from 'vitest';
-import { sweepDamages, sweepIndexRebuilds } from './damage-sweep.ts';
+import { sweepDamages, sweepHealing, sweepIndexRebuilds } from './damage-sweep.ts';
 import { say, sweepCount, sweepSeed } from './settings.ts';
 import { Workspace } from './workspace.ts';
 
 const damages = sweepCount('SWEEP_DAMAGES', 500);
 const seed = sweepSeed();
 
-describe.runIf(process.env['HOLDFAST_SWEEP'] !== undefined)('damage', () => {
+describe('damage', () => {
   test('is found wherever it strikes, and costs only what it struck', async () => {
     using workspace = new Workspace('damage');
     const plan = { damages, seed, byProgramEvery: 25, recoverEvery: 10, alwaysRestore: true };
@@ -32,5 +32,12 @@ describe.runIf(process.env['HOLDFAST_SWEEP'] !== undefined)('damage', () => {
       `index rebuilds: ${rounds}, all but one with a damaged pack; ${lost} packs had lost their directory; seed ${seed}`,
     );
     expect(lost).toBeLessThan(rounds);
+  });
+
+  test('that took packs away is made good by the next backup of what still stands', async () => {
+    using workspace = new Workspace('healing');
+    const packs = await sweepHealing(workspace, Math.ceil(damages / 20), seed);
+    say(`healing: ${packs} packs removed, each made good by the next backup; seed ${seed}`);
+    expect(packs).toBeGreaterThan(0);
   });
 });

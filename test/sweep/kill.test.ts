@@ -19,7 +19,7 @@ const plan: KillPlan = {
   everyPhase: true,
 };
 
-describe.runIf(process.env['HOLDFAST_SWEEP'] !== undefined)('kill -9', () => {
+describe('kill -9', () => {
   test.each(['first', 'incremental'] as const)('of the %s backup costs next to nothing', async (name) => {
     using workspace = new Workspace(`kill-${name}`);
     const { phases, storedAgainMax, secondKills } = await sweepBackupKills(workspace, name, plan);

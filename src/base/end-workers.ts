@@ -1,0 +1,26 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+
+/** Milliseconds that a thread has to end by itself before it is stopped. */
+const END_WITHIN = 5_000;
+
+/**
+ * Asks threads to end and waits until they have. `terminate` is for those that do not: it strikes in the middle of any
+ * call, and native code that is called just then aborts the whole process.
+ */
+export async function endWorkers(workers: readonly Worker[], ask: (worker: Worker) => void): Promise<void> {
+  const ended = Promise.all(workers.map(async (worker) => await exit(worker)));
+  for (const worker of workers) ask(worker);
+  const patience = new AbortController();
+  await Promise.race([ended, setTimeout(END_WITHIN, undefined, { signal: patience.signal })]);
+  patience.abort();
+  await Promise.all(workers.map(async (worker) => await worker.terminate()));
+}
+
+async function exit(worker: Worker): Promise<void> {
+  // -1 once it has ended
+  if (worker.threadId === -1) return;
+  await new Promise<void>((resolve) => {
+    worker.once('exit', () => resolve());
+  });
+}

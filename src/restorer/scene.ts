@@ -1,0 +1,75 @@
+import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './entry-records.ts';
+import { keptPaths } from './kept-paths.ts';
+import type { JobResult } from './messages.ts';
+import type { MetadataPolicy } from './metadata.ts';
+import { OpenDirectories } from './open-directories.ts';
+import type { OpenTarget } from './open-target.ts';
+import { metadataPolicy } from './policy.ts';
+import type { RestoreObserver, RestoreRequest } from './request.ts';
+import { RestoreTally } from './tally.ts';
+import { newRun } from './temporary-names.ts';
+
+/** What all steps of one restore share. */
+export interface RestoreScene {
+  readonly request: RestoreRequest;
+  readonly observer: RestoreObserver;
+  readonly tally: RestoreTally;
+  readonly policy: MetadataPolicy;
+  /** Part of all temporary names. */
+  readonly run: string;
+  readonly records: EntryRecordWriter;
+  /** The record that stands for the target. */
+  readonly root: RecordHandle;
+  /** Undefined in a dry run whose target does not exist. */
+  readonly directories: OpenDirectories | undefined;
+  /** Files that were given up. */
+  readonly failed: Set<RecordHandle>;
+  readonly keep: (path: ByteString) => boolean;
+}
+
+export function openScene(
+  target: OpenTarget,
+  request: RestoreRequest,
+  observer: RestoreObserver,
+  disposal: AsyncDisposableStack,
+): RestoreScene {
+  const { repository, snapshot, subfolder } = request;
+  const records = new EntryRecordWriter();
+  const root = records.add(NO_RECORD, ROOT, 0, 0, 0).handle;
+  const directories =
+    target.root === undefined ? undefined : new OpenDirectories(records.records, root, target.root);
+  disposal.defer(() => directories?.close());
+  const tally = new RestoreTally(observer, repository.clock, asByteString(subfolder ?? '/'));
+  const kept = keptPaths(snapshot.record);
+  return {
+    request,
+    observer,
+    tally,
+    policy: metadataPolicy(request),
+    run: newRun(),
+    records,
+    root,
+    directories,
+    failed: new Set(),
+    keep: (path) => kept(tally.inSnapshot(path)),
+  };
+}
+
+/** The target itself keeps the metadata it has. */
+const ROOT = { name: asByteString(''), mode: 0, uid: 0, gid: 0, mtimeNs: 0n, ctimeNs: 0n, inode: 0 };
+
+/** Takes over what a thread did. */
+export function settle(result: JobResult, { tally, records, failed, directories }: RestoreScene): void {
+  const pathOf = (file: RecordHandle): ByteString => directories?.pathOfEntry(file) ?? asByteString('/');
+  tally.filesRestored += result.files;
+  tally.filesUnchanged += result.unchanged;
+  tally.bytesDone += result.fileBytes;
+  tally.bytesRestored += result.bytes;
+  tally.omissions.add(result.omissions);
+  for (const { file, code, message } of result.failures) {
+    failed.add(file);
+    tally.fileFailed(pathOf(file), records.records.at(file).size, code, message);
+  }
+  if (result.lastFile !== NO_RECORD) tally.progress(() => pathOf(result.lastFile));
+}
