@@ -186,3 +186,17 @@ test('a lost pack heals for a run that is told of no changes, and what is gone m
   const next = await engine.backup(undefined, { changes: { directories: new Set() } });
   expect(await engine.differences(next.snapshot)).toEqual([]);
 });
+
+test('a lost file that is gone from the source too does not come back with its directory', async () => {
+  await engine.backup();
+  const before = new Set(await packNames('data'));
+  writeFileSync(at('a/goes'), 'content of its own pack');
+  await engine.backup();
+  const gone = (await packNames('data')).filter((name) => !before.has(name));
+  expect(gone).toHaveLength(1);
+  for (const name of gone) await inner.delete(packKey(name), never);
+  rmSync(at('a/goes'));
+  const next = await engine.backup();
+  expect(next.snapshot.record.parent).toBeDefined();
+  expect(await engine.differences(next.snapshot)).toEqual([]);
+});

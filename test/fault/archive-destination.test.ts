@@ -99,6 +99,18 @@ describe('a destination that fails once', () => {
     },
   );
 
+  test('while another put is under way: that is broken off before the failure is told', async () => {
+    await using trial = await newTrial();
+    using faulty = faultyDestination(trial.inner, [
+      { on: 'put', under: 'packs/', nth: 1, fault: 'delay', ms: 30_000 },
+      { on: 'put', under: 'packs/', nth: 2, fault: 'fail', error: unreachable },
+    ]);
+    const recorded = recordingDestination(faulty);
+    expect(await failureOf(trial.through(recorded))).toBe(unreachable);
+    expect(recorded.calls.filter(({ outcome }) => outcome === 'pending')).toEqual([]);
+    await expectNextRunSucceeds(trial);
+  });
+
   test('at any list: a typed error and no snapshot, and the next run succeeds', async () => {
     const calls = await countCalls();
     await using trial = await newTrial();
@@ -217,6 +229,7 @@ describe('a pack that was said to be stored, but is not there', () => {
   test('only the list does not show it yet: it is looked at by itself', async () => {
     await using trial = await newTrial();
     const stored: string[] = [];
+    let lists = 0;
     using faulty = faultyDestination(trial.inner, [
       { on: 'list', under: 'packs/', nth: 2, fault: 'drop', drops: (key) => key === stored[0] },
     ]);
@@ -224,9 +237,14 @@ describe('a pack that was said to be stored, but is not there', () => {
       put: (key) => {
         if (key.startsWith('packs/')) stored.push(key);
       },
+      list: (prefix) => {
+        if (prefix === 'packs/') lists += 1;
+      },
     });
     const { snapshot } = await trial.through(watched);
     expect(stored).toHaveLength((await countCalls())('put', 'packs/'));
+    // One look at what is there and one before the commit: the run did not start over.
+    expect(lists).toBe(2);
     expect(await trial.differences(snapshot, source)).toEqual([]);
   });
 });

@@ -8,10 +8,12 @@ import {
   readSync,
   statSync,
   symlinkSync,
+  truncateSync,
   unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bytesOfText, fsPath, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
@@ -257,3 +259,29 @@ test('directories nested a thousand deep', async () => {
   expect(snapshot.record.counts.directories).toBeGreaterThan(1_000);
   expect(await engine.differences(snapshot)).toEqual([]);
 });
+
+const canAllocate = spawnSync('fallocate', ['--version']).status === 0;
+
+test.runIf(canAllocate)(
+  'a file of several spans that is cut short before they are read: stored as long as its entry says, and listed',
+  async () => {
+    writeFileSync(at('large'), seededRandom(12).bytes(MiB));
+    expect(spawnSync('fallocate', ['--length', String(300 * MiB), at('large')]).status).toBe(0);
+    mkdirSync(at('later'));
+    const cutShort = {
+      directory: (path: ByteString) => {
+        if (path === at('later')) truncateSync(at('large'), MiB);
+      },
+    };
+    const { snapshot } = await engine.backup(undefined, { workers: 2 }, cutShort);
+    expect(snapshot.record.errors.map(({ path, code }) => [path, code])).toEqual([[at('large'), 'CHANGED']]);
+    const entry = await entryOf(engine, snapshot, at('large'), 'file');
+    const stored = await storedContent(engine.repository, snapshot, entry, never);
+    expect(stored.length).toBe(entry.size);
+    expect(stored.subarray(0, MiB).equals(readFileSync(at('large')))).toBe(true);
+
+    const again = await engine.backup();
+    expect(again.snapshot.record.status).toBe('complete');
+    expect(await engine.differences(again.snapshot)).toEqual([]);
+  },
+);

@@ -87,7 +87,11 @@ export function nameIn(key: string): string {
 }
 
 /** The objects that findings must name: one of each list. Empty: nothing is promised. */
-export function wantedFindings(site: Site, damage: Damage, keys: readonly string[]): readonly (readonly string[])[] {
+export function wantedFindings(
+  site: Site,
+  damage: Damage,
+  keys: readonly string[],
+): readonly (readonly string[])[] {
   if (damage.action === 'missing') {
     const missing = wantedForMissing(site, damage);
     return missing === undefined ? [] : [[missing]];

@@ -63,7 +63,7 @@ async function expectRestored(
     }
     expect(outcome.code, said).toBe(lost.length > 0 ? 3 : 0);
     const problems = jsonLines(outcome).filter(({ type }) => type === 'problem');
-    expect(problems.map(({ path }) => path).toSorted(), said).toEqual([...lost].toSorted());
+    expect(problems.map(({ path }) => String(path)).toSorted(), said).toEqual([...lost].toSorted());
     expectOnlyLost(origin, target, lost, said);
   } finally {
     removeTree(target);

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { FileSaver, type FileToSave } from '../../../src/archiver/file-saver.ts';
+import type { TaskExtras } from '../../../src/archiver/messages.ts';
+import { SILENT } from '../../../src/archiver/observer.ts';
+import { Batcher, type ReadJob } from '../../../src/archiver/read-job.ts';
+import { Tally } from '../../../src/archiver/tally.ts';
+import { bytesOfText } from '../../../src/base/byte-path.ts';
+import type { Entry } from '../../../src/format/tree.ts';
+
+const stat = {
+  mode: 0o100644,
+  nlink: 3,
+  uid: 1,
+  gid: 1,
+  size: 10,
+  blocks: 8,
+  dev: 5n,
+  ino: 77n,
+  mtimeNs: 1_000n,
+  ctimeNs: 2_000n,
+  rdevMajor: 0,
+  rdevMinor: 0,
+};
+
+const nothingElse: TaskExtras = {
+  changed: false,
+  stat: undefined,
+  holes: [],
+  xattrs: undefined,
+  xattrProblems: [],
+  problem: undefined,
+};
+
+/** Three names of one inode on their way to be read. */
+function threeNames() {
+  const jobs: ReadJob[] = [];
+  const tally = new Tally(SILENT);
+  const batcher = new Batcher((batch) => jobs.push(...batch.jobs));
+  const saver = new FileSaver(batcher, tally, (content) => ({ content, indirect: false }));
+  const entries = new Map<string, Entry | undefined>();
+  for (const name of ['a', 'b', 'c']) {
+    const file: FileToSave = { path: bytesOfText(`/${name}`), name: bytesOfText(name), stat, old: undefined };
+    saver.save(file, (entry) => entries.set(name, entry));
+  }
+  /** Ends the reading of what waits for it. */
+  const answer = (extras: Partial<TaskExtras>): string => {
+    batcher.flush();
+    const job = jobs.shift();
+    job?.done({ ids: Buffer.alloc(24, 1), size: 10, extras: { ...nothingElse, ...extras } });
+    return job?.path ?? 'nothing';
+  };
+  return { tally, entries, answer };
+}
+
+describe('several names of one file', () => {
+  test('are read by the first of them', () => {
+    const { entries, answer, tally } = threeNames();
+    expect([answer({}), answer({})]).toEqual(['/a', 'nothing']);
+    expect([...entries.values()].map((entry) => entry?.name)).toEqual(['a', 'b', 'c']);
+    expect(tally.bytesRead).toBe(10);
+  });
+
+  test('are all listed when it changed while it was read', () => {
+    const { entries, answer, tally } = threeNames();
+    answer({ changed: true });
+    expect(tally.problems.map(({ path, code }) => [path, code])).toEqual([
+      ['/a', 'CHANGED'],
+      ['/b', 'CHANGED'],
+      ['/c', 'CHANGED'],
+    ]);
+    expect([...entries.values()].every((entry) => entry?.type === 'file' && entry.changedWhileRead)).toBe(
+      true,
+    );
+  });
+
+  test('are read one after the other as long as none can be read', () => {
+    const { entries, answer, tally } = threeNames();
+    const problem = { code: 'EIO', message: 'broken' };
+    expect([answer({ problem }), answer({ problem }), answer({})]).toEqual(['/a', '/b', '/c']);
+    expect(tally.problems.map(({ path }) => path)).toEqual(['/a', '/b']);
+    expect(tally.filesFailed).toBe(2);
+    expect(entries.get('c')?.name).toBe('c');
+  });
+
+  test('are read by the next one when the first has become another file', () => {
+    const { entries, answer } = threeNames();
+    const { mtimeNs, ctimeNs, size, blocks, uid, gid } = stat;
+    const other = { mtimeNs, ctimeNs, size, blocks, uid, gid, mode: 0o600, inode: 78 };
+    expect([answer({ stat: other }), answer({}), answer({})]).toEqual(['/a', '/b', 'nothing']);
+    expect([...entries.values()].map((entry) => entry?.inode)).toEqual([78, 77, 77]);
+  });
+});
