@@ -107,7 +107,7 @@ test.each([
   ['inode', (node: HandMadeNode) => ({ ...node, inode: (node.inode ?? 0) + 1 })],
   ['number of links', (node: HandMadeNode) => ({ ...node, links: { device: 1, count: 2 } })],
 ] as const)('a file of another %s than the parent says is read', async (_, change) => {
-  await handMadeParent((node, path) => (path.endsWith('three') ? (change(node) as HandMadeNode) : node));
+  await handMadeParent((node, path) => (path.endsWith('three') ? change(node) : node));
   const { snapshot, bytesRead } = await engine.backup();
   expect(bytesRead).toBe(THREE_BYTES);
   expect(await engine.differences(snapshot)).toEqual([]);
