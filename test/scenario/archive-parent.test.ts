@@ -32,9 +32,7 @@ afterEach(async () => {
 });
 
 /** A snapshot of the source as it is, but for what `change` makes of the metadata of each entry. */
-async function handMadeParent(
-  change: (node: HandMadeNode, path: string) => HandMadeNode,
-): Promise<Snapshot> {
+async function handMadeParent(change: (node: HandMadeNode, path: string) => HandMadeNode): Promise<Snapshot> {
   const nodeOf = (path: string, whole: boolean, below: readonly string[]): HandMadeNode => {
     const stat = lstatSync(path, { bigint: true });
     const metadata = {
@@ -52,10 +50,7 @@ async function handMadeParent(
     }
     const names = whole ? readdirSync(path) : below.slice(0, 1);
     const entries = Object.fromEntries(
-      names.map((name) => [
-        name,
-        nodeOf(join(path, name), whole || below.length === 1, below.slice(1)),
-      ]),
+      names.map((name) => [name, nodeOf(join(path, name), whole || below.length === 1, below.slice(1))]),
     );
     return change(directory(entries, metadata), path);
   };
