@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SOURCE_FLAGS } from './support/node-flags.ts';
 
 export default defineConfig({
   test: {
@@ -7,6 +8,7 @@ export default defineConfig({
     // Hours, not minutes: npm run test:sweep.
     exclude: ['sweep/**', '**/node_modules/**'],
     pool: 'forks',
+    execArgv: [...SOURCE_FLAGS],
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -12,9 +12,10 @@ export function canPrompt({ stdin, stderr }: Context): boolean {
 export async function promptHidden(question: string, context: Context): Promise<string> {
   const { stdin, stderr, signal } = context;
   signal.throwIfAborted();
-  stderr.write(question);
   emitKeypressEvents(stdin);
+  // Before the question: what is typed as soon as it shows must not be echoed.
   stdin.setRawMode(true);
+  stderr.write(question);
   stdin.resume();
   try {
     return await typedLine(context);

@@ -227,7 +227,10 @@ function requireNotOlder(
   }
 }
 
-/** Stores a configuration under number `n`. */
+/**
+ * Stores a configuration under number `n`.
+ * @throws {RepositoryError} CORRUPT_DATA when it has a value that no reader accepts
+ */
 export async function putConfig(
   repository: Repository,
   config: ConfigRecord,
@@ -237,6 +240,8 @@ export async function putConfig(
   const context = Buffer.alloc(8);
   context.writeBigUInt64BE(BigInt(n));
   const plaintext = encodeSigned(configMap(config), (unsigned) => repository.sign('hf1/config', unsigned));
+  // One that does not read back would lock everybody out.
+  decodeConfig(plaintext, `config/${n}`);
   const { bytes } = sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext);
   await repository.destination.put(`config/${n}`, bytes, signal);
 }

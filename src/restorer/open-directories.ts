@@ -4,9 +4,9 @@ import type { EntryRecords, RecordHandle } from './entry-records.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
 /** Each thread keeps so many directories open: files come in the order of the tree, so few are enough. */
-const KEPT_OPEN = 160;
+const KEPT_OPEN = 24;
 /** Of the directories above a deep one, only the last so many: what was open before stays open. */
-const KEPT_ABOVE = 64;
+const KEPT_ABOVE = 12;
 
 /**
  * The directories of the target that this thread has open, the least recently used ones closed. Each is opened from its
@@ -88,15 +88,20 @@ export class OpenDirectories {
     }
     // far above the last ones a directory is only stepped through
     let passing: TargetDirectory | undefined;
-    for (let i = missing.length - 1; i >= 0; i -= 1) {
-      const one = missing[i] ?? handle;
-      const keeps = i < KEPT_ABOVE;
-      const next: TargetDirectory = keeps
-        ? this.#openOne(directory, one)
-        : directory.openDirectory(this.#records.at(one).name);
+    try {
+      for (let i = missing.length - 1; i >= 0; i -= 1) {
+        const one = missing[i] ?? handle;
+        const keeps = i < KEPT_ABOVE;
+        const next: TargetDirectory = keeps
+          ? this.#openOne(directory, one)
+          : directory.openDirectory(this.#records.at(one).name);
+        passing?.close();
+        passing = keeps ? undefined : next;
+        directory = next;
+      }
+    } catch (error) {
       passing?.close();
-      passing = keeps ? undefined : next;
-      directory = next;
+      throw error;
     }
     return directory;
   }

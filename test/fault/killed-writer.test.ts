@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { openLocalDestination } from '../../src/destination/local.ts';
+import { SOURCE_FLAGS } from '../support/node-flags.ts';
 
 const live = new AbortController().signal;
 
@@ -29,7 +30,7 @@ const writer = `
 
 /** Starts a writer, kills it after `count` reports, and returns all it reported. */
 async function runAndKill(directory: string, count: number): Promise<readonly string[]> {
-  const args = ['--no-warnings', '--input-type=module', '--eval', writer, directory];
+  const args = [...SOURCE_FLAGS, '--input-type=module', '--eval', writer, directory];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const reported: string[] = [];
   for await (const line of createInterface(child.stdout)) {

@@ -1,10 +1,10 @@
 /** Parents whose entries are not quite what the disk says, made by hand. */
 
-import { linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { entryOf, never, openEngine, type Engine } from '../support/engine.ts';
@@ -32,7 +32,10 @@ afterEach(async () => {
 });
 
 /** A snapshot of the source as it is, but for what `change` makes of the metadata of each entry. */
-async function handMadeParent(change: (node: HandMadeNode, path: string) => HandMadeNode): Promise<Snapshot> {
+async function handMadeParent(
+  change: (node: HandMadeNode, path: string) => HandMadeNode,
+  startedMs = Date.now(),
+): Promise<Snapshot> {
   const nodeOf = (path: string, whole: boolean, below: readonly string[]): HandMadeNode => {
     const stat = lstatSync(path, { bigint: true });
     const metadata = {
@@ -55,7 +58,7 @@ async function handMadeParent(change: (node: HandMadeNode, path: string) => Hand
     return change(directory(entries, metadata), path);
   };
   const root = nodeOf('/', false, engine.source.split('/').slice(1));
-  const record = { host: 'host', paths: [bytesOfText(engine.source)], startedMs: Date.now() };
+  const record = { host: 'host', paths: [bytesOfText(engine.source)], startedMs };
   return await handMadeSnapshot(engine.repository, root as HandMadeDirectory, record, never);
 }
 
@@ -96,4 +99,44 @@ test('a parent of another host or of other paths is not taken', async () => {
   expect(otherHost.snapshot.record.parent).toBeUndefined();
   const otherPaths = await engine.backup([at('a')]);
   expect(otherPaths.snapshot.record.parent).toBeUndefined();
+});
+
+const THREE_BYTES = 5;
+
+test.each([
+  ['size', (node: HandMadeNode) => ({ ...node, size: 6, chunks: [Buffer.from('longer')] })],
+  ['mtime', (node: HandMadeNode) => ({ ...node, mtimeNs: (node.mtimeNs ?? 0n) - 1n })],
+  ['ctime', (node: HandMadeNode) => ({ ...node, ctimeNs: (node.ctimeNs ?? 0n) - 1n })],
+  ['inode', (node: HandMadeNode) => ({ ...node, inode: (node.inode ?? 0) + 1 })],
+  ['number of links', (node: HandMadeNode) => ({ ...node, links: { device: 1, count: 2 } })],
+] as const)('a file of another %s than the parent says is read', async (_, change) => {
+  await handMadeParent((node, path) => (path.endsWith('three') ? change(node) : node));
+  const { snapshot, bytesRead } = await engine.backup();
+  expect(bytesRead).toBe(THREE_BYTES);
+  expect(await engine.differences(snapshot)).toEqual([]);
+});
+
+describe('within one tick of the file system before the parent began', () => {
+  const touched = (): number => Number(lstatSync(at('a/three'), { bigint: true }).ctimeNs / 1_000_000n);
+
+  test('a file may have changed without a trace: it is read', async () => {
+    writeFileSync(at('a/three'), 'OTHER');
+    await handMadeParent(
+      (node, path) =>
+        path.endsWith('three') && node.type === 'file' ? { ...node, chunks: [Buffer.from('other')] } : node,
+      touched() + 10,
+    );
+    const { snapshot, bytesRead } = await engine.backup();
+    expect(bytesRead).toBeGreaterThanOrEqual(THREE_BYTES);
+    expect(await engine.differences(snapshot)).toEqual([]);
+  });
+
+  test('so may the attributes of a directory', async () => {
+    chmodSync(at('a'), 0o711);
+    const changed = Number(lstatSync(at('a'), { bigint: true }).ctimeNs / 1_000_000n);
+    const xattrs = [{ name: bytesOfText('user.gone'), value: Buffer.from('by now') }];
+    await handMadeParent((node, path) => (path === at('a') ? { ...node, xattrs } : node), changed + 10);
+    const { snapshot } = await engine.backup();
+    expect(await engine.differences(snapshot)).toEqual([]);
+  });
 });

@@ -4,12 +4,13 @@ import { expect, test } from 'vitest';
 import { ContentReader } from '../../src/browse/cat.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
 import { never, openEngine } from '../support/engine.ts';
+import { SOURCE_FLAGS } from '../support/node-flags.ts';
 
 const script = new URL('../support/restless-tree.ts', import.meta.url).pathname;
 
 test('a source that never rests: every stored file is as long as its entry says, and nothing waits', async () => {
   await using engine = await openEngine();
-  const child = spawn(process.execPath, ['--no-warnings', script, engine.source, '42'], {
+  const child = spawn(process.execPath, [...SOURCE_FLAGS, script, engine.source, '42'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

@@ -19,6 +19,7 @@ import type { RestoreSummary } from '../../src/restorer/request.ts';
 import { never, requestFor } from './engine.ts';
 import { removeTree } from './remove-tree.ts';
 import type { RestoreProcessRequest } from './restore-process.ts';
+import { SOURCE_FLAGS } from './node-flags.ts';
 
 export interface RestoreSite extends AsyncDisposable {
   readonly directory: string;
@@ -84,7 +85,7 @@ export async function openRestoreSite(): Promise<RestoreSite> {
 const script = new URL('restore-process.ts', import.meta.url).pathname;
 
 function startRestore(request: RestoreProcessRequest): RunningRestore {
-  const child = spawn(process.execPath, ['--no-warnings', script, JSON.stringify(request)], {
+  const child = spawn(process.execPath, [...SOURCE_FLAGS, script, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ready = Promise.withResolvers<void>();

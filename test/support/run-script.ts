@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SOURCE_FLAGS } from './node-flags.ts';
 
 export interface ScriptOptions {
   readonly args?: readonly string[];
@@ -23,7 +24,7 @@ export function startScript(script: string, { args = [], uid }: ScriptOptions = 
   const file = join(directory, 'script.mjs');
   writeFileSync(file, script);
   chmodSync(directory, 0o755);
-  const child = spawn(process.execPath, ['--no-warnings', file, ...args], {
+  const child = spawn(process.execPath, [...SOURCE_FLAGS, file, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });

@@ -1,20 +1,26 @@
 /** A small repository with every kind of object in it, and another one of the same make. */
-import { appendFileSync, closeSync, mkdirSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { archive } from '../../src/archiver/archive.ts';
+import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
+import { SILENT } from '../../src/archiver/observer.ts';
+import { bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { openLocalDestination } from '../../src/destination/local.ts';
 import { traverseTrees } from '../../src/repository/check-trees.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
+import { addKey } from '../../src/repository/keys.ts';
 import { newLeaseRecord, putLease } from '../../src/repository/lease-objects.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import { openRepository, putConfig, type Repository } from '../../src/repository/repository.ts';
-import { listSnapshots } from '../../src/repository/snapshots.ts';
+import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { changeCorpus, copyAside, makeCorpus } from './corpus.ts';
-import { snapshotIds } from './oracle.ts';
-import { jsonLines, PASSPHRASE, succeed, type Place } from './program.ts';
+import { PASSPHRASE, type Place } from './program.ts';
 import { listRepository } from './stored-objects.ts';
-import type { Workspace } from './workspace.ts';
+import { WEAK_COST, type Workspace } from './workspace.ts';
 
 export const OTHER_PASSPHRASE = 'sweep: the second passphrase';
 
@@ -88,30 +94,50 @@ export async function makeSite(workspace: Workspace, name: string, random: Seede
   mkdirSync(join(source, 'deep', 'deeper', 'deepest'), { recursive: true });
   writeFileSync(join(source, 'deep', 'deeper', 'deepest', 'file.txt'), 'down here\n');
   const place = await workspace.create(name, SIZES);
+  const [firstSlot = ''] = slotsOf(place);
   const snapshots = new Map<string, Origin>();
-  const backUp = async (directory: string, words: readonly string[] = []): Promise<string> => {
-    const outcome = await succeed(place, ['backup', '--json', ...words, directory]);
-    return String(jsonLines(outcome).at(-1)?.['snapshot_id']);
-  };
-  const keep = async (version: number, directory: string, words?: readonly string[]): Promise<void> => {
+  const repository = await openSite(place);
+  const keep = async (version: number, directory: string, plain: boolean): Promise<void> => {
     const tree = workspace.path(`${name}-version-${version}`);
     copyAside(directory, tree);
-    snapshots.set(await backUp(directory, words), { source: directory, tree });
+    snapshots.set(await backUp(repository, directory, plain), { source: directory, tree });
   };
-  await keep(1, source);
-  changeCorpus(source, 2, random);
-  appendFileSync(join(source, 'deep', 'deeper', 'deepest', 'file.txt'), 'and more\n');
-  await keep(2, source);
-  await keep(3, plainSource, ['--no-encryption']);
-  for (let i = 0; i < 2; i += 1) await succeed(place, ['forget', await backUp(source)]);
-  const [firstSlot = ''] = slotsOf(place);
-  const passphraseFile = workspace.path(`${name}-passphrase`);
-  writeFileSync(passphraseFile, OTHER_PASSPHRASE, { mode: 0o600 });
-  await succeed(place, ['keys', 'add', '--new-password-file', passphraseFile]);
-  rmSync(passphraseFile);
-  const neededPacks = await addRecords(place);
-  if (snapshots.size !== (await snapshotIds(place)).length) throw new Error('a snapshot is missing');
-  return { place, objects: objectsOf(place), snapshots, neededPacks, firstSlot };
+  try {
+    await keep(1, source, false);
+    changeCorpus(source, 2, random);
+    appendFileSync(join(source, 'deep', 'deeper', 'deepest', 'file.txt'), 'and more\n');
+    await keep(2, source, false);
+    await keep(3, plainSource, true);
+    for (let i = 0; i < 2; i += 1)
+      await forgetSnapshots(repository, [await backUp(repository, source, false)], 'by the sweep', never);
+    const secret = { kind: 'passphrase', text: OTHER_PASSPHRASE } as const;
+    await addKey(repository, { secret, label: 'second', cost: WEAK_COST }, never);
+    const neededPacks = await addRecords(repository);
+    return { place, objects: objectsOf(place), snapshots, neededPacks, firstSlot };
+  } finally {
+    await repository.close();
+  }
+}
+
+async function backUp(repository: Repository, directory: string, plain: boolean): Promise<string> {
+  const request = {
+    repository,
+    sources: [bytesOfText(directory)],
+    // As the program has it, so that it finds the parent of its own backups.
+    host: hostname(),
+    user: 'sweep',
+    tool: 'sweep',
+    tags: [],
+    pinned: false,
+    compression: DEFAULT_COMPRESSION,
+    plain,
+    isolated: false,
+    exclude: NO_EXCLUSIONS,
+    parent: 'auto',
+    workers: 1,
+  } as const;
+  const { snapshot } = await archive(request, SILENT, never);
+  return snapshot.id;
 }
 
 function slotsOf({ repository }: Place): string[] {
@@ -119,25 +145,20 @@ function slotsOf({ repository }: Place): string[] {
 }
 
 /** Adds a second configuration and the leases of two processes that died. Returns the packs that snapshots need. */
-async function addRecords(place: Place): Promise<ReadonlySet<string>> {
-  const repository = await openSite(place);
-  try {
-    await putConfig(repository, { ...repository.config, graceSeconds: 200_000 }, 2, never);
-    await putLease(repository, 'prune', 7, newLeaseRecord(repository, '0123456789abcdef'), never);
-    const session = 'fedcba9876543210';
-    await putLease(repository, `session.${session}`, 3, newLeaseRecord(repository, session), never);
-    const index = await loadIndex(repository, { without: new Set() }, never);
-    const { live } = await listSnapshots(repository, never);
-    const { referenced } = await traverseTrees(repository, index, live, never);
-    const needed = new Set<string>();
-    referenced.forEach((slot) => {
-      const pack = index.packs[index.table.locationAt(slot).pack];
-      if (pack !== undefined) needed.add(packKey(pack.name));
-    });
-    return needed;
-  } finally {
-    await repository.close();
-  }
+async function addRecords(repository: Repository): Promise<ReadonlySet<string>> {
+  await putConfig(repository, { ...repository.config, graceSeconds: 200_000 }, 2, never);
+  await putLease(repository, 'prune', 7, newLeaseRecord(repository, '0123456789abcdef'), never);
+  const session = 'fedcba9876543210';
+  await putLease(repository, `session.${session}`, 3, newLeaseRecord(repository, session), never);
+  const index = await loadIndex(repository, { without: new Set() }, never);
+  const { live } = await listSnapshots(repository, never);
+  const { referenced } = await traverseTrees(repository, index, live, never);
+  const needed = new Set<string>();
+  referenced.forEach((slot) => {
+    const pack = index.packs[index.table.locationAt(slot).pack];
+    if (pack !== undefined) needed.add(packKey(pack.name));
+  });
+  return needed;
 }
 
 function objectsOf({ repository }: Place): readonly SiteObject[] {

@@ -17,6 +17,7 @@ const plan: KillPlan = {
   scale: SWEEP_SCALE,
   sizes: { packTarget: 4_000_000, segmentTarget: 1_000_000 },
   everyPhase: true,
+  thoroughEvery: 1,
 };
 
 describe('kill -9', () => {

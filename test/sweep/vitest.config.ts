@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SOURCE_FLAGS } from '../support/node-flags.ts';
 
 const HOUR = 3_600_000;
 
@@ -9,6 +10,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     env: { HOLDFAST_SWEEP: '1' },
     pool: 'forks',
+    execArgv: [...SOURCE_FLAGS],
     fileParallelism: false,
     maxWorkers: 1,
     disableConsoleIntercept: true,

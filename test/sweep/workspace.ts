@@ -12,7 +12,7 @@ import { PASSPHRASE, type Place } from './program.ts';
 import { linkedCopy } from './stored-objects.ts';
 
 const never = new AbortController().signal;
-const WEAK_COST = { m: 64, t: 1, p: 1 };
+export const WEAK_COST = { m: 64, t: 1, p: 1 };
 
 export interface PackSizes {
   readonly packTarget: number;

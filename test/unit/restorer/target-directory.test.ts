@@ -207,7 +207,7 @@ describe.runIf(native !== null)('open directories', () => {
       const { handle } = writer.add(root, { ...plain, name: name(`d${i}`) }, 0, 0, 0);
       directories.at(handle).stat();
     }
-    expect(count() - before).toBeLessThan(200);
+    expect(count() - before).toBeLessThan(30);
     directories.close();
     expect(count()).toBeLessThanOrEqual(before);
   });
