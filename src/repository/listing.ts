@@ -34,7 +34,8 @@ export async function listNumbered(
   for await (const page of destination.list(prefix, signal)) {
     for (const { key } of page) {
       const rest = key.slice(prefix.length);
-      if (/^\d{1,16}$/.test(rest)) numbers.push(Number(rest));
+      // Only as they are written: what `0009` names is not the object of number 9.
+      if (/^(?:0|[1-9]\d{0,15})$/.test(rest)) numbers.push(Number(rest));
     }
   }
   return numbers.sort((a, b) => a - b);

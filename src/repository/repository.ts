@@ -228,7 +228,7 @@ function requireNotOlder(
 }
 
 /**
- * Stores a configuration under number `n`.
+ * Stores a configuration under number `n` and remembers that it is there.
  * @throws {RepositoryError} CORRUPT_DATA when it has a value that no reader accepts
  */
 export async function putConfig(
@@ -244,6 +244,7 @@ export async function putConfig(
   decodeConfig(plaintext, `config/${n}`);
   const { bytes } = sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext);
   await repository.destination.put(`config/${n}`, bytes, signal);
+  await repository.writer.remember({ config: n });
 }
 
 export interface KeyFiles {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { jsonLines, obeyingModes, openPlace, outcomeOf } from '../support/cli.ts';
 
@@ -44,6 +45,20 @@ describe.concurrent('one clear message and the right exit code', () => {
         hint: 'Give the right passphrase, or the recovery code from the recovery kit.',
       },
     ]);
+  });
+
+  test('of what another process is at work on: 11, saying who', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    const writer = place.start(['backup', '--stdin-name', 'slow', '--json']);
+    const ended = once(writer, 'exit');
+    const leases = join(place.repository, 'leases');
+    while ((await readdir(leases).catch(() => [])).length === 0) await delay(20);
+    const { code, stderr } = await place.run(['prune', '--grace', '0', '--no-other-writers']);
+    expect(code).toBe(11);
+    expect(stderr).toMatch(/^Error: A backup is at work/);
+    writer.stdin?.end('the end');
+    expect(await ended).toEqual([0, null]);
   });
 
   test('without a passphrase and without a terminal: 2, naming every way to give one', async () => {

@@ -50,6 +50,14 @@ async function slotOf(label: string, of: Repository = repository): Promise<strin
 const newKey = { secret: second, label: 'second', cost };
 
 describe('keys', () => {
+  it('are changed whatever lies beside the keyrings under a name that none has', async () => {
+    const ring = await destination.get('keys/ring-1', undefined, signal);
+    await destination.put('keys/ring-0009', ring, signal);
+    const { repository: changed } = await addKey(repository, newKey, signal);
+    expect((await listKeys(changed, signal)).map(({ label }) => label)).toContain('second');
+    expect((await open(second)).ringNumber).toBe(2);
+  });
+
   it('are listed with what they are for and whether they are sound', async () => {
     const keys = await listKeys(repository, signal);
     expect(keys.map(({ kind, label, current, state }) => [kind, label, current, state])).toEqual([
