@@ -2,7 +2,6 @@ import { constants, fstatSync, openSync, readSync } from 'node:fs';
 import { fsPath, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Chunker } from '../codec/chunker.ts';
-import { LARGE_CHUNK } from '../repository/pack-writer.ts';
 import { dataExtents } from '../system/holes.ts';
 import { native } from '../system/native.ts';
 import type { ChunkSink } from './chunk-sink.ts';
@@ -15,6 +14,9 @@ import { sourceXattrs } from './source-xattrs.ts';
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Linux: leave access times alone where we may (owner or root). */
 const O_NOATIME = process.platform === 'linux' ? 0o1000000 : 0;
+
+/** Files below this size are one chunk, read straight to where it is compressed from. */
+const SMALL_FILE = 262_144;
 
 /** Holes of one file: with these its entry stays below 5 MiB, where a tree chunk may have 8. */
 const MAX_HOLES = 524_288;
@@ -81,7 +83,7 @@ export class FileReader {
     const length = task.spanLength(facts.size);
     if (task.whole && length === 0)
       return { content: EMPTY_CONTENT, bytes: 0, more: !this.#isStillEmpty(fd) };
-    if (task.whole && length < LARGE_CHUNK) return this.#readSmall(fd, length);
+    if (task.whole && length < SMALL_FILE) return this.#readSmall(fd, length);
     return this.#readLarge(fd, task.offset, length, facts);
   }
 

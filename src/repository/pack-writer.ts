@@ -52,8 +52,8 @@ export interface PackWriterOptions {
   readonly emit: (pack: FinishedPack) => void;
 }
 
-/** Chunks from this size on are segments of their own. */
-export const LARGE_CHUNK = 262_144;
+/** Chunks from this size on are segments of their own; smaller ones compress better together. */
+export const LARGE_CHUNK = 1_048_576;
 
 /**
  * Collects chunks into segments, seals them into packs and checks every segment (open, decompress, hash again)

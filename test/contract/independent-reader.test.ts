@@ -74,7 +74,7 @@ beforeAll(async () => {
   // More than 1,024 chunks, so that their ids stand in lists, with zeros in between.
   writeFileSync(
     path.join(tree, 'long'),
-    Buffer.concat([random.bytes(7e6), Buffer.alloc(3e5), random.bytes(3e6)]),
+    Buffer.concat([random.bytes(12e6), Buffer.alloc(3e5), random.bytes(3e6)]),
   );
   for (const size of [0, 1, 4_096, 262_143, 262_144, 262_145])
     writeFileSync(path.join(tree, `${size} bytes`), random.bytes(size));

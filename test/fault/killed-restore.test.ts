@@ -1,5 +1,5 @@
 /** A restore killed at any moment: nothing incomplete looks finished, and the next run completes it. */
-import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -54,8 +54,8 @@ describe('after a kill', () => {
       running.process.kill('SIGKILL');
       if ((await running.ended) !== undefined) continue;
       interrupted += 1;
-      mkdirSync(restored, { recursive: true });
-      expect(falselyFinished(restored)).toEqual([]);
+      // Made by this test, the directory would be one that stood before and keeps its time.
+      if (existsSync(restored)) expect(falselyFinished(restored)).toEqual([]);
     }
     expect(interrupted).toBeGreaterThan(0);
     const outcome = await site.start({ target, overwrite: second }).ended;
