@@ -126,6 +126,8 @@ async function walkDirectory(
 function canSkipListing({ path, old, stat, node, rulesChanged }: Visit, { changes }: WalkParts): boolean {
   if (changes === undefined || old === undefined || stat === undefined || node !== undefined) return false;
   if (rulesChanged) return false;
+  // Two directories that were made at the same moment have the same times, and may have taken each other's place.
+  if (storedNumber(stat.ino) !== old.inode) return false;
   return stat.mtimeNs === old.mtimeNs && stat.ctimeNs === old.ctimeNs && !changes.directories.has(path);
 }
 
@@ -145,11 +147,14 @@ class DirectoryStep {
     this.#rulesChanged = visit.rulesChanged;
   }
 
-  /** The directory stands as it was: only its subdirectories are looked at, one stat each. */
+  /**
+   * The directory stands as it was: one stat each is for its subdirectories, and for what has other names, through which
+   * it may have changed with nothing told of this one.
+   */
   reuseListing(oldEntries: readonly Entry[]): void {
     const scope = this.#scope(oldEntries.map((entry) => entry.name));
     for (const old of oldEntries) {
-      if (old.type !== 'directory') {
+      if (old.type !== 'directory' && old.links === undefined) {
         this.#keep(old);
         continue;
       }

@@ -1,5 +1,6 @@
 /** A running backup as the person sees it: counters, the path, and what could not be read. */
 import type { ArchiveCounters, ArchiveObserver, ArchivePhase } from '../archiver/observer.ts';
+import type { ExpectedTotals } from '../archiver/size-scan.ts';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { Progress } from './progress.ts';
@@ -7,12 +8,6 @@ import { printableBytes } from './terminal.ts';
 
 /** Problems shown while the backup runs; all of them are in the snapshot and in --json. */
 export const PROBLEMS_SHOWN = 20;
-
-/** What is known beforehand of the size of the sources. */
-export interface ExpectedTotals {
-  readonly files: number;
-  readonly bytes: number;
-}
 
 export interface ArchiveWatch {
   readonly observer: ArchiveObserver;

@@ -18,7 +18,7 @@ import {
 } from './options.ts';
 import { save, saveStream, showEstimate } from './save.ts';
 import { showSummary } from './save-summary.ts';
-import { resolveSources } from './sources.ts';
+import { resolveSources } from '../archiver/sources.ts';
 import { streamSource, type StreamOptions, type StreamSource } from './stream-source.ts';
 
 interface BackupOptions extends RepositoryOptions, OutputOptions, GivenExcludes, StreamOptions {

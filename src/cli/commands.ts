@@ -28,7 +28,7 @@ export const TOPICS: readonly Topic[] = [
     commands: [
       {
         name: 'start',
-        purpose: 'Back up a directory without any preparation',
+        purpose: 'Run the agent: back up, watch, schedule and serve the Desktop API',
         load: async () => await import('./start.ts'),
       },
       {
@@ -45,6 +45,56 @@ export const TOPICS: readonly Topic[] = [
         name: 'explain',
         purpose: 'Say why a path would be left out of a backup, or not',
         load: async () => await import('./explain.ts'),
+      },
+    ],
+  },
+  {
+    title: 'The running agent',
+    commands: [
+      {
+        name: 'status',
+        purpose: 'Say whether you are protected, and what the agent does',
+        load: async () => await import('./status.ts'),
+      },
+      {
+        name: 'jobs',
+        purpose: 'List what ran, runs and waits',
+        load: async () => await import('./jobs.ts'),
+      },
+      {
+        name: 'cancel',
+        purpose: 'Cancel a job',
+        load: async () => await import('./cancel.ts'),
+      },
+      {
+        name: 'pause',
+        purpose: 'Start no jobs for a while',
+        load: async () => await import('./pause.ts'),
+      },
+      {
+        name: 'resume',
+        purpose: 'End a pause',
+        load: async () => await import('./resume.ts'),
+      },
+      {
+        name: 'alarms',
+        purpose: 'Show alarms about sources that look damaged, and acknowledge them',
+        load: async () => await import('./alarms.ts'),
+      },
+      {
+        name: 'logs',
+        purpose: 'Show what the agent has written to its log',
+        load: async () => await import('./logs.ts'),
+      },
+      {
+        name: 'sources',
+        purpose: 'List, add and remove what the agent backs up',
+        load: async () => await import('./sources-command.ts'),
+      },
+      {
+        name: 'credentials',
+        purpose: 'Manage the API keys of the Desktop API',
+        load: async () => await import('./credentials.ts'),
       },
     ],
   },
@@ -131,6 +181,31 @@ export const TOPICS: readonly Topic[] = [
         name: 'keys',
         purpose: 'Manage passphrases and recovery codes',
         load: async () => await import('./keys.ts'),
+      },
+    ],
+  },
+  {
+    title: 'Set up',
+    commands: [
+      {
+        name: 'config',
+        purpose: 'Show, change and check the configuration of the agent',
+        load: async () => await import('./config.ts'),
+      },
+      {
+        name: 'service',
+        purpose: 'Start the agent with the machine, and take that back',
+        load: async () => await import('./installation.ts'),
+      },
+      {
+        name: 'doctor',
+        purpose: 'Find out what keeps the agent from working, and what to do',
+        load: async () => await import('./doctor.ts'),
+      },
+      {
+        name: 'completion',
+        purpose: 'Print what a shell needs to complete commands',
+        load: async () => await import('./completion.ts'),
       },
     ],
   },

@@ -1,5 +1,4 @@
 /** What a command has of the process it runs in. */
-import { readFileSync } from 'node:fs';
 import type { ReadStream } from 'node:tty';
 import type { Clock } from '../base/clock.ts';
 import type { Output } from './output.ts';
@@ -19,17 +18,4 @@ export interface Context {
   exitCode: number;
   /** For the message of an interrupted command: what its next run will do. */
   afterInterrupt: string;
-}
-
-/** The version in package.json, which lies beside `src` and `dist` alike. */
-export function programVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const version: unknown =
-    typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : undefined;
-  return typeof version === 'string' ? version : '0.0.0';
-}
-
-/** As snapshots record what made them. */
-export function toolName(): string {
-  return `holdfast ${programVersion()}`;
 }

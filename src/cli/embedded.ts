@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
 import { RepositoryError } from '../base/errors.ts';
+import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import { openDestination } from '../destination/open.ts';
 import { createRepository, openRepository, readKeyFiles, type Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
-import { openOptions, passphraseCost } from './open.ts';
+import { openOptions } from './open.ts';
 import { generatePassphrase, writeRecoveryKit } from './recovery-kit.ts';
 import {
   createMachineKey,
@@ -62,6 +63,8 @@ async function create(
   const machine = (await readMachineKey(paths)) ?? (await createMachineKey(paths));
   const recovery = randomBytes(32);
   const passphrase = generatePassphrase();
+  // The agent makes repositories at other places with it, which the machine key alone would leave to this machine.
+  await writeFileAtomically(paths.passphrase, `${passphrase}\n`);
   await writeRecoveryKit(paths.recoveryKit, {
     location: paths.repository,
     passphrase,

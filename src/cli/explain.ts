@@ -17,7 +17,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { resolveSources } from './sources.ts';
+import { resolveSources } from '../archiver/sources.ts';
 
 interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
   readonly source?: string;

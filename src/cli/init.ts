@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import type { Command } from 'commander';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import type { Destination } from '../destination/destination.ts';
 import { openDestination } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { createRepository, readKeyFiles, type Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
-import { newPassphrase, openAt, openOptions, passphraseCost, shownLocation } from './open.ts';
+import { newPassphrase, openAt, openOptions, shownLocation } from './open.ts';
 import {
   addExamples,
   addOutputOptions,

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { hostname, totalmem } from 'node:os';
 import type { Command } from 'commander';
 import { RequestError } from '../base/errors.ts';
+import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { addKey, listKeys, removeKey, replaceKey, type KeyInfo, type NewKey } from '../repository/keys.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
-import { passphraseCost, withRepository } from './open.ts';
+import { withRepository } from './open.ts';
 import {
   addExamples,
   addOutputOptions,

@@ -2,8 +2,8 @@
 import { realpathSync } from 'node:fs';
 import type { NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText } from '../base/byte-path.ts';
-import { DestinationError, RepositoryError, StateError, errnoOf } from '../base/errors.ts';
-import { DEFAULT_COST, SMALL_MACHINE_COST, type Argon2Cost } from '../codec/kdf.ts';
+import { DestinationError, RepositoryError, errnoOf } from '../base/errors.ts';
+import { testCost } from '../codec/passphrase-cost.ts';
 import type { Destination } from '../destination/destination.ts';
 import { openDestination, parseLocation } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
@@ -155,24 +155,6 @@ export async function newPassphrase(options: RepositoryOptions, context: Context
   if (given !== undefined) return await readGiven(given, context);
   if (!canPrompt(context)) throw noPassphrase();
   return await promptNewPassphrase(context);
-}
-
-/** Cost of new passphrase slots. */
-export function passphraseCost(env: Environment, memoryBytes: number): Argon2Cost {
-  return testCost(env) ?? (memoryBytes < 2 ** 31 ? SMALL_MACHINE_COST : DEFAULT_COST);
-}
-
-/** `HOLDFAST_TEST_KDF=m,t,p`: a weak passphrase cost, for tests only. @throws {StateError} */
-function testCost(env: Environment): Argon2Cost | undefined {
-  const text = env['HOLDFAST_TEST_KDF'] ?? '';
-  if (text === '') return undefined;
-  const [m, t, p] = text.split(',').map(Number);
-  if (m === undefined || t === undefined || p === undefined || ![m, t, p].every(Number.isSafeInteger)) {
-    throw new StateError('TEST_KDF', `HOLDFAST_TEST_KDF is "${text}"`, {
-      hint: 'It is for tests: memory in KiB, passes, lanes, as in 64,1,1.',
-    });
-  }
-  return { m, t, p };
 }
 
 /** What no backup takes in: the repository, and the state directory with its keys. */

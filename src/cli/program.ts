@@ -2,7 +2,8 @@
 import { Command, CommanderError } from 'commander';
 import { RequestError } from '../base/errors.ts';
 import { TOPICS, findCommand, type CommandEntry } from './commands.ts';
-import { toolName, type Context } from './context.ts';
+import { toolName } from '../base/program-version.ts';
+import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
 

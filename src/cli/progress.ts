@@ -4,8 +4,8 @@
  * only named when there is a ground for it.
  */
 import { formatBytes, formatDuration } from '../base/units.ts';
-import { createEstimate } from './progress-estimate.ts';
-import type { Estimate } from './progress-estimate.ts';
+import { createEstimate } from '../base/progress-estimate.ts';
+import type { Estimate } from '../base/progress-estimate.ts';
 import {
   createStyles,
   jsonLine,

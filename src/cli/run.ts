@@ -11,7 +11,7 @@ import { createStyles, jsonLine, wantsColor } from './terminal.ts';
 /** Runs the command that `words` ask for and sets the exit code of the process. */
 export async function run(words: readonly string[]): Promise<void> {
   if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
-    const { toolName } = await import('./context.ts');
+    const { toolName } = await import('../base/program-version.ts');
     process.stdout.write(`${toolName()}\n`);
     return;
   }

@@ -1,18 +1,18 @@
 /** A backup run as the commands `backup` and `start` do it, with its progress and problems. */
-import { hostname, userInfo } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { archive, type ArchiveRequest, type ArchiveSummary } from '../archiver/archive.ts';
 import { estimate } from '../archiver/estimate.ts';
 import type { ArchiveObserver } from '../archiver/observer.ts';
+import { madeHere, type MadeHere } from '../archiver/made-here.ts';
+import { startSizeScan, type ExpectedTotals } from '../archiver/size-scan.ts';
 import { archiveStream, type StreamRequest } from '../archiver/stream.ts';
 import type { ByteString } from '../base/byte-path.ts';
-import { watchArchive, type ExpectedTotals } from './archive-progress.ts';
-import { toolName, type Context } from './context.ts';
+import { watchArchive } from './archive-progress.ts';
+import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { pathFields } from './listing.ts';
 import type { OutputOptions } from './options.ts';
 import { openProgress, progressMode } from './open-progress.ts';
-import { startSizeScan } from './size-scan.ts';
 import { showEstimated } from './save-summary.ts';
 import { jsonLine } from './terminal.ts';
 
@@ -86,8 +86,9 @@ export async function showEstimate(
   await showEstimated(result, options, context);
 }
 
-function ownFacts({ host }: GivenHost): { host: string; user: string; tool: string } {
-  return { host: host ?? hostname(), user: userName(), tool: toolName() };
+function ownFacts({ host }: GivenHost): MadeHere {
+  const here = madeHere();
+  return { ...here, host: host ?? here.host };
 }
 
 async function withProgress<T>(
@@ -122,12 +123,3 @@ async function withProgress<T>(
 
 /** The engine reads and stores while it scans. */
 const PHASES = { scanning: '', uploading: 'finishing', committing: 'finishing' };
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A user id without an entry in the system's list, as in containers.
-    return String(process.geteuid?.() ?? '');
-  }
-}

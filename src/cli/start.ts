@@ -1,31 +1,45 @@
 import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { ArchiveSummary } from '../archiver/archive.ts';
+import { textOfBytes } from '../base/byte-path.ts';
 import { NO_EXCLUSIONS } from '../archiver/exclude.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
-import { toolName, type Context } from './context.ts';
+import { toolName } from '../base/program-version.ts';
+import type { Context } from './context.ts';
 import { openEmbedded } from './embedded.ts';
 import { invocation, quoted } from './invocation.ts';
 import { neverBackedUp } from './open.ts';
-import { addExamples, addOutputOptions, collect, type OutputOptions } from './options.ts';
+import { addExamples, addOutputOptions, collect, usage, type OutputOptions } from './options.ts';
 import { save } from './save.ts';
 import { showSummary } from './save-summary.ts';
-import { resolveSources } from './sources.ts';
+import { runAgent } from './run-agent.ts';
+import { resolveSources } from '../archiver/sources.ts';
 import { statePaths } from './state-directory.ts';
 import { createStyles, wantsColor } from './terminal.ts';
 import { count, shortId } from './wording.ts';
 
 interface StartOptions extends OutputOptions {
   readonly source?: readonly string[];
+  readonly destination?: string;
   readonly once?: boolean;
+  readonly port?: string;
+  readonly config?: string;
 }
 
 export function define(command: Command, context: Context): void {
   command
     .optionsGroup('What to do:')
-    .option('-s, --source <dir>', 'The directory to back up (repeatable)', collect)
-    .option('--once', 'End after this backup');
+    .option(
+      '-s, --source <dir>',
+      'Back this directory up at once, and keep watching it (repeatable)',
+      collect,
+    )
+    .option('-d, --destination <name>', 'Where to: the name of a configured destination, or a directory')
+    .option('--once', 'Only back up, and end; no agent')
+    .optionsGroup('The agent:')
+    .option('--port <n>', 'Listen on this port of 127.0.0.1 and ::1 (7390)')
+    .option('--config <file>', 'Use this configuration (config.json in the state directory)');
   addOutputOptions(command, {
     json: 'Progress and result as JSON, one object on each line',
     quiet: 'Say nothing but errors',
@@ -33,13 +47,39 @@ export function define(command: Command, context: Context): void {
   command.addHelpText(
     'after',
     `
-The first start makes an encrypted repository in your state directory (HOLDFAST_STATE_DIR chooses
-another) and a recovery kit that opens it. Every start saves what is new or changed since the last.`,
+Runs in the foreground until it is told to end. The first start makes an encrypted repository in your
+state directory (HOLDFAST_STATE_DIR chooses another) and a recovery kit that opens it.`,
   );
   addExamples(command, [['holdfast start --source ~/Documents', 'back up a directory now']]);
   command.action(async (options: StartOptions) => {
-    await start(options, context);
+    if (options.once === true) await start(options, context);
+    else await startAgent(options, context);
   });
+}
+
+async function startAgent(options: StartOptions, context: Context): Promise<void> {
+  const port = options.port === undefined ? undefined : Number(options.port);
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
+    throw usage(
+      `"${options.port}" is not a port`,
+      'Use a number from 1 to 65535, or 0 for any that is free.',
+    );
+  const { paths } = resolveSources(
+    (options.source ?? []).map((name) => `${name}/`),
+    process.cwd(),
+    neverBackedUp({ repository: statePaths(context.env).repository }, context.env),
+  );
+  await runAgent(
+    {
+      json: options.json ?? false,
+      quiet: options.quiet ?? false,
+      port,
+      config: options.config,
+      sources: paths.map((path) => textOfBytes(path)),
+      destination: options.destination,
+    },
+    context,
+  );
 }
 
 async function start(options: StartOptions, context: Context): Promise<void> {

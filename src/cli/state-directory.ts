@@ -16,8 +16,12 @@ export interface StatePaths {
   /** The secret that opens it on this machine. */
   readonly machineKey: string;
   readonly recoveryKit: string;
+  /** The passphrase of the recovery kit, for repositories that the agent makes elsewhere. */
+  readonly passphrase: string;
   /** The id of the embedded repository, once it was finished. */
   readonly repositoryId: string;
+  /** Where the running agent says how it is reached. */
+  readonly run: string;
 }
 
 /** @throws {StateError} when there is no place for it */
@@ -28,7 +32,9 @@ export function statePaths(env: Environment): StatePaths {
     repository: join(directory, 'repository'),
     machineKey: join(directory, 'machine.key'),
     recoveryKit: join(directory, 'recovery-kit.txt'),
+    passphrase: join(directory, 'passphrase'),
     repositoryId: join(directory, 'repository-id'),
+    run: join(directory, 'run'),
   };
 }
 

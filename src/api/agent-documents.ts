@@ -1,0 +1,69 @@
+/** What the agent says of itself outside the versioned paths, without an envelope: health, metrics, API description. */
+import type { Agent } from '../jobs/agent.ts';
+import { docsPage, STYLE_SHA256 } from './docs-page.ts';
+import { describeApi } from './openapi.ts';
+import type { ApiApp } from './route.ts';
+import type { RouteTable } from './route-table.ts';
+import { policyWithStyle } from './security-headers.ts';
+
+export interface MetricsText {
+  readonly type: string;
+  readonly text: string;
+}
+
+export interface DocumentParts {
+  readonly agent: Pick<Agent, 'publicStatus'>;
+  readonly table: RouteTable;
+  readonly version: string;
+  /** In the text format of Prometheus; absent where none are kept. */
+  readonly metrics: (() => Promise<MetricsText>) | undefined;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const TAG = 'Agent';
+
+export function agentDocuments(app: ApiApp, { agent, table, version, metrics }: DocumentParts): void {
+  const open = { scope: 'public', tag: TAG } as const;
+  const json = { ...open, produces: 'application/json' } as const;
+
+  app.get('/healthz', { config: { ...json, summary: 'Whether the process answers' } }, async () => ({
+    status: 'ok',
+  }));
+
+  app.get(
+    '/readyz',
+    { config: { ...json, summary: 'Whether the agent has started' } },
+    async (_request, reply) => {
+      const { status } = agent.publicStatus();
+      const ready = status !== 'starting';
+      reply.code(ready ? 200 : 503);
+      return { status: ready ? 'ready' : status };
+    },
+  );
+
+  app.get('/openapi.json', { config: { ...json, summary: 'This description' } }, async (_request, reply) => {
+    reply.type(JSON_TYPE);
+    return JSON.stringify(describeApi(table.entries, version));
+  });
+
+  app.get(
+    '/docs',
+    { config: { ...open, produces: 'text/html', summary: 'This description, for people' } },
+    async (_request, reply) => {
+      reply.type('text/html; charset=utf-8');
+      reply.header('content-security-policy', policyWithStyle(STYLE_SHA256));
+      return docsPage(describeApi(table.entries, version));
+    },
+  );
+
+  if (metrics === undefined) return;
+  app.get(
+    '/metrics',
+    { config: { scope: 'api', tag: TAG, produces: 'text/plain', summary: 'Figures for Prometheus' } },
+    async (_request, reply) => {
+      const { type, text } = await metrics();
+      reply.type(type);
+      return text;
+    },
+  );
+}

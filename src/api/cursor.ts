@@ -1,0 +1,53 @@
+/** Cursors of lists: opaque, and valid only for the list and the filters they were given out for. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ApiError } from './api-error.ts';
+
+/** What a list was asked for; values are compared as JSON. */
+export type Filters = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export interface Cursors {
+  /** The cursor that says: go on after `position` in `list` with `filters`. */
+  seal(list: string, filters: Filters, position: string): string;
+  /**
+   * The position of a cursor; undefined without one.
+   * @throws {ApiError} INVALID_CURSOR
+   */
+  open(list: string, filters: Filters, cursor: string | undefined): string | undefined;
+}
+
+const MARK_BYTES = 16;
+
+/** `key` stays the same across restarts, so that cursors do. */
+export function createCursors(key: Uint8Array): Cursors {
+  function mark(list: string, filters: Filters, position: string): Buffer {
+    const sorted = Object.entries(filters)
+      .filter(([, value]) => value !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    return createHmac('sha256', key)
+      .update(JSON.stringify([list, sorted, position]))
+      .digest()
+      .subarray(0, MARK_BYTES);
+  }
+
+  return {
+    seal: (list, filters, position) =>
+      Buffer.concat([mark(list, filters, position), Buffer.from(position, 'utf8')]).toString('base64url'),
+
+    open: (list, filters, cursor) => {
+      if (cursor === undefined) return undefined;
+      const bytes = Buffer.from(cursor, 'base64url');
+      const position = bytes.subarray(MARK_BYTES).toString('utf8');
+      const valid =
+        bytes.length >= MARK_BYTES &&
+        // Decoding is lenient: only the one spelling that was given out counts.
+        bytes.toString('base64url') === cursor &&
+        timingSafeEqual(bytes.subarray(0, MARK_BYTES), mark(list, filters, position));
+      if (!valid) {
+        throw new ApiError('INVALID_CURSOR', 'The cursor does not belong to this list with these filters', {
+          hint: 'Begin again without a cursor, and keep the filters the same from page to page.',
+        });
+      }
+      return position;
+    },
+  };
+}

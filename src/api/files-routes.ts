@@ -1,0 +1,59 @@
+import { contentRoutes } from './content-routes.ts';
+import { presentFile, presentVersion } from './presentation/file.ts';
+import { readEitherPath, readRequiredPath, readSnapshot } from './request-values.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { type ApiApp, ListQuery, PageOf, page } from './route.ts';
+import { FILE_FILTERS, File, FileVersion, VERSION_FILTERS } from './schemas/file.ts';
+
+/** The list of files may be longer than others: a person scrolls through it. */
+const FILE_LIMITS = { default: 100, maximum: 1000 };
+
+export function filesRoutes(app: ApiApp, parts: ResourceParts): void {
+  const { agent } = parts;
+  app.get(
+    '/files',
+    {
+      schema: { querystring: ListQuery(FILE_FILTERS, FILE_LIMITS), response: { 200: PageOf(File) } },
+      config: { scope: 'api', tag: 'Files', summary: 'List and search backed-up files' },
+    },
+    async ({ query: { limit, cursor, ...filters } }) => {
+      const found = await agent.files({
+        snapshot: readSnapshot(filters.snapshot),
+        backupId: filters.backup_id,
+        source: filters.source,
+        path: readEitherPath(filters),
+        q: filters.q,
+        type: filters.type,
+        view: filters.view,
+        sort: filters.sort,
+        limit,
+        after: app.cursors.open('/files', filters, cursor),
+      });
+      const next = found.next === null ? null : app.cursors.seal('/files', filters, found.next);
+      return page(found.items.map(presentFile), next);
+    },
+  );
+
+  app.get(
+    '/files/versions',
+    {
+      schema: { querystring: ListQuery(VERSION_FILTERS), response: { 200: PageOf(FileVersion) } },
+      config: { scope: 'api', tag: 'Files', summary: 'List the versions of one path' },
+    },
+    async ({ query: { limit, cursor, ...filters } }) => {
+      const after = app.cursors.open('/files/versions', filters, cursor);
+      const versions = await agent.versions(readRequiredPath(filters), filters.source);
+      // Of a snapshot that was forgotten since, -1: the list begins again rather than end too early.
+      const begin =
+        after === undefined ? 0 : versions.findIndex((version) => version.snapshot_id === after) + 1;
+      const items = versions.slice(begin, begin + limit);
+      const last = begin + limit < versions.length ? items.at(-1) : undefined;
+      return page(
+        items.map(presentVersion),
+        last === undefined ? null : app.cursors.seal('/files/versions', filters, last.snapshot_id),
+      );
+    },
+  );
+
+  contentRoutes(app, parts);
+}

@@ -1,0 +1,114 @@
+/** Bodies: one JSON value in UTF-8, neither deep nor split into too many parts, and no field named twice. */
+import { ApiError } from './api-error.ts';
+import type { ApiLimits } from './limits.ts';
+
+/**
+ * The value, or undefined for an empty body.
+ * @throws {ApiError} INVALID_JSON, INVALID_REQUEST
+ */
+export function parseJsonBody(
+  bytes: Uint8Array,
+  limits: Pick<ApiLimits, 'bodyDepth' | 'bodyValues'>,
+): unknown {
+  if (bytes.length === 0) return undefined;
+  const text = decode(bytes);
+  requireModest(text, limits);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // The parser's own message quotes the body, which may hold a secret.
+    throw invalidJson('The body is not valid JSON', cause);
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw invalidJson('The body is not valid UTF-8', cause);
+  }
+}
+
+/**
+ * Looks through the text once, before anything is built from it. What is no JSON passes here and fails in the parser.
+ * A field named twice is refused because programs disagree on which of the two counts.
+ */
+function requireModest(
+  text: string,
+  { bodyDepth, bodyValues }: Pick<ApiLimits, 'bodyDepth' | 'bodyValues'>,
+): void {
+  /** One for each open bracket: the names in an object, null in an array. */
+  const open: (Set<string> | null)[] = [];
+  let nameNext = false;
+  let parts = 1;
+  for (let index = 0; index < text.length; index += 1) {
+    switch (text[index]) {
+      case '"': {
+        const end = endOfString(text, index);
+        const names = open.at(-1);
+        if (nameNext && names) addName(names, text.slice(index, end + 1));
+        nameNext = false;
+        index = end;
+        break;
+      }
+      case '{':
+        open.push(new Set());
+        nameNext = true;
+        break;
+      case '[':
+        open.push(null);
+        nameNext = false;
+        break;
+      case '}':
+      case ']':
+        open.pop();
+        nameNext = false;
+        break;
+      case ',':
+        parts += 1;
+        nameNext = open.at(-1) instanceof Set;
+        break;
+      default:
+    }
+    if (open.length > bodyDepth) throw tooComplex(`is nested more than ${bodyDepth} levels deep`);
+    if (parts > bodyValues) throw tooComplex(`has more than ${bodyValues} values`);
+  }
+}
+
+/** Index of the closing quote; the end of the text when there is none. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index += 1) {
+    if (text[index] === '\\') index += 1;
+    else if (text[index] === '"') return index;
+  }
+  return text.length;
+}
+
+function addName(names: Set<string>, quoted: string): void {
+  const name = quoted.includes('\\') ? unescape(quoted) : quoted.slice(1, -1);
+  if (names.has(name)) {
+    throw new ApiError('INVALID_JSON', `The body names the field '${name.slice(0, 100)}' twice`, {
+      hint: 'Give each field once.',
+      details: { field: name.slice(0, 100) },
+    });
+  }
+  if (name === '__proto__') throw invalidJson("The body has a field '__proto__'");
+  names.add(name);
+}
+
+function unescape(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    // No valid JSON string: the parser says so for the whole body.
+    return quoted;
+  }
+}
+
+function invalidJson(message: string, cause?: unknown): ApiError {
+  return new ApiError('INVALID_JSON', message, { hint: 'Send one JSON object in UTF-8.', cause });
+}
+
+function tooComplex(what: string): ApiError {
+  return new ApiError('INVALID_REQUEST', `The body ${what}`, { hint: 'No route takes such a body.' });
+}

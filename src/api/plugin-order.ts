@@ -1,0 +1,187 @@
+/**
+ * What is done for every request, in its order: guards, who is calling, the rate limit, whether there is such a route,
+ * whether the caller may use it; then the body, its validation, the idempotency key, the handler; then the envelope.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../base/clock.ts';
+import { BugError } from '../base/errors.ts';
+import type { IdempotencyStore } from '../db/idempotency.ts';
+import { ApiError } from './api-error.ts';
+import { identify, type Caller } from './authentication.ts';
+import type { PatientResponses } from './connections.ts';
+import type { Credentials } from './credentials.ts';
+import { errorEnvelope, metaOf, successEnvelope } from './envelope.ts';
+import { toApiError } from './framework-errors.ts';
+import { hostRefusal } from './host-guard.ts';
+import { beginIdempotent, type RunningRequest } from './idempotency.ts';
+import { parseJsonBody } from './json-body.ts';
+import type { ApiLimits } from './limits.ts';
+import { originRefusal } from './origin-guard.ts';
+import { type Quota, type RateLimits, quotaHeaders, tooMany } from './rate-limits.ts';
+import { type ApiApp, prefixOf } from './route.ts';
+import { declareRoute, pathOf, type RouteTable } from './route-table.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
+import type { Tokens } from './tokens.ts';
+import { createValidatorCompiler } from './validation.ts';
+
+/** What is known of a request once it has passed the guards. */
+export interface Arrival {
+  readonly caller: Caller;
+  readonly quota: Quota;
+  /** When it carries an idempotency key, and is the first with it. */
+  running: RunningRequest | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    arrival: Arrival | null;
+  }
+}
+
+export interface HookParts {
+  readonly clock: Clock;
+  readonly limits: ApiLimits;
+  readonly rateLimits: RateLimits;
+  readonly tokens: Tokens;
+  readonly credentials: Credentials;
+  readonly idempotency: IdempotencyStore;
+  readonly table: RouteTable;
+  readonly patient: PatientResponses;
+  readonly stopping: AbortSignal;
+  /** The port that is listened on, for requests that come by no connection of their own. */
+  port(): number | undefined;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function arrivalOf(request: FastifyRequest): Arrival {
+  if (request.arrival === null) throw new BugError('a handler runs for a request that was not let in');
+  return request.arrival;
+}
+
+/** Must be called before routes are registered. */
+export function installHooks(app: ApiApp, parts: HookParts): void {
+  const { clock, limits, table } = parts;
+  app.decorateRequest('arrival', null);
+  app.addHook('onRoute', (route) => declareRoute(route, table, limits.handlerTimeoutMs));
+
+  const compile = createValidatorCompiler();
+  app.setValidatorCompiler<object>(({ schema, httpPart }) => compile(schema, httpPart));
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body, limits),
+  );
+
+  app.addHook('onRequest', async (request, reply) => await letIn(request, reply, parts));
+  app.addHook('preHandler', async (request, reply) => await startIdempotent(request, reply, parts));
+  app.addHook('preSerialization', async (request, _reply, payload) => {
+    if (request.routeOptions.config.produces !== undefined) return payload;
+    return successEnvelope(payload, metaOf(request.id, clock.now()));
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    keepResponse(request, reply, payload);
+    return payload;
+  });
+  app.setErrorHandler((error, request, reply) => {
+    sendError(toApiError(error), request, reply, clock);
+  });
+}
+
+/** @throws {ApiError} for every request that does not get further */
+async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookParts): Promise<void> {
+  const { rateLimits, table } = parts;
+  reply.headers(SECURITY_HEADERS);
+  reply.header('x-request-id', request.id);
+  const refusal =
+    hostRefusal(request.raw, request.originalUrl, portOf(request.raw) ?? parts.port()) ??
+    originRefusal(request.headers);
+  if (refusal !== undefined) {
+    // They spend nothing: the page of another site must not use up what programs of this machine need.
+    reply.headers(quotaHeaders(rateLimits.lookForAddress(request.ip)));
+    throw refusal;
+  }
+
+  const caller = await identify(request.raw, parts.tokens, parts.credentials);
+  const quota =
+    caller.kind === 'credential' ? rateLimits.takeForPlan() : rateLimits.takeForAddress(request.ip);
+  reply.headers(quotaHeaders(quota));
+  request.arrival = { caller, quota, running: undefined };
+  const { config } = request.routeOptions;
+  if (!quota.accepted && config.limit !== 'deferred') throw tooMany('requests', quota);
+
+  if (parts.stopping.aborted) {
+    throw new ApiError('SHUTTING_DOWN', 'The agent is stopping', {
+      hint: 'Try again when it runs again.',
+      headers: { connection: 'close' },
+    });
+  }
+  if (request.is404) throw table.missing(request.method, request.originalUrl);
+  if (config.scope !== 'public' && caller.kind === 'anonymous') throw caller.problem();
+  if (config.duration === 'waits') parts.patient.add(reply.raw);
+}
+
+function portOf(request: IncomingMessage): number | undefined {
+  return request.socket.localPort;
+}
+
+async function startIdempotent(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { idempotency, clock }: HookParts,
+): Promise<FastifyReply | undefined> {
+  const key = request.headers['idempotency-key'];
+  const arrival = arrivalOf(request);
+  if (request.method !== 'POST' || request.routeOptions.config.idempotent === false) return undefined;
+  if (key === undefined || arrival.caller.kind !== 'credential') return undefined;
+  const path = pathOf(request.originalUrl);
+  const { query, body } = request;
+  const beginning = beginIdempotent(
+    idempotency,
+    { key: String(key), caller: arrival.caller.apiKey, path, query, body },
+    clock,
+  );
+  if (beginning.kind === 'run') {
+    arrival.running = beginning.running;
+    return undefined;
+  }
+  const { status, headers, body: text } = beginning.response;
+  // The body names the request that had the effect, and so does the header.
+  const { meta }: { readonly meta: { readonly request_id: string } } = JSON.parse(text);
+  reply.code(status).headers(headers).type(JSON_TYPE);
+  reply.header('x-request-id', meta.request_id).header('idempotent-replayed', 'true');
+  return reply.send(text);
+}
+
+const KEPT_HEADERS = ['location', 'etag', 'preference-applied'] as const;
+
+function keepResponse(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
+  const running = request.arrival?.running;
+  if (running === undefined) return;
+  if (typeof payload !== 'string') {
+    running.abandon();
+    return;
+  }
+  const headers: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = reply.getHeader(name);
+    if (value !== undefined) headers[name] = String(value);
+  }
+  running.finish({ status: reply.statusCode, headers, body: payload }, prefixOf(request));
+}
+
+function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, clock: Clock): void {
+  const quota = request.arrival?.quota;
+  // Where the limit was left to the handler, whatever does not succeed has met it.
+  const refused = quota?.accepted === false && error.code !== 'RATE_LIMIT_EXCEEDED';
+  const shown = refused ? tooMany('requests', quota) : error;
+  if (shown.code === 'INTERNAL_ERROR') {
+    request.log.error({ err: shown.cause, request_id: request.id }, 'A request failed');
+  }
+  // What a handler had said of a response that is not to be.
+  for (const name of ['location', 'etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
+  reply.code(shown.statusCode).headers(shown.headers).type(JSON_TYPE);
+  reply.send(JSON.stringify(errorEnvelope(shown, metaOf(request.id, clock.now()))));
+}

@@ -1,0 +1,30 @@
+import type { SnapshotChange as CatalogChange, SnapshotSummary } from '../../jobs/agent.ts';
+import type { Snapshot, SnapshotChange } from '../schemas/snapshot.ts';
+import { shownDestination } from './redact.ts';
+import { timestamp } from './time.ts';
+
+export function presentSnapshot(summary: SnapshotSummary): Snapshot {
+  return {
+    id: summary.id,
+    source: summary.source,
+    destination: shownDestination(summary.destination),
+    host: summary.host,
+    tags: [...summary.tags],
+    pinned: summary.pinned,
+    partial: summary.partial,
+    created_at: timestamp(summary.created_at),
+    files_count: summary.files,
+    size_bytes: summary.size_bytes,
+    backup_id: summary.backup_id,
+  };
+}
+
+export function presentChange(change: CatalogChange): SnapshotChange {
+  return {
+    path: change.path,
+    path_b64: change.path_b64,
+    change: change.change,
+    size_before: change.size_before,
+    size_after: change.size_after,
+  };
+}

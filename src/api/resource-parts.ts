@@ -1,0 +1,12 @@
+import type { Clock } from '../base/clock.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Agent } from '../jobs/agent.ts';
+
+/** What the routes of the resources work with. */
+export interface ResourceParts {
+  readonly agent: Agent;
+  readonly clock: Clock;
+  /** As they are at the moment. */
+  readonly settings: () => Settings;
+  readonly stateDirectory: string;
+}

@@ -1,0 +1,152 @@
+import { isUtf8, textOfBytes } from '../base/byte-path.ts';
+import type { Agent, SnapshotSummary } from '../jobs/agent.ts';
+import type { RestoreSpec } from '../jobs/job.ts';
+import { ApiError } from './api-error.ts';
+import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
+import { presentRestore } from './presentation/restore.ts';
+import { badField, readPath, readPathB64, readTime } from './request-values.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';
+import type { ApiApp } from './route.ts';
+import { Restore, RestoreRequest } from './schemas/restore.ts';
+
+const RESTORE: JobKind<Restore> = {
+  type: 'restore',
+  path: '/restore',
+  tag: 'Restores',
+  schema: Restore,
+  notFound: 'RESTORE_NOT_FOUND',
+  bySource: false,
+  present: presentRestore,
+};
+
+export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
+  const answer = answersNewJobs(app, parts, RESTORE);
+  app.post(
+    '/restore',
+    {
+      schema: { body: RestoreRequest, response: { 200: Restore, 202: Restore } },
+      config: { scope: 'api', tag: 'Restores', summary: 'Restore files of a snapshot', duration: 'waits' },
+    },
+    async (request, reply) => {
+      const { body } = request;
+      requirePlace(body);
+      const paths = (body.paths ?? []).map(readRestorePath);
+      const snapshot = await findSnapshot(parts.agent, body);
+      const spec: RestoreSpec = {
+        type: 'restore',
+        destination: snapshot.destination,
+        snapshot_id: snapshot.id,
+        paths,
+        target: await placeOf(body, snapshot, parts),
+        options: {
+          overwrite: body.options?.overwrite ?? 'never',
+          dry_run: body.options?.dry_run ?? false,
+          verify: body.options?.verify ?? true,
+          delete_extra: body.options?.delete_extra ?? false,
+          restore_ownership: body.options?.restore_ownership ?? false,
+        },
+      };
+      return await answer(request, reply, await parts.agent.submit(spec, 'api'));
+    },
+  );
+  jobRoutes(app, parts, RESTORE);
+}
+
+/** @throws {ApiError} MISSING_FIELD, INVALID_TARGET */
+function requirePlace({ target, in_place: inPlace }: RestoreRequest): void {
+  if (target === undefined && inPlace !== true) {
+    throw new ApiError('MISSING_FIELD', "The field 'target' is missing", {
+      hint: 'Name a directory as target, or set in_place to true.',
+      details: { field: 'target' },
+    });
+  }
+  if (target !== undefined && inPlace === true) {
+    throw invalidTarget(
+      'target_and_in_place',
+      'Both target and in_place are given',
+      'Leave one of them out.',
+    );
+  }
+}
+
+/** Null for in place. */
+async function placeOf(
+  { target }: RestoreRequest,
+  snapshot: SnapshotSummary,
+  { settings, stateDirectory }: ResourceParts,
+): Promise<string | null> {
+  const rules = { settings: settings(), stateDirectory };
+  if (target === undefined) {
+    await checkInPlace(snapshot.source, rules);
+    return null;
+  }
+  readPath('target', target);
+  return await checkTarget(target, rules);
+}
+
+type RequestPath = NonNullable<RestoreRequest['paths']>[number];
+
+function readRestorePath(path: RequestPath, index: number): RestoreSpec['paths'][number] {
+  if (typeof path === 'string') {
+    readPath(`paths.${index}`, path);
+    return path;
+  }
+  const bytes = readPathB64(`paths.${index}.path_b64`, path.path_b64);
+  // Text stays text, so that a job shows its paths in one way.
+  return isUtf8(bytes) ? textOfBytes(bytes) : { b64: Buffer.from(bytes, 'latin1').toString('base64') };
+}
+
+/** @throws {ApiError} MISSING_FIELD, INVALID_REQUEST, BACKUP_NOT_FOUND, SNAPSHOT_NOT_FOUND */
+async function findSnapshot(agent: Agent, body: RestoreRequest): Promise<SnapshotSummary> {
+  const { snapshot_id: id, backup_id: backupId, source, at } = body;
+  const given = [id, backupId, source].filter((value) => value !== undefined);
+  if (given.length === 0) {
+    throw new ApiError('MISSING_FIELD', 'Nothing says what to restore', {
+      hint: 'Give snapshot_id, backup_id or source.',
+      details: { field: 'snapshot_id' },
+    });
+  }
+  if (given.length > 1) {
+    throw badField('snapshot_id', 'stands beside backup_id or source', 'Give one of the three.');
+  }
+  if (at !== undefined && source === undefined) {
+    throw badField('at', 'stands without source', 'Give source with it, or leave it out.');
+  }
+  if (id !== undefined) return await agent.snapshot(id);
+  if (backupId !== undefined) return await agent.snapshot(snapshotOfBackup(agent, backupId));
+  readPath('source', source ?? '');
+  return await newestUntil(agent, source ?? '', at === undefined ? undefined : readTime('at', at));
+}
+
+function snapshotOfBackup(agent: Agent, id: string): string {
+  const job = agent.job(id);
+  if (job === undefined || job.type !== 'backup') {
+    throw new ApiError('BACKUP_NOT_FOUND', 'There is no backup with this id', {
+      hint: 'GET /backup lists those that there are.',
+    });
+  }
+  if (job.snapshot_id !== null) return job.snapshot_id;
+  throw new ApiError('SNAPSHOT_NOT_FOUND', `This backup has made no snapshot: it is ${job.status}`, {
+    hint: 'Choose a completed backup that was no dry run.',
+  });
+}
+
+/** Snapshots looked at at once. */
+const BATCH = 100;
+
+async function newestUntil(agent: Agent, source: string, at: number | undefined): Promise<SnapshotSummary> {
+  let before: string | undefined;
+  for (;;) {
+    const found = await agent.snapshots({ source, limit: BATCH, before });
+    const match = found.find(({ created_at: created }) => at === undefined || created <= at);
+    if (match !== undefined) return match;
+    before = found.at(-1)?.id;
+    if (found.length < BATCH) break;
+  }
+  throw new ApiError(
+    'SNAPSHOT_NOT_FOUND',
+    `There is no snapshot of ${source}${at === undefined ? '' : ' from before that time'}`,
+    { hint: 'GET /snapshots lists those that there are.' },
+  );
+}

@@ -1,0 +1,153 @@
+/** Whether files may be restored to a directory: asked before the job is queued, so that the person hears of it at once. */
+import { constants } from 'node:fs';
+import { access, realpath, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { errnoOf } from '../base/errors.ts';
+import type { Settings } from '../config/settings.ts';
+import { ApiError } from './api-error.ts';
+
+export type TargetFault =
+  | 'not_absolute'
+  | 'target_and_in_place'
+  | 'not_a_directory'
+  | 'not_writable'
+  | 'not_allowed'
+  | 'inside_state_directory'
+  | 'inside_repository';
+
+export interface TargetRules {
+  readonly settings: Settings;
+  readonly stateDirectory: string;
+}
+
+export function invalidTarget(reason: TargetFault, message: string, hint: string, target?: string): ApiError {
+  return new ApiError('INVALID_TARGET', message, {
+    hint,
+    details: { reason, ...(target === undefined ? {} : { path: target }) },
+  });
+}
+
+/**
+ * The target with `..` and doubled slashes resolved. It need not exist.
+ * @throws {ApiError} INVALID_TARGET
+ */
+export async function checkTarget(target: string, rules: TargetRules): Promise<string> {
+  if (!path.isAbsolute(target)) {
+    throw invalidTarget('not_absolute', 'The target is not an absolute path', 'Write it in full.', target);
+  }
+  const resolved = path.resolve(target);
+  const { existing, real } = await locate(resolved);
+  await requireOutside(real, resolved, rules);
+  await requireAllowed(real, resolved, rules.settings);
+  await requireWritable(existing, resolved);
+  return resolved;
+}
+
+/**
+ * For a restore to where the files were.
+ * @throws {ApiError} INVALID_TARGET
+ */
+export async function checkInPlace(source: string, { settings }: TargetRules): Promise<void> {
+  await requireAllowed((await locate(path.resolve(source))).real, source, settings);
+}
+
+interface Place {
+  /** The path itself, or the nearest directory above it that exists. */
+  readonly existing: string;
+  /** The whole path with the links of that part resolved. */
+  readonly real: string;
+}
+
+async function locate(whole: string): Promise<Place> {
+  let existing = whole;
+  for (;;) {
+    try {
+      const real = await realpath(existing);
+      return { existing, real: path.join(real, path.relative(existing, whole)) };
+    } catch (error) {
+      // A file on the way up, or a directory that may not be looked into, is reported when it is looked at itself.
+      const above = path.dirname(existing);
+      if (above === existing) throw notWritable(whole, whole, error);
+      existing = above;
+    }
+  }
+}
+
+async function requireOutside(real: string, target: string, rules: TargetRules): Promise<void> {
+  const { stateDirectory, settings } = rules;
+  if (isInside((await locate(path.resolve(stateDirectory))).real, real)) {
+    throw invalidTarget(
+      'inside_state_directory',
+      'The target lies in the state directory of the agent',
+      'Choose another directory.',
+      target,
+    );
+  }
+  for (const { url } of settings.destinations) {
+    const directory = localDirectory(url);
+    if (directory === undefined || !isInside((await locate(directory)).real, real)) continue;
+    throw invalidTarget(
+      'inside_repository',
+      'The target lies in a directory that backups are stored in',
+      'Choose another directory.',
+      target,
+    );
+  }
+}
+
+async function requireAllowed(real: string, target: string, { restore }: Settings): Promise<void> {
+  if (restore.allowedRoots.length === 0) return;
+  for (const root of restore.allowedRoots) {
+    if (isInside((await locate(path.resolve(root))).real, real)) return;
+  }
+  throw invalidTarget(
+    'not_allowed',
+    `The settings do not allow restoring to ${target}`,
+    'Choose a directory below one of restore.allowedRoots, or add it there.',
+    target,
+  );
+}
+
+async function requireWritable(existing: string, target: string): Promise<void> {
+  try {
+    if (!(await stat(existing)).isDirectory()) {
+      throw invalidTarget(
+        'not_a_directory',
+        `${existing} is not a directory`,
+        'Choose a directory, or a path that does not exist yet.',
+        target,
+      );
+    }
+    await access(existing, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw notWritable(existing, target, error);
+  }
+}
+
+function notWritable(existing: string, target: string, cause: unknown): ApiError {
+  const quoted = `'${existing.replaceAll("'", String.raw`'\''`)}'`;
+  const hint =
+    errnoOf(cause) === 'EROFS'
+      ? `If the agent runs as a service, allow it with "sudo systemctl edit holdfast" and ReadWritePaths=${existing}.`
+      : `Allow it with: sudo setfacl -m u:${userInfo().username}:rwx ${quoted}`;
+  return new ApiError('INVALID_TARGET', `The agent may not write to ${existing}`, {
+    hint,
+    details: { reason: 'not_writable', path: target },
+    cause,
+  });
+}
+
+/** The directory of a destination on this machine. */
+function localDirectory(url: string): string | undefined {
+  if (path.isAbsolute(url)) return path.resolve(url);
+  if (!/^file:\/\/\//i.test(url) || !URL.canParse(url)) return undefined;
+  return path.resolve(fileURLToPath(url));
+}
+
+function isInside(directory: string, place: string): boolean {
+  const way = path.relative(directory, place);
+  return way === '' || (way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way));
+}

@@ -1,0 +1,107 @@
+/** How a resource declares its routes. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { type TProperties, type TSchema, Type } from 'typebox';
+import type { Cursors } from './cursor.ts';
+
+/**
+ * What routes are registered on. A route gives its `data` schema as `schema.response[status]`, and its handler returns
+ * that data: the envelope is put around both when the route is registered. Object schemas of bodies and query strings
+ * are closed with `additionalProperties: false`; a route without such a schema takes no field at all.
+ */
+export type ApiApp = FastifyInstance<
+  Server,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+export interface RouteFacts {
+  /** `public`: no token is needed. `api`: a bearer token is. */
+  readonly scope: 'public' | 'api';
+  /** False only for a POST whose responses must never be kept. */
+  readonly idempotent?: boolean;
+  /** What it does, for the API description. */
+  readonly summary?: string;
+  /** What it belongs to there. */
+  readonly tag?: string;
+  /**
+   * `waits`: the response may be silent for long (events, `Prefer: wait`); `streams`: it may take long, but not be
+   * silent. Others have to answer in time.
+   */
+  readonly duration?: 'waits' | 'streams';
+  /** Media type of a response that has no envelope. */
+  readonly produces?: string;
+  /** The rate limit is told to the handler instead of being enforced before it. */
+  readonly limit?: 'deferred';
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends Partial<RouteFacts> {}
+
+  interface FastifyInstance {
+    readonly cursors: Cursors;
+  }
+}
+
+/** Starts of the paths under which the whole API is registered. */
+export const PREFIXES = ['/v1', '/api/v1'] as const;
+
+/** The prefix a request came by, for links that stay below it. */
+export function prefixOf(request: { readonly url: string }): (typeof PREFIXES)[number] {
+  return request.url.startsWith('/api/') ? '/api/v1' : '/v1';
+}
+
+interface ReplyHead {
+  statusCode: number;
+  header(name: string, value: string): unknown;
+}
+
+/** Makes the response a 202 whose `Location` is `path` below the prefix of the request, and gives the data back. */
+export function accepted<Data>(
+  reply: ReplyHead,
+  request: { readonly url: string },
+  path: `/${string}`,
+  data: Data,
+): Data {
+  reply.statusCode = 202;
+  reply.header('location', `${prefixOf(request)}${path}`);
+  return data;
+}
+
+export interface Page<Item> {
+  readonly items: Item[];
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+}
+
+/** `next` is what `app.cursors.seal` gave, or null on the last page. */
+export function page<Item>(items: readonly Item[], next: string | null): Page<Item> {
+  return { items: [...items], has_more: next !== null, next_cursor: next };
+}
+
+/** Schema of a page of such items. */
+export function PageOf<Item extends TSchema>(item: Item) {
+  return Type.Object({
+    items: Type.Array(item),
+    has_more: Type.Boolean(),
+    next_cursor: Type.Union([Type.String(), Type.Null()]),
+  });
+}
+
+/** Schema of the query string of a list: its filters beside `limit` and `cursor`. */
+export function ListQuery<Filters extends TProperties>(
+  filters: Filters,
+  limits: { readonly default: number; readonly maximum: number } = { default: 20, maximum: 100 },
+) {
+  return Type.Object(
+    {
+      ...filters,
+      limit: Type.Integer({ minimum: 1, maximum: limits.maximum, default: limits.default }),
+      cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 8192 })),
+    },
+    { additionalProperties: false },
+  );
+}

@@ -1,0 +1,59 @@
+import { type Static, Type } from 'typebox';
+import { JOB_FIELDS } from './job.ts';
+import { Count, IdInput, Nullable, PathB64Input, PathInput, TimeInput } from './values.ts';
+
+/** Most paths that one request may name. */
+const MAX_PATHS = 1000;
+
+const OverwriteMode = Type.Enum(['never', 'if_changed', 'if_newer', 'always']);
+
+export const RestoreRequest = Type.Object(
+  {
+    snapshot_id: Type.Optional(IdInput),
+    backup_id: Type.Optional(IdInput),
+    source: Type.Optional(PathInput),
+    at: Type.Optional(TimeInput),
+    paths: Type.Optional(
+      Type.Array(
+        Type.Union([PathInput, Type.Object({ path_b64: PathB64Input }, { additionalProperties: false })]),
+        { minItems: 1, maxItems: MAX_PATHS },
+      ),
+    ),
+    target: Type.Optional(PathInput),
+    in_place: Type.Optional(Type.Boolean()),
+    options: Type.Optional(
+      Type.Object(
+        {
+          overwrite: Type.Optional(OverwriteMode),
+          dry_run: Type.Optional(Type.Boolean()),
+          verify: Type.Optional(Type.Boolean()),
+          delete_extra: Type.Optional(Type.Boolean()),
+          restore_ownership: Type.Optional(Type.Boolean()),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type RestoreRequest = Static<typeof RestoreRequest>;
+
+export const Restore = Type.Object({
+  ...JOB_FIELDS,
+  type: Type.Literal('restore'),
+  snapshot_id: Type.String(),
+  paths: Type.Array(Type.Union([Type.String(), Type.Object({ path_b64: Type.String() })])),
+  target: Nullable(Type.String()),
+  in_place: Type.Boolean(),
+  options: Type.Object({
+    overwrite: OverwriteMode,
+    dry_run: Type.Boolean(),
+    verify: Type.Boolean(),
+    delete_extra: Type.Boolean(),
+    restore_ownership: Type.Boolean(),
+  }),
+  files_restored: Count,
+  files_skipped: Count,
+  files_failed: Count,
+});
+export type Restore = Static<typeof Restore>;

@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox';
+import { Count, IdInput, Nullable, PathInput, Time } from './values.ts';
+
+export const Snapshot = Type.Object({
+  id: Type.String(),
+  source: Type.String(),
+  destination: Type.String(),
+  host: Type.String(),
+  tags: Type.Array(Type.String()),
+  pinned: Type.Boolean(),
+  partial: Type.Boolean(),
+  created_at: Time,
+  files_count: Count,
+  size_bytes: Count,
+  backup_id: Nullable(Type.String()),
+});
+export type Snapshot = Static<typeof Snapshot>;
+
+export const SnapshotChange = Type.Object({
+  path: Type.String(),
+  path_b64: Nullable(Type.String()),
+  change: Type.Enum(['added', 'removed', 'modified', 'type_changed', 'metadata']),
+  size_before: Nullable(Count),
+  size_after: Nullable(Count),
+});
+export type SnapshotChange = Static<typeof SnapshotChange>;
+
+export const SNAPSHOT_FILTERS = { source: Type.Optional(PathInput) };
+export const DIFF_FILTERS = { base: Type.Optional(IdInput) };
+
+export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });

@@ -1,0 +1,175 @@
+/** The Desktop API: everything it is made of, put together. */
+import { fastify, LogController, type FastifyBaseLogger } from 'fastify';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Clock } from '../base/clock.ts';
+import type { Settings } from '../config/settings.ts';
+import type { StateDatabase } from '../db/state-database.ts';
+import type { Agent } from '../jobs/agent.ts';
+import { agentDocuments, type MetricsText } from './agent-documents.ts';
+import { ApiError } from './api-error.ts';
+import { authRoutes } from './auth-routes.ts';
+import { backupRoutes } from './backup-routes.ts';
+import { type ConnectionEvents, createHttpServer, type PatientResponses } from './connections.ts';
+import { createCredentials, type Credentials } from './credentials.ts';
+import { createCursors } from './cursor.ts';
+import { eventRoutes } from './event-routes.ts';
+import { filesRoutes } from './files-routes.ts';
+import { hostRefusal } from './host-guard.ts';
+import { type ApiLimits, DEFAULT_LIMITS } from './limits.ts';
+import { endServer, listenOnLoopback, type Listening } from './listening.ts';
+import { answerRaw, malformedRequest } from './malformed-requests.ts';
+import { operationRoutes } from './operation-routes.ts';
+import { installHooks } from './plugin-order.ts';
+import { createRateLimits, quotaHeaders } from './rate-limits.ts';
+import { requestIdOf } from './request-id.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { restoreRoutes } from './restore-routes.ts';
+import { type ApiApp, PREFIXES } from './route.ts';
+import { createRouteTable, isDecodable, pathOf, type RouteTable } from './route-table.ts';
+import { snapshotRoutes } from './snapshot-routes.ts';
+import { statusRoutes } from './status-routes.ts';
+import { openApiKeys } from './token-key.ts';
+import { createTokens } from './tokens.ts';
+
+export interface ApiServerOptions {
+  readonly agent: Agent;
+  readonly state: Pick<StateDatabase, 'credentials' | 'rateLog' | 'idempotency'>;
+  readonly clock: Clock;
+  /** As they are at the moment. */
+  readonly settings: () => Settings;
+  readonly stateDirectory: string;
+  /** Of the program. */
+  readonly version: string;
+  readonly limits?: Partial<ApiLimits>;
+  /** Told of unforeseen failures. */
+  readonly logger?: FastifyBaseLogger;
+  readonly metrics?: () => Promise<MetricsText>;
+}
+
+export interface ApiServer {
+  /** For requests without a connection. Its routes are complete: none can be added. */
+  readonly app: ApiApp;
+  readonly credentials: Credentials;
+  readonly routes: RouteTable;
+  /**
+   * Listens on 127.0.0.1 and ::1; port 0 for any that is free.
+   * @throws {StateError} PORT_TAKEN, PORT_NOT_ALLOWED
+   */
+  listen(port: number): Promise<Listening>;
+  /** Takes no more requests, ends streams, and waits up to `graceMs` for the requests that are being answered. */
+  close(graceMs?: number): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const RESOURCES: readonly ((app: ApiApp, parts: ResourceParts) => void)[] = [
+  backupRoutes,
+  restoreRoutes,
+  filesRoutes,
+  snapshotRoutes,
+  eventRoutes,
+  operationRoutes,
+];
+
+/** Taken by no route, ever: what the router is shown in place of a path that it cannot take apart. */
+const NO_PATH = '/.not-a-path';
+const GRACE_MS = 5_000;
+
+/** @throws {StateError} when the state directory or its key are not private, or the key is damaged */
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { agent, state, clock, settings, stateDirectory, version } = options;
+  const limits: ApiLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const plan = (): Settings['plan'] => settings().plan;
+  const keys = await openApiKeys(stateDirectory);
+  const credentials = createCredentials(state.credentials, keys.secrets, clock);
+  const tokens = createTokens(keys.tokens, limits.tokenSeconds, clock);
+  const rateLimits = createRateLimits(state.rateLog, limits, plan, clock);
+  const table = createRouteTable();
+  const patient: PatientResponses = new WeakSet();
+  const stopping = new AbortController();
+  let listening: Listening | undefined;
+
+  const app = createApp(options, limits);
+  app.decorate('cursors', createCursors(keys.cursors));
+  installHooks(app, {
+    clock,
+    limits,
+    rateLimits,
+    tokens,
+    credentials,
+    idempotency: state.idempotency,
+    table,
+    patient,
+    stopping: stopping.signal,
+    port: () => listening?.port,
+  });
+  agentDocuments(app, { agent, table, version, metrics: options.metrics });
+  for (const prefix of PREFIXES) {
+    void app.register(
+      async (scoped) => {
+        authRoutes(scoped, { credentials, tokens, rateLimits });
+        statusRoutes(scoped, { agent, clock, plan });
+        for (const routes of RESOURCES) routes(scoped, { agent, clock, settings, stateDirectory });
+      },
+      { prefix },
+    );
+  }
+  await app.ready();
+
+  const refuse = (socket: Parameters<typeof answerRaw>[0], error: ApiError): void => {
+    const address = 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined;
+    answerRaw(socket, error, quotaHeaders(rateLimits.lookForAddress(address)), clock.now());
+  };
+  const events: ConnectionEvents = {
+    handle: (request, response) => app.routing(request, response),
+    malformed: (error, socket) => refuse(socket, malformedRequest(error)),
+    tunnel: (request, socket) => refuse(socket, tunnelRefusal(request, listening?.port)),
+  };
+  const four = createHttpServer(limits, patient, events);
+  const six = createHttpServer(limits, patient, events);
+
+  const close = async (graceMs = GRACE_MS): Promise<void> => {
+    stopping.abort();
+    // Ends the streams, so that the servers do not wait for them.
+    const closed = app.close();
+    await Promise.all([endServer(four, graceMs), endServer(six, graceMs)]);
+    await closed;
+  };
+  return {
+    app,
+    credentials,
+    routes: table,
+    async listen(port) {
+      listening = await listenOnLoopback(four, six, port);
+      return listening;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function createApp({ clock, logger }: ApiServerOptions, limits: ApiLimits): ApiApp {
+  return fastify({
+    ...(logger === undefined ? {} : { loggerInstance: logger }),
+    // A line for each request would be most of the log, and URLs name files.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: limits.bodyBytes,
+    // Paths of files are given in queries; parameters are ids. Its length is limited with the headers.
+    routerOptions: { maxParamLength: limits.headerBytes },
+    genReqId: (request) => requestIdOf(request.headers['x-request-id'], clock.now()),
+    rewriteUrl: ({ url = '/' }) => (url.startsWith('/') && isDecodable(pathOf(url)) ? url : NO_PATH),
+    return503OnClosing: false,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+}
+
+function tunnelRefusal(
+  request: Parameters<ConnectionEvents['tunnel']>[0],
+  port: number | undefined,
+): ApiError {
+  return (
+    hostRefusal(request, '*', request.socket.localPort ?? port) ??
+    new ApiError('METHOD_NOT_ALLOWED', 'The agent is no proxy', {
+      hint: 'Ask it for its own routes.',
+      headers: { allow: 'GET, HEAD, POST' },
+    })
+  );
+}

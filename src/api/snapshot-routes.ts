@@ -1,0 +1,73 @@
+import { ApiError } from './api-error.ts';
+import { presentChange, presentSnapshot } from './presentation/snapshot.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { type ApiApp, ListQuery, PageOf, page } from './route.ts';
+import { DIFF_FILTERS, Deleted, SNAPSHOT_FILTERS, Snapshot, SnapshotChange } from './schemas/snapshot.ts';
+import { IdParams } from './schemas/values.ts';
+
+export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
+  app.get(
+    '/snapshots',
+    {
+      schema: { querystring: ListQuery(SNAPSHOT_FILTERS), response: { 200: PageOf(Snapshot) } },
+      config: { scope: 'api', tag: 'Snapshots', summary: 'List snapshots' },
+    },
+    async ({ query: { limit, cursor, ...filters } }) => {
+      const before = app.cursors.open('/snapshots', filters, cursor);
+      // One more tells whether there are more.
+      const found = await agent.snapshots({ source: filters.source, limit: limit + 1, before });
+      const last = found.length > limit ? found[limit - 1] : undefined;
+      return page(
+        found.slice(0, limit).map(presentSnapshot),
+        last === undefined ? null : app.cursors.seal('/snapshots', filters, last.id),
+      );
+    },
+  );
+
+  app.get(
+    '/snapshots/:id',
+    {
+      schema: { params: IdParams, response: { 200: Snapshot } },
+      config: { scope: 'api', tag: 'Snapshots', summary: 'Read one snapshot' },
+    },
+    async ({ params }) => presentSnapshot(await agent.snapshot(params.id)),
+  );
+
+  app.delete(
+    '/snapshots/:id',
+    {
+      schema: { params: IdParams, response: { 200: Deleted } },
+      config: { scope: 'api', tag: 'Snapshots', summary: 'Forget one snapshot' },
+    },
+    async ({ params }) => {
+      const { id } = await agent.snapshot(params.id);
+      // What `latest` means may be another one by now.
+      if (id !== params.id) {
+        throw new ApiError('SNAPSHOT_NOT_FOUND', 'A snapshot is forgotten by its whole id only', {
+          hint: `That would be ${id}.`,
+        });
+      }
+      await agent.forgetSnapshot(id);
+      return { id, deleted: true as const };
+    },
+  );
+
+  app.get(
+    '/snapshots/:id/diff',
+    {
+      schema: {
+        params: IdParams,
+        querystring: ListQuery(DIFF_FILTERS),
+        response: { 200: PageOf(SnapshotChange) },
+      },
+      config: { scope: 'api', tag: 'Snapshots', summary: 'List what a snapshot changed' },
+    },
+    async ({ params: { id }, query: { limit, cursor, base } }) => {
+      const filters = { id, base };
+      const after = app.cursors.open('/snapshots/diff', filters, cursor);
+      const found = await agent.diff(id, base, limit, after);
+      const next = found.next === null ? null : app.cursors.seal('/snapshots/diff', filters, found.next);
+      return page(found.items.map(presentChange), next);
+    },
+  );
+}

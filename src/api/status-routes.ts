@@ -1,0 +1,149 @@
+/** `GET /status`: for anybody whether all is well, with a token also what is backed up where. */
+import { type Static, Type } from 'typebox';
+import type { Clock } from '../base/clock.ts';
+import type { Agent, DestinationStatus, PublicStatus, SourceStatus } from '../jobs/agent.ts';
+import type { Plan } from './limits.ts';
+import { arrivalOf } from './plugin-order.ts';
+import { shownDestination } from './presentation/redact.ts';
+import { maybeTimestamp, timestamp } from './presentation/time.ts';
+import type { Quota } from './rate-limits.ts';
+import type { ApiApp } from './route.ts';
+
+const Time = Type.String({ format: 'date-time' });
+const MaybeTime = Type.Union([Time, Type.Null()]);
+const MaybeBytes = Type.Union([Type.Integer(), Type.Null()]);
+
+const StatusData = Type.Object({
+  status: Type.Enum(['ok', 'degraded', 'error', 'starting', 'paused']),
+  version: Type.String(),
+  api_version: Type.Literal('v1'),
+  uptime_seconds: Type.Integer(),
+  time: Time,
+  jobs: Type.Object({ running: Type.Integer(), queued: Type.Integer() }),
+  last_backup: Type.Union([Type.Object({ status: Type.String(), finished_at: Time }), Type.Null()]),
+  next_run_at: MaybeTime,
+  checks: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      status: Type.Enum(['ok', 'warning', 'error']),
+      message: Type.String(),
+    }),
+  ),
+  plan: Type.Optional(Type.String()),
+  rate_limit: Type.Optional(
+    Type.Object({
+      limit: Type.Integer(),
+      remaining: Type.Integer(),
+      /** Seconds since 1970. */
+      reset: Type.Integer(),
+      window_seconds: Type.Integer(),
+    }),
+  ),
+  sources: Type.Optional(
+    Type.Array(
+      Type.Object({
+        path: Type.String(),
+        destination: Type.String(),
+        schedule: Type.Union([Type.String(), Type.Null()]),
+        last_good_backup_at: MaybeTime,
+        next_run_at: MaybeTime,
+        overdue: Type.Boolean(),
+        watching: Type.Boolean(),
+      }),
+    ),
+  ),
+  destinations: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String(),
+        url: Type.String(),
+        reachable: Type.Union([Type.Boolean(), Type.Null()]),
+        used_bytes: MaybeBytes,
+      }),
+    ),
+  ),
+  storage: Type.Optional(Type.Object({ used_bytes: Type.Integer(), free_bytes: MaybeBytes })),
+  watcher: Type.Optional(Type.Object({ status: Type.String(), directories: Type.Integer() })),
+  config: Type.Optional(
+    Type.Object({
+      status: Type.String(),
+      file: Type.String(),
+      error: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+});
+
+export interface StatusParts {
+  readonly agent: Pick<Agent, 'publicStatus' | 'fullStatus'>;
+  readonly clock: Clock;
+  readonly plan: () => Plan;
+}
+
+export function statusRoutes(app: ApiApp, { agent, clock, plan }: StatusParts): void {
+  app.get(
+    '/status',
+    {
+      config: {
+        scope: 'public',
+        tag: 'Status',
+        summary: 'Whether all is well; with a token, what is backed up where',
+      },
+      schema: { response: { 200: StatusData } },
+    },
+    async (request): Promise<Static<typeof StatusData>> => {
+      const { caller, quota } = arrivalOf(request);
+      if (caller.kind === 'anonymous') {
+        // Whoever shows a token wants the full status, and has to learn that the token is no good.
+        if (caller.tried) throw caller.problem();
+        return publicPart(agent.publicStatus(), clock);
+      }
+      const { sources, destinations, storage, watcher, config, ...more } = await agent.fullStatus();
+      return {
+        ...publicPart(more, clock),
+        plan: plan(),
+        rate_limit: rateLimitPart(quota),
+        sources: sources.map(sourcePart),
+        destinations: destinations.map(destinationPart),
+        storage,
+        watcher,
+        config,
+      };
+    },
+  );
+}
+
+function publicPart(status: PublicStatus, clock: Clock): Static<typeof StatusData> {
+  const { last_backup: last } = status;
+  return {
+    status: status.status,
+    version: status.version,
+    api_version: 'v1',
+    uptime_seconds: status.uptime_seconds,
+    time: timestamp(clock.now()),
+    jobs: status.jobs,
+    last_backup: last === null ? null : { status: last.status, finished_at: timestamp(last.finished_at) },
+    next_run_at: maybeTimestamp(status.next_run_at),
+    checks: [...status.checks],
+  };
+}
+
+function rateLimitPart(quota: Quota): NonNullable<Static<typeof StatusData>['rate_limit']> {
+  return {
+    limit: quota.limit,
+    remaining: quota.remaining,
+    reset: Math.ceil(quota.resetAtMs / 1000),
+    window_seconds: Math.round(quota.windowMs / 1000),
+  };
+}
+
+function sourcePart(source: SourceStatus) {
+  return {
+    ...source,
+    last_good_backup_at: maybeTimestamp(source.last_good_backup_at),
+    next_run_at: maybeTimestamp(source.next_run_at),
+  };
+}
+
+function destinationPart({ name, url, reachable, used_bytes }: DestinationStatus) {
+  return { name, url: shownDestination(url), reachable, used_bytes };
+}

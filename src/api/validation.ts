@@ -1,0 +1,109 @@
+/** Checks requests against the schemas of their routes, and says what is wrong in words. */
+import { Ajv, type ErrorObject } from 'ajv';
+import ajvFormats from 'ajv-formats';
+import { nearestName } from '../config/nearest-name.ts';
+import type { FastifyValidationResult } from 'fastify/types/schema.js';
+import { ApiError } from './api-error.ts';
+
+export type RequestPart = 'body' | 'querystring' | 'params' | 'headers';
+
+/** Compiles a schema for one part of a request. Bodies keep their types; text of URLs becomes what the schema says. */
+export function createValidatorCompiler(): (
+  schema: object,
+  part: string | undefined,
+) => FastifyValidationResult {
+  const options = {
+    allErrors: true,
+    removeAdditional: false,
+    useDefaults: true,
+    // Errors name the schema they come from: that is where near matches are found.
+    verbose: true,
+    strictTypes: false,
+    strictRequired: false,
+  } as const;
+  const bodies = new Ajv({ ...options, coerceTypes: false });
+  const texts = new Ajv({ ...options, coerceTypes: true });
+  for (const ajv of [bodies, texts]) ajvFormats.default(ajv);
+  // Ajv's own type says of `errors` that it may be there and undefined, which the framework's does not.
+  return (schema, part) => (part === 'body' ? bodies : texts).compile(schema) as FastifyValidationResult;
+}
+
+const MOST_PROBLEMS = 10;
+
+/** The response to a request that does not fit the schema. An unknown field comes first: it is often the missing one. */
+export function validationError(errors: readonly ErrorObject[], part: RequestPart): ApiError {
+  const unknown = errors.find(({ keyword }) => keyword === 'additionalProperties');
+  if (unknown !== undefined) return unknownField(unknown, part);
+  const missing = errors.find(({ keyword }) => keyword === 'required');
+  if (missing !== undefined) return missingField(missing, part);
+  if (
+    part === 'body' &&
+    errors.some(({ instancePath, keyword }) => instancePath === '' && keyword === 'type')
+  ) {
+    return new ApiError('INVALID_REQUEST', 'The body is not a JSON object', {
+      hint: 'Send a JSON object with the fields of this route.',
+      details: { problems: [{ field: '', message: 'must be object' }] },
+    });
+  }
+  const problems = errors
+    .filter(({ keyword }) => keyword !== 'if')
+    .slice(0, MOST_PROBLEMS)
+    .map((error) => ({ field: fieldOf(error.instancePath), message: wording(error) }));
+  const [first] = problems;
+  const message = first === undefined ? 'The request is not valid' : `'${first.field}' ${first.message}`;
+  return new ApiError('INVALID_REQUEST', message, {
+    hint: 'See /docs for what this route takes.',
+    details: { field: first?.field ?? '', problems },
+  });
+}
+
+function unknownField(error: ErrorObject, part: RequestPart): ApiError {
+  const { additionalProperty: name } = error.params as { readonly additionalProperty: string };
+  const near = nearestName(name, knownNames(error.parentSchema));
+  const what = part === 'querystring' ? 'query parameter' : 'field';
+  const field = join(fieldOf(error.instancePath), name);
+  return new ApiError('UNKNOWN_FIELD', `There is no ${what} '${field}'`, {
+    hint: near === undefined ? 'Leave it out.' : `Did you mean '${near}'?`,
+    details: {
+      field,
+      ...(near === undefined ? {} : { did_you_mean: join(fieldOf(error.instancePath), near) }),
+    },
+  });
+}
+
+function missingField(error: ErrorObject, part: RequestPart): ApiError {
+  const { missingProperty: name } = error.params as { readonly missingProperty: string };
+  const what = part === 'querystring' ? 'query parameter' : 'field';
+  const field = join(fieldOf(error.instancePath), name);
+  return new ApiError('MISSING_FIELD', `The ${what} '${field}' is missing`, {
+    hint: 'Give it a value.',
+    details: { field },
+  });
+}
+
+function knownNames(schema: ErrorObject['parentSchema']): readonly string[] {
+  const properties: unknown = schema?.['properties'];
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+}
+
+/** `/options/exclude/0` is `options.exclude.0`. */
+function fieldOf(instancePath: string): string {
+  const names = instancePath.split('/').slice(1);
+  return shortened(names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.'));
+}
+
+function join(parent: string, name: string): string {
+  return parent === '' ? shortened(name) : `${parent}.${shortened(name)}`;
+}
+
+function shortened(name: string): string {
+  return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+}
+
+function wording({ keyword, message, params }: ErrorObject): string {
+  if (keyword === 'enum' && Array.isArray(params['allowedValues'])) {
+    return `must be one of ${params['allowedValues'].join(', ')}`;
+  }
+  if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue'])}`;
+  return message ?? 'is not valid';
+}

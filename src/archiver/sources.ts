@@ -1,0 +1,104 @@
+/** The sources of a backup as the person named them, turned into what the archiver takes. */
+import { accessSync, constants, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { NeverPath } from './exclude.ts';
+import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { SourceError, errnoOf } from '../base/errors.ts';
+
+export interface Sources {
+  /** Absolute; symbolic links on the way to them are resolved, because none is followed in a source. */
+  readonly paths: readonly ByteString[];
+  /** What the person should know: a link that is only stored, a path that became another. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Looks at what was named. One that is absent among several is left to the backup, which records it.
+ * @throws {SourceError} INVALID_SOURCE when there is nothing to save
+ */
+export function resolveSources(
+  named: readonly string[],
+  workingDirectory: string,
+  never: readonly NeverPath[],
+): Sources {
+  const notes: string[] = [];
+  const found = named.map((name) => findSource(name, workingDirectory, notes));
+  const first = found[0];
+  if (first !== undefined && found.every(({ stats }) => stats === undefined)) {
+    throw invalid(
+      first.path,
+      'not_found',
+      found.length === 1 ? `${first.path} does not exist` : 'None of the sources exists',
+    );
+  }
+  for (const { path } of found) refuseOwnPlaces(path, never);
+  if (found.length === 1 && first?.stats !== undefined) requireReadable(first.path, first.stats);
+  return { paths: found.map(({ path }) => bytesOfText(path)), notes };
+}
+
+interface FoundSource {
+  readonly path: string;
+  readonly stats: Stats | undefined;
+}
+
+function findSource(name: string, workingDirectory: string, notes: string[]): FoundSource {
+  const wanted = resolve(workingDirectory, name);
+  // As with other tools a slash at the end means the directory behind a link.
+  const behindLink = /[^/]\/+$/.test(name);
+  const path = behindLink ? realPath(wanted) : inRealDirectory(wanted);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
+  if (stats?.isSymbolicLink() === true) {
+    notes.push(
+      `${path} is a symbolic link to ${readlinkSync(path)}: only the link is stored. To save what it points to, write ${name}/`,
+    );
+  }
+  return { path, stats };
+}
+
+function inRealDirectory(path: string): string {
+  const directory = dirname(path);
+  return directory === path ? path : join(realPath(directory), basename(path));
+}
+
+/** The path itself when there is nothing. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP'].includes(errnoOf(error) ?? '')) return path;
+    throw error;
+  }
+}
+
+function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
+  for (const place of never) {
+    const own = textOfBytes(place.path);
+    if (path === own || path.startsWith(`${own}/`))
+      throw invalid(path, 'inside_state_directory', `${path} is, or lies in, ${place.reason}`);
+  }
+}
+
+/** Of several sources an unreadable one is recorded; of one nothing would be left. */
+function requireReadable(path: string, stats: Stats): void {
+  if (stats.isSymbolicLink()) return;
+  try {
+    accessSync(path, stats.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK);
+  } catch (error) {
+    throw invalid(path, 'not_readable', `${path} cannot be read (${errnoOf(error) ?? 'error'})`);
+  }
+}
+
+const HINTS = {
+  not_found: 'Check the spelling, and that the drive is mounted.',
+  inside_state_directory: 'Name something else: a repository inside of itself would never end.',
+  not_readable: 'Run the backup as a user who may read it.',
+};
+
+function invalid(path: string, reason: keyof typeof HINTS, message: string): SourceError {
+  return new SourceError('INVALID_SOURCE', message, {
+    op: 'find source',
+    hint: HINTS[reason],
+    details: { path, reason },
+  });
+}

@@ -1,0 +1,123 @@
+/** Answers questions from a connection of its own; each answer is of one moment. */
+import type { ByteString } from '../base/byte-path.ts';
+import type { FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
+import { openForReading, type CatalogDatabase } from './catalog-database.ts';
+import { listFiles } from './file-list.ts';
+import { prepareHits, type HitQueries } from './hits.ts';
+import {
+  hasSource,
+  readSnapshots,
+  requireSnapshot,
+  summaryOf,
+  type CatalogSnapshot,
+  type KnownSnapshot,
+} from './known-snapshots.ts';
+import { GATHERED, type GatherLimits, type ListSource } from './list-search.ts';
+import { NameMemory } from './name-memory.ts';
+import { pathVersions } from './path-versions.ts';
+import { Places } from './places.ts';
+import { diffPage, type DiffPage } from './snapshot-diff.ts';
+
+/** Newest first; `before` is the last id of the page before. */
+export interface SnapshotRequest {
+  readonly source?: string | undefined;
+  readonly limit: number;
+  readonly before?: string | undefined;
+}
+
+export interface DiffRequest {
+  readonly id: string;
+  readonly base: string | undefined;
+  readonly limit: number;
+  readonly after: string | undefined;
+}
+
+export class CatalogReader {
+  readonly #database: CatalogDatabase;
+  readonly #destination: string;
+  readonly #gathered: GatherLimits;
+  readonly #queries: HitQueries;
+  readonly #places: Places;
+  readonly #names: NameMemory;
+  readonly #epoch: string;
+  #seen: unknown;
+  #snapshots: readonly KnownSnapshot[] = [];
+  #complete = '';
+
+  /** @param destination the name under which summaries tell where a snapshot is */
+  constructor(path: string, destination: string, gathered = GATHERED) {
+    this.#database = openForReading(path);
+    this.#destination = destination;
+    this.#gathered = gathered;
+    this.#queries = prepareHits(this.#database);
+    this.#places = new Places(this.#database);
+    this.#names = new NameMemory(this.#database);
+    this.#epoch = String(this.#database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).pluck().get());
+  }
+
+  files(query: FileQuery): FilePage {
+    return this.#at((source) => listFiles(source, query));
+  }
+
+  versions(path: string, source: string | undefined): readonly FileVersion[] {
+    return this.#at(({ snapshots }) =>
+      pathVersions(this.#database, this.#places, snapshots, path as ByteString, source),
+    );
+  }
+
+  diff({ id, base, limit, after }: DiffRequest): DiffPage {
+    return this.#at((source) => diffPage(source, id, base, limit, after));
+  }
+
+  snapshots({ source, limit, before }: SnapshotRequest): readonly CatalogSnapshot[] {
+    return this.#at(({ snapshots }) => {
+      const end =
+        before === undefined ? snapshots.length : snapshots.indexOf(requireSnapshot(snapshots, before));
+      return snapshots
+        .slice(0, end)
+        .filter((one) => hasSource(one, source))
+        .slice(-limit)
+        .toReversed()
+        .map((one) => summaryOf(one, this.#destination));
+    });
+  }
+
+  snapshot(id: string): CatalogSnapshot {
+    return this.#at(({ snapshots }) => summaryOf(requireSnapshot(snapshots, id), this.#destination));
+  }
+
+  /** Does a part of what the next search would wait for; false when there is nothing left to do. */
+  warm(): boolean {
+    return this.#at(() => this.#names.load());
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #at<T>(answer: (source: ListSource) => T): T {
+    return this.#database.transaction(() => {
+      this.#look();
+      return answer({
+        epoch: this.#epoch,
+        queries: this.#queries,
+        places: this.#places,
+        names: this.#names,
+        snapshots: this.#snapshots,
+        gathered: this.#gathered,
+      });
+    })();
+  }
+
+  /** Reads the snapshots again when something was written. Names count once a snapshot that has them is complete. */
+  #look(): void {
+    const seen: unknown = this.#database.pragma('data_version', { simple: true });
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    this.#snapshots = readSnapshots(this.#database);
+    const complete = this.#snapshots.filter((one) => one.complete).map(({ ordinal }) => ordinal);
+    if (complete.join() === this.#complete) return;
+    this.#complete = complete.join();
+    this.#names.outdate();
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * The index of all files of all snapshots of a repository: what the agent lists, searches and compares with. A cache: it
+ * may be deleted at any time and is built again from the repository.
+ *
+ * Two threads do the work. One answers questions, for as long as the catalog is open. The other brings the catalog up to
+ * date; it lives for one run, opens the repository itself, and gives up the keys with its end.
+ */
+import { Worker } from 'node:worker_threads';
+import { endWorkers } from '../base/end-workers.ts';
+import { BugError, RequestError } from '../base/errors.ts';
+import type { FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
+import { catalogPath, deleteCatalog, prepareCatalog } from './catalog-database.ts';
+import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
+import type { CatalogSnapshot } from './known-snapshots.ts';
+import {
+  errorOf,
+  type Failure,
+  type FromSync,
+  type RepositoryAccess,
+  type SyncSetup,
+  type ToSync,
+} from './messages.ts';
+import { QueryThread } from './query-thread.ts';
+import type { DiffPage } from './snapshot-diff.ts';
+import type { SyncProgress, SyncReport } from './sync.ts';
+
+export interface CatalogOptions {
+  readonly stateDirectory: string;
+  /** 32 hex digits. */
+  readonly repositoryId: string;
+  /** The name of the destination that the repository is in. */
+  readonly destination: string;
+  /** The file turned out to be damaged. It is empty from now on, until the next `sync`. */
+  readonly onDamaged?: () => void;
+}
+
+/**
+ * Opens the catalog of a repository, which is empty at first. One at a time may be open.
+ * @throws {StateError} READ_ERROR
+ */
+export function openCatalog(options: CatalogOptions): Catalog {
+  return new Catalog(options);
+}
+
+export class Catalog {
+  readonly #options: CatalogOptions;
+  readonly #path: string;
+  #queries: QueryThread;
+  /** The end of the last run that was asked for. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #damaged = false;
+  readonly #closing = new AbortController();
+
+  constructor(options: CatalogOptions) {
+    this.#options = options;
+    this.#path = catalogPath(options.stateDirectory, options.repositoryId);
+    prepareCatalog(this.#path);
+    this.#queries = this.#startQueries();
+  }
+
+  /**
+   * Takes in what is new in the repository and drops what is gone. One run at a time; others wait for their turn. Where
+   * an interrupted one stopped, the next one goes on.
+   * @throws {RepositoryError} {DestinationError} {StateError}
+   */
+  async sync(
+    access: RepositoryAccess,
+    onProgress: (progress: SyncProgress) => void,
+    signal: AbortSignal,
+  ): Promise<SyncReport> {
+    const run = this.#turn.then(async () => await this.#sync(access, onProgress, signal));
+    this.#turn = run.catch(() => undefined);
+    return await run;
+  }
+
+  /** @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE */
+  async files(query: FileQuery): Promise<FilePage> {
+    return (await this.#ask({ kind: 'files', query })) as FilePage;
+  }
+
+  /**
+   * One item for every snapshot that has the path, and one for every time it went; the newest first.
+   * @param path bytes as Latin-1
+   * @throws {RequestError} PATH_NOT_IN_SNAPSHOT, INVALID_REQUEST, SERVICE_UNAVAILABLE
+   */
+  async versions(path: string, source: string | undefined): Promise<readonly FileVersion[]> {
+    return (await this.#ask({ kind: 'versions', path, source })) as readonly FileVersion[];
+  }
+
+  /** @throws {RequestError} SNAPSHOT_NOT_FOUND, INVALID_CURSOR, SERVICE_UNAVAILABLE */
+  async diff(request: DiffRequest): Promise<DiffPage> {
+    return (await this.#ask({ kind: 'diff', request })) as DiffPage;
+  }
+
+  /** @throws {RequestError} SNAPSHOT_NOT_FOUND for an unknown `before`; SERVICE_UNAVAILABLE */
+  async snapshots(request: SnapshotRequest): Promise<readonly CatalogSnapshot[]> {
+    return (await this.#ask({ kind: 'snapshots', request })) as readonly CatalogSnapshot[];
+  }
+
+  /** @throws {RequestError} SNAPSHOT_NOT_FOUND, SERVICE_UNAVAILABLE */
+  async snapshot(id: string): Promise<CatalogSnapshot> {
+    return (await this.#ask({ kind: 'snapshot', id })) as CatalogSnapshot;
+  }
+
+  /** Interrupts a run that is on its way. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#turn;
+    await this.#queries.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #ask(question: Parameters<QueryThread['ask']>[0]): Promise<unknown> {
+    if (this.#damaged) throw beingRebuilt();
+    try {
+      return await this.#queries.ask(question);
+    } catch (cause) {
+      if (this.#damaged) throw beingRebuilt(cause);
+      throw cause;
+    }
+  }
+
+  async #sync(
+    access: RepositoryAccess,
+    onProgress: (progress: SyncProgress) => void,
+    signal: AbortSignal,
+  ): Promise<SyncReport> {
+    if (this.#damaged) await this.#rebuild();
+    const setup: SyncSetup = { path: this.#path, repositoryId: this.#options.repositoryId, access };
+    let result = await this.#run(setup, onProgress, signal);
+    if ('failure' in result && result.failure.damaged) {
+      await this.#rebuild();
+      result = await this.#run(setup, onProgress, signal);
+    }
+    if ('failure' in result) throw errorOf(result.failure);
+    await this.#ask({ kind: 'warm' });
+    return result.report;
+  }
+
+  async #run(
+    setup: SyncSetup,
+    onProgress: (progress: SyncProgress) => void,
+    signal: AbortSignal,
+  ): Promise<{ readonly report: SyncReport } | { readonly failure: Failure }> {
+    signal.throwIfAborted();
+    this.#closing.signal.throwIfAborted();
+    const file = import.meta.url.endsWith('.ts') ? './catalog-worker.ts' : './catalog-worker.js';
+    const worker = new Worker(new URL(file, import.meta.url), { workerData: setup });
+    const stopMessage: ToSync = 'stop';
+    const stop = (): void => worker.postMessage(stopMessage, []);
+    const signals = [signal, this.#closing.signal];
+    for (const one of signals) one.addEventListener('abort', stop, { once: true });
+    try {
+      return await outcomeOf(worker, onProgress);
+    } catch (error) {
+      for (const one of signals) one.throwIfAborted();
+      throw error;
+    } finally {
+      for (const one of signals) one.removeEventListener('abort', stop);
+      await endWorkers([worker], stop);
+    }
+  }
+
+  async #rebuild(): Promise<void> {
+    await this.#queries.close();
+    deleteCatalog(this.#path);
+    prepareCatalog(this.#path);
+    this.#queries = this.#startQueries();
+    this.#damaged = false;
+  }
+
+  #startQueries(): QueryThread {
+    const setup = { path: this.#path, destination: this.#options.destination };
+    const thread = new QueryThread(setup, () => {
+      if (this.#damaged) return;
+      this.#damaged = true;
+      this.#options.onDamaged?.();
+    });
+    // Whoever asks next is told of the same error.
+    thread.ask({ kind: 'warm' }).catch(() => undefined);
+    return thread;
+  }
+}
+
+async function outcomeOf(
+  worker: Worker,
+  onProgress: (progress: SyncProgress) => void,
+): Promise<{ readonly report: SyncReport } | { readonly failure: Failure }> {
+  return await new Promise((resolve, reject) => {
+    worker.on('message', (message: FromSync) => {
+      if (message.kind === 'progress') onProgress(message.progress);
+      else if (message.kind === 'done') resolve({ report: message.report });
+      else if (message.failure.aborted) reject(new DOMException(message.failure.message, 'AbortError'));
+      else resolve({ failure: message.failure });
+    });
+    worker.on('error', (cause) => {
+      reject(new BugError('The thread that fills the catalog ended unexpectedly', { cause }));
+    });
+    worker.on('exit', (code) => reject(new BugError(`The thread that fills the catalog ended with ${code}`)));
+  });
+}
+
+function beingRebuilt(cause?: unknown): RequestError {
+  return new RequestError('SERVICE_UNAVAILABLE', 'The catalog of the files is being built again', {
+    hint: 'Try again in a few minutes.',
+    retry: 'later',
+    cause,
+  });
+}

@@ -1,0 +1,168 @@
+/**
+ * Lists and searches of files. A list is made in the way that is cheapest for it:
+ *
+ * - in order of the paths: by walking the tree from where the page begins;
+ * - few names match, or few entries lie below the directory: by gathering and sorting all of them;
+ * - else in the order of an index, passing over what does not match, which then is not much.
+ */
+import type { ByteString } from '../base/byte-path.ts';
+import { RequestError } from '../base/errors.ts';
+import { pathNames, pathOf } from '../browse/locate.ts';
+import type { FileItem, FilePage, FileQuery } from '../jobs/agent.ts';
+import { decodeCursor, encodeCursor, invalid, type Cursor } from './cursor.ts';
+import { fileItem } from './file-item.ts';
+import { gather, inIndexOrder, inOrderOfWalk, isWalk, pathOfHit, walk } from './found-entries.ts';
+import type { Hit } from './hits.ts';
+import { chooseSnapshots, type KnownSnapshot } from './known-snapshots.ts';
+import { compare, type InOrder } from './list-order.ts';
+import { matchesQuery, prepareSearch, type ListSource, type Scope, type Search } from './list-search.ts';
+import { compileNamePattern } from './name-pattern.ts';
+import { NODE_TYPE } from './schema.ts';
+import type { PathHit } from './tree-walk.ts';
+
+/** An entry, and its place in the list. */
+interface Placed extends PathHit, InOrder {
+  readonly scope: number;
+}
+
+/** @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE */
+export function listFiles(source: ListSource, query: FileQuery): FilePage {
+  const list = `files ${query.view} ${query.sort}`;
+  const after = query.after === undefined ? undefined : decodeCursor(query.after, source.epoch, list);
+  const chosen =
+    after === undefined ? chooseSnapshots(source.snapshots, query) : pinned(source.snapshots, after);
+  const path = pathOf(pathNames((query.path ?? '/') as ByteString));
+  const scopes: Scope[] = [];
+  const items: FileItem[] = [];
+  for (const snapshot of chosen) {
+    const found = enterScope(source, snapshot, path, query.view);
+    if (found === undefined) continue;
+    if ('top' in found) scopes.push(found);
+    else if (matchesQuery(found, query, compileNamePattern(query.q ?? ''))) {
+      items.push(fileItem(path, found, snapshot));
+    }
+  }
+  if (items.length > 0 && scopes.length === 0) return { items, next: null };
+  if (scopes.length === 0 && chosen.length > 0 && path !== '/') requireSome(source, chosen, path);
+  const search = prepareSearch(source, query, scopes, after);
+  const page: Placed[] = [];
+  for (const placed of merged(
+    scopes.map((scope, i) => placedHits(source, search, scope, i)),
+    query.sort,
+  )) {
+    page.push(placed);
+    if (page.length > query.limit) break;
+  }
+  const shown = page.slice(0, query.limit);
+  const last = page.length > query.limit ? shown.at(-1) : undefined;
+  return {
+    items: shown.flatMap(({ path: at, hit, scope }) => {
+      const snapshot = scopes[scope]?.snapshot;
+      return snapshot === undefined ? [] : [fileItem(at, hit, snapshot)];
+    }),
+    next:
+      last === undefined
+        ? null
+        : encodeCursor({
+            epoch: source.epoch,
+            list,
+            ordinals: scopes.map(({ snapshot }) => snapshot.ordinal),
+            key: last.key,
+            tie: last.tie,
+          }),
+  };
+}
+
+function pinned(snapshots: readonly KnownSnapshot[], { ordinals }: Cursor): readonly KnownSnapshot[] {
+  return ordinals.map((ordinal) => {
+    const found = snapshots.find((one) => one.ordinal === ordinal);
+    if (found === undefined) throw invalid('a snapshot in it has been removed since');
+    return found;
+  });
+}
+
+/** The directory `path` of a snapshot; the entry itself when it is no directory. */
+function enterScope(
+  { places, queries }: ListSource,
+  snapshot: KnownSnapshot,
+  path: ByteString,
+  view: FileQuery['view'],
+): Scope | Hit | undefined {
+  const node = places.find(snapshot.root, pathNames(path));
+  if (node === undefined) return undefined;
+  const hit = queries.one.get(snapshot.ordinal, snapshot.ordinal, node);
+  if (hit === undefined) return undefined;
+  if (hit.type !== NODE_TYPE.directory) return hit;
+  const entries = view === 'tree' ? hit.children : hit.entries;
+  return { snapshot, top: { node, path }, entries: entries ?? Number.POSITIVE_INFINITY };
+}
+
+/** @throws {RequestError} PATH_NOT_IN_SNAPSHOT when none of the snapshots has the path */
+function requireSome(
+  { places, queries }: ListSource,
+  snapshots: readonly KnownSnapshot[],
+  path: ByteString,
+): void {
+  const names = pathNames(path);
+  const isThere = snapshots.some(({ root, ordinal }) => {
+    const node = places.find(root, names);
+    return node !== undefined && queries.one.get(ordinal, ordinal, node) !== undefined;
+  });
+  if (isThere) return;
+  throw notThere(path);
+}
+
+export function notThere(path: ByteString): RequestError {
+  const shown = Buffer.from(path, 'latin1').toString('utf8');
+  return new RequestError('PATH_NOT_IN_SNAPSHOT', `${shown} is not in the backup`, {
+    hint: 'List the directory it should be in, or look at another snapshot.',
+    details: { path: shown },
+  });
+}
+
+function* placedHits(
+  source: ListSource,
+  search: Search,
+  scope: Scope,
+  number: number,
+): Generator<Placed, undefined, undefined> {
+  const { after, query, pattern } = search;
+  const { sort } = query;
+  const isBehind = (placed: InOrder): boolean => after === undefined || compare(placed, after, sort) > 0;
+  const gathered = gather(source, search, scope, number)?.filter(isBehind);
+  if (gathered !== undefined) gathered.sort((a, b) => compare(a, b, sort));
+  else if (isWalk(query)) {
+    let behind = false;
+    for (const { path, hit } of walk(source, search, scope)) {
+      if (!matchesQuery(hit, query, pattern)) continue;
+      const placed = { path, hit, scope: number, ...inOrderOfWalk(path, hit, sort, number) };
+      behind ||= isBehind(placed);
+      if (behind) yield placed;
+    }
+    return undefined;
+  }
+  for (const { node, key, tie, order } of gathered ?? inIndexOrder(source, search, scope)) {
+    const hit = source.queries.one.get(scope.snapshot.ordinal, scope.snapshot.ordinal, node);
+    if (hit === undefined || !matchesQuery(hit, query, pattern)) continue;
+    const path = pathOfHit(source.places, hit);
+    yield { path, hit, scope: number, key: sort === 'path' ? path : key, tie, order };
+  }
+  return undefined;
+}
+
+/** Several ordered lists as one. */
+function* merged(
+  lists: readonly Generator<Placed, undefined, undefined>[],
+  sort: FileQuery['sort'],
+): Generator<Placed, undefined, undefined> {
+  const heads = lists.map((list) => list.next().value);
+  for (;;) {
+    let least: Placed | undefined;
+    for (const head of heads) {
+      if (head !== undefined && (least === undefined || compare(head, least, sort) < 0)) least = head;
+    }
+    if (least === undefined) return undefined;
+    yield least;
+    heads[least.scope] = lists[least.scope]?.next().value;
+  }
+}

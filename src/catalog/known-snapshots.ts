@@ -1,0 +1,202 @@
+/** The snapshots that the catalog knows, and which of them a question is about. */
+import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { RequestError } from '../base/errors.ts';
+import { pathNames, pathOf } from '../browse/locate.ts';
+import type { SnapshotSummary } from '../jobs/agent.ts';
+import type { CatalogDatabase } from './catalog-database.ts';
+import { SNAPSHOT_STATE } from './schema.ts';
+
+export interface KnownSnapshot {
+  readonly ordinal: number;
+  readonly id: string;
+  readonly lineage: number;
+  /** The node of the lineage's root. */
+  readonly root: number;
+  readonly complete: boolean;
+  /** Directories that could not be read. */
+  readonly unreadable: number;
+  readonly host: string;
+  readonly paths: readonly ByteString[];
+  /** Names of what it holds are shared with other snapshots of the same `plain`, unless it is salted. */
+  readonly plain: boolean;
+  readonly salted: boolean;
+  /** Milliseconds since 1970. */
+  readonly started: number;
+  readonly tags: readonly string[];
+  readonly jobId: string | null;
+  readonly pinned: boolean;
+  readonly partial: boolean;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** A snapshot as the catalog tells of it. */
+export interface CatalogSnapshot extends SnapshotSummary {
+  /** False until all of it is in: then it can be listed and searched. */
+  readonly complete: boolean;
+  /** Directories that could not be read and are missing from every answer about it. */
+  readonly unreadable: number;
+}
+
+/** The engine leaves the job that made a snapshot in its tags. */
+const JOB_TAG = 'job:';
+
+interface SnapshotRow {
+  readonly ordinal: number;
+  readonly id: string;
+  readonly lineage: number;
+  readonly root: number;
+  readonly state: number;
+  readonly unreadable: number;
+  readonly host: string;
+  readonly paths: string;
+  readonly plain: number;
+  readonly salted: number;
+  readonly started: number;
+  readonly tags: string;
+  readonly pinned: number;
+  readonly partial: number;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Oldest first. */
+export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot[] {
+  return database
+    .prepare<[], SnapshotRow>(
+      `SELECT s.*, l.root FROM snapshot s JOIN lineage l ON l.id = s.lineage ORDER BY s.started, s.ordinal`,
+    )
+    .all()
+    .map((row) => {
+      const tags = JSON.parse(row.tags) as readonly string[];
+      return {
+        ordinal: row.ordinal,
+        id: row.id,
+        lineage: row.lineage,
+        root: row.root,
+        complete: row.state === SNAPSHOT_STATE.complete,
+        unreadable: row.unreadable,
+        host: row.host,
+        paths: JSON.parse(row.paths) as readonly ByteString[],
+        plain: row.plain === 1,
+        salted: row.salted === 1,
+        started: row.started,
+        tags: tags.filter((tag) => !tag.startsWith(JOB_TAG)),
+        jobId: tags.find((tag) => tag.startsWith(JOB_TAG))?.slice(JOB_TAG.length) ?? null,
+        pinned: row.pinned === 1,
+        partial: row.partial === 1,
+        files: row.files,
+        bytes: row.bytes,
+      };
+    });
+}
+
+export function summaryOf(snapshot: KnownSnapshot, destination: string): CatalogSnapshot {
+  return {
+    id: snapshot.id,
+    source: sourceText(snapshot),
+    destination,
+    host: snapshot.host,
+    tags: snapshot.tags,
+    pinned: snapshot.pinned,
+    partial: snapshot.partial,
+    created_at: snapshot.started,
+    files: snapshot.files,
+    size_bytes: snapshot.bytes,
+    backup_id: snapshot.jobId,
+    complete: snapshot.complete,
+    unreadable: snapshot.unreadable,
+  };
+}
+
+/** Lossy where it is not UTF-8. */
+export function sourceText({ paths }: KnownSnapshot): string {
+  return paths.map(textOfBytes).join(', ');
+}
+
+/** @param source as text or as bytes */
+export function hasSource(snapshot: KnownSnapshot, source: string | undefined): boolean {
+  if (source === undefined) return true;
+  return snapshot.paths.some((path) => path === source || textOfBytes(path) === source);
+}
+
+/** @throws {RequestError} SNAPSHOT_NOT_FOUND */
+export function requireSnapshot(snapshots: readonly KnownSnapshot[], id: string): KnownSnapshot {
+  const found = snapshots.filter((one) => one.id.startsWith(id));
+  const [only] = found;
+  if (/^[0-9a-f]{8,64}$/.test(id) && only !== undefined && found.length === 1) return only;
+  throw new RequestError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`, {
+    hint: 'List what there is: it may have been removed by retention.',
+    details: { snapshot: id },
+  });
+}
+
+/** @throws {RequestError} SERVICE_UNAVAILABLE while it is still being taken in */
+export function requireComplete(snapshot: KnownSnapshot): KnownSnapshot {
+  if (snapshot.complete) return snapshot;
+  throw new RequestError(
+    'SERVICE_UNAVAILABLE',
+    `The files of snapshot ${snapshot.id} are still being listed`,
+    {
+      hint: 'Try again in a minute.',
+      retry: 'later',
+    },
+  );
+}
+
+export interface SnapshotChoice {
+  /** `latest`, an id, or milliseconds since 1970. */
+  readonly snapshot: string;
+  readonly backupId?: string | undefined;
+  readonly source?: string | undefined;
+}
+
+/**
+ * The snapshots that a choice means. `latest` and a time mean one of each source on each host, the newest (until then):
+ * together they are what was backed up. None when nothing has been backed up.
+ * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, SERVICE_UNAVAILABLE
+ */
+export function chooseSnapshots(
+  snapshots: readonly KnownSnapshot[],
+  { snapshot, backupId, source }: SnapshotChoice,
+): readonly KnownSnapshot[] {
+  if (backupId !== undefined) {
+    const made = snapshots.findLast(({ jobId }) => jobId === backupId);
+    if (made !== undefined) return [requireComplete(made)].filter((one) => hasSource(one, source));
+    throw new RequestError('BACKUP_NOT_FOUND', `No snapshot was made by backup ${backupId}`, {
+      hint: 'It may have been removed by retention.',
+      details: { backup: backupId },
+    });
+  }
+  const isTime = /^-?\d{1,16}$/.test(snapshot);
+  if (snapshot !== 'latest' && !isTime) {
+    return [requireComplete(requireSnapshot(snapshots, snapshot))].filter((one) => hasSource(one, source));
+  }
+  const until = isTime ? Number(snapshot) : Number.POSITIVE_INFINITY;
+  const newest = new Map<string, KnownSnapshot>();
+  for (const one of snapshots) {
+    if (!one.complete || one.started > until || !hasSource(one, source)) continue;
+    newest.set(JSON.stringify([one.host, ...[...one.paths].sort()]), one);
+  }
+  return [...newest.values()];
+}
+
+/** Text for people, and the bytes when the text does not tell them. */
+export function shownPath(path: ByteString): { readonly path: string; readonly path_b64: string | null } {
+  return {
+    path: textOfBytes(path),
+    path_b64: isUtf8(path) ? null : Buffer.from(path, 'latin1').toString('base64'),
+  };
+}
+
+/** Whether a snapshot says something about a path: it is a source, lies below one, or leads to one. */
+export function covers({ paths }: KnownSnapshot, path: ByteString): boolean {
+  return paths.some((written) => {
+    const source = pathOf(pathNames(written));
+    return isAtOrBelow(path, source) || isAtOrBelow(source, path);
+  });
+}
+
+function isAtOrBelow(path: ByteString, directory: ByteString): boolean {
+  return directory === '/' || path === directory || path.startsWith(`${directory}/`);
+}

@@ -1,0 +1,108 @@
+/** What crosses between the daemon's thread and the catalog's. Plain data. */
+import {
+  BugError,
+  DestinationError,
+  HoldfastError,
+  RepositoryError,
+  RequestError,
+  StateError,
+  isAbort,
+  type DestinationKind,
+  type ErrorFacts,
+  type RepositoryCode,
+} from '../base/errors.ts';
+import type { FileQuery } from '../jobs/agent.ts';
+import { isDamagedCatalog } from './catalog-database.ts';
+import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
+import type { SyncProgress, SyncReport } from './sync.ts';
+
+/** How a thread opens the repository. What an engine is told of its destination is one. */
+export interface RepositoryAccess {
+  readonly url: string;
+  readonly secret:
+    | { readonly kind: 'passphrase'; readonly text: string }
+    /** Base64 of 32 bytes. */
+    | { readonly kind: 'machine'; readonly base64: string };
+}
+
+export interface SyncSetup {
+  /** Of the catalog's file. */
+  readonly path: string;
+  readonly repositoryId: string;
+  readonly access: RepositoryAccess;
+}
+
+export type ToSync = 'stop';
+
+export type FromSync =
+  | { readonly kind: 'progress'; readonly progress: SyncProgress }
+  | { readonly kind: 'done'; readonly report: SyncReport }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export interface QuerySetup {
+  readonly path: string;
+  readonly destination: string;
+}
+
+export type Question =
+  | { readonly kind: 'files'; readonly query: FileQuery }
+  | { readonly kind: 'versions'; readonly path: string; readonly source: string | undefined }
+  | { readonly kind: 'diff'; readonly request: DiffRequest }
+  | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }
+  | { readonly kind: 'snapshot'; readonly id: string }
+  | { readonly kind: 'warm' };
+
+export type ToQuery = { readonly number: number; readonly question: Question } | 'end';
+
+export type FromQuery =
+  | { readonly number: number; readonly answer: unknown }
+  | { readonly number: number; readonly failure: Failure };
+
+/** An error as plain data: on its way between threads it would lose its class and its code. */
+export interface Failure {
+  readonly side: HoldfastError['side'];
+  readonly code: string;
+  /** Of a destination's error. */
+  readonly kind: string | undefined;
+  readonly message: string;
+  readonly facts: Omit<ErrorFacts, 'cause'>;
+  readonly stack: string | undefined;
+  readonly aborted: boolean;
+  /** The catalog's file is to blame: built anew it will do. */
+  readonly damaged: boolean;
+}
+
+export function failureOf(error: unknown): Failure {
+  const known = error instanceof HoldfastError ? error : undefined;
+  const plain = error instanceof Error ? error : new Error(String(error));
+  return {
+    side: known?.side ?? 'bug',
+    code: known?.code ?? '',
+    kind: error instanceof DestinationError ? error.kind : undefined,
+    message: plain.message,
+    facts:
+      known === undefined
+        ? {}
+        : { op: known.op, hint: known.hint, details: known.details, retry: known.retry },
+    stack: plain.stack,
+    aborted: isAbort(error),
+    damaged: isDamagedCatalog(error),
+  };
+}
+
+export function errorOf({ side, code, kind, message, facts, stack }: Failure): HoldfastError {
+  switch (side) {
+    case 'request':
+      return new RequestError(code, message, facts);
+    case 'state':
+      return new StateError(code, message, facts);
+    case 'repository':
+      return new RepositoryError(code as RepositoryCode, message, facts);
+    case 'destination':
+      return new DestinationError(kind as DestinationKind, message, facts);
+    case 'bug':
+    case 'config':
+    case 'source':
+      return new BugError(message, { ...facts, cause: stack });
+  }
+}

@@ -1,0 +1,57 @@
+/** Entry file of the thread that answers questions to the catalog. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { BugError } from '../base/errors.ts';
+import { CatalogReader } from './catalog-reader.ts';
+import { failureOf, type FromQuery, type QuerySetup, type Question, type ToQuery } from './messages.ts';
+
+const port = parentPort;
+if (port === null) throw new BugError('The catalog was started outside of a worker thread');
+const { path, destination }: QuerySetup = workerData;
+let reader: CatalogReader | undefined;
+let ended = false;
+
+port.on('message', (message: ToQuery) => {
+  if (message === 'end') {
+    reader?.close();
+    reader = undefined;
+    ended = true;
+    port.close();
+    return;
+  }
+  const { number, question } = message;
+  let reply: FromQuery;
+  try {
+    reader ??= new CatalogReader(path, destination);
+    reply = { number, answer: answerTo(reader, question) };
+  } catch (error) {
+    reply = { number, failure: failureOf(error) };
+  }
+  port.postMessage(reply);
+});
+
+/** A little at a time, so that questions come in between. */
+function warm(): void {
+  try {
+    if (!ended && reader?.warm() === true) setImmediate(warm);
+  } catch {
+    // The search that needs it meets the same error, and there is somebody to tell.
+  }
+}
+
+function answerTo(from: CatalogReader, question: Question): unknown {
+  switch (question.kind) {
+    case 'files':
+      return from.files(question.query);
+    case 'versions':
+      return from.versions(question.path, question.source);
+    case 'diff':
+      return from.diff(question.request);
+    case 'snapshots':
+      return from.snapshots(question.request);
+    case 'snapshot':
+      return from.snapshot(question.id);
+    case 'warm':
+      setImmediate(warm);
+      return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The tables of the catalog.
+ *
+ * A `node` is a path that some snapshot of a lineage has, or had: its directory's node and its name. A `version` is what
+ * the path was in a run of consecutive snapshots; one that did not change is one row, however many snapshots have it.
+ *
+ * Snapshots of the same host and the same sources form a lineage. The n-th one taken in has the ordinal
+ * `lineage * SPAN + n`, and a version that still holds ends at the last ordinal of its lineage. So the ranges of different
+ * lineages never meet, and `since <= ordinal AND until >= ordinal` is all that asks what a snapshot holds.
+ */
+
+/** Counted up with every change of what is stored: a file with another one is deleted and built anew. */
+export const CATALOG_VERSION = 1;
+
+/** Snapshots that a lineage can have. */
+export const SPAN = 1_048_576;
+
+/** Where the version of something that is still there ends. */
+export function lastOrdinal(lineage: number): number {
+  return lineage * SPAN + SPAN - 1;
+}
+
+/** Of `version.type`. The kinds that the agent does not tell apart share a number. */
+export const NODE_TYPE = { file: 1, directory: 2, symlink: 3, other: 4 } as const;
+
+/** Of `snapshot.state`. Only complete ones are seen. */
+export const SNAPSHOT_STATE = { listed: 0, begun: 1, complete: 2 } as const;
+
+export const SCHEMA = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE lineage (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  root INTEGER NOT NULL,
+  last INTEGER NOT NULL
+);
+
+CREATE TABLE snapshot (
+  ordinal INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  lineage INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  unreadable INTEGER NOT NULL,
+  tree BLOB NOT NULL,
+  host TEXT NOT NULL,
+  paths TEXT NOT NULL,
+  plain INTEGER NOT NULL,
+  salted INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  tags TEXT NOT NULL,
+  pinned INTEGER NOT NULL,
+  partial INTEGER NOT NULL,
+  files INTEGER NOT NULL,
+  bytes INTEGER NOT NULL
+);
+
+CREATE TABLE gap (
+  ordinal INTEGER NOT NULL,
+  path BLOB NOT NULL,
+  damaged INTEGER NOT NULL,
+  PRIMARY KEY (ordinal, path)
+) WITHOUT ROWID;
+CREATE INDEX gap_path ON gap (path);
+
+CREATE TABLE node (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  directory INTEGER NOT NULL,
+  name BLOB NOT NULL
+);
+CREATE UNIQUE INDEX node_place ON node (directory, name);
+CREATE INDEX node_name ON node (name);
+
+CREATE TABLE version (
+  node INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  until INTEGER NOT NULL,
+  type INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  own INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  finer INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  attributes INTEGER NOT NULL,
+  content INTEGER,
+  kind INTEGER NOT NULL,
+  target BLOB,
+  children INTEGER,
+  entries INTEGER,
+  PRIMARY KEY (node, since)
+) WITHOUT ROWID;
+CREATE INDEX version_size ON version (own, node);
+CREATE INDEX version_modified ON version (modified, node);
+`;

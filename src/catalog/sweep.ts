@@ -1,0 +1,47 @@
+/** Removes what only forgotten snapshots had. Nobody sees it any more, so that can wait and be done in one go. */
+import { setImmediate } from 'node:timers/promises';
+import type { CatalogDatabase } from './catalog-database.ts';
+import { countOf, note } from './register.ts';
+
+/** Nodes looked at between two commits. */
+const STEP = 20_000;
+/** Sweep when so many snapshots were forgotten, or so large a share of those that are left. */
+const FORGOTTEN = 20;
+const SHARE = 0.25;
+
+export function wantsSweep(database: CatalogDatabase): boolean {
+  const forgotten = countOf(database, 'forgotten');
+  const live = Number(database.prepare('SELECT count(*) FROM snapshot').pluck().get());
+  return forgotten >= FORGOTTEN || (forgotten > 0 && forgotten >= live * SHARE);
+}
+
+/** May be interrupted at any point; what is left is removed by the next sweep. */
+export async function sweep(database: CatalogDatabase, signal: AbortSignal): Promise<void> {
+  const versions = database.prepare<[number, number]>(
+    `DELETE FROM version WHERE node > ? AND node <= ?
+       AND NOT EXISTS (SELECT 1 FROM snapshot s WHERE s.ordinal BETWEEN version.since AND version.until)`,
+  );
+  const nodes = database
+    .prepare<[number, number]>(
+      `SELECT id FROM node WHERE id > ? AND id <= ? AND directory <> 0
+       AND NOT EXISTS (SELECT 1 FROM version v WHERE v.node = node.id) ORDER BY id DESC`,
+    )
+    .pluck();
+  // What lies in a directory has a higher number than the directory, so from the top down whole branches go.
+  const remove = database.prepare<[number]>(
+    'DELETE FROM node WHERE id = ? AND NOT EXISTS (SELECT 1 FROM node c WHERE c.directory = node.id)',
+  );
+  for (
+    let top = Number(database.prepare('SELECT max(id) FROM node').pluck().get() ?? 0);
+    top > 0;
+    top -= STEP
+  ) {
+    signal.throwIfAborted();
+    database.transaction(() => {
+      versions.run(top - STEP, top);
+      for (const id of nodes.all(top - STEP, top)) remove.run(Number(id));
+    })();
+    await setImmediate();
+  }
+  note(database, 'forgotten', 0);
+}

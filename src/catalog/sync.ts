@@ -1,0 +1,143 @@
+/** Brings the catalog up to date with the repository. */
+import { textOfBytes } from '../base/byte-path.ts';
+import { SnapshotTrees } from '../browse/snapshot-trees.ts';
+import { loadIndex } from '../repository/chunk-index.ts';
+import type { Repository } from '../repository/repository.ts';
+import { listSnapshots } from '../repository/snapshots.ts';
+import type { CatalogDatabase } from './catalog-database.ts';
+import { ingestTree, type IngestObserver } from './ingest-tree.ts';
+import { registerSnapshots, type PendingSnapshot } from './register.ts';
+import { SNAPSHOT_STATE, lastOrdinal } from './schema.ts';
+import { sweep, wantsSweep } from './sweep.ts';
+import { VersionWriter } from './version-writer.ts';
+
+/** A directory that could not be read; the catalog has the rest of that snapshot. */
+export interface UnreadableDirectory {
+  readonly snapshotId: string;
+  /** Lossy where it is not UTF-8. */
+  readonly path: string;
+  readonly message: string;
+}
+
+interface Unreadable {
+  /** The first 1,000. */
+  readonly unreadable: readonly UnreadableDirectory[];
+  readonly unreadableCount: number;
+}
+
+export interface SyncReport extends Unreadable {
+  /** Ids of the snapshots that were taken in. */
+  readonly added: readonly string[];
+  /** Snapshots that are not there any more. */
+  readonly forgotten: number;
+  /** Ids of snapshot objects of the repository that cannot be read, so that the catalog knows nothing of them. */
+  readonly damagedSnapshots: readonly string[];
+}
+
+export interface SyncProgress {
+  readonly snapshotsDone: number;
+  readonly snapshotsTotal: number;
+  /** Entries gone through in directories that changed. */
+  readonly entries: number;
+}
+
+const LISTED_UNREADABLE = 1_000;
+
+/**
+ * Lists the snapshots, takes in those that are new and removes those that are gone. When it is interrupted, by the
+ * signal, an error or the end of the process, the next one goes on where it stopped.
+ */
+export async function syncCatalog(
+  database: CatalogDatabase,
+  repository: Repository,
+  onProgress: (progress: SyncProgress) => void,
+  signal: AbortSignal,
+): Promise<SyncReport> {
+  const { live, damaged, tombstones } = await listSnapshots(repository, signal);
+  const { pending, forgotten } = registerSnapshots(database, live);
+  const taken = await takeInNew(
+    database,
+    repository,
+    { pending, last: tombstones.packs },
+    onProgress,
+    signal,
+  );
+  if (wantsSweep(database)) await sweep(database, signal);
+  return {
+    added: pending.map(({ snapshot }) => snapshot.id),
+    forgotten,
+    damagedSnapshots: damaged.map(({ id }) => id),
+    ...taken,
+  };
+}
+
+async function takeInNew(
+  database: CatalogDatabase,
+  repository: Repository,
+  { pending, last }: { readonly pending: readonly PendingSnapshot[]; readonly last: ReadonlySet<string> },
+  onProgress: (progress: SyncProgress) => void,
+  signal: AbortSignal,
+): Promise<Unreadable> {
+  if (pending.length === 0) return { unreadable: [], unreadableCount: 0 };
+  // A pack that is marked for deletion is there until the grace period is over, and may be all that holds a tree.
+  const index = await loadIndex(repository, { without: new Set(), last }, signal);
+  const trees = new SnapshotTrees(repository, index);
+  return await takeIn(database, trees, pending, onProgress, signal);
+}
+
+/** Takes in the trees of snapshots that are listed already. */
+export async function takeIn(
+  database: CatalogDatabase,
+  trees: Pick<SnapshotTrees, 'reader'>,
+  pending: readonly PendingSnapshot[],
+  onProgress: (progress: SyncProgress) => void,
+  signal: AbortSignal,
+): Promise<Unreadable> {
+  const unreadable: UnreadableDirectory[] = [];
+  let unreadableCount = 0;
+  let entries = 0;
+  for (const [snapshotsDone, one] of pending.entries()) {
+    const observer: IngestObserver = {
+      onEntries: (count) => {
+        entries += count;
+        onProgress({ snapshotsDone, snapshotsTotal: pending.length, entries });
+      },
+      onUnreadable: (path, error) => {
+        unreadableCount += 1;
+        if (unreadable.length >= LISTED_UNREADABLE) return;
+        unreadable.push({ snapshotId: one.snapshot.id, path: textOfBytes(path), message: error.message });
+      },
+    };
+    await ingest(database, trees, one, observer, signal);
+    complete(database, one.ordinal);
+  }
+  return { unreadable, unreadableCount };
+}
+
+async function ingest(
+  database: CatalogDatabase,
+  trees: Pick<SnapshotTrees, 'reader'>,
+  { snapshot, ordinal, lineage, root }: PendingSnapshot,
+  observer: IngestObserver,
+  signal: AbortSignal,
+): Promise<void> {
+  database.prepare('UPDATE snapshot SET state = ? WHERE ordinal = ?').run(SNAPSHOT_STATE.begun, ordinal);
+  const writer = new VersionWriter(database, ordinal, lastOrdinal(lineage));
+  try {
+    await ingestTree({ snapshot, reader: trees.reader(snapshot), root }, writer, observer, signal);
+  } finally {
+    // What is done so far is worth keeping, whatever came in between.
+    writer.commit();
+  }
+}
+
+/** From here on the snapshot is seen. */
+function complete(database: CatalogDatabase, ordinal: number): void {
+  database
+    .prepare<[number]>(
+      `UPDATE snapshot SET state = ${SNAPSHOT_STATE.complete},
+         unreadable = (SELECT count(*) FROM gap g WHERE g.ordinal = snapshot.ordinal AND g.damaged = 1)
+       WHERE ordinal = ?`,
+    )
+    .run(ordinal);
+}

@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { askAgent } from './ask-agent.ts';
+import type { Context } from './context.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
+import { printable } from './terminal.ts';
+import { count, localTime } from './wording.ts';
+
+interface AlarmsOptions extends OutputOptions {
+  readonly acknowledge?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command.option('--acknowledge', 'They are as they should be: older snapshots may be removed again');
+  addOutputOptions(command, { json: 'One JSON object for each alarm' });
+  addExamples(command, [['holdfast alarms --acknowledge', 'what you see in them is meant to be']]);
+  command.action(async (options: AlarmsOptions) => {
+    const { out } = context;
+    const alarms = await askAgent(context, options.acknowledge === true ? 'acknowledge' : 'alarms', {});
+    if (options.json === true) {
+      for (const alarm of alarms) await out.json({ type: 'alarm', ...alarm });
+      return;
+    }
+    for (const { at, text } of alarms) await out.line(`${localTime(at)}  ${printable(text)}`);
+    if (options.acknowledge === true) await out.line(`Acknowledged ${count(alarms.length, 'alarm')}.`);
+    else if (alarms.length === 0) await out.line('There are no alarms.');
+  });
+}

@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+import { askAgent } from './ask-agent.ts';
+import type { Context } from './context.ts';
+import { stateWords } from './listing-jobs.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
+
+export function define(command: Command, context: Context): void {
+  command.argument('<id>', 'of the job, from "holdfast jobs"');
+  addOutputOptions(command, { json: 'The job as a JSON object' });
+  addExamples(command, [['holdfast cancel bkp_01M7Z…', 'from "holdfast jobs"']]);
+  command.action(async (id: string, options: OutputOptions) => {
+    const job = await askAgent(context, 'cancel', { id });
+    if (options.json === true) await context.out.json({ ...job, type: 'job', job_type: job.type });
+    else await context.out.line(`${job.id} is ${stateWords(job)}.`);
+  });
+}

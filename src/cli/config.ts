@@ -1,0 +1,182 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { RequestError } from '../base/errors.ts';
+import { ConfigError, shownKeyPath, type KeyPath } from '../config/config-error.ts';
+import { editConfig, removeValue, setValue, type ConfigChange } from '../config/config-edit.ts';
+import type { SettingsContext } from '../config/effective-settings.ts';
+import { findSetting, readTypedValue } from '../config/key-path.ts';
+import { NO_FILE, loadConfig, readConfig } from '../config/load.ts';
+import { jsonSchemaText, type FilledConfig } from '../config/schema.ts';
+import { parseLocation } from '../destination/open.ts';
+import { parseSchedule } from '../schedule/schedule.ts';
+import type { Context } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
+import { ensureStateDirectory, statePaths } from './state-directory.ts';
+import { printable, type Environment } from './terminal.ts';
+import { count } from './wording.ts';
+
+interface ConfigOptions extends OutputOptions {
+  readonly config?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command.usage('COMMAND [options]').helpCommand(false);
+  const sub = (name: string, purpose: string): Command =>
+    command
+      .command(name)
+      .summary(purpose)
+      .description(`${purpose}.`)
+      .helpOption('-h, --help', 'Show this help');
+
+  addCommon(sub('get', 'Show a setting, or all of them, defaults included'), 'The value in a JSON object')
+    .argument('[key]', 'the name of a setting, such as retention.keepDaily or sources[0].path')
+    .action(async (key: string | undefined, options: ConfigOptions) => await get(key, options, context));
+
+  addCommon(sub('set', 'Change a setting'), 'The result as a JSON object')
+    .argument('<key>', 'the name of a setting; sources[-] is a new entry')
+    .argument('<value>', 'text, a number, true, false, null, or JSON')
+    .action(async (key: string, value: string, options: ConfigOptions) => {
+      const setting = findSetting(key);
+      const change = setValue(setting.path, readTypedValue(setting, value));
+      await edit(change, `${printable(key)} is set`, options, context);
+    });
+
+  addCommon(sub('unset', 'Take a setting out, so that its default holds'), 'The result as a JSON object')
+    .argument('<key>', 'the name of a setting')
+    .action(async (key: string, options: ConfigOptions) => {
+      await edit(removeValue(findSetting(key).path), `${printable(key)} is taken out`, options, context);
+    });
+
+  addCommon(
+    sub('validate', 'Say whether the configuration is right, and where it is not'),
+    'The result as a JSON object',
+  )
+    .argument('[file]', 'a file that is not in use')
+    .action(
+      async (file: string | undefined, options: ConfigOptions) => await validate(file, options, context),
+    );
+
+  sub('schema', 'Print the JSON Schema, which editors complete names from').action(
+    async () => await context.out.write(jsonSchemaText()),
+  );
+
+  addCommon(sub('path', 'Print where the configuration is'), 'The path in a JSON object').action(
+    async (options: ConfigOptions) => await showPath(options, context),
+  );
+  addExamples(command, [
+    ['holdfast config set retention.keepDaily 14', 'keep two weeks of days'],
+    [`holdfast config set 'sources[-]' '{"path": "~/Documents"}'`, 'back up another directory'],
+    ['holdfast config validate', 'check what was edited by hand'],
+  ]);
+}
+
+function addCommon(command: Command, json: string): Command {
+  command.option('--config <file>', 'Another file than config.json in the state directory');
+  return addOutputOptions(command, { json });
+}
+
+/** `--config`, else HOLDFAST_CONFIG, else `config.json` in the state directory. */
+export function configFile(named: string | undefined, env: Environment): string {
+  const chosen = named ?? env['HOLDFAST_CONFIG'] ?? '';
+  return chosen === '' ? join(statePaths(env).directory, 'config.json') : resolve(chosen);
+}
+
+/** What settings depend on beside the file. */
+export function settingsContext(env: Environment): SettingsContext {
+  return {
+    home: homedir(),
+    stateDirectory: statePaths(env).directory,
+    checkLocation: (location) => void parseLocation(location),
+    checkSchedule: (schedule) => void parseSchedule(schedule),
+  };
+}
+
+async function get(key: string | undefined, options: ConfigOptions, { env, out }: Context): Promise<void> {
+  const setting = key === undefined ? undefined : findSetting(key);
+  const file = configFile(options.config, env);
+  const { values, revision } = await readValues(file, options, env);
+  const value = setting === undefined ? values : valueAt(values, setting.path);
+  if (options.json === true) await out.json({ type: 'setting', key: key ?? null, value, file, revision });
+  else await out.line(typeof value === 'string' ? printable(value) : JSON.stringify(value, null, 2));
+}
+
+async function readValues(
+  file: string,
+  options: ConfigOptions,
+  env: Environment,
+): Promise<{ readonly values: FilledConfig; readonly revision: string }> {
+  const context = settingsContext(env);
+  const loaded = await readConfig(file, context);
+  if (loaded !== undefined) return loaded;
+  if (options.config !== undefined) throw missing(file);
+  const { values } = loadConfig(file, Buffer.from('{}'), context);
+  return { values, revision: NO_FILE };
+}
+
+function missing(file: string): ConfigError {
+  return new ConfigError('CONFIG_MISSING', `${file} does not exist`, { hint: 'Check the spelling.' });
+}
+
+function valueAt(values: unknown, path: KeyPath): unknown {
+  return path.reduce((value, segment) => {
+    const found: unknown =
+      typeof value === 'object' && value !== null && Object.hasOwn(value, segment)
+        ? Reflect.get(value, segment)
+        : undefined;
+    if (found !== undefined) return found;
+    throw new RequestError('NOT_FOUND', `${shownKeyPath(path)} is not configured`, {
+      hint: 'See what is with: holdfast config get',
+    });
+  }, values);
+}
+
+async function edit(
+  change: ConfigChange,
+  done: string,
+  options: ConfigOptions,
+  { env, out, signal }: Context,
+): Promise<void> {
+  const file = configFile(options.config, env);
+  if (options.config === undefined) await ensureStateDirectory(statePaths(env).directory);
+  const { revision } = await editConfig({ file, context: settingsContext(env) }, [change], undefined, signal);
+  if (options.json === true)
+    await out.json({ type: 'config_changed', key: shownKeyPath(change.path), file, revision });
+  else await out.line(`${done} in ${printable(file)}.`);
+}
+
+async function validate(named: string | undefined, options: ConfigOptions, context: Context): Promise<void> {
+  const { env, out } = context;
+  const file = configFile(named ?? options.config, env);
+  try {
+    const loaded = await readConfig(file, settingsContext(env));
+    if (loaded === undefined && (named ?? options.config) !== undefined) throw missing(file);
+    const { sources = [], destinations = [] } = loaded?.settings ?? {};
+    if (options.json === true) await out.json({ type: 'config_check', file, valid: true, problems: [] });
+    else if (loaded === undefined) await out.line(`There is no ${printable(file)}: all defaults hold.`);
+    else {
+      await out.line(
+        `${printable(file)} is valid: ${count(sources.length, 'source')}, ${count(destinations.length, 'destination')}.`,
+      );
+    }
+  } catch (error) {
+    if (!(error instanceof ConfigError) || error.problems.length === 0) throw error;
+    context.exitCode = EXIT.failed;
+    const { problems } = error;
+    if (options.json === true) {
+      await out.json({ type: 'config_check', file, valid: false, problems });
+      return;
+    }
+    for (const { line, column, path, message, hint } of problems) {
+      const where = path === '' ? '' : `${path}: `;
+      await out.line(printable(`${file}:${line}:${column}: ${where}${message}. ${hint}`));
+    }
+  }
+}
+
+async function showPath(options: ConfigOptions, { env, out }: Context): Promise<void> {
+  const file = configFile(options.config, env);
+  if (options.json === true) await out.json({ type: 'config_path', file });
+  else await out.line(file);
+}

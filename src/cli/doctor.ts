@@ -1,0 +1,107 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { parseLocation } from '../destination/open.ts';
+import { configFile } from './config.ts';
+import type { Context } from './context.ts';
+import { checkAgent, checkPort, checkWatching } from './doctor/agent.ts';
+import { guarded, type Finding } from './doctor/finding.ts';
+import { checkClock, checkNative, checkRuntime, checkSpace } from './doctor/machine.ts';
+import { checkRecoveryKit, checkRepository, checkSettings, checkState, witnessesOf } from './doctor/place.ts';
+import { EXIT } from './exit-codes.ts';
+import type { RunningAgent } from './install/readiness.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
+import { statePaths } from './state-directory.ts';
+import { createStyles, printable, wantsColor } from './terminal.ts';
+import type { Settings } from '../config/settings.ts';
+
+interface DoctorOptions extends OutputOptions {
+  readonly config?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command.option('--config <file>', 'Another file than config.json in the state directory');
+  addOutputOptions(command, { json: 'The findings as one JSON object' });
+  command.addHelpText(
+    'after',
+    '\nLooks only, and changes nothing. Ends with 1 when something does not work.',
+  );
+  addExamples(command, [['holdfast doctor', 'what works, what does not, and what to do']]);
+  command.action(async (options: DoctorOptions) => {
+    const findings = await examine(options, context);
+    const healthy = findings.every(({ status }) => status !== 'error');
+    if (!healthy) context.exitCode = EXIT.failed;
+    if (options.json === true) await context.out.json({ type: 'doctor', healthy, findings });
+    else await show(findings, context);
+  });
+}
+
+/** Every check, one after the other: a later one may need what an earlier one found. */
+async function examine(options: DoctorOptions, context: Context): Promise<readonly Finding[]> {
+  const { env, clock, signal } = context;
+  const paths = statePaths(env);
+  const findings: Finding[] = [
+    checkRuntime(process.versions.node),
+    await guarded('native modules', checkNative),
+    await guarded('state directory', async () => await checkState(env)),
+  ];
+  let settings: Settings | undefined;
+  findings.push(
+    await guarded('configuration', async () => {
+      const named = options.config !== undefined;
+      const checked = await checkSettings(configFile(options.config, env), named, env);
+      settings = checked.settings;
+      return checked.finding;
+    }),
+    await guarded('disk space', async () => await checkSpace('disk space', paths.directory)),
+  );
+  let agent: RunningAgent | undefined;
+  findings.push(
+    await guarded('agent', async () => {
+      const checked = await checkAgent(paths.directory, signal);
+      agent = checked.agent;
+      return checked.finding;
+    }),
+  );
+  if (settings !== undefined) findings.push(...(await examineSettings(settings, agent, context)));
+  findings.push(
+    await guarded('recovery kit', async () => await checkRecoveryKit(env)),
+    await guarded('clock', async () => await checkClock(clock.now(), witnessesOf(env))),
+  );
+  return findings;
+}
+
+async function examineSettings(
+  settings: Settings,
+  agent: RunningAgent | undefined,
+  context: Context,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [
+    await guarded('repository', async () => await checkRepository(settings, context)),
+    await guarded('port', async () => await checkPort(settings.listen.port, agent)),
+  ];
+  const place = settings.destinations.find(({ name }) => name === settings.defaultDestination);
+  if (place !== undefined)
+    findings.push(
+      await guarded(
+        'destination space',
+        async () => await checkSpace('destination space', resolve(parseLocation(place.url).directory)),
+      ),
+    );
+  const watched = settings.sources.filter(({ watch, poll }) => watch && !poll).map(({ path }) => path);
+  findings.push(await guarded('watching', async () => await checkWatching(watched, context)));
+  return findings;
+}
+
+async function show(findings: readonly Finding[], { out, env }: Context): Promise<void> {
+  const styles = createStyles(wantsColor(out.stream, env));
+  const marks = {
+    ok: styles.green('ok     '),
+    warning: styles.yellow('warning'),
+    error: styles.red('ERROR  '),
+  };
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  for (const { check, status, message, hint } of findings) {
+    const advice = hint === '' ? '' : ` -> ${printable(hint)}`;
+    await out.line(`${marks[status]}  ${check.padEnd(width)}  ${printable(message)}${advice}`);
+  }
+}

@@ -1,0 +1,132 @@
+/** Checks of the agent: whether it runs, its port, and what it may watch. */
+import { opendir, readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { errnoOf } from '../../base/errors.ts';
+import { count } from '../wording.ts';
+import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
+import { ok, problem, warning, type Finding } from './finding.ts';
+
+export async function checkAgent(
+  stateDirectory: string,
+  signal: AbortSignal,
+): Promise<{ readonly finding: Finding; readonly agent: RunningAgent | undefined }> {
+  const agent = await runningAgent(stateDirectory, signal);
+  if (agent !== undefined) {
+    const who = agent.pid === null ? '' : ` (process ${agent.pid}, version ${agent.version})`;
+    return { finding: ok('agent', `Runs${who}`), agent };
+  }
+  const left = await announced(stateDirectory);
+  const hint = 'Start it with: holdfast start; or for ever with: holdfast service install';
+  if (left === undefined || left.pid === null || !isAlive(left.pid))
+    return { finding: warning('agent', 'Does not run', hint), agent: undefined };
+  return {
+    finding: problem(
+      'agent',
+      `Process ${left.pid} does not answer`,
+      `See what it says in ${join(stateDirectory, 'agent.log')}, then end it.`,
+    ),
+    agent: undefined,
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) === 'EPERM';
+  }
+}
+
+/** The port is the agent's, or free for it. */
+export async function checkPort(port: number, agent: RunningAgent | undefined): Promise<Finding> {
+  if (agent !== undefined) return ok('port', `The agent listens on ${agent.addresses.join(', ')}`);
+  if (port === 0) return ok('port', 'Any that is free');
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    if (errnoOf(error) === 'EADDRINUSE')
+      return problem(
+        'port',
+        `Another program uses port ${port}`,
+        `See which with: ss -ltnp 'sport = :${port}'. End it, or choose another port: holdfast config set listen.port 7391`,
+      );
+    if (errnoOf(error) === 'EACCES')
+      return problem(
+        'port',
+        `Port ${port} is not allowed`,
+        'Choose one above 1023: holdfast config set listen.port 7390',
+      );
+    throw error;
+  } finally {
+    server.close();
+  }
+  return ok('port', `${port} is free`);
+}
+
+/** Where counting ends, in milliseconds: an answer that is nearly right is better than none. */
+const COUNT_MS = 3000;
+
+/** Linux watches directories one by one, and each user only so many. */
+export async function checkWatching(
+  roots: readonly string[],
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Finding> {
+  if (roots.length === 0) return ok('watching', 'No source is watched');
+  const limit = process.platform === 'linux' ? await watchLimit() : undefined;
+  if (limit === undefined) return ok('watching', `${count(roots.length, 'source')} to watch`);
+  const { directories, complete } = await countDirectories(roots, limit, clock.monotonic() + COUNT_MS, {
+    clock,
+    signal,
+  });
+  const wanted = Math.max(524_288, limit * 2);
+  const text = `${complete ? '' : 'at least '}${count(directories, 'directory', 'directories')} to watch, ${limit} allowed`;
+  const hint = `Run: sudo sysctl -w fs.inotify.max_user_watches=${wanted} (and write that to /etc/sysctl.d/60-holdfast.conf to keep it)`;
+  if (directories >= limit) return problem('watching', text, hint);
+  return directories > limit * 0.8 ? warning('watching', text, hint) : ok('watching', text);
+}
+
+async function watchLimit(): Promise<number | undefined> {
+  try {
+    return Number((await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8')).trim());
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EACCES') return undefined;
+    throw error;
+  }
+}
+
+async function countDirectories(
+  roots: readonly string[],
+  most: number,
+  untilMs: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<{ readonly directories: number; readonly complete: boolean }> {
+  const waiting: string[] = [...roots];
+  let directories = 0;
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    signal.throwIfAborted();
+    if (directories >= most || clock.monotonic() > untilMs) return { directories, complete: false };
+    const below = await directoriesIn(path);
+    if (below === undefined) continue;
+    directories += 1;
+    for (const name of below) waiting.push(join(path, name));
+  }
+  return { directories, complete: true };
+}
+
+/** Undefined for what cannot be read: it cannot be watched either. */
+async function directoriesIn(path: string): Promise<readonly string[] | undefined> {
+  const names: string[] = [];
+  try {
+    for await (const entry of await opendir(path)) if (entry.isDirectory()) names.push(entry.name);
+    return names;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

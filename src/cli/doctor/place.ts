@@ -1,0 +1,162 @@
+/** Checks of what is kept: the state directory, the settings, and the repository. */
+import { access, constants, readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { errnoOf } from '../../base/errors.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
+import { resolveSecret } from '../../config/secret.ts';
+import type { DestinationSettings, Settings } from '../../config/settings.ts';
+import { parseLocation } from '../../destination/open.ts';
+import type { Secret } from '../../repository/key-slots.ts';
+import { settingsContext } from '../config.ts';
+import type { Context } from '../context.ts';
+import { openAt } from '../open.ts';
+import { readMachineKey, statePaths } from '../state-directory.ts';
+import type { Environment } from '../terminal.ts';
+import { count, shortId } from '../wording.ts';
+import { ok, problem, warning, type Finding } from './finding.ts';
+
+export async function checkState(env: Environment): Promise<Finding> {
+  const paths = statePaths(env);
+  if (!(await isThere(paths.directory)))
+    return warning(
+      'state directory',
+      `${paths.directory} is not there yet`,
+      'The first start makes it: holdfast start',
+    );
+  const { uid, mode } = await stat(paths.directory);
+  if (process.geteuid !== undefined && uid !== process.geteuid())
+    return problem(
+      'state directory',
+      `${paths.directory} belongs to another user (uid ${uid})`,
+      'Run this as that user, or name your own directory in HOLDFAST_STATE_DIR.',
+    );
+  await access(paths.directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  await readMachineKey(paths);
+  const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0;
+  if (isOpen) {
+    const judge = (mode & 0o022) === 0 ? warning : problem;
+    return judge(
+      'state directory',
+      `${paths.directory} is open to others`,
+      `Run: chmod 700 ${paths.directory}`,
+    );
+  }
+  return ok('state directory', `${paths.directory} is private`);
+}
+
+export async function checkSettings(
+  file: string,
+  named: boolean,
+  env: Environment,
+): Promise<{ readonly finding: Finding; readonly settings: Settings | undefined }> {
+  const check = 'configuration';
+  try {
+    const loaded = await readConfig(file, settingsContext(env));
+    if (loaded === undefined && named) {
+      const finding = problem(check, `${file} does not exist`, 'Check the spelling.');
+      return { finding, settings: undefined };
+    }
+    const { settings } = loaded ?? loadConfig(file, Buffer.from('{}'), settingsContext(env));
+    const { sources, destinations } = settings;
+    const holds =
+      (loaded?.revision ?? NO_FILE) === NO_FILE
+        ? `There is no ${file}: all defaults hold`
+        : `${file} is valid: ${count(sources.length, 'source')}, ${count(destinations.length, 'destination')}`;
+    if (sources.length === 0)
+      return {
+        finding: warning(
+          check,
+          `${holds}; nothing is backed up by itself`,
+          'Name a directory: holdfast start --source DIR',
+        ),
+        settings,
+      };
+    return { finding: ok(check, holds), settings };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const [first] = error.problems;
+    const finding =
+      first === undefined
+        ? problem(check, error.message, error.hint)
+        : problem(check, `${file}:${first.line}:${first.column}: ${first.message}`, first.hint);
+    return { finding, settings: undefined };
+  }
+}
+
+/** The repository that backups go to opens with its key. */
+export async function checkRepository(settings: Settings, context: Context): Promise<Finding> {
+  const check = 'repository';
+  const { defaultDestination, destinations } = settings;
+  const place = destinations.find(({ name }) => name === defaultDestination);
+  if (place === undefined)
+    return problem(
+      check,
+      `There is no destination ${defaultDestination}`,
+      'Name one that is: holdfast config set defaultDestination NAME',
+    );
+  const { directory } = parseLocation(place.url);
+  const paths = statePaths(context.env);
+  if (directory === paths.repository && !(await isThere(paths.repositoryId)) && !(await isThere(directory)))
+    return warning(check, 'There is none yet', 'The first start makes it: holdfast start --source DIR');
+  const secret = await secretFor(place, directory, context);
+  if (secret === undefined)
+    return problem(
+      check,
+      `The key to ${directory} is not there`,
+      'Put it back from a copy, or name the passphrase of the recovery kit in the settings of the destination.',
+    );
+  const repository = await openAt(directory, secret, context);
+  try {
+    return ok(check, `${directory} opens (${shortId(repository.id)})`);
+  } finally {
+    await repository.close();
+  }
+}
+
+async function secretFor(
+  { passphrase }: DestinationSettings,
+  directory: string,
+  { env, clock, signal }: Context,
+): Promise<Secret | undefined> {
+  const paths = statePaths(env);
+  if (passphrase !== null) {
+    const found = await resolveSecret(passphrase, { env, home: homedir(), clock }, signal);
+    return { kind: 'passphrase', text: found.reveal() };
+  }
+  if (directory === paths.repository) {
+    const key = await readMachineKey(paths);
+    return key === undefined ? undefined : { kind: 'machine', secret: key };
+  }
+  if (!(await isThere(paths.passphrase))) return undefined;
+  return { kind: 'passphrase', text: (await readFile(paths.passphrase, 'utf8')).trim() };
+}
+
+/** The kit is of use elsewhere only. */
+export async function checkRecoveryKit(env: Environment): Promise<Finding> {
+  const { recoveryKit } = statePaths(env);
+  return (await isThere(recoveryKit))
+    ? warning(
+        'recovery kit',
+        `It lies on this machine: ${recoveryKit}`,
+        'Store it in another place, then delete the file.',
+      )
+    : ok('recovery kit', 'Not on this machine');
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Files that only the agent writes, as witnesses of the time. */
+export function witnessesOf(env: Environment): readonly string[] {
+  const { directory, machineKey } = statePaths(env);
+  return [machineKey, join(directory, 'state.db'), join(directory, 'agent.log')];
+}

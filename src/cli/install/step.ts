@@ -1,0 +1,132 @@
+/** What an installation does, one step after the other, shown before any of it happens. */
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { readFileIfPresent } from '../../base/atomic-file.ts';
+import { StateError, errnoOf } from '../../base/errors.ts';
+import type { Environment } from '../terminal.ts';
+
+export type Step =
+  | {
+      readonly kind: 'write';
+      readonly path: string;
+      readonly content: string;
+      readonly mode: number;
+      /** What is there already stays as it is. */
+      readonly keep?: boolean;
+    }
+  | { readonly kind: 'remove'; readonly path: string; readonly tree?: boolean }
+  | {
+      readonly kind: 'run';
+      readonly words: readonly string[];
+      /** Goes on when it fails. */
+      readonly mayFail?: boolean;
+    };
+
+export interface StepOutcome {
+  readonly step: Step;
+  /** Something is different from before. A command always counts. */
+  readonly changed: boolean;
+  /** Why a command that may fail did. */
+  readonly failure: string;
+}
+
+export function shownStep(step: Step): string {
+  if (step.kind === 'write') return `write ${step.path}`;
+  if (step.kind === 'remove')
+    return `remove ${step.path}${step.tree === true ? ' and all that is in it' : ''}`;
+  return `run ${step.words.map(shownWord).join(' ')}`;
+}
+
+function shownWord(word: string): string {
+  return /^[\w@:./,+=%-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Whether a step would change anything; commands are taken to. */
+export async function isNeeded(step: Step): Promise<boolean> {
+  if (step.kind === 'run') return true;
+  if (step.kind === 'remove' && step.tree === true) return true;
+  const there = await readFileIfPresent(step.path);
+  if (step.kind === 'remove') return there !== undefined;
+  return there === undefined || (step.keep !== true && there.toString('utf8') !== step.content);
+}
+
+/** @throws {StateError} with what to do */
+export async function doStep(step: Step, env: Environment, signal: AbortSignal): Promise<StepOutcome> {
+  signal.throwIfAborted();
+  if (step.kind === 'run') {
+    const failure = await runProgram(step.words, env, signal);
+    if (failure !== '' && step.mayFail !== true) throw commandFailed(step.words, failure);
+    return { step, changed: true, failure };
+  }
+  if (!(await isNeeded(step))) return { step, changed: false, failure: '' };
+  try {
+    if (step.kind === 'remove') await rm(step.path, { force: true, recursive: step.tree === true });
+    else await writeWhole(step.path, step.content, step.mode);
+  } catch (cause) {
+    throw new StateError('WRITE_ERROR', `${step.path} cannot be changed (${errnoOf(cause) ?? 'unknown'})`, {
+      hint: 'The system service belongs to root: run the command with sudo. For yourself alone: --user',
+      cause,
+    });
+  }
+  return { step, changed: true, failure: '' };
+}
+
+/** Whole or not at all. */
+async function writeWhole(path: string, content: string, mode: number): Promise<void> {
+  const temporary = join(dirname(path), `.tmp-${randomBytes(8).toString('hex')}`);
+  await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  const file = await open(temporary, 'wx', mode);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+    await file.close();
+    await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** What it said when it failed; empty when it went well. */
+export async function runProgram(
+  [program = '', ...words]: readonly string[],
+  env: Environment,
+  signal: AbortSignal,
+): Promise<string> {
+  return await new Promise<string>((resolve, reject) => {
+    execFile(program, words, { env: { ...env }, signal }, (error, _stdout, stderr) => {
+      if (error === null) resolve('');
+      else if (signal.aborted) reject(error);
+      else if (errnoOf(error) === 'ENOENT') resolve('this program is not installed');
+      else resolve(stderr.trim() || `exit code ${error.code ?? error.signal ?? 'unknown'}`);
+    });
+  });
+}
+
+/** What a program prints; undefined when that is nothing. */
+export async function outputOf(
+  [program = '', ...words]: readonly string[],
+  env: Environment,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return await new Promise<string | undefined>((resolve, reject) => {
+    execFile(program, words, { env: { ...env }, signal }, (error, stdout) => {
+      if (error !== null && signal.aborted) reject(error);
+      // `systemctl is-active` fails for everything but "active", and says what it is.
+      else resolve(stdout.trim() === '' ? undefined : stdout.trim());
+    });
+  });
+}
+
+function commandFailed(words: readonly string[], failure: string): StateError {
+  return new StateError('COMMAND_FAILED', `${words.join(' ')} failed: ${failure}`, {
+    hint:
+      words[0] === 'systemctl'
+        ? 'See what the agent said with: journalctl -u holdfast (with --user for your own)'
+        : 'Put that right and run the same command again: what is done already is left as it is.',
+  });
+}

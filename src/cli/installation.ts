@@ -1,0 +1,219 @@
+/** `holdfast service`: the agent as a service of the system, there from the start of the machine. */
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { readFileIfPresent } from '../base/atomic-file.ts';
+import { RequestError, errnoOf } from '../base/errors.ts';
+import type { Context } from './context.ts';
+import {
+  UNIT,
+  allowWriteFile,
+  allowWriteText,
+  installSteps,
+  layoutOf,
+  systemctlOf,
+  uninstallSteps,
+  type Layout,
+  type Scope,
+} from './install/plan.ts';
+import { runningAgent, waitForAgent } from './install/readiness.ts';
+import { doStep, isNeeded, outputOf, shownStep, type Step } from './install/step.ts';
+import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
+import { printable } from './terminal.ts';
+
+interface ServiceOptions extends OutputOptions {
+  readonly user?: boolean;
+  readonly system?: boolean;
+  readonly dryRun?: boolean;
+  readonly print?: boolean;
+  /** False after `--no-start`. */
+  readonly start?: boolean;
+  readonly timeout?: string;
+  readonly purge?: boolean;
+  readonly yes?: boolean;
+}
+
+const PATIENCE_SECONDS = 60;
+
+export function define(command: Command, context: Context): void {
+  command.usage('COMMAND [options]').helpCommand(false);
+  const sub = (name: string, purpose: string): Command => {
+    const made = command
+      .command(name)
+      .summary(purpose)
+      .description(`${purpose}.`)
+      .helpOption('-h, --help', 'Show this help')
+      .option('--user', 'For you alone (without root the default)')
+      .option('--system', 'For the whole machine, with a user of its own (for root the default)');
+    return addOutputOptions(made, { json: 'The result as a JSON object' });
+  };
+  const dry = (made: Command): Command => made.option('--dry-run', 'Show what would be done, and do nothing');
+
+  dry(sub('install', 'Start the agent with the machine, now and from now on'))
+    .option('--print', 'Write the files to standard output instead')
+    .option('--no-start', 'Put everything in place, but start nothing')
+    .option('--timeout <seconds>', `How long the agent may take until it answers (${PATIENCE_SECONDS})`)
+    .action(async (options: ServiceOptions) => await install(options, context));
+  dry(sub('uninstall', 'Stop the agent and take the service away; backups and settings stay'))
+    .option('--purge', 'Delete the state directory too: settings, keys, and the repository in it')
+    .option('--yes', 'Delete without a further question')
+    .action(async (options: ServiceOptions) => await uninstall(options, context));
+  sub('status', 'Say whether the service is there and answers').action(
+    async (options: ServiceOptions) => await status(options, context),
+  );
+  dry(sub('allow-write', 'Let the system service write to a directory: a destination or a restore target'))
+    .argument('<dir>', 'a directory that exists')
+    .action(
+      async (directory: string, options: ServiceOptions) => await allowWrite(directory, options, context),
+    );
+  addExamples(command, [
+    ['holdfast service install --user', 'keep backing up without a terminal'],
+    ['sudo holdfast service install --system', 'for all users of this machine'],
+    ['holdfast service install --dry-run', 'see every file and command first'],
+  ]);
+}
+
+function chosenLayout(options: ServiceOptions, { env }: Context): Layout {
+  if (options.user === true && options.system === true)
+    throw usage('--user and --system exclude each other', 'Give one of them.');
+  const isRoot = process.getuid?.() === 0 || process.platform === 'win32';
+  const usual: Scope = isRoot ? 'system' : 'user';
+  const scope = options.system === true ? 'system' : options.user === true ? 'user' : usual;
+  return layoutOf(scope, env, process.platform);
+}
+
+async function install(options: ServiceOptions, context: Context): Promise<void> {
+  const patience = patienceOf(options);
+  const layout = chosenLayout(options, context);
+  const start = options.start !== false;
+  const steps = await installSteps(layout, { start, runtime: process.execPath });
+  if (options.print === true) {
+    for (const step of steps)
+      if (step.kind === 'write') await context.out.write(`# ${step.path}\n${step.content}\n`);
+    return;
+  }
+  await work(steps, options, context);
+  if (options.dryRun === true || !start) return;
+  const agent = await waitForAgent(layout.state, patience, context);
+  const { out } = context;
+  if (options.json === true) {
+    await out.json({ type: 'service', scope: layout.scope, installed: true, running: true, ...agent });
+    return;
+  }
+  await out.line(`The agent runs: ${agent.addresses.map(printable).join(', ') || 'it answers'}`);
+  if (layout.scope === 'system')
+    await out.line(`Ask it with: sudo -u holdfast env HOLDFAST_STATE_DIR=${layout.state} holdfast status`);
+}
+
+function patienceOf({ timeout }: ServiceOptions): number {
+  const seconds = Number(timeout ?? PATIENCE_SECONDS);
+  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
+  throw usage(`"${timeout}" is not a number of seconds`, 'Write --timeout 60, for example.');
+}
+
+async function uninstall(options: ServiceOptions, context: Context): Promise<void> {
+  const layout = chosenLayout(options, context);
+  const purge = options.purge === true;
+  if (purge && options.yes !== true && options.dryRun !== true) {
+    throw usage(
+      `--purge deletes ${layout.state} for ever, with the keys and the repository that may be in it`,
+      'Look at it with --dry-run. If that is what you want, add --yes.',
+    );
+  }
+  await work(uninstallSteps(layout, purge), options, context);
+  if (options.dryRun === true) return;
+  if (options.json === true)
+    await context.out.json({ type: 'service', scope: layout.scope, installed: false });
+  else if (!purge) await context.out.line(`Settings, keys and backups are kept: ${layout.state}`);
+}
+
+/** Shows everything, then does it. */
+async function work(steps: readonly Step[], options: ServiceOptions, context: Context): Promise<void> {
+  const { out, stderr, env, signal } = context;
+  const say = async (line: string): Promise<void> => {
+    if (options.json === true) stderr.write(`${line}\n`);
+    else await out.line(line);
+  };
+  await say(options.dryRun === true ? 'Would do:' : 'To do:');
+  for (const step of steps) {
+    const note = (await isNeeded(step)) ? '' : ' (nothing to do)';
+    await say(`  ${printable(shownStep(step))}${note}`);
+  }
+  if (options.dryRun === true) return;
+  await out.flush();
+  for (const step of steps) {
+    const { failure } = await doStep(step, env, signal);
+    if (failure !== '') await say(`  Note: ${printable(shownStep(step))}: ${printable(failure)}`);
+  }
+}
+
+async function status(options: ServiceOptions, context: Context): Promise<void> {
+  const { out, env, signal } = context;
+  const layout = chosenLayout(options, context);
+  const installed = await exists(layout.unit);
+  const isLinux = layout.platform === 'linux';
+  const asked = async (verb: string): Promise<string | null> =>
+    isLinux ? ((await outputOf([...systemctlOf(layout.scope), verb, UNIT], env, signal)) ?? null) : null;
+  const [enabled, active] = [await asked('is-enabled'), await asked('is-active')];
+  const agent = await runningAgent(layout.state, signal);
+  if (agent === undefined || !installed) context.exitCode = 1;
+  if (options.json === true) {
+    const facts = { scope: layout.scope, unit: layout.unit, installed, enabled, active };
+    await out.json({ type: 'service', ...facts, running: agent !== undefined, agent: agent ?? null });
+    return;
+  }
+  await out.line(
+    installed
+      ? `Installed  ${printable(layout.unit)}${enabled === null ? '' : ` (${printable(enabled)})`}`
+      : 'Not installed. Install it with: holdfast service install',
+  );
+  if (active !== null) await out.line(`Service    ${printable(active)}`);
+  await out.line(
+    agent === undefined
+      ? 'Agent      does not answer'
+      : `Agent      answers${agent.pid === null ? '' : ` (process ${agent.pid})`}: ${agent.addresses.map(printable).join(', ')}`,
+  );
+}
+
+async function allowWrite(named: string, options: ServiceOptions, context: Context): Promise<void> {
+  const layout = layoutOf('system', context.env, process.platform);
+  if (layout.platform !== 'linux' || options.user === true) {
+    await context.out.line('Only the system service of Linux is kept from writing: there is nothing to do.');
+    return;
+  }
+  const directory = resolve(named);
+  await requireDirectory(directory);
+  const file = allowWriteFile(layout);
+  const before = (await readFileIfPresent(file))?.toString('utf8') ?? '';
+  const content = allowWriteText(before, directory);
+  const reload = content === before ? [] : [{ kind: 'run' as const, words: ['systemctl', 'daemon-reload'] }];
+  const again = reload.map(({ kind }) => ({ kind, words: ['systemctl', 'try-restart', UNIT] }));
+  await work([{ kind: 'write', path: file, content, mode: 0o644 }, ...reload, ...again], options, context);
+  if (options.dryRun === true) return;
+  if (options.json === true) await context.out.json({ type: 'allow_write', directory, file });
+  else
+    await context.out.line(
+      `The service may write to ${printable(directory)}, as far as the user "holdfast" may: check its owner and mode.`,
+    );
+}
+
+async function requireDirectory(directory: string): Promise<void> {
+  if (directory === '/' || /[\n\r]/.test(directory))
+    throw refused(`${printable(directory)} cannot be allowed`);
+  try {
+    if ((await stat(join(directory, '.'))).isDirectory()) return;
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') throw error;
+  }
+  throw refused(`${printable(directory)} is not a directory`);
+}
+
+function refused(message: string): RequestError {
+  return new RequestError('INVALID_TARGET', message, {
+    hint: 'Name the directory of a destination, or one to restore into; it must be there.',
+  });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await readFileIfPresent(path)) !== undefined;
+}

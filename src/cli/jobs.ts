@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import type { JobStatus } from '../jobs/job.ts';
+import { askAgent } from './ask-agent.ts';
+import type { Context } from './context.ts';
+import { jobText, jobsTable } from './listing-jobs.ts';
+import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
+import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+
+const STATES: readonly JobStatus[] = ['queued', 'running', 'completed', 'failed', 'canceled'];
+
+interface JobsOptions extends OutputOptions {
+  readonly status?: string;
+  readonly limit?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('[id]', 'show this one with its problems')
+    .optionsGroup('Which jobs:')
+    .option('--status <state>', `Only those that are ${STATES.join(', ')}`)
+    .option('--limit <n>', 'At most so many (20)');
+  addOutputOptions(command, { json: 'One JSON object for each job' });
+  addExamples(command, [
+    ['holdfast jobs', 'what ran and what runs'],
+    ['holdfast jobs --status failed', 'what went wrong'],
+  ]);
+  command.action(async (id: string | undefined, options: JobsOptions) => {
+    if (id === undefined) await showJobs(options, context);
+    else await showJob(id, options, context);
+  });
+}
+
+async function showJobs(options: JobsOptions, context: Context): Promise<void> {
+  const { out, env } = context;
+  const status = STATES.find((state) => state === options.status) ?? null;
+  if (options.status !== undefined && status === null)
+    throw usage(`"${options.status}" is no state of a job`, `Use one of ${STATES.join(', ')}.`);
+  const limit = Number(options.limit ?? '20');
+  if (!Number.isInteger(limit) || limit < 1)
+    throw usage(`"${options.limit}" is not a number of jobs`, 'Use 1 or more.');
+  const jobs = await askAgent(context, 'jobs', { types: null, status, limit });
+  if (options.json === true)
+    for (const job of jobs) await out.json({ ...job, type: 'job', job_type: job.type });
+  else if (jobs.length === 0) await out.line('There are no jobs like that.');
+  else {
+    const styles = createStyles(wantsColor(out.stream, env));
+    await out.write(jobsTable(jobs, { styles, width: terminalWidth(out.stream) }));
+  }
+}
+
+async function showJob(id: string, options: JobsOptions, context: Context): Promise<void> {
+  const { out, env } = context;
+  const job = await askAgent(context, 'job', { id, wait_ms: 0 });
+  if (options.json === true) await out.json({ ...job, type: 'job', job_type: job.type });
+  else await out.write(jobText(job, createStyles(wantsColor(out.stream, env))));
+}

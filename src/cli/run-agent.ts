@@ -1,0 +1,167 @@
+/** `holdfast start` without `--once`: the agent, in the foreground until it is told to end. */
+import { once } from 'node:events';
+import { createLog } from '../daemon/log.ts';
+import { startDaemon, type Daemon } from '../daemon/daemon.ts';
+import { createSystemNotifier } from '../daemon/system-notify.ts';
+import { RepositoryError } from '../base/errors.ts';
+import { programVersion } from '../base/program-version.ts';
+import { formatBytes, formatDuration } from '../base/units.ts';
+import { addSource, editConfig } from '../config/config-edit.ts';
+import { readConfig, NO_FILE } from '../config/load.ts';
+import type { Job } from '../jobs/job.ts';
+import { openAgentLog } from './agent-log.ts';
+import { configFile, settingsContext } from './config.ts';
+import type { Context } from './context.ts';
+import { openEmbedded } from './embedded.ts';
+import { invocation } from './invocation.ts';
+import { stateWords } from './listing-jobs.ts';
+import { ensureStateDirectory, readMachineKey, statePaths } from './state-directory.ts';
+import { createStyles, jsonLine, wantsColor } from './terminal.ts';
+import { count } from './wording.ts';
+
+export interface RunAgentOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly port: number | undefined;
+  readonly config: string | undefined;
+  /** Added to the settings, and backed up at once. */
+  readonly sources: readonly string[];
+  readonly destination: string | undefined;
+}
+
+/** Milliseconds between two lines of progress. */
+const STEP_MS = 500;
+
+/** Runs until the context's signal aborts. @throws {StateError} {ConfigError} when the agent cannot begin */
+export async function runAgent(options: RunAgentOptions, context: Context): Promise<void> {
+  const { env, clock, signal, stderr } = context;
+  const paths = statePaths(env);
+  await ensureStateDirectory(paths.directory);
+  const { repository, created } = await openEmbedded(context);
+  await repository.close();
+  const file = configFile(options.config, env);
+  await addSources(file, options, context);
+  // Where nobody looks at the terminal, a service manager may collect what is printed.
+  const also = stderr.isTTY ? undefined : (line: string): void => void stderr.write(line);
+  using target = openAgentLog(paths.directory, options.quiet ? undefined : also);
+  const log = createLog('info', target);
+  await using notifier = createSystemNotifier(env, {
+    clock,
+    trouble: (error) => log.warn({ err: error }, 'the service manager was not told'),
+  });
+  const daemon = await startDaemon({
+    stateDirectory: paths.directory,
+    configFile: file,
+    configRequired: options.config !== undefined,
+    port: options.port,
+    version: programVersion(),
+    environment: withoutServiceManager(env),
+    clock,
+    log,
+    machineKey: async () => {
+      const key = await readMachineKey(paths);
+      if (key !== undefined) return key;
+      throw new RepositoryError('WRONG_PASSPHRASE', `The machine key ${paths.machineKey} is missing`, {
+        hint: 'Put it back, or open the repository with the recovery kit.',
+      });
+    },
+    now: options.sources,
+  });
+  try {
+    void notifier.ready(`Listening on port ${daemon.listening.port}`);
+    await greet(daemon, created, options, context);
+    for (const job of daemon.firstJobs) await showJob(daemon, job, options, context);
+    if (!signal.aborted) await once(signal, 'abort');
+  } finally {
+    void notifier.stopping();
+    await daemon[Symbol.asyncDispose]();
+  }
+}
+
+/** What the service manager lets children say, engines and hooks need not say. */
+function withoutServiceManager(env: Context['env']): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(?:NOTIFY_SOCKET|WATCHDOG_)/.test(name)),
+  );
+}
+
+async function addSources(file: string, options: RunAgentOptions, context: Context): Promise<void> {
+  if (options.sources.length === 0) return;
+  const settings = settingsContext(context.env);
+  const loaded = await readConfig(file, settings);
+  const known = new Set(loaded?.settings.sources.map(({ path }) => path));
+  const missing = options.sources.filter((path) => !known.has(path));
+  if (missing.length === 0) return;
+  const changes = missing.map((path) =>
+    addSource({ path, ...(options.destination === undefined ? {} : { destination: options.destination }) }),
+  );
+  await editConfig({ file, context: settings }, changes, loaded?.revision ?? NO_FILE, context.signal);
+}
+
+async function greet(
+  daemon: Daemon,
+  created: boolean,
+  options: RunAgentOptions,
+  context: Context,
+): Promise<void> {
+  const { out, env } = context;
+  const address = `http://127.0.0.1:${daemon.listening.port}`;
+  if (options.json) {
+    await out.json({ type: 'ready', address, pid: process.pid });
+    await out.flush();
+    return;
+  }
+  const { bold } = createStyles(wantsColor(out.stream, env));
+  const { repository, recoveryKit } = statePaths(env);
+  const lines = [`${bold('Holdfast is running')} at ${address} (documentation: ${address}/docs)`];
+  if (created) {
+    lines.push(
+      `  Repository    ${repository}`,
+      `  Recovery kit  ${recoveryKit}`,
+      bold(
+        '  Store the recovery kit in another place: without it nobody can open the backups once this machine is lost.',
+      ),
+    );
+  }
+  if (daemon.config.current.sources.length === 0)
+    lines.push('Nothing is backed up yet. Begin with: holdfast start --source DIR');
+  const run = invocation(env, process.argv[1], process.cwd());
+  lines.push(`  Get everything back with: ${run} restore latest --target DIR`);
+  await out.write(`${lines.join('\n')}\n`);
+  await out.flush();
+}
+
+async function showJob(
+  { agent }: Daemon,
+  first: Job,
+  options: RunAgentOptions,
+  { out, stderr, signal }: Context,
+): Promise<void> {
+  let job = first;
+  while (job.finished_at === null && !signal.aborted) {
+    job = await agent.waitFor(job.id, STEP_MS, signal).catch(() => job);
+    if (stderr.isTTY && !options.json && !options.quiet) stderr.write(`\r\u001b[2K${lineOf(job)}`);
+  }
+  if (stderr.isTTY && !options.json) stderr.write('\r\u001b[2K');
+  if (options.json) out.stream.write(jsonLine({ ...job, type: 'job', job_type: job.type }));
+  else await out.write(`${endOf(job)}\n`);
+  await out.flush();
+}
+
+function lineOf(job: Job): string {
+  const { progress } = job;
+  const eta = progress.eta_seconds === null ? '' : `, ${formatDuration(progress.eta_seconds * 1000)} left`;
+  return `${subjectOf(job)}: ${stateWords(job)}, ${count(job.files_done, 'file')}, ${formatBytes(job.size_bytes)}${eta}`;
+}
+
+function endOf(job: Job): string {
+  if (job.status !== 'completed') {
+    return `${subjectOf(job)}: ${stateWords(job)}${job.error === null ? '' : `. ${job.error.message}`}`;
+  }
+  const words = job.result === 'warning' ? ` with ${count(job.warnings_count, 'warning')}` : '';
+  return `Saved ${count(job.files_done, 'file')} (${formatBytes(job.size_bytes)}) from ${subjectOf(job)} in ${formatDuration(job.duration_ms)}${words}. The agent goes on watching; end it with Ctrl-C.`;
+}
+
+function subjectOf({ spec }: Job): string {
+  return spec.type === 'backup' ? spec.source : spec.destination;
+}

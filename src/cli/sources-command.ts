@@ -1,0 +1,118 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { RequestError } from '../base/errors.ts';
+import { addSource, editConfig, removeSource } from '../config/config-edit.ts';
+import { NO_FILE, readConfig, type LoadedConfig } from '../config/load.ts';
+import { configFile, settingsContext } from './config.ts';
+import type { Context } from './context.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
+import { ensureStateDirectory, statePaths } from './state-directory.ts';
+import { renderTable } from './table.ts';
+import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+
+interface SourcesOptions extends OutputOptions {
+  readonly config?: string;
+  readonly destination?: string;
+  readonly schedule?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command.usage('COMMAND [options]').helpCommand(false);
+  const sub = (name: string, purpose: string): Command => {
+    const one = command
+      .command(name)
+      .summary(purpose)
+      .description(`${purpose}.`)
+      .helpOption('-h, --help', 'Show this help')
+      .option('--config <file>', 'Use this configuration');
+    return addOutputOptions(one, { json: 'The result as JSON objects' });
+  };
+  sub('list', 'List what is backed up').action(
+    async (options: SourcesOptions) => await list(options, context),
+  );
+  sub('add', 'Back a directory or file up from now on; a running agent begins at once')
+    .argument('<path>')
+    .option('-d, --destination <name>', 'Where to')
+    .option('--schedule <when>', 'How often: hourly, daily at 02:30, every 4h, or a cron expression')
+    .action(async (path: string, options: SourcesOptions) => await add(path, options, context));
+  sub('remove', 'Back it up no longer; the snapshots stay')
+    .argument('<path>')
+    .action(async (path: string, options: SourcesOptions) => await remove(path, options, context));
+  addExamples(command, [['holdfast sources add ~/Documents --schedule hourly', 'protect another directory']]);
+}
+
+async function list(options: SourcesOptions, context: Context): Promise<void> {
+  const { out, env } = context;
+  const sources = (await load(options, context))?.settings.sources ?? [];
+  if (options.json === true) for (const source of sources) await out.json({ type: 'source', ...source });
+  else if (sources.length === 0) await out.line('Nothing is backed up. Begin with: holdfast sources add DIR');
+  else {
+    const rows = sources.map(({ path, destination, schedule, watch }) => [
+      path,
+      destination,
+      schedule,
+      watch ? 'yes' : '',
+    ]);
+    const columns = [
+      { title: 'Source', cut: 'middle' as const },
+      { title: 'To' },
+      { title: 'When' },
+      { title: 'Watched' },
+    ];
+    const { bold } = createStyles(wantsColor(out.stream, env));
+    await out.write(renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: bold }));
+  }
+}
+
+async function add(path: string, options: SourcesOptions, context: Context): Promise<void> {
+  const loaded = await load(options, context);
+  const wanted = resolve(path);
+  if (loaded?.settings.sources.some((source) => source.path === wanted) === true)
+    throw new RequestError('INVALID_SOURCE', `${wanted} is backed up already`, {
+      hint: 'List with: holdfast sources list',
+    });
+  const source = {
+    path: wanted,
+    ...(options.destination === undefined ? {} : { destination: options.destination }),
+    ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
+  };
+  await edit(addSource(source), loaded, options, context);
+  await say(`${wanted} is backed up from now on.`, { type: 'source_added', path: wanted }, options, context);
+}
+
+async function remove(path: string, options: SourcesOptions, context: Context): Promise<void> {
+  const loaded = await load(options, context);
+  const wanted = resolve(path);
+  const index = loaded?.settings.sources.findIndex((source) => source.path === wanted) ?? -1;
+  if (index === -1)
+    throw new RequestError('INVALID_SOURCE', `${wanted} is not backed up`, {
+      hint: 'List with: holdfast sources list',
+    });
+  await edit(removeSource(index), loaded, options, context);
+  await say(
+    `${wanted} is backed up no longer. Its snapshots stay.`,
+    { type: 'source_removed', path: wanted },
+    options,
+    context,
+  );
+}
+
+async function load({ config }: SourcesOptions, { env }: Context): Promise<LoadedConfig | undefined> {
+  return await readConfig(configFile(config, env), settingsContext(env));
+}
+
+async function edit(
+  change: ReturnType<typeof addSource>,
+  loaded: LoadedConfig | undefined,
+  { config }: SourcesOptions,
+  { env, signal }: Context,
+): Promise<void> {
+  await ensureStateDirectory(statePaths(env).directory);
+  const target = { file: configFile(config, env), context: settingsContext(env) };
+  await editConfig(target, [change], loaded?.revision ?? NO_FILE, signal);
+}
+
+async function say(text: string, object: object, options: OutputOptions, { out }: Context): Promise<void> {
+  if (options.json === true) await out.json(object);
+  else await out.line(text);
+}

@@ -1,0 +1,126 @@
+/** Changes to the configuration file: checked before they are written, whole or not at all, comments kept. */
+import { writeFileAtomically } from '../base/atomic-file.ts';
+import { RequestError } from '../base/errors.ts';
+import { withLockFile } from '../base/lock-file.ts';
+import { ConfigError, shownKeyPath, type KeyPath } from './config-error.ts';
+import { BYTE_ORDER_MARK } from './config-text.ts';
+import { APPEND, removeFromText, setInText } from './edit-text.ts';
+import type { SettingsContext } from './effective-settings.ts';
+import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from './load.ts';
+import { CONFIG_VERSION, type ConfigFile } from './schema.ts';
+
+export type ConfigChange =
+  | { readonly kind: 'set'; readonly path: KeyPath; readonly value: unknown }
+  | { readonly kind: 'remove'; readonly path: KeyPath };
+
+export function setValue(path: KeyPath, value: unknown): ConfigChange {
+  return { kind: 'set', path, value };
+}
+
+/** The default holds again. */
+export function removeValue(path: KeyPath): ConfigChange {
+  return { kind: 'remove', path };
+}
+
+export function addSource(source: NonNullable<ConfigFile['sources']>[number]): ConfigChange {
+  return setValue(['sources', APPEND], source);
+}
+
+export function removeSource(index: number): ConfigChange {
+  return removeValue(['sources', index]);
+}
+
+export function setDestination(
+  name: string,
+  destination: NonNullable<ConfigFile['destinations']>[string],
+): ConfigChange {
+  return setValue(['destinations', name], destination);
+}
+
+export function removeDestination(name: string): ConfigChange {
+  return removeValue(['destinations', name]);
+}
+
+export function applyChanges(text: string, changes: readonly ConfigChange[]): string {
+  return changes.reduce(
+    (changed, change) =>
+      change.kind === 'set'
+        ? setInText(changed, change.path, change.value)
+        : removeFromText(changed, change.path),
+    text,
+  );
+}
+
+export interface EditTarget {
+  readonly file: string;
+  readonly context: SettingsContext;
+}
+
+const NEW_FILE = `{\n  "version": ${CONFIG_VERSION}\n}\n`;
+
+/**
+ * Changes the file, or makes it. With a revision, only while the file still has it.
+ * @throws {RequestError} REVISION_MISMATCH, or what is wrong with the change; the file is as before
+ * @throws {ConfigError} when the file is broken and must be put right first
+ * @throws {StateError} when it cannot be written
+ */
+export async function editConfig(
+  { file, context }: EditTarget,
+  changes: readonly ConfigChange[],
+  expectedRevision: string | undefined,
+  signal: AbortSignal,
+): Promise<LoadedConfig> {
+  for (const change of changes) if (change.kind === 'set') requireShallow(change.value, change.path);
+  // Editors know nothing of the lock; between other commands, the API and the page it keeps every change.
+  return await withLockFile(
+    `${file}.lock`,
+    async () => {
+      const before = await readConfig(file, context);
+      requireRevision(before?.revision ?? NO_FILE, expectedRevision);
+      const text = applyChanges(before?.text ?? NEW_FILE, changes);
+      const bytes = Buffer.from(before?.byteOrderMark === true ? BYTE_ORDER_MARK + text : text);
+      const after = checkChanged(file, bytes, context);
+      if (after.revision !== before?.revision) await writeFileAtomically(file, bytes);
+      return after;
+    },
+    signal,
+  );
+}
+
+/** No setting has so many levels, and what is nested a thousand times exhausts the stack. */
+const DEEPEST_VALUE = 16;
+
+function requireShallow(value: unknown, path: KeyPath, depth = 0): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === DEEPEST_VALUE) {
+    throw new RequestError('INVALID_REQUEST', `${shownKeyPath(path)}: the value is nested too deep`, {
+      hint: 'No setting has so many levels.',
+      details: { path: shownKeyPath(path) },
+    });
+  }
+  for (const item of Object.values(value)) requireShallow(item, path, depth + 1);
+}
+
+function requireRevision(found: string, expected: string | undefined): void {
+  if (expected === undefined || expected === found) return;
+  throw new RequestError('REVISION_MISMATCH', 'The configuration was changed in the meantime', {
+    hint: 'Read it again, and repeat the change if it is still wanted.',
+    details: { revision: found },
+  });
+}
+
+/** What is wrong with the changed text is wrong with the change: before, the text was valid. */
+function checkChanged(file: string, bytes: Buffer, context: SettingsContext): LoadedConfig {
+  try {
+    return loadConfig(file, bytes, context);
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    const [problem] = cause.problems;
+    if (problem === undefined) throw cause;
+    const { path, message, hint } = problem;
+    const code = REQUEST_CODES.has(problem.code) ? problem.code : 'INVALID_REQUEST';
+    throw new RequestError(code, path === '' ? message : `${path}: ${message}`, { hint, details: { path } });
+  }
+}
+
+const REQUEST_CODES: ReadonlySet<string> = new Set(['UNKNOWN_FIELD', 'MISSING_FIELD', 'SECRET_IN_URL']);

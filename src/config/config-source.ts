@@ -1,0 +1,282 @@
+/** The configuration while the agent runs: follows the file, and keeps the last valid settings through everything. */
+import { HoldfastError, isAbort } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { ConfigError } from './config-error.ts';
+import { editConfig, type ConfigChange } from './config-edit.ts';
+import { defaultSettings, type SettingsContext } from './effective-settings.ts';
+import { watchFile, type FileWatch } from './file-watch.ts';
+import { readLastGood, saveLastGood } from './last-good.ts';
+import { NO_FILE, readConfig, type LoadedConfig } from './load.ts';
+import type { Settings } from './settings.ts';
+
+export interface ConfigState {
+  readonly status: 'ok' | 'degraded';
+  /** Why the file is not in force; line and column are null when it is not about its text. */
+  readonly error: {
+    readonly message: string;
+    readonly hint: string;
+    readonly line: number | null;
+    readonly column: number | null;
+  } | null;
+  /** Of the content that is in force. */
+  readonly revision: string;
+}
+
+export interface ConfigUpdate {
+  readonly settings: Settings;
+  readonly state: ConfigState;
+  /** False when only the state is another. */
+  readonly settingsChanged: boolean;
+}
+
+export interface ConfigSourceOptions {
+  /** Absolute path of the file. */
+  readonly file: string;
+  /** Somebody named the file: it is an error that it does not exist. */
+  readonly required: boolean;
+  readonly context: SettingsContext;
+  readonly clock: Clock;
+  /** Told of what goes wrong in the background without harm to the settings; does not throw. */
+  readonly report: (error: Error) => void;
+}
+
+/** Milliseconds without a further change after which the file is read: editors write in several steps. */
+const QUIET_MS = 200;
+/** A file that never rests is read all the same. */
+const MOST_QUIET_ROUNDS = 10;
+/** How often the file is looked at though no change was reported: events get lost, and network drives have none. */
+const LOOK_AGAIN_MS = 30_000;
+/** The same while the file is not in force: a directory that was moved away takes the watch with it. */
+const LOOK_AGAIN_DEGRADED_MS = 2_000;
+
+/**
+ * Reads the file, or begins with its last valid content when it is broken.
+ * @throws {ConfigError} when there are no settings to begin with: the file is broken and never was valid
+ */
+export async function openConfigSource(options: ConfigSourceOptions): Promise<ConfigSource> {
+  const source = new ConfigSource(options, await begin(options));
+  await source.watch();
+  return source;
+}
+
+interface InForce {
+  readonly settings: Settings;
+  /** Undefined while there is no file and defaults are in force. */
+  readonly loaded: LoadedConfig | undefined;
+  readonly error: ConfigError | null;
+}
+
+async function begin({ file, required, context, report }: ConfigSourceOptions): Promise<InForce> {
+  let problem: ConfigError;
+  try {
+    const loaded = await readConfig(file, context);
+    if (loaded !== undefined) {
+      await keep(loaded, { file, context, report });
+      return { settings: loaded.settings, loaded, error: null };
+    }
+    problem = missing(file);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problem = error;
+  }
+  const loaded = await readLastGood(file, context);
+  if (loaded !== undefined) return { settings: loaded.settings, loaded, error: problem };
+  if (problem.code !== 'CONFIG_MISSING' || required) throw problem;
+  return { settings: defaultSettings(context), loaded: undefined, error: null };
+}
+
+function missing(file: string): ConfigError {
+  return new ConfigError('CONFIG_MISSING', `The configuration ${file} does not exist`, {
+    hint: 'Put it back. To begin anew with the defaults, write {} into it.',
+    details: { file },
+  });
+}
+
+/** A copy that cannot be written costs nothing now. */
+async function keep(
+  loaded: LoadedConfig,
+  { file, context, report }: Pick<ConfigSourceOptions, 'file' | 'context' | 'report'>,
+): Promise<void> {
+  try {
+    await saveLastGood(context.stateDirectory, file, loaded);
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    report(error);
+  }
+}
+
+export class ConfigSource implements AsyncDisposable {
+  readonly file: string;
+  readonly #options: ConfigSourceOptions;
+  readonly #listeners = new Set<(update: ConfigUpdate) => void>();
+  #inForce: InForce;
+  #watch: FileWatch | undefined;
+  #following: Promise<void> | undefined;
+  /** Ends the wait for the next change. */
+  #idle = new AbortController();
+  readonly #closing = new AbortController();
+  #changed = false;
+  /** The file was away, perhaps with its directory, which takes the watch with it. */
+  #watchInDoubt = false;
+  /** Reads come one after the other. */
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(options: ConfigSourceOptions, inForce: InForce) {
+    this.file = options.file;
+    this.#options = options;
+    this.#inForce = inForce;
+  }
+
+  /** The settings in force: always valid. */
+  get current(): Settings {
+    return this.#inForce.settings;
+  }
+
+  /** The text and values in force; undefined while there is no file and defaults are. */
+  get document(): LoadedConfig | undefined {
+    return this.#inForce.loaded;
+  }
+
+  get state(): ConfigState {
+    const { error, loaded } = this.#inForce;
+    return {
+      status: error === null ? 'ok' : 'degraded',
+      error: error && shown(error),
+      revision: loaded?.revision ?? NO_FILE,
+    };
+  }
+
+  /** Calls `listener` after each change of settings or state; gives what ends that. */
+  onChange(listener: (update: ConfigUpdate) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Begins to follow the file. A watch that fails is reported; the file is then looked at from time to time. */
+  async watch(): Promise<void> {
+    if (this.#following !== undefined) return;
+    await this.#openWatch();
+    this.#following = this.#follow();
+  }
+
+  async #openWatch(): Promise<void> {
+    this.#watchInDoubt = false;
+    const wake = (): void => {
+      this.#changed = true;
+      this.#idle.abort();
+    };
+    await this.#watch?.close();
+    this.#watch = await watchFile(this.file, wake, this.#options.report);
+    // What was written before has raised no event.
+    this.#changed = true;
+  }
+
+  /** Reads the file now. Resolves once it is in force, or the state says why not. */
+  async reload(): Promise<ConfigState> {
+    const read = this.#reading.then(async () => await this.#read());
+    this.#reading = read;
+    await read;
+    return this.state;
+  }
+
+  /**
+   * Changes the file, keeping comments and layout, and puts it in force.
+   * @throws {RequestError} REVISION_MISMATCH, or what is wrong with the change
+   * @throws {ConfigError} when the file is broken and must be put right first
+   */
+  async edit(
+    changes: readonly ConfigChange[],
+    expectedRevision: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ConfigState> {
+    const { context } = this.#options;
+    await editConfig({ file: this.file, context }, changes, expectedRevision, signal);
+    return await this.reload();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#idle.abort();
+    await this.#following;
+    await this.#watch?.close();
+    await this.#reading;
+    this.#listeners.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      if (!this.#changed) {
+        this.#idle = new AbortController();
+        const lookAgainMs = this.#inForce.error === null ? LOOK_AGAIN_MS : LOOK_AGAIN_DEGRADED_MS;
+        await this.#wait(lookAgainMs, this.#idle.signal);
+      }
+      for (let round = 0; this.#changed && round < MOST_QUIET_ROUNDS; round += 1) {
+        this.#changed = false;
+        await this.#wait(QUIET_MS, this.#closing.signal);
+      }
+      this.#changed = false;
+      if (this.#closing.signal.aborted) return;
+      await this.reload();
+      if (this.#watchInDoubt) await this.#openWatch();
+    }
+  }
+
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.clock.sleep(ms, signal);
+    } catch (error) {
+      if (!isAbort(error)) throw error;
+    }
+  }
+
+  async #read(): Promise<void> {
+    this.#put(await this.#next());
+  }
+
+  async #next(): Promise<InForce> {
+    const now = this.#inForce;
+    const { context } = this.#options;
+    try {
+      const loaded = await readConfig(this.file, context);
+      // A file that never was is no loss.
+      if (loaded === undefined)
+        return { ...now, error: now.loaded === undefined ? null : missing(this.file) };
+      if (loaded.revision === now.loaded?.revision) return { ...now, error: null };
+      await keep(loaded, this.#options);
+      return { settings: loaded.settings, loaded, error: null };
+    } catch (cause) {
+      const error =
+        cause instanceof ConfigError
+          ? cause
+          : new ConfigError('CONFIG_UNREADABLE', `The configuration ${this.file} cannot be used`, { cause });
+      return { ...now, error };
+    }
+  }
+
+  #put(next: InForce): void {
+    const before = this.#inForce;
+    this.#inForce = next;
+    if (before.error !== null && next.error === null) {
+      this.#watchInDoubt = true;
+      this.#idle.abort();
+    }
+    const settingsChanged = next.settings !== before.settings;
+    if (!settingsChanged && next.error?.message === before.error?.message) return;
+    const update = { settings: next.settings, state: this.state, settingsChanged };
+    for (const listener of this.#listeners) {
+      try {
+        listener(update);
+      } catch (error) {
+        this.#options.report(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+  }
+}
+
+function shown({ message, hint, problems: [first] }: ConfigError): ConfigState['error'] {
+  return { message, hint, line: first?.line ?? null, column: first?.column ?? null };
+}

@@ -1,0 +1,262 @@
+/** From the file's values, defaults filled in, to the settings the agent reads; and what no schema can say. */
+import { join, normalize, resolve } from 'node:path';
+import { BugError, HoldfastError } from '../base/errors.ts';
+import { parseDuration, parseSize } from '../base/units.ts';
+import type { Filled, FilledConfig } from './schema.ts';
+import type {
+  DestinationSettings,
+  NoticeSettings,
+  SecretReference,
+  Settings,
+  SourceSettings,
+} from './settings.ts';
+import { checkAgainstSchema, type Fault } from './validate.ts';
+
+/** What the settings depend on beside the file. */
+export interface SettingsContext {
+  /** What `~` stands for. */
+  readonly home: string;
+  readonly stateDirectory: string;
+  /** Refuses a location at which no destination can be opened, by a HoldfastError. */
+  readonly checkLocation?: ((location: string) => void) | undefined;
+  /** Refuses a schedule that is never due, by a HoldfastError; the shape of the text is checked before. */
+  readonly checkSchedule?: ((schedule: string) => void) | undefined;
+}
+
+/** Name of the default destination while nothing else is chosen. */
+export const DEFAULT_DESTINATION = 'default';
+
+/** The embedded repository. */
+export function embeddedDestination({ stateDirectory }: SettingsContext): DestinationSettings {
+  return { name: DEFAULT_DESTINATION, url: join(stateDirectory, 'repository'), passphrase: null };
+}
+
+export interface Built {
+  /** Undefined when there are faults. */
+  readonly settings: Settings | undefined;
+  readonly faults: readonly Fault[];
+}
+
+export function buildSettings(config: FilledConfig, context: SettingsContext): Built {
+  const faults: Fault[] = [];
+  const destinations = buildDestinations(config, context, faults);
+  const defaultDestination = config.defaultDestination ?? DEFAULT_DESTINATION;
+  requireName(defaultDestination, ['defaultDestination'], destinations, faults);
+  for (const name of ['prune', 'check', 'drill'] as const)
+    ask(context.checkSchedule, config.maintenance[name], ['maintenance', name], faults);
+  const settings: Settings = {
+    listen: config.listen,
+    plan: config.plan,
+    timeZone: config.timeZone,
+    requireEncryption: config.requireEncryption,
+    defaultDestination,
+    destinations,
+    sources: buildSources(config, { context, destinations, defaultDestination, faults }),
+    retention: config.retention,
+    maintenance: {
+      prune: config.maintenance.prune,
+      check: config.maintenance.check,
+      drill: config.maintenance.drill,
+      drillFiles: config.maintenance.drillFiles,
+      checkReadData: Number(config.maintenance.checkReadData.slice(0, -1)) / 100,
+      jitterSeconds: seconds(config.maintenance.jitter),
+    },
+    conditions: config.conditions,
+    bandwidth: buildBandwidth(config, faults),
+    restore: { allowedRoots: config.restore.allowedRoots.map((path) => absolutePath(path, context)) },
+    notices: buildNotices(config.notices),
+    log: config.log,
+  };
+  return { settings: faults.length === 0 ? settings : undefined, faults };
+}
+
+/** Every default: what holds where there is no configuration file. */
+export function defaultSettings(context: SettingsContext): Settings {
+  return requireSettings({}, context);
+}
+
+/** The settings of a source that is not configured: every default, for a backup that somebody asks for. */
+export function defaultSource(path: string, settings: Settings, context: SettingsContext): SourceSettings {
+  const [source] = requireSettings({ sources: [{ path }] }, context).sources;
+  if (source === undefined) throw new BugError('The defaults of a source are not valid');
+  return { ...source, destination: settings.defaultDestination };
+}
+
+function requireSettings(value: object, context: SettingsContext): Settings {
+  const checked = checkAgainstSchema(value);
+  const settings = checked.value === undefined ? undefined : buildSettings(checked.value, context).settings;
+  if (settings === undefined) throw new BugError('The defaults of the configuration are not valid');
+  return settings;
+}
+
+/**
+ * The destination that a name means: one that is configured; else `default` for the default one, and `cloud` for the
+ * first that is not on this machine.
+ */
+export function findDestination(settings: Settings, name: string): DestinationSettings | undefined {
+  const named = (wanted: string): DestinationSettings | undefined =>
+    settings.destinations.find((destination) => destination.name === wanted);
+  if (name === 'cloud') return named(name) ?? settings.destinations.find(({ url }) => isRemote(url));
+  return named(name) ?? (name === DEFAULT_DESTINATION ? named(settings.defaultDestination) : undefined);
+}
+
+function isRemote(url: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:/i.test(url) && !/^file:/i.test(url);
+}
+
+function buildDestinations(
+  config: FilledConfig,
+  context: SettingsContext,
+  faults: Fault[],
+): readonly DestinationSettings[] {
+  const configured = Object.entries(config.destinations).map(([name, { url, passphrase }]) => ({
+    name,
+    url: locationOf(url, context),
+    passphrase: reference(passphrase),
+  }));
+  for (const { name, url } of configured)
+    ask(context.checkLocation, url, ['destinations', name, 'url'], faults);
+  const chosen = config.defaultDestination ?? DEFAULT_DESTINATION;
+  const takesEmbedded =
+    chosen === DEFAULT_DESTINATION && configured.every(({ name }) => name !== DEFAULT_DESTINATION);
+  return takesEmbedded ? [embeddedDestination(context), ...configured] : configured;
+}
+
+function locationOf(url: string, context: SettingsContext): string {
+  return url.startsWith('/') || isHome(url) ? absolutePath(url, context) : url;
+}
+
+/** Puts what `check` throws among the faults. */
+function ask(
+  check: ((text: string) => void) | undefined,
+  text: string,
+  path: Fault['path'],
+  faults: Fault[],
+): void {
+  try {
+    check?.(text);
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    const code = error.code === 'SECRET_IN_URL' ? 'SECRET_IN_URL' : 'CONFIG_INVALID';
+    faults.push({ path, code, message: error.message.replace(/\.$/, ''), hint: error.hint });
+  }
+}
+
+function requireName(
+  name: string,
+  path: Fault['path'],
+  destinations: readonly DestinationSettings[],
+  faults: Fault[],
+): void {
+  if (destinations.some((destination) => destination.name === name)) return;
+  const names = destinations.map((destination) => `"${destination.name}"`).join(', ');
+  const hint = names === '' ? 'Define it in "destinations".' : `Defined are: ${names}.`;
+  faults.push({ path, code: 'CONFIG_INVALID', message: `No destination is called "${name}"`, hint });
+}
+
+interface SourceScene {
+  readonly context: SettingsContext;
+  readonly destinations: readonly DestinationSettings[];
+  readonly defaultDestination: string;
+  readonly faults: Fault[];
+}
+
+function buildSources(config: FilledConfig, scene: SourceScene): readonly SourceSettings[] {
+  const { faults } = scene;
+  const sources = config.sources.map((source, index) => buildSource(source, index, scene));
+  const seen = new Map<string, number>();
+  for (const [index, { path, destination, encryption }] of sources.entries()) {
+    const key = JSON.stringify([path, destination]);
+    const first = seen.get(key);
+    if (first !== undefined) {
+      faults.push({
+        path: ['sources', index, 'path'],
+        code: 'CONFIG_INVALID',
+        message: 'This source is configured twice for the same destination',
+        hint: `Keep one of them; the other is sources[${first}].`,
+      });
+    }
+    seen.set(key, index);
+    if (config.requireEncryption && !encryption) {
+      faults.push({
+        path: ['sources', index, 'encryption'],
+        code: 'CONFIG_INVALID',
+        message: 'This source is not encrypted, but "requireEncryption" is true',
+        hint: 'Write "encryption": true, or take "requireEncryption" out.',
+      });
+    }
+  }
+  return sources;
+}
+
+function buildSource(
+  source: Filled<FilledConfig['sources'][number]>,
+  index: number,
+  { context, destinations, defaultDestination, faults }: SourceScene,
+): SourceSettings {
+  const { destination: named, hooks, exclude, path, ...rest } = source;
+  // `default` means the default one, as in the API, unless a destination has that name.
+  const known = destinations.some(({ name }) => name === named);
+  const destination =
+    named === null || (named === DEFAULT_DESTINATION && !known) ? defaultDestination : named;
+  if (destination !== defaultDestination)
+    requireName(destination, ['sources', index, 'destination'], destinations, faults);
+  ask(context.checkSchedule, source.schedule, ['sources', index, 'schedule'], faults);
+  const { timeout, ...commands } = hooks;
+  return {
+    ...rest,
+    path: absolutePath(path, context),
+    destination,
+    exclude: {
+      ...exclude,
+      largerThan: exclude.largerThan === null ? null : parseSize(exclude.largerThan),
+    },
+    hooks: { ...commands, timeoutSeconds: seconds(timeout) },
+  };
+}
+
+function buildBandwidth({ bandwidth }: FilledConfig, faults: Fault[]): Settings['bandwidth'] {
+  for (const [index, { from }] of bandwidth.entries()) {
+    if (bandwidth.findIndex((rule) => rule.from === from) === index) continue;
+    faults.push({
+      path: ['bandwidth', index, 'from'],
+      code: 'CONFIG_INVALID',
+      message: `Two rules begin at ${from}`,
+      hint: 'Keep one of them.',
+    });
+  }
+  return bandwidth
+    .map(({ from, uploadLimit }) => ({
+      from,
+      uploadLimit: uploadLimit === null ? null : parseSize(uploadLimit),
+    }))
+    .sort((a, b) => a.from.localeCompare(b.from));
+}
+
+function buildNotices({ ntfy, webhook, email, ...rest }: FilledConfig['notices']): NoticeSettings {
+  return {
+    ...rest,
+    ntfy: ntfy && { ...ntfy, token: reference(ntfy.token) },
+    webhook: webhook && { ...webhook, secret: reference(webhook.secret) },
+    email: email && { ...email, password: reference(email.password) },
+  };
+}
+
+/** The schema lets exactly one of the four through. */
+function reference(written: object | null): SecretReference | null {
+  return written as SecretReference | null;
+}
+
+/** Whole seconds, never fewer than written. */
+function seconds(span: string): number {
+  return Math.ceil(parseDuration(span) / 1_000);
+}
+
+function isHome(path: string): boolean {
+  return /^~(?:\/|$)/.test(path);
+}
+
+/** Absolute, `~` resolved, without `..` and without slash at the end. */
+export function absolutePath(path: string, { home }: Pick<SettingsContext, 'home'>): string {
+  return resolve(isHome(path) ? join(home, path.slice(1)) : normalize(path));
+}

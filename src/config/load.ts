@@ -1,0 +1,76 @@
+/** From a configuration file to settings, or to everything that is wrong with it. */
+import { createHash } from 'node:crypto';
+import type { Node } from 'jsonc-parser';
+import { problemsError, type ConfigProblem } from './config-error.ts';
+import { decodeText } from './config-text.ts';
+import { buildSettings, type SettingsContext } from './effective-settings.ts';
+import { readConfigBytes } from './file-access.ts';
+import { parseText } from './parse.ts';
+import type { FilledConfig } from './schema.ts';
+import type { Settings } from './settings.ts';
+import { checkAgainstSchema, placeFaults, type Fault } from './validate.ts';
+
+export interface LoadedConfig {
+  /** Without byte order mark. */
+  readonly text: string;
+  readonly byteOrderMark: boolean;
+  readonly revision: string;
+  /** As the file has them, defaults filled in. */
+  readonly values: FilledConfig;
+  readonly settings: Settings;
+}
+
+/** The revision of a configuration that does not exist. */
+export const NO_FILE = 'none';
+
+/** Changes with every byte. */
+export function revisionOf(bytes: Uint8Array | undefined): string {
+  return bytes === undefined ? NO_FILE : createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+}
+
+/**
+ * Reads and checks the file; undefined when there is none.
+ * @throws {ConfigError} with every mistake in it
+ */
+export async function readConfig(file: string, context: SettingsContext): Promise<LoadedConfig | undefined> {
+  const bytes = await readConfigBytes(file);
+  return bytes === undefined ? undefined : loadConfig(file, bytes, context);
+}
+
+/**
+ * Checks the content of a file.
+ * @throws {ConfigError} with every mistake in it
+ */
+export function loadConfig(file: string, bytes: Uint8Array, context: SettingsContext): LoadedConfig {
+  const { text, byteOrderMark, problem } = decodeText(bytes);
+  if (problem !== null) throw problemsError(file, [problem]);
+  const { root, value, problems } = parseText(text);
+  if (root === undefined) throw thrown(file, problems);
+  const checked = checkAgainstSchema(value);
+  if (checked.value === undefined) throw faulty(file, text, root, checked.faults);
+  const built = buildSettings(checked.value, context);
+  if (built.settings === undefined) throw faulty(file, text, root, built.faults);
+  return {
+    text,
+    byteOrderMark,
+    revision: revisionOf(bytes),
+    values: checked.value,
+    settings: built.settings,
+  };
+}
+
+function faulty(file: string, text: string, root: Node, faults: readonly Fault[]): Error {
+  return thrown(file, placeFaults(text, root, faults));
+}
+
+function thrown(file: string, [first, ...others]: readonly ConfigProblem[]): Error {
+  const unknown = {
+    code: 'CONFIG_INVALID',
+    path: '',
+    line: 1,
+    column: 1,
+    message: 'The file is not valid',
+    hint: '',
+  } as const;
+  return problemsError(file, [first ?? unknown, ...others]);
+}

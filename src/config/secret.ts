@@ -1,0 +1,177 @@
+/** Secrets by reference: looked up when they are used, and never shown by accident. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import type { Clock } from '../base/clock.ts';
+import { ConfigError } from './config-error.ts';
+import { absolutePath } from './effective-settings.ts';
+import { readSecretFile } from './file-access.ts';
+import type { SecretReference } from './settings.ts';
+
+const SHOWN = '[secret]';
+
+/** A secret in memory. Logs, JSON, templates and inspection show `[secret]`. */
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The secret itself, for the one place that needs it. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return SHOWN;
+  }
+
+  toJSON(): string {
+    return SHOWN;
+  }
+
+  [Symbol.toPrimitive](): string {
+    return SHOWN;
+  }
+
+  [inspect.custom](): string {
+    return SHOWN;
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface SecretContext {
+  readonly env: Environment;
+  /** What `~` stands for. */
+  readonly home: string;
+  readonly clock: Clock;
+}
+
+/** How long a command may take, in milliseconds: long enough to ask a password store over a network. */
+const COMMAND_MS = 30_000;
+const LARGEST_OUTPUT = 65_536;
+
+/**
+ * Looks the secret up, anew each time: a changed one needs no restart. A line break at its end is dropped.
+ * @throws {ConfigError} SECRET_UNAVAILABLE, SECRET_UNSAFE
+ */
+export async function resolveSecret(
+  reference: SecretReference,
+  context: SecretContext,
+  signal: AbortSignal,
+): Promise<Secret> {
+  signal.throwIfAborted();
+  const found = (await lookUp(reference, context, signal)).replace(/\r?\n$/, '');
+  if (found === '') throw unavailable(`${subjectOf(reference)} is empty`, 'Put the secret there.');
+  if (found.includes('\0'))
+    throw unavailable(`${subjectOf(reference)} holds a zero character`, 'A secret is one line of text.');
+  return new Secret(found);
+}
+
+async function lookUp(
+  reference: SecretReference,
+  context: SecretContext,
+  signal: AbortSignal,
+): Promise<string> {
+  if ('file' in reference) {
+    const bytes = await readSecretFile(absolutePath(reference.file, context), { checkMode: true });
+    return bytes.toString('utf8');
+  }
+  if ('env' in reference) {
+    const value = context.env[reference.env];
+    if (value !== undefined) return value;
+    throw unavailable(`${subjectOf(reference)} is not set`, 'Set it for the agent, not only in your shell.');
+  }
+  if ('command' in reference) return await ask(reference.command, context, signal);
+  return await readCredential(reference.credential, context);
+}
+
+/** Readable for the service alone by the doing of systemd, whatever the mode of the file says. */
+async function readCredential(name: string, { env }: SecretContext): Promise<string> {
+  const directory = env['CREDENTIALS_DIRECTORY'] ?? '';
+  if (directory === '') {
+    throw unavailable(
+      `The credential ${name} is not there: systemd gave none`,
+      `Write LoadCredential=${name}:/path in the unit, and start the agent by systemd.`,
+    );
+  }
+  // The schema has refused slashes; a reference from elsewhere is held to the same.
+  if (!/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(name))
+    throw unavailable('This is not the name of a credential', 'Use letters, digits, ".", "-" and "_".');
+  return (await readSecretFile(join(directory, name), { checkMode: false })).toString('utf8');
+}
+
+async function ask(command: string, { env, clock }: SecretContext, signal: AbortSignal): Promise<string> {
+  const child = spawn(command, {
+    shell: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...env },
+    // A group of its own, so that what the shell has started ends with it.
+    detached: process.platform !== 'win32',
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= LARGEST_OUTPUT) chunks.push(chunk);
+  });
+  const ended = once(child, 'close');
+  const patience = new AbortController();
+  const giveUp = (): void => patience.abort();
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    const late = clock.sleep(COMMAND_MS, patience.signal).then(() => 'late' as const);
+    const outcome = await Promise.race([ended, late]);
+    if (outcome === 'late') {
+      throw unavailable(
+        'The command for a secret took longer than 30 seconds',
+        'Run it by itself to see why; it must not ask anything.',
+      );
+    }
+    const [code, killedBy] = outcome as [number | null, NodeJS.Signals | null];
+    if (code !== 0) {
+      throw unavailable(
+        `The command for a secret failed (${killedBy ?? `exit code ${code}`})`,
+        'Run it by itself to see what is wrong. It must print the secret and nothing else.',
+      );
+    }
+    if (size > LARGEST_OUTPUT)
+      throw unavailable(
+        'The command for a secret prints more than 64 KiB',
+        'It must print the secret and nothing else.',
+      );
+    return Buffer.concat(chunks).toString('utf8');
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ConfigError) throw error;
+    throw unavailable('The command for a secret could not be started', 'Check that there is a shell.', error);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    patience.abort();
+    if (child.exitCode === null && child.signalCode === null) endGroup(child.pid);
+  }
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  } catch (error) {
+    // It has ended in this very moment.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+function subjectOf(reference: SecretReference): string {
+  if ('file' in reference) return `The secret file ${reference.file}`;
+  if ('env' in reference) return `The environment variable ${reference.env} for a secret`;
+  if ('command' in reference) return 'The output of the command for a secret';
+  return `The credential ${reference.credential}`;
+}
+
+function unavailable(message: string, hint: string, cause?: unknown): ConfigError {
+  return new ConfigError('SECRET_UNAVAILABLE', message, { hint, cause });
+}

@@ -1,0 +1,115 @@
+/** The settings as the rest of the agent reads them, every default filled in. */
+
+/** Where a secret stands; the value itself is never in the configuration. */
+export type SecretReference =
+  | { readonly file: string }
+  | { readonly env: string }
+  | { readonly command: string }
+  | { readonly credential: string };
+
+/** Cron expression, interval (`every 4h`) or preset (`hourly`, `daily`, `weekly`, `daily at 02:30`, `off`). */
+export type ScheduleText = string;
+
+export interface SourceSettings {
+  /** Absolute; `~` is resolved. */
+  readonly path: string;
+  /** Names of destinations; the first is used until several are supported. */
+  readonly destination: string;
+  readonly schedule: ScheduleText;
+  readonly watch: boolean;
+  /** Watch by polling: file systems without events. */
+  readonly poll: boolean;
+  readonly exclude: {
+    readonly patterns: readonly string[];
+    readonly ignoreFiles: readonly string[];
+    readonly caches: boolean;
+    readonly ifPresent: readonly string[];
+    /** Bytes. */
+    readonly largerThan: number | null;
+    readonly oneFileSystem: boolean;
+  };
+  readonly compression: string;
+  readonly encryption: boolean;
+  readonly deduplication: boolean;
+  readonly tags: readonly string[];
+  readonly hooks: HookSettings;
+}
+
+export interface HookSettings {
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly timeoutSeconds: number;
+  /** What a failing `before` means. */
+  readonly onFailure: 'fail' | 'warn';
+}
+
+export interface DestinationSettings {
+  readonly name: string;
+  readonly url: string;
+  /** Absent for the embedded repository, which opens with the machine key. */
+  readonly passphrase: SecretReference | null;
+}
+
+export interface BandwidthRule {
+  /** `HH:MM` local time; the rule holds until the next one. */
+  readonly from: string;
+  /** Bytes per second; null for no limit. */
+  readonly uploadLimit: number | null;
+}
+
+export interface RetentionSettings {
+  readonly keepLast: number | null;
+  readonly keepHourly: number | null;
+  readonly keepDaily: number | null;
+  readonly keepWeekly: number | null;
+  readonly keepMonthly: number | null;
+  readonly keepYearly: number | null;
+  readonly keepWithin: string | null;
+}
+
+export interface NoticeSettings {
+  readonly healthchecks: { readonly url: string } | null;
+  readonly ntfy: { readonly url: string; readonly token: SecretReference | null } | null;
+  readonly webhook: { readonly url: string; readonly secret: SecretReference | null } | null;
+  readonly email: {
+    readonly host: string;
+    readonly port: number;
+    readonly user: string | null;
+    readonly password: SecretReference | null;
+    readonly from: string;
+    readonly to: readonly string[];
+  } | null;
+  /** Days without a good backup of a source after which somebody is told. */
+  readonly absenceDays: number;
+}
+
+export interface Settings {
+  readonly listen: { readonly port: number };
+  readonly plan: 'free_trial' | 'pro' | 'business';
+  readonly timeZone: string | null;
+  readonly requireEncryption: boolean;
+  readonly defaultDestination: string;
+  readonly sources: readonly SourceSettings[];
+  readonly destinations: readonly DestinationSettings[];
+  readonly retention: RetentionSettings;
+  readonly maintenance: {
+    readonly prune: ScheduleText;
+    readonly check: ScheduleText;
+    readonly drill: ScheduleText;
+    readonly drillFiles: number;
+    /** Share of packs that one check reads. */
+    readonly checkReadData: number;
+    /** Seconds of random delay before a scheduled run. */
+    readonly jitterSeconds: number;
+  };
+  readonly conditions: {
+    readonly onBattery: 'run' | 'wait';
+    readonly onMetered: 'run' | 'wait';
+    /** `22:00-06:00`: scheduled and watched jobs wait; those that a person asks for run. */
+    readonly quietHours: string | null;
+  };
+  readonly bandwidth: readonly BandwidthRule[];
+  readonly restore: { readonly allowedRoots: readonly string[] };
+  readonly notices: NoticeSettings;
+  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
+}

@@ -1,0 +1,112 @@
+/** Settings that are texts with a meaning: each format checks one, and says what is wrong in words. */
+import { HoldfastError, RequestError } from '../base/errors.ts';
+import { parseDuration, parseSize } from '../base/units.ts';
+import { checkScheduleText } from './schedule-text.ts';
+import { checkLocation, checkWebUrl } from './url-text.ts';
+
+/** Names of the formats as the schema has them; none is a standard one, which editors would check differently. */
+export type TextFormat = keyof typeof CHECKS;
+
+/** What is wrong with a text, or undefined. */
+export function textProblem(format: TextFormat, text: string): HoldfastError | undefined {
+  try {
+    if (text.includes('\0')) throw wrong('A text contains a zero character', 'Take it out.');
+    CHECKS[format](text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof HoldfastError) return error;
+    throw error;
+  }
+}
+
+export function isTextFormat(name: string): name is TextFormat {
+  return Object.hasOwn(CHECKS, name);
+}
+
+export function formatNames(): readonly TextFormat[] {
+  return Object.keys(CHECKS).filter(isTextFormat);
+}
+
+const CHECKS = {
+  schedule: checkScheduleText,
+  size: (text: string): void => {
+    if (parseSize(text) < 1) throw wrong('The size is 0', 'Write null for no limit.');
+  },
+  span: (text: string): void => {
+    parseDuration(text);
+  },
+  'calendar-span': (text: string): void => {
+    if (text !== '' && /^(?:\d{1,4}y)?(?:\d{1,4}m)?(?:\d{1,5}d)?(?:\d{1,5}h)?$/.test(text)) return;
+    throw wrong(
+      `"${short(text)}" is not a span of time`,
+      'Write years, months, days and hours in this order: 1y6m, 30d, 12h.',
+    );
+  },
+  'clock-time': (text: string): void => {
+    if (!CLOCK_TIME.test(text))
+      throw wrong(`"${short(text)}" is not a time of day`, 'Write HH:MM, from 00:00 to 23:59.');
+  },
+  'clock-range': (text: string): void => {
+    const [from = '', to = '', ...more] = text.split('-');
+    if (more.length > 0 || !CLOCK_TIME.test(from) || !CLOCK_TIME.test(to))
+      throw wrong(`"${short(text)}" is not a range of times`, 'Write HH:MM-HH:MM, as in 22:00-06:00.');
+    if (from === to) throw wrong('The range begins when it ends', 'Give two different times.');
+  },
+  'zone-name': (text: string): void => {
+    if (!isTimeZone(text))
+      throw wrong(`"${short(text)}" is not a time zone`, 'Write its name, as in Europe/Berlin, or UTC.');
+  },
+  percentage: (text: string): void => {
+    const number = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1];
+    if (number === undefined || Number(number) > 100)
+      throw wrong(`"${short(text)}" is not a share`, 'Write a percentage from 0% to 100%.');
+  },
+  'compression-name': (text: string): void => {
+    if (!/^(?:none|auto|zstd(?::(?:[1-9]|1\d))?)$/.test(text))
+      throw wrong(`"${short(text)}" is not a compression`, 'Write zstd, zstd:1 to zstd:19, auto or none.');
+  },
+  'absolute-path': (text: string): void => {
+    if (!isAbsoluteOrHome(text)) {
+      throw wrong(
+        `"${short(text)}" is not an absolute path`,
+        'Write it from the root (/srv/data) or from the home directory (~/Documents).',
+      );
+    }
+  },
+  'file-name': (text: string): void => {
+    if (text === '.' || text === '..' || /\//.test(text.split(':')[0] ?? ''))
+      throw wrong(
+        `"${short(text)}" is not the name of a file`,
+        'Write a name without a path, such as .nobackup.',
+      );
+  },
+  location: checkLocation,
+  'web-url': checkWebUrl,
+  'mail-address': (text: string): void => {
+    if (!/^[^\s@<>]+@[^\s@<>]+$|^[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>$/.test(text))
+      throw wrong('This is not a mail address', 'Write it as name@host, or "Name <name@host>".');
+  },
+} as const satisfies Readonly<Record<string, (text: string) => void>>;
+
+const CLOCK_TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+function isAbsoluteOrHome(text: string): boolean {
+  return text.startsWith('/') || /^~(?:\/|$)/.test(text) || /^[a-z]:[\\/]/i.test(text);
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function wrong(message: string, hint: string): RequestError {
+  return new RequestError('CONFIG_INVALID', message, { hint });
+}
+
+function short(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}

@@ -1,0 +1,36 @@
+/** What the end of a job means for everything but the job itself. */
+import { hostname } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import type { Job } from '../jobs/job.ts';
+import type { AgentState } from '../jobs/open-state.ts';
+import { noticeOfJob } from '../notify/job-notice.ts';
+import type { Metrics } from '../notify/metrics.ts';
+import { createNotice } from '../notify/notice.ts';
+import type { Notifier } from '../notify/notifier.ts';
+import type { Alarms } from './alarm-book.ts';
+import type { Catalogs } from './catalogs.ts';
+import type { Destinations } from './destinations.ts';
+
+export interface AfterJob {
+  readonly destinations: Destinations;
+  readonly catalogs: Catalogs;
+  readonly alarms: Alarms;
+  readonly metrics: Metrics;
+  readonly notifier: Notifier;
+  readonly state: AgentState;
+  readonly clock: Clock;
+}
+
+export function afterJob(job: Job, parts: AfterJob): void {
+  const { destinations, catalogs, alarms, metrics, notifier, state, clock } = parts;
+  metrics.jobEnded(job);
+  const place = destinations.find(job.spec.destination);
+  if (job.status === 'completed' && job.type !== 'restore') catalogs.update(place);
+  for (const alarm of alarms.judge(job)) {
+    const facts = { kind: 'alarm' as const, host: hostname(), text: alarm.text, source: alarm.source };
+    notifier.notify(createNotice(facts, clock));
+  }
+  const log = state.database.jobLog.list(job.id).map(({ text }) => text);
+  const notice = noticeOfJob(job, hostname(), log);
+  if (notice !== null) notifier.notify(createNotice(notice, clock));
+}

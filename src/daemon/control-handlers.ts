@@ -1,0 +1,66 @@
+/** What the local socket answers with. */
+import type { Credentials } from '../api/credentials.ts';
+import { RequestError } from '../base/errors.ts';
+import type { ControlHandlers, RunningAgent } from '../control/calls.ts';
+import type { Agent } from '../jobs/agent.ts';
+import type { Job } from '../jobs/job.ts';
+import type { Alarms } from './alarm-book.ts';
+
+export interface ControlParts {
+  readonly agent: Agent;
+  readonly alarms: Alarms;
+  readonly credentials: Credentials;
+  readonly facts: RunningAgent;
+}
+
+export function controlHandlers({ agent, alarms, credentials, facts }: ControlParts): ControlHandlers {
+  const jobOf = (id: string): Job => {
+    const job = agent.job(id);
+    if (job !== undefined) return job;
+    throw new RequestError('NOT_FOUND', `There is no job ${id}`, { hint: 'List them with: holdfast jobs' });
+  };
+  const viewOf = (apiKey: string) => {
+    const found = credentials.list().find((one) => one.api_key === apiKey);
+    return { created_at: found?.created_at ?? 0, last_used_at: found?.last_used_at ?? null };
+  };
+  return {
+    agent: async () => await Promise.resolve(facts),
+    status: async () => await agent.fullStatus(),
+    backup: async ({ source, destination, options }) =>
+      await agent.requestBackup({ source, destination: destination ?? undefined, options }, 'cli'),
+    check: async (request) => await agent.submit({ type: 'check', ...request }, 'cli'),
+    prune: async (request) => await agent.submit({ type: 'prune', ...request, apply_retention: true }, 'cli'),
+    drill: async (request) => await agent.submit({ type: 'drill', ...request }, 'cli'),
+    job: async ({ id, wait_ms: ms }, signal) =>
+      ms > 0 ? await agent.waitFor(jobOf(id).id, ms, signal) : jobOf(id),
+    jobs: async ({ types, status, limit }) =>
+      await Promise.resolve(agent.jobs({ types: types ?? undefined, status: status ?? undefined, limit })),
+    log: async ({ id }) => await Promise.resolve(agent.log(jobOf(id).id)),
+    cancel: async ({ id }) => await agent.cancel(id),
+    pause: async ({ until, interrupt }) => {
+      await agent.pause(until, interrupt);
+      return null;
+    },
+    resume: async () => {
+      await agent.resume();
+      return null;
+    },
+    snapshots: async ({ limit }) => await agent.snapshots({ limit }),
+    alarms: async () => await Promise.resolve(alarms.open()),
+    acknowledge: async () => await Promise.resolve(alarms.acknowledge()),
+    credentials: async () =>
+      await Promise.resolve(credentials.list().filter(({ revoked_at: revoked }) => revoked === null)),
+    create_credential: async ({ name }) => {
+      const made = credentials.create(name);
+      return await Promise.resolve({ ...made, ...viewOf(made.api_key) });
+    },
+    rotate_credential: async ({ api_key: key }) => {
+      const made = credentials.rotate(key);
+      return await Promise.resolve({ ...made, ...viewOf(made.api_key) });
+    },
+    revoke_credential: async ({ api_key: key }) => {
+      credentials.revoke(key);
+      return await Promise.resolve(null);
+    },
+  };
+}

@@ -1,0 +1,357 @@
+/** The agent, put together from its parts, run, and taken apart in reverse. */
+import { homedir } from 'node:os';
+import type { Logger } from 'pino';
+import { createApiServer, type ApiServer } from '../api/server.ts';
+import type { Listening } from '../api/listening.ts';
+import { createServerLogger } from './log.ts';
+import type { Clock } from '../base/clock.ts';
+import { RequestError, isAbort } from '../base/errors.ts';
+import { openConfigSource, type ConfigSource } from '../config/config-source.ts';
+import type { Environment, SecretContext } from '../config/secret.ts';
+import { serveControl } from '../control/server.ts';
+import { parseLocation } from '../destination/open.ts';
+import type { Agent } from '../jobs/agent.ts';
+import { uploadLimitAt } from '../jobs/bandwidth.ts';
+import { linuxCircumstances } from '../jobs/circumstances.ts';
+import { waitingReason } from '../jobs/conditions.ts';
+import { createEngineProcesses } from '../jobs/engine-process.ts';
+import { createJobBook } from '../jobs/job-book.ts';
+import type { Job } from '../jobs/job.ts';
+import { openAgentState, type AgentState } from '../jobs/open-state.ts';
+import { Runner } from '../jobs/runner.ts';
+import { createMetrics } from '../notify/metrics.ts';
+import { parseSchedule } from '../schedule/schedule.ts';
+import { Scheduler } from '../schedule/scheduler.ts';
+import { afterJob } from './after-job.ts';
+import { Alarms } from './alarm-book.ts';
+import { Catalogs } from './catalogs.ts';
+import { controlHandlers } from './control-handlers.ts';
+import { createDestinations, type Destinations } from './destinations.ts';
+import { createLocalAgent } from './local-agent.ts';
+import { openNotifier, replaceSenders } from './notices.ts';
+import { backupOf, planOf, type PlannedJob } from './planning.ts';
+import { prepareJob, sourceOf } from './prepare-job.ts';
+import { Reading } from './reading.ts';
+import { takeRunDirectory } from './run-directory.ts';
+import type { StatusParts } from './status.ts';
+import { Watching } from './watching.ts';
+
+export interface DaemonOptions {
+  readonly stateDirectory: string;
+  readonly configFile: string;
+  /** Somebody named the file. */
+  readonly configRequired: boolean;
+  /** Instead of the one in the settings. */
+  readonly port: number | undefined;
+  readonly version: string;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The secret of the embedded repository. */
+  readonly machineKey: () => Promise<Buffer>;
+  /** Sources to back up at once. */
+  readonly now: readonly string[];
+}
+
+/** A running agent. */
+export interface Daemon extends AsyncDisposable {
+  readonly agent: Agent;
+  readonly listening: Listening;
+  readonly config: ConfigSource;
+  /** Queued by `now`. */
+  readonly firstJobs: readonly Job[];
+}
+
+/** Seconds between two tidyings of the state database. */
+const TIDY_MS = 3_600_000;
+
+/** @throws {StateError} {ConfigError} when it cannot begin */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { stateDirectory, clock, log, environment, version } = options;
+  await using stack = new AsyncDisposableStack();
+  const run = stack.use(await takeRunDirectory(stateDirectory));
+  const trouble = (error: unknown): void => {
+    if (!isAbort(error)) log.error({ err: error }, 'something failed');
+  };
+  const config = stack.use(
+    await openConfigSource({
+      file: options.configFile,
+      required: options.configRequired,
+      context: {
+        home: homedir(),
+        stateDirectory,
+        checkLocation: (location) => void parseLocation(location),
+        checkSchedule: (schedule) => void parseSchedule(schedule),
+      },
+      clock,
+      report: trouble,
+    }),
+  );
+  const settings = (): ConfigSource['current'] => config.current;
+  const state = openAgentState(stateDirectory, clock);
+  stack.defer(() => state.close());
+  for (const finding of state.findings) log.warn(finding);
+  const secrets: SecretContext = { env: environment, home: homedir(), clock };
+  const uploadLimit = (): number | null =>
+    uploadLimitAt(settings().bandwidth, clock.now(), settings().timeZone);
+  const destinations = createDestinations({
+    settings,
+    repositories: state.database.repositories,
+    stateDirectory,
+    secrets,
+    machineKey: options.machineKey,
+    uploadLimit,
+  });
+  const metrics = createMetrics({ clock, version });
+  const notifier = await openNotifier(config, secrets, clock, log);
+  stack.defer(async () => await notifier.close());
+  const catalogs = stack.use(new Catalogs({ stateDirectory, destinations, trouble }));
+  const weakCost = environment['HOLDFAST_TEST_KDF'] !== undefined;
+  const reading = stack.use(new Reading({ clock, stateDirectory, destinations, weakCost }));
+  const engines = createEngineProcesses({ clock, environment });
+  stack.defer(async () => await engines.close());
+  const book = createJobBook(state, clock);
+  const alarms = new Alarms(state.database.settings, book, clock);
+  const never = (): readonly string[] => [
+    stateDirectory,
+    ...destinations.all().map(({ directory }) => directory),
+  ];
+
+  const watching = stack.use(
+    new Watching({
+      clock,
+      never,
+      changed: (source) => submitQuietly(() => runner.submit(backupOf(source), 'watch'), trouble),
+      note: (source, text) => log.info({ source }, text),
+      problem: (source, error) => log.warn({ source, err: error }, error.message),
+    }),
+  );
+  const fullWalks = new Set<string>();
+  const circumstances = linuxCircumstances(clock);
+  const runner: Runner = new Runner({
+    book,
+    settings: state.database.settings,
+    launcher: engines,
+    clock,
+    environment,
+    placesOf: (spec) => ({
+      source: spec.type === 'backup' ? spec.source : null,
+      destination: placeKey(destinations, spec.destination),
+    }),
+    waitingReason: async (job) =>
+      await waitingReason(
+        job,
+        {
+          conditions: settings().conditions,
+          timeZone: settings().timeZone,
+          remote: false,
+          destinationPresent: destinations.isPresent(destinations.find(job.spec.destination)),
+        },
+        circumstances,
+        clock.now(),
+      ),
+    prepare: async (job, signal) =>
+      await prepareJob(
+        job,
+        { destinations, settings, watching, alarms, fullWalks, stateDirectory, never },
+        signal,
+      ),
+    hooksOf: ({ spec }) =>
+      spec.type === 'backup' ? (sourceOf(settings(), spec.source)?.hooks ?? null) : null,
+    uploadLimit,
+    completed: (job, outcome) => {
+      const place = destinations.find(job.spec.destination);
+      destinations.remember(place, outcome.repositoryId, clock.now());
+      if (outcome.storedBytes !== null)
+        state.database.settings.set(`stored ${place.name}`, String(outcome.storedBytes));
+    },
+    ended: (job) => {
+      watching.ended(job);
+      afterJob(job, { destinations, catalogs, alarms, metrics, notifier, state, clock });
+    },
+    trouble,
+  });
+  stack.defer(async () => await runner.close());
+
+  const schedules = state.database.schedules;
+  let plan: ReadonlyMap<string, PlannedJob> = new Map();
+  const scheduler: Scheduler = stack.use(
+    new Scheduler({
+      clock,
+      store: { get: (key) => schedules.get(key), put: (key, value) => schedules.set(key, value) },
+      seed: state.database.settings.get('machine') ?? newSeed(state),
+      due: (key) => {
+        const planned = plan.get(key);
+        if (planned === undefined) return;
+        const job = runner.submit(planned.spec, 'schedule');
+        if (planned.fullWalk) fullWalks.add(job.id);
+      },
+      onError: (key, error) => log.error({ key, err: error }, 'a scheduled run could not be begun'),
+    }),
+  );
+  const follow = (): void => {
+    const planned = planOf(settings());
+    plan = new Map(planned.map((one) => [one.entry.key, one]));
+    scheduler.replace(
+      planned.map(({ entry }) => entry),
+      settings().timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    );
+    watching.follow(settings().sources);
+    for (const source of settings().sources) {
+      const last = state.database.jobs.newest({ types: ['backup'], source: source.path });
+      // The schedule of a new source has its first run when its interval has passed: that is long to be without a backup.
+      if (last === undefined) submitQuietly(() => runner.submit(backupOf(source), 'schedule'), trouble);
+    }
+    metrics.setTargets(
+      settings().sources.map(({ path, destination }) => ({
+        source: path,
+        destination,
+        lastSuccessAt:
+          state.database.jobs.newest({ types: ['backup'], status: 'completed', source: path })?.finished_at ??
+          null,
+      })),
+      settings().destinations.map(({ name }) => name),
+    );
+    runner.look();
+  };
+  stack.defer(
+    config.onChange(({ settingsChanged, state: { status, error } }) => {
+      book.feed.append({ kind: 'config', jobId: null, data: { status, error: error?.message ?? null } });
+      if (status === 'degraded') log.warn({ line: error?.line, column: error?.column }, error?.message ?? '');
+      if (!settingsChanged) return;
+      log.info('the configuration was read again');
+      follow();
+      void replaceSenders(notifier, config, secrets, clock).catch(trouble);
+    }),
+  );
+
+  const startedAt = clock.monotonic();
+  const status: StatusParts = {
+    now: () => clock.now(),
+    uptime: () => clock.monotonic() - startedAt,
+    version,
+    jobs: state.database.jobs,
+    settings,
+    config: () => ({ ...config.state, file: options.configFile }),
+    pause: () => runner.pausedUntil,
+    scheduler,
+    watching,
+    destinations,
+    storedBytes: (name) => storedBytesOf(state, name),
+    findings: () => alarms.checks(),
+  };
+  const agent = createLocalAgent({
+    runner,
+    book,
+    jobs: state.database.jobs,
+    jobLog: state.database.jobLog,
+    settings,
+    stateDirectory,
+    destinations,
+    catalogs,
+    reading,
+    status,
+  });
+  const api: ApiServer = stack.use(
+    await createApiServer({
+      agent,
+      state: state.database,
+      clock,
+      settings,
+      stateDirectory,
+      version,
+      logger: createServerLogger(log),
+      metrics: async () => {
+        metrics.setQueueLength(state.database.jobs.count('queued'));
+        for (const place of destinations.all())
+          metrics.setDestinationUp(place.name, destinations.isPresent(place));
+        return { type: metrics.contentType, text: await metrics.text() };
+      },
+    }),
+  );
+  const listening = await api.listen(options.port ?? settings().listen.port);
+  const addresses = listening.hosts.map((host) => `http://${host}`);
+  for (const note of listening.notes) log.info(note);
+  stack.use(
+    await serveControl(
+      run.path,
+      controlHandlers({
+        agent,
+        alarms,
+        credentials: api.credentials,
+        facts: { pid: process.pid, version, addresses },
+      }),
+      trouble,
+    ),
+  );
+  await run.announce({ addresses, version });
+  follow();
+  runner.start();
+  scheduler.start();
+  for (const place of destinations.all()) catalogs.update(place);
+  const tidying = new AbortController();
+  stack.defer(() => tidying.abort());
+  void tidyOften(state, clock, tidying.signal).catch(trouble);
+  const firstJobs = await Promise.all(
+    options.now.map(async (source) => await firstBackup(agent, settings(), source)),
+  );
+  log.info({ addresses }, 'the agent is ready');
+  const parts = stack.move();
+  return {
+    agent,
+    listening,
+    config,
+    firstJobs,
+    [Symbol.asyncDispose]: async () => await parts.disposeAsync(),
+  };
+}
+
+async function firstBackup(agent: Agent, { sources }: ConfigSource['current'], path: string): Promise<Job> {
+  const source = sources.find((one) => one.path === path);
+  const begun = agent.jobs({ types: ['backup'], source: path, limit: 1 })[0];
+  // What has just been queued because the source is new serves as well.
+  if (begun !== undefined && begun.finished_at === null) return begun;
+  if (source === undefined) return await agent.requestBackup({ source: path, options: {} }, 'cli');
+  const { destination, options } = backupOf(source);
+  return await agent.requestBackup({ source: path, destination, options }, 'cli');
+}
+
+function placeKey(destinations: Destinations, name: string): string {
+  try {
+    return destinations.find(name).url;
+  } catch (error) {
+    // A destination that left the settings while a job for it waited: the job fails when it is prepared.
+    if (error instanceof RequestError) return name;
+    throw error;
+  }
+}
+
+function storedBytesOf(state: AgentState, name: string): number | undefined {
+  const text = state.database.settings.get(`stored ${name}`);
+  return text === undefined ? undefined : Number(text);
+}
+
+function submitQuietly(submit: () => unknown, trouble: (error: unknown) => void): void {
+  try {
+    submit();
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+function newSeed(state: AgentState): string {
+  const seed = crypto.randomUUID();
+  state.database.settings.set('machine', seed);
+  return seed;
+}
+
+async function tidyOften(state: AgentState, clock: Clock, signal: AbortSignal): Promise<void> {
+  try {
+    for (;;) {
+      await clock.sleep(TIDY_MS, signal);
+      state.tidy();
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,131 @@
+/** From the name or URL that somebody gave to a place, and from a place to all that opens the repository there. */
+import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { RequestError, StateError } from '../base/errors.ts';
+import { resolveSecret, type SecretContext } from '../config/secret.ts';
+import type { SecretReference, Settings } from '../config/settings.ts';
+import type { RepositoryStore } from '../db/repositories.ts';
+import { parseLocation } from '../destination/open.ts';
+import type { EngineDestination } from '../engine/protocol.ts';
+
+/** A destination of the settings, or one that a request named by its URL. */
+export interface Place {
+  /** As requests and settings call it. */
+  readonly name: string;
+  /** One spelling for each place. */
+  readonly url: string;
+  readonly directory: string;
+  readonly passphrase: SecretReference | null;
+}
+
+export interface DestinationParts {
+  readonly settings: () => Settings;
+  readonly repositories: RepositoryStore;
+  readonly stateDirectory: string;
+  readonly secrets: SecretContext;
+  /** The secret of the embedded repository. */
+  readonly machineKey: () => Promise<Buffer>;
+  readonly uploadLimit: () => number | null;
+}
+
+export interface Destinations {
+  /**
+   * Understands a name of the settings, `default`, `cloud`, a path or a URL.
+   * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL
+   */
+  find(nameOrUrl: string): Place;
+  /** Those of the settings. */
+  all(): readonly Place[];
+  /** With its secret. @throws {ConfigError} {StateError} when that cannot be had */
+  open(place: Place, signal: AbortSignal): Promise<EngineDestination>;
+  /** Of the repository that was seen there; undefined before the first backup. */
+  repositoryId(place: Place): string | undefined;
+  remember(place: Place, repositoryId: string, nowMs: number): void;
+  /** False: there was a repository, and its directory is not there now. */
+  isPresent(place: Place): boolean;
+}
+
+export function createDestinations(parts: DestinationParts): Destinations {
+  const { repositories, settings, stateDirectory } = parts;
+  const embedded = join(stateDirectory, 'repository');
+
+  const placeAt = (name: string, location: string, passphrase: SecretReference | null): Place => {
+    const { directory } = parseLocation(location);
+    return { name, url: pathToFileURL(directory).href, directory, passphrase };
+  };
+  const all = (): readonly Place[] =>
+    settings().destinations.map(({ name, url, passphrase }) => placeAt(name, url, passphrase));
+
+  return {
+    all,
+    find(nameOrUrl) {
+      const wanted = nameOrUrl === 'default' ? settings().defaultDestination : nameOrUrl;
+      const configured = all();
+      const named = configured.find(({ name }) => name === wanted);
+      if (named !== undefined) return named;
+      if (wanted === 'cloud') throw noCloud();
+      if (!/[/\\:]/.test(wanted)) throw unknownName(wanted, configured);
+      const place = placeAt(wanted, wanted, null);
+      return configured.find(({ url }) => url === place.url) ?? { ...place, name: place.url };
+    },
+    async open(place, signal) {
+      return {
+        name: place.name,
+        url: place.directory,
+        secret: await secretOf(place, embedded, parts, signal),
+        repositoryId: repositories.get(place.url)?.repositoryId ?? null,
+        uploadLimit: parts.uploadLimit(),
+      };
+    },
+    repositoryId: ({ url }) => repositories.get(url)?.repositoryId,
+    remember({ url }, repositoryId, nowMs) {
+      if (repositoryId === '' || repositories.get(url) !== undefined) return;
+      repositories.set({ url, repositoryId, since: nowMs });
+    },
+    isPresent: ({ url, directory }) => repositories.get(url) === undefined || existsSync(directory),
+  };
+}
+
+async function secretOf(
+  place: Place,
+  embedded: string,
+  { machineKey, secrets, stateDirectory }: DestinationParts,
+  signal: AbortSignal,
+): Promise<EngineDestination['secret']> {
+  if (place.passphrase !== null) {
+    const secret = await resolveSecret(place.passphrase, secrets, signal);
+    return { kind: 'passphrase', text: secret.reveal() };
+  }
+  if (place.directory === embedded)
+    return { kind: 'machine', base64: (await machineKey()).toString('base64') };
+  return { kind: 'passphrase', text: await agentPassphrase(stateDirectory, place) };
+}
+
+/** What repositories are made with that no setting names a passphrase for: the one of the recovery kit. */
+async function agentPassphrase(stateDirectory: string, place: Place): Promise<string> {
+  const path = join(stateDirectory, 'passphrase');
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    throw new StateError('WRONG_PASSPHRASE', `Nothing says what the passphrase for ${place.name} is`, {
+      hint: `Name its passphrase in the settings of the destination, or write the one of the recovery kit to ${path} (mode 600).`,
+      cause,
+    });
+  }
+}
+
+function unknownName(name: string, configured: readonly Place[]): RequestError {
+  return new RequestError('INVALID_DESTINATION', `There is no destination ${name}`, {
+    hint: `Configured are: ${configured.map((place) => place.name).join(', ')}. A path or a file: URL will do too.`,
+    details: { destination: name },
+  });
+}
+
+function noCloud(): RequestError {
+  return new RequestError('INVALID_DESTINATION', 'No remote destination is configured', {
+    hint: 'Name a configured destination, a path or a file: URL.',
+    details: { destination: 'cloud' },
+  });
+}

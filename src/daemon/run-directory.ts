@@ -1,0 +1,64 @@
+/** `run/` in the state directory: one agent at a time, and where it is reached. */
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFileAtomically } from '../base/atomic-file.ts';
+import { StateError, errnoOf } from '../base/errors.ts';
+import { openDatabase, type Database } from '../db/database.ts';
+
+/** Milliseconds: another agent keeps its lock for as long as it lives. */
+const BUSY_MS = 200;
+
+export interface RunDirectory extends AsyncDisposable {
+  readonly path: string;
+  /** Says where the agent is reached. */
+  announce(facts: { readonly addresses: readonly string[]; readonly version: string }): Promise<void>;
+}
+
+/**
+ * Takes the state directory for this process. An exclusive lock of SQLite: the system gives it up with the process,
+ * however that ends.
+ * @throws {StateError} ALREADY_RUNNING
+ */
+export async function takeRunDirectory(stateDirectory: string): Promise<RunDirectory> {
+  const path = join(stateDirectory, 'run');
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const lock = lockOf(path);
+  if (lock === undefined) throw await alreadyRunning(path);
+  const file = join(path, 'holdfast.json');
+  return {
+    path,
+    async announce({ addresses, version }) {
+      const facts = { pid: process.pid, version, addresses };
+      await writeFileAtomically(file, `${JSON.stringify(facts, undefined, 2)}\n`);
+    },
+    async [Symbol.asyncDispose]() {
+      await rm(file, { force: true });
+      lock.close();
+    },
+  };
+}
+
+/** Undefined when another process holds it. */
+function lockOf(path: string): Database | undefined {
+  let database: Database | undefined;
+  try {
+    database = openDatabase(join(path, 'lock'), BUSY_MS);
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database?.close();
+    const code = errnoOf(error instanceof StateError ? error.cause : error) ?? '';
+    if (/BUSY|LOCKED/.test(code)) return undefined;
+    throw error;
+  }
+}
+
+async function alreadyRunning(path: string): Promise<StateError> {
+  const text = await readFile(join(path, 'holdfast.json'), 'utf8').catch(() => '');
+  const pid = /"pid": (\d+)/.exec(text)?.[1];
+  const who = pid === undefined ? '' : ` (process ${pid})`;
+  return new StateError('ALREADY_RUNNING', `The agent is running already${who}`, {
+    hint: 'See what it does with: holdfast status',
+  });
+}

@@ -1,0 +1,90 @@
+/** Whether a path can be backed up, asked before a job is queued so that the person hears of it at once. */
+import { constants } from 'node:fs';
+import { access, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve } from 'node:path';
+import { RequestError, errnoOf } from '../base/errors.ts';
+
+export type SourceFault =
+  | 'not_found'
+  | 'not_absolute'
+  | 'not_readable'
+  | 'unsupported_type'
+  | 'inside_state_directory';
+
+/**
+ * The source with `..` and doubled slashes resolved.
+ * @throws {RequestError} INVALID_SOURCE with `details.path` and `details.reason`
+ */
+export async function checkSource(source: string, stateDirectory: string): Promise<string> {
+  if (!isAbsolute(source)) {
+    throw invalidSource(
+      source,
+      'not_absolute',
+      `The source path ${source} is not absolute`,
+      'Write it in full.',
+    );
+  }
+  const resolved = resolve(source);
+  const real = await realpath(resolved).catch((cause: unknown) => {
+    throw unreachable(source, cause);
+  });
+  const stats = await stat(real).catch((cause: unknown) => {
+    throw unreachable(source, cause);
+  });
+  if (isInside(real, await realpath(stateDirectory))) {
+    throw invalidSource(
+      source,
+      'inside_state_directory',
+      `The source path ${source} lies in the agent's own state directory`,
+      'Choose another source. What restores your backups is the recovery kit.',
+    );
+  }
+  if (!stats.isFile() && !stats.isDirectory()) {
+    throw invalidSource(
+      source,
+      'unsupported_type',
+      `The source path ${source} is neither a file nor a directory`,
+      'Name the directory that it is in: special files are backed up with it.',
+    );
+  }
+  const needed = stats.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK;
+  await access(real, needed).catch((cause: unknown) => {
+    throw unreachable(source, cause);
+  });
+  return resolved;
+}
+
+export function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path);
+  return way === '' || (!way.startsWith('..') && !isAbsolute(way));
+}
+
+function unreachable(source: string, cause: unknown): RequestError {
+  const code = errnoOf(cause);
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return invalidSource(
+      source,
+      'not_found',
+      `The source path ${source} does not exist`,
+      'Check how it is written.',
+      cause,
+    );
+  }
+  return invalidSource(
+    source,
+    'not_readable',
+    `The source path ${source} cannot be read (${code ?? 'unknown error'})`,
+    'Let the user that the agent runs as read it.',
+    cause,
+  );
+}
+
+function invalidSource(
+  path: string,
+  reason: SourceFault,
+  message: string,
+  hint: string,
+  cause?: unknown,
+): RequestError {
+  return new RequestError('INVALID_SOURCE', message, { hint, details: { path, reason }, cause });
+}

@@ -1,0 +1,95 @@
+/** Tells systemd that the agent is ready, alive or ending. Without systemd nothing is done. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Clock } from '../base/clock.ts';
+import { StateError, isAbort } from '../base/errors.ts';
+
+export interface SystemNotifier extends AsyncDisposable {
+  /** The agent answers; begins to say so for the watchdog as well. `status` is one line for people. */
+  ready(status: string): Promise<void>;
+  stopping(): Promise<void>;
+  /** Ends the messages for the watchdog, and waits for those that are under way. */
+  close(): Promise<void>;
+}
+
+export interface SystemNotifierParts {
+  readonly clock: Clock;
+  /** A message that could not be sent. The agent goes on. */
+  readonly trouble: (error: unknown) => void;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const PROGRAM = 'systemd-notify';
+
+/** Never throws and never rejects: what goes wrong is given to `trouble`. */
+export function createSystemNotifier(environment: Environment, parts: SystemNotifierParts): SystemNotifier {
+  const { clock, trouble } = parts;
+  const watched = watchdogMs(environment);
+  const ended = new AbortController();
+  let last: Promise<void> = Promise.resolve();
+  let watching: Promise<void> | undefined;
+
+  /** One after the other, so that they arrive in the order in which they were meant. */
+  const send = async (words: readonly string[]): Promise<void> => {
+    if ((environment['NOTIFY_SOCKET'] ?? '') === '') return;
+    last = last.then(async () => await notify(words, environment)).catch(trouble);
+    await last;
+  };
+  const watch = async (everyMs: number): Promise<void> => {
+    try {
+      for (;;) {
+        await clock.sleep(everyMs, ended.signal);
+        await send(['WATCHDOG=1']);
+      }
+    } catch (error) {
+      if (!isAbort(error)) trouble(error);
+    }
+  };
+  const close = async (): Promise<void> => {
+    ended.abort();
+    await watching;
+    await last;
+  };
+  return {
+    async ready(status) {
+      await send(['--ready', `--status=${oneLine(status)}`, `--pid=${process.pid}`]);
+      // Half the time that systemd allows, as it recommends.
+      if (watched !== undefined && !ended.signal.aborted) watching ??= watch(watched / 2);
+    },
+    async stopping() {
+      await send(['STOPPING=1']);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Milliseconds without a message after which systemd ends the agent; undefined when it does not watch this one. */
+function watchdogMs(environment: Environment): number | undefined {
+  const microseconds = Number(environment['WATCHDOG_USEC']);
+  if (!Number.isSafeInteger(microseconds) || microseconds <= 0) return undefined;
+  const meant = environment['WATCHDOG_PID'] ?? '';
+  // The process that systemd started may be the launcher of this one.
+  const isOurs = meant === '' || [process.pid, process.ppid].includes(Number(meant));
+  return isOurs ? microseconds / 1000 : undefined;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** Not waited for by blocking: the program itself waits until systemd has taken the message, for seconds at worst. */
+async function notify(words: readonly string[], environment: Environment): Promise<void> {
+  const { NOTIFY_SOCKET, PATH } = environment;
+  try {
+    const child = spawn(PROGRAM, words, { stdio: 'ignore', env: { NOTIFY_SOCKET, PATH } });
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code !== 0) throw new Error(`${PROGRAM} ended with ${code}`);
+  } catch (cause) {
+    throw new StateError('NOTIFY_FAILED', 'systemd could not be told how the agent does', {
+      hint: 'Install the program systemd-notify; it belongs to systemd.',
+      cause,
+    });
+  }
+}

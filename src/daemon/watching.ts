@@ -1,0 +1,109 @@
+/** The watchers of the sources that the settings want watched, and the changes that jobs have taken from them. */
+import { bytesOfText } from '../base/byte-path.ts';
+import type { Clock } from '../base/clock.ts';
+import type { HoldfastError } from '../base/errors.ts';
+import type { SourceSettings } from '../config/settings.ts';
+import type { ChangedPaths } from '../engine/protocol.ts';
+import type { Job } from '../jobs/job.ts';
+import { watchSource, type Changes, type SourceWatcher, type WatchState } from '../watch/source-watcher.ts';
+
+export interface WatchingParts {
+  readonly clock: Clock;
+  readonly never: () => readonly string[];
+  /** Changes have gathered: a backup is worthwhile. */
+  readonly changed: (source: SourceSettings) => void;
+  /** For people. */
+  readonly note: (source: string, text: string) => void;
+  readonly problem: (source: string, error: HoldfastError) => void;
+}
+
+interface Watched {
+  readonly source: SourceSettings;
+  readonly watcher: SourceWatcher;
+}
+
+export class Watching implements AsyncDisposable {
+  readonly #parts: WatchingParts;
+  readonly #watched = new Map<string, Watched>();
+  readonly #taken = new Map<
+    string,
+    { readonly watcher: SourceWatcher; readonly changes: Changes; readonly reader: string }
+  >();
+  #closing: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: WatchingParts) {
+    this.#parts = parts;
+  }
+
+  /** Watches what these settings want, and nothing else. */
+  follow(sources: readonly SourceSettings[]): void {
+    const wanted = new Map(sources.filter(({ watch }) => watch).map((source) => [source.path, source]));
+    for (const [path, { source, watcher }] of this.#watched) {
+      const now = wanted.get(path);
+      if (now !== undefined && now.poll === source.poll) {
+        this.#watched.set(path, { source: now, watcher });
+        continue;
+      }
+      this.#watched.delete(path);
+      this.#closing = Promise.all([this.#closing, watcher.close()]);
+    }
+    for (const source of wanted.values()) {
+      if (!this.#watched.has(source.path))
+        this.#watched.set(source.path, { source, watcher: this.#open(source) });
+    }
+  }
+
+  /** What a backup has to look at; null for everything. Belongs to the job until `ended`. */
+  take(job: Job, reader: string): ChangedPaths | null {
+    const { spec, id } = job;
+    if (spec.type !== 'backup' || spec.options.dry_run) return null;
+    const watcher = this.#watched.get(spec.source)?.watcher;
+    if (watcher === undefined) return null;
+    this.giveBack(id);
+    const changes = watcher.take(reader);
+    this.#taken.set(id, { watcher, changes, reader });
+    return changes.kind === 'paths' ? { paths: changes.paths, since: changes.since } : null;
+  }
+
+  /** The job is over: what a failed one had taken is to be looked at by the next. */
+  ended(job: Job): void {
+    if (job.status !== 'completed') this.giveBack(job.id);
+    this.#taken.delete(job.id);
+  }
+
+  giveBack(jobId: string): void {
+    const taken = this.#taken.get(jobId);
+    if (taken === undefined) return;
+    taken.watcher.putBack(taken.changes, taken.reader);
+    this.#taken.delete(jobId);
+  }
+
+  stateOf(path: string): WatchState | undefined {
+    return this.#watched.get(path)?.watcher.state;
+  }
+
+  /** Watched directories of all sources. */
+  get directories(): number {
+    return [...this.#watched.values()].reduce((sum, { watcher }) => sum + watcher.directories, 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([
+      this.#closing,
+      ...[...this.#watched.values()].map(async ({ watcher }) => await watcher.close()),
+    ]);
+  }
+
+  #open(source: SourceSettings): SourceWatcher {
+    const { clock, never, changed, note, problem } = this.#parts;
+    const { path } = source;
+    return watchSource(
+      { root: bytesOfText(path), never: never().map((one) => bytesOfText(one)), poll: source.poll, clock },
+      {
+        changed: () => changed(this.#watched.get(path)?.source ?? source),
+        lost: (reason) => note(path, `Everything is looked at again at the next backup: ${reason}.`),
+        problem: (error) => problem(path, error),
+      },
+    );
+  }
+}

@@ -1,0 +1,119 @@
+/** Credentials of the Desktop API. Secrets are known by their keyed hash alone. */
+import type { Database } from './database.ts';
+
+export interface Credential {
+  /** `hfk_…`: public. */
+  readonly apiKey: string;
+  readonly name: string;
+  readonly secretHash: Buffer;
+  /** Rises when the secret is replaced: tokens of an earlier generation are void. */
+  readonly generation: number;
+  /** Milliseconds since 1970, as all times here. */
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export interface CredentialStore {
+  /** The key must be new. */
+  add(credential: Pick<Credential, 'apiKey' | 'name' | 'secretHash' | 'createdAt'>): Credential;
+  /** Revoked ones too. */
+  find(apiKey: string): Credential | undefined;
+  /** Newest first; revoked ones too. */
+  list(): readonly Credential[];
+  used(apiKey: string, at: number): void;
+  /** Replaces the secret; undefined when there is no such key, or it is revoked. */
+  rotate(apiKey: string, secretHash: Buffer): Credential | undefined;
+  /** False when there is no such key, or it is revoked already. */
+  revoke(apiKey: string, at: number): boolean;
+  /** Puts back what a copy of the table says, over what is here. */
+  restore(credential: Credential): void;
+}
+
+interface Row {
+  readonly api_key: string;
+  readonly name: string;
+  readonly secret_hash: Buffer;
+  readonly generation: number;
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+/** `changed` is told of every credential that was added, replaced or revoked, before anybody can use it. */
+export function createCredentialStore(
+  db: Database,
+  changed: (credential: Credential) => void,
+): CredentialStore {
+  const put = db.prepare<[string, string, Buffer, number, number, number | null, number | null]>(
+    'INSERT INTO credentials VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const replace = db.prepare<[string, string, Buffer, number, number, number | null, number | null]>(
+    'INSERT OR REPLACE INTO credentials VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const select = db.prepare<[string], Row>('SELECT * FROM credentials WHERE api_key = ?');
+  const all = db.prepare<[], Row>('SELECT * FROM credentials ORDER BY created_at DESC, api_key');
+  const touch = db.prepare<[number, string]>('UPDATE credentials SET last_used_at = ? WHERE api_key = ?');
+
+  const find = (apiKey: string): Credential | undefined => {
+    const row = select.get(apiKey);
+    return row === undefined ? undefined : fromRow(row);
+  };
+  const change = db.transaction((credential: Credential): Credential => {
+    replace.run(...toRow(credential));
+    changed(credential);
+    return credential;
+  });
+  const active = (apiKey: string): Credential | undefined => {
+    const credential = find(apiKey);
+    return credential?.revokedAt === null ? credential : undefined;
+  };
+
+  return {
+    add: db.transaction(({ apiKey, name, secretHash, createdAt }): Credential => {
+      const base = { apiKey, name, secretHash, createdAt };
+      const credential: Credential = { ...base, generation: 1, lastUsedAt: null, revokedAt: null };
+      put.run(...toRow(credential));
+      changed(credential);
+      return credential;
+    }),
+    find,
+    list: () => all.all().map(fromRow),
+    used: (apiKey, at) => {
+      touch.run(at, apiKey);
+    },
+    rotate(apiKey, secretHash) {
+      const credential = active(apiKey);
+      if (credential === undefined) return undefined;
+      return change({ ...credential, secretHash, generation: credential.generation + 1 });
+    },
+    revoke(apiKey, at) {
+      const credential = active(apiKey);
+      if (credential === undefined) return false;
+      change({ ...credential, revokedAt: at });
+      return true;
+    },
+    restore(credential) {
+      replace.run(...toRow(credential));
+    },
+  };
+}
+
+function toRow(
+  credential: Credential,
+): [string, string, Buffer, number, number, number | null, number | null] {
+  const { apiKey, name, secretHash, generation, createdAt, lastUsedAt, revokedAt } = credential;
+  return [apiKey, name, secretHash, generation, createdAt, lastUsedAt, revokedAt];
+}
+
+function fromRow(row: Row): Credential {
+  return {
+    apiKey: row.api_key,
+    name: row.name,
+    secretHash: row.secret_hash,
+    generation: row.generation,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+  };
+}

@@ -1,0 +1,125 @@
+/** Opening SQLite files: the one file here that knows the package. */
+import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { StateError, errnoOf } from '../base/errors.ts';
+
+export type Database = Sqlite.Database;
+
+const BUSY_MS = 5_000;
+
+/**
+ * Opens the database at `path`, or makes it: for this user alone (0600 in a 0700 directory), write-ahead log, every
+ * commit on the disk before it returns. `busyMs`: how long to wait for another process that holds it.
+ * @throws {StateError} STATE_NOT_PRIVATE, READ_ERROR; what SQLite says of damage comes as it is, see `isDamage`
+ */
+export function openDatabase(path: string, busyMs: number = BUSY_MS): Database {
+  makePrivate(path);
+  const database = connect(path, busyMs);
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+    database.pragma('trusted_schema = OFF');
+    const found = database.pragma('quick_check(1)', { simple: true });
+    if (found !== 'ok') throw new Sqlite.SqliteError(String(found), 'SQLITE_CORRUPT');
+    return database;
+  } catch (error) {
+    database.close();
+    if (isDamage(error) || !(error instanceof Sqlite.SqliteError)) throw error;
+    throw cannotOpen(path, error);
+  }
+}
+
+function connect(path: string, busyMs: number): Database {
+  try {
+    return new Sqlite(path, { timeout: busyMs });
+  } catch (error) {
+    if (isDamage(error)) throw error;
+    throw cannotOpen(path, error);
+  }
+}
+
+function cannotOpen(path: string, cause: unknown): StateError {
+  const code = errnoOf(cause) ?? 'unknown error';
+  return new StateError('READ_ERROR', `The state database ${path} cannot be opened (${code})`, {
+    hint: /BUSY|LOCKED/.test(code)
+      ? 'Another program uses it: end that one first.'
+      : 'Check that the state directory is writable and that the disk has space.',
+    cause,
+  });
+}
+
+/** Whether SQLite found the file damaged, or to be no database at all. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code);
+}
+
+/** SQLite gives its log and its index of it the mode of the database, so that has to be right before it opens. */
+function makePrivate(path: string): void {
+  const directory = dirname(path);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const { uid, mode } = statSync(directory);
+  if (!isOurs(uid)) throw notOurs(directory, uid);
+  if (process.platform !== 'win32' && (mode & 0o022) !== 0) throw loose(directory, mode, 700);
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+  } catch (cause) {
+    throw new StateError(
+      'READ_ERROR',
+      `The state database ${path} cannot be opened (${errnoOf(cause) ?? 'unknown error'})`,
+      {
+        hint:
+          errnoOf(cause) === 'ELOOP'
+            ? 'It is a symbolic link. Put the file itself in its place.'
+            : 'Check that the state directory is writable and that the disk has space.',
+        cause,
+      },
+    );
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!isOurs(stats.uid)) throw notOurs(path, stats.uid);
+    if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) throw loose(path, stats.mode, 600);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isOurs(uid: number): boolean {
+  return process.geteuid === undefined || uid === process.geteuid();
+}
+
+function notOurs(path: string, uid: number): StateError {
+  return new StateError('STATE_NOT_PRIVATE', `${path} belongs to another user (uid ${uid})`, {
+    hint: 'Run Holdfast as that user, or name another state directory in HOLDFAST_STATE_DIR.',
+  });
+}
+
+function loose(path: string, mode: number, wanted: number): StateError {
+  const shown = (mode & 0o7777).toString(8);
+  return new StateError('STATE_NOT_PRIVATE', `${path} is open to other users (mode ${shown})`, {
+    hint: `If that was not meant, consider what it holds as known to others. Then run: chmod ${wanted} ${path}`,
+  });
+}
+
+/** Writes a whole copy of the database to `path`, which must not exist. */
+export function copyDatabase(database: Database, path: string): void {
+  database.prepare('VACUUM INTO ?').run(path);
+  chmodSync(path, 0o600);
+}
+
+/**
+ * Runs work whose commits need not be on the disk when they return: a power cut may take the last of them, never the
+ * order or the whole. Inside a transaction it is as durable as that one.
+ */
+export function relaxed<T>(database: Database, work: () => T): T {
+  if (database.inTransaction) return work();
+  database.pragma('synchronous = NORMAL');
+  try {
+    return work();
+  } finally {
+    database.pragma('synchronous = FULL');
+  }
+}

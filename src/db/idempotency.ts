@@ -1,0 +1,95 @@
+/** What was answered to requests that carry an `Idempotency-Key`, so that a repeated one has no second effect. */
+import type { Database } from './database.ts';
+
+/** Milliseconds that an answer is kept. */
+export const IDEMPOTENCY_MS = 86_400_000;
+
+/** A key counts for one caller and one route. */
+export interface IdempotencyKey {
+  readonly key: string;
+  /** Method and path, as `POST /backup`. */
+  readonly route: string;
+  /** Id of the credential. */
+  readonly caller: string;
+}
+
+export interface KeptResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As it was sent, without secrets. */
+  readonly body: string;
+}
+
+export type IdempotencyVerdict =
+  /** The caller goes on, and ends with `finish` or `abandon`. */
+  | { readonly kind: 'new' }
+  /** The first request with this key has not been answered yet. */
+  | { readonly kind: 'running' }
+  /** The key was used with another body. */
+  | { readonly kind: 'reused' }
+  | { readonly kind: 'done'; readonly response: KeptResponse };
+
+export interface IdempotencyStore {
+  begin(key: IdempotencyKey, requestHash: string, nowMs: number): IdempotencyVerdict;
+  finish(key: IdempotencyKey, response: KeptResponse): void;
+  /** The request had no effect: the key may be used again. */
+  abandon(key: IdempotencyKey): void;
+  /** Forgets what is older than a day. */
+  prune(nowMs: number): void;
+  /** Forgets requests that were never answered: those of a process that ended. */
+  forgetRunning(): void;
+}
+
+interface Row {
+  readonly request_hash: string;
+  readonly begun_at: number;
+  readonly status: number | null;
+  readonly headers: string | null;
+  readonly body: string | null;
+}
+
+export function createIdempotencyStore(db: Database): IdempotencyStore {
+  const select = db.prepare<[string, string, string], Row>(
+    'SELECT * FROM idempotency WHERE key = ? AND route = ? AND caller = ?',
+  );
+  const insert = db.prepare<[string, string, string, string, number]>(
+    'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, NULL, NULL, NULL)',
+  );
+  const answer = db.prepare<[number, string, string, string, string, string]>(
+    'UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE key = ? AND route = ? AND caller = ?',
+  );
+  const remove = db.prepare<[string, string, string]>(
+    'DELETE FROM idempotency WHERE key = ? AND route = ? AND caller = ?',
+  );
+  const prune = db.prepare<[number, number]>('DELETE FROM idempotency WHERE begun_at <= ? OR begun_at > ?');
+  const forgetRunning = db.prepare<[]>('DELETE FROM idempotency WHERE status IS NULL');
+
+  return {
+    begin: db.transaction(
+      ({ key, route, caller }: IdempotencyKey, requestHash: string, nowMs: number): IdempotencyVerdict => {
+        const row = select.get(key, route, caller);
+        if (row === undefined || row.begun_at <= nowMs - IDEMPOTENCY_MS) {
+          insert.run(key, route, caller, requestHash, nowMs);
+          return { kind: 'new' };
+        }
+        if (row.request_hash !== requestHash) return { kind: 'reused' };
+        if (row.status === null) return { kind: 'running' };
+        const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
+        return { kind: 'done', response: { status: row.status, headers, body: row.body ?? '' } };
+      },
+    ),
+    finish({ key, route, caller }, { status, headers, body }) {
+      answer.run(status, JSON.stringify(headers), body, key, route, caller);
+    },
+    abandon({ key, route, caller }) {
+      remove.run(key, route, caller);
+    },
+    prune: (nowMs) => {
+      // A time far ahead is from a clock that was wrong, and would be kept for ever.
+      prune.run(nowMs - IDEMPOTENCY_MS, nowMs + IDEMPOTENCY_MS);
+    },
+    forgetRunning: () => {
+      forgetRunning.run();
+    },
+  };
+}

@@ -1,0 +1,195 @@
+/** Jobs and their problems. What is searched for has columns; the rest of a job is one JSON text. */
+import type { JobPageRequest } from '../jobs/agent.ts';
+import type { Job, JobProblem, JobStatus } from '../jobs/job.ts';
+import { relaxed, type Database } from './database.ts';
+
+/** What the queue remembers of a job beside what people see. */
+export interface JobBookkeeping {
+  /** Engine processes that died in a row without having stored anything new. */
+  readonly deaths: number;
+  /** Bytes newly stored in this attempt. */
+  readonly stored: number;
+  /** Milliseconds that earlier attempts ran. */
+  readonly ranMs: number;
+  /** Failures in a row that waiting may cure. */
+  readonly retries: number;
+  /** Not before this time. */
+  readonly retryAt: number | null;
+  readonly failingSince: number | null;
+  readonly cancelRequested: boolean;
+}
+
+export const NO_BOOKKEEPING: JobBookkeeping = {
+  deaths: 0,
+  stored: 0,
+  ranMs: 0,
+  retries: 0,
+  retryAt: null,
+  failingSince: null,
+  cancelRequested: false,
+};
+
+/** `job.problems` is empty here: problems are read with `JobStore.get`. */
+export interface JobRecord {
+  readonly job: Job;
+  readonly bookkeeping: JobBookkeeping;
+}
+
+export const MOST_PROBLEMS = 1_000;
+/** Finished jobs that are kept, and milliseconds. */
+const KEPT_JOBS = 20_000;
+const KEPT_MS = 400 * 86_400_000;
+/** Milliseconds that their problems and logs are. */
+const KEPT_DETAIL_MS = 90 * 86_400_000;
+
+export interface JobStore {
+  insert(record: JobRecord): void;
+  update(record: JobRecord): void;
+  /** As `update`, but a power cut may undo it: for progress. */
+  updateProgress(record: JobRecord): void;
+  addProblem(id: string, problem: JobProblem): void;
+  clearProblems(id: string): void;
+  get(id: string): Job | undefined;
+  record(id: string): JobRecord | undefined;
+  /** In the order of their coming. */
+  records(status: JobStatus): readonly JobRecord[];
+  /** All, in the order of their coming, one at a time. */
+  all(): Iterable<JobRecord>;
+  count(status: JobStatus): number;
+  /** Newest first, without problems. */
+  page(request: JobPageRequest): readonly Job[];
+  /** The newest job for which this holds: status, type and source are those of `filter`. */
+  newest(filter: Omit<JobPageRequest, 'limit'>): Job | undefined;
+  /** Forgets finished jobs that are old, or too many, and sooner what went wrong in them and what they said. */
+  prune(nowMs: number): void;
+}
+
+interface Row {
+  readonly id: string;
+  readonly type: Job['type'];
+  readonly status: JobStatus;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+  readonly detail: string;
+  readonly bookkeeping: string;
+}
+
+const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping';
+
+export function createJobStore(db: Database): JobStore {
+  const insert = db.prepare<
+    [string, string, string, string | null, string, number, number | null, string, string]
+  >(
+    `INSERT INTO jobs (id, type, status, source, destination, created_at, finished_at, detail, bookkeeping)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const update = db.prepare<[string, number | null, string, string, string]>(
+    'UPDATE jobs SET status = ?, finished_at = ?, detail = ?, bookkeeping = ? WHERE id = ?',
+  );
+  const select = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM jobs WHERE id = ?`);
+  const byStatus = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM jobs WHERE status = ? ORDER BY seq`);
+  const next = db.prepare<[number], Row & { readonly seq: number }>(
+    `SELECT seq, ${COLUMNS} FROM jobs WHERE seq > ? ORDER BY seq LIMIT 1`,
+  );
+  const count = db.prepare<[string], number>('SELECT count(*) FROM jobs WHERE status = ?');
+  count.pluck();
+  const addProblem = db.prepare<[string, string, string, string, string, number]>(
+    `INSERT INTO job_problems (job_id, path, code, message) SELECT ?, ?, ?, ?
+     WHERE (SELECT count(*) FROM job_problems WHERE job_id = ?) < ?`,
+  );
+  const clearProblems = db.prepare<[string]>('DELETE FROM job_problems WHERE job_id = ?');
+  const problems = db.prepare<[string], JobProblem>(
+    'SELECT path, code, message FROM job_problems WHERE job_id = ? ORDER BY id',
+  );
+  const prune = db.prepare<[number, number]>(
+    `DELETE FROM jobs WHERE finished_at < ? OR finished_at <= (
+       SELECT finished_at FROM jobs WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT 1 OFFSET ?)`,
+  );
+
+  const pruneDetail = ['job_problems', 'job_log'].map((table) =>
+    db.prepare<[number]>(`DELETE FROM ${table} WHERE job_id IN (SELECT id FROM jobs WHERE finished_at < ?)`),
+  );
+
+  const write = ({ job, bookkeeping }: JobRecord): void => {
+    update.run(job.status, job.finished_at, detailOf(job), JSON.stringify(bookkeeping), job.id);
+  };
+  const page = (request: JobPageRequest): readonly Job[] => {
+    const { text, values } = pageQuery(request);
+    return db
+      .prepare<(string | number)[], Row>(text)
+      .all(...values)
+      .map((row) => fromRow(row).job);
+  };
+
+  return {
+    insert({ job, bookkeeping }) {
+      const { id, type, status, spec, created_at, finished_at } = job;
+      const source = spec.type === 'backup' ? spec.source : null;
+      const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
+      insert.run(id, type, status, source, spec.destination, created_at, finished_at, detail, kept);
+    },
+    update: write,
+    updateProgress: (record) => relaxed(db, () => write(record)),
+    addProblem(id, { path, code, message }) {
+      relaxed(db, () => addProblem.run(id, path, code, message, id, MOST_PROBLEMS));
+    },
+    clearProblems(id) {
+      clearProblems.run(id);
+    },
+    get(id) {
+      const row = select.get(id);
+      return row === undefined ? undefined : { ...fromRow(row).job, problems: problems.all(id) };
+    },
+    record(id) {
+      const row = select.get(id);
+      return row === undefined ? undefined : fromRow(row);
+    },
+    records: (status) => byStatus.all(status).map(fromRow),
+    *all() {
+      // One query for each: nothing else could use the connection while a result is being read.
+      for (let row = next.get(0); row !== undefined; row = next.get(row.seq)) yield fromRow(row);
+    },
+    count: (status) => count.get(status) ?? 0,
+    page,
+    newest: (filter) => page({ ...filter, limit: 1 })[0],
+    prune(nowMs) {
+      prune.run(nowMs - KEPT_MS, KEPT_JOBS);
+      for (const statement of pruneDetail) statement.run(nowMs - KEPT_DETAIL_MS);
+    },
+  };
+}
+
+function pageQuery(request: JobPageRequest): { text: string; values: (string | number)[] } {
+  const { types, status, source, destination, createdAfter, createdBefore, before, limit } = request;
+  const clauses: readonly (readonly [string, string | number | undefined])[] = [
+    ['type IN (SELECT value FROM json_each(?))', types === undefined ? undefined : JSON.stringify(types)],
+    ['status = ?', status],
+    ['source = ?', source],
+    ['destination = ?', destination],
+    ['created_at > ?', createdAfter],
+    ['created_at < ?', createdBefore],
+    ['seq < (SELECT seq FROM jobs WHERE id = ?)', before],
+  ];
+  const used = clauses.flatMap(([text, value]) => (value === undefined ? [] : [{ text, value }]));
+  const where = used.length === 0 ? '' : `WHERE ${used.map(({ text }) => text).join(' AND ')}`;
+  return {
+    text: `SELECT ${COLUMNS} FROM jobs ${where} ORDER BY seq DESC LIMIT ?`,
+    values: [...used.map(({ value }) => value), limit],
+  };
+}
+
+type Detail = Omit<Job, 'id' | 'type' | 'status' | 'created_at' | 'finished_at' | 'problems'>;
+
+function detailOf(job: Job): string {
+  const { id: _id, type: _type, status: _status, created_at: _created, ...more } = job;
+  const { finished_at: _finished, problems: _problems, ...detail } = more;
+  return JSON.stringify(detail satisfies Detail);
+}
+
+function fromRow({ id, type, status, created_at, finished_at, detail, bookkeeping }: Row): JobRecord {
+  const kept = JSON.parse(detail) as Detail;
+  return {
+    job: { ...kept, id, type, status, created_at, finished_at, problems: [] },
+    bookkeeping: { ...NO_BOOKKEEPING, ...(JSON.parse(bookkeeping) as Partial<JobBookkeeping>) },
+  };
+}

@@ -1,0 +1,58 @@
+/** Numbered steps from any earlier schema to the present one. A step is never changed once it was released. */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { StateError, errnoOf } from '../base/errors.ts';
+import { copyDatabase, isDamage, type Database } from './database.ts';
+import { firstTables } from './migrations/001-first-tables.ts';
+
+/** The database's version is the number of steps it has taken. */
+export const MIGRATIONS: readonly string[] = [firstTables];
+
+/**
+ * Brings the database at `path` up to date, each step in a transaction of its own. One that has something in it is
+ * copied to `<path>.before-N` first, where N is the first step taken.
+ * @throws {StateError} NEWER_STATE, MIGRATION_FAILED; damage as it is
+ */
+export function migrate(database: Database, path: string, migrations: readonly string[]): void {
+  const version = Number(database.pragma('user_version', { simple: true }));
+  if (version > migrations.length) {
+    throw new StateError(
+      'NEWER_STATE',
+      `The state database ${path} was written by a newer version of Holdfast`,
+      {
+        hint: 'Install a newer Holdfast, or name another state directory in HOLDFAST_STATE_DIR.',
+        details: { version, known: migrations.length },
+      },
+    );
+  }
+  if (version === migrations.length) return;
+  const first = version + 1;
+  try {
+    if (version > 0) copyBefore(database, `${path}.before-${first}`);
+    for (const [index, sql] of migrations.slice(version).entries()) {
+      database.transaction(() => {
+        database.exec(sql);
+        database.pragma(`user_version = ${first + index}`);
+      })();
+    }
+  } catch (cause) {
+    if (isDamage(cause)) throw cause;
+    throw new StateError(
+      'MIGRATION_FAILED',
+      `The state database ${path} could not be brought up to date (${errnoOf(cause) ?? 'unknown error'})`,
+      { hint: 'Check that the disk has space; the database is as it was before the failed step.', cause },
+    );
+  }
+}
+
+function copyBefore(database: Database, copy: string): void {
+  const temporary = `${copy}.tmp`;
+  rmSync(temporary, { force: true });
+  copyDatabase(database, temporary);
+  const file = openSync(temporary, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, copy);
+}

@@ -1,0 +1,36 @@
+/** Which repository was found where: a destination that suddenly holds another one, or none, is refused. */
+import type { Database } from './database.ts';
+
+export interface KnownRepository {
+  /** Without secrets. */
+  readonly url: string;
+  readonly repositoryId: string;
+  /** When it was first seen there; milliseconds since 1970. */
+  readonly since: number;
+}
+
+export interface RepositoryStore {
+  get(url: string): KnownRepository | undefined;
+  set(repository: KnownRepository): void;
+  all(): readonly KnownRepository[];
+}
+
+/** `changed` is told of every new one before it counts. */
+export function createRepositoryStore(
+  db: Database,
+  changed: (repository: KnownRepository) => void,
+): RepositoryStore {
+  const columns = 'url, repository_id AS repositoryId, since';
+  const select = db.prepare<[string], KnownRepository>(`SELECT ${columns} FROM repositories WHERE url = ?`);
+  const all = db.prepare<[], KnownRepository>(`SELECT ${columns} FROM repositories ORDER BY url`);
+  const put = db.prepare<[string, string, number]>('INSERT OR REPLACE INTO repositories VALUES (?, ?, ?)');
+  return {
+    get: (url) => select.get(url),
+    set: db.transaction((repository: KnownRepository): void => {
+      if (select.get(repository.url)?.repositoryId === repository.repositoryId) return;
+      put.run(repository.url, repository.repositoryId, repository.since);
+      changed(repository);
+    }),
+    all: () => all.all(),
+  };
+}

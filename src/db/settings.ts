@@ -1,0 +1,33 @@
+/** Small facts under a name, such as until when the agent is paused. Not the configuration, which is a file. */
+import type { Database } from './database.ts';
+
+export interface SettingStore {
+  get(key: string): string | undefined;
+  /** Undefined removes it. */
+  set(key: string, value: string | undefined): void;
+  all(): ReadonlyMap<string, string>;
+}
+
+/** `changed` is told of every change before it counts. */
+export function createSettingStore(
+  db: Database,
+  changed: (key: string, value: string | null) => void,
+): SettingStore {
+  const select = db.prepare<[string], string>('SELECT value FROM settings WHERE key = ?');
+  select.pluck();
+  const all = db.prepare<[], { readonly key: string; readonly value: string }>(
+    'SELECT key, value FROM settings ORDER BY key',
+  );
+  const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO settings VALUES (?, ?)');
+  const remove = db.prepare<[string]>('DELETE FROM settings WHERE key = ?');
+  return {
+    get: (key) => select.get(key),
+    set: db.transaction((key: string, value: string | undefined): void => {
+      if (select.get(key) === value) return;
+      if (value === undefined) remove.run(key);
+      else put.run(key, value);
+      changed(key, value ?? null);
+    }),
+    all: () => new Map(all.all().map(({ key, value }) => [key, value])),
+  };
+}

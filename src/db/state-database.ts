@@ -1,0 +1,195 @@
+/** The state database: one connection, one store for each group of tables. */
+import { existsSync, renameSync } from 'node:fs';
+import type { Clock } from '../base/clock.ts';
+import { StateError, errnoOf } from '../base/errors.ts';
+import { createCredentialStore, type Credential, type CredentialStore } from './credentials.ts';
+import { isDamage, openDatabase, relaxed, type Database } from './database.ts';
+import type { DurableRecord } from './durable.ts';
+import { createEventStore, type EventStore } from './events.ts';
+import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
+import { createJobLogStore, type JobLogStore } from './job-log.ts';
+import { createJobStore, type JobStore } from './jobs.ts';
+import { MIGRATIONS, migrate } from './migrate.ts';
+import { createRateLog, type RateLog } from './rate-log.ts';
+import { createRepositoryStore, type RepositoryStore } from './repositories.ts';
+import { createScheduleStore, type ScheduleStore } from './schedules.ts';
+import { createSettingStore, type SettingStore } from './settings.ts';
+
+/** Longer than any window of a rate limit. */
+const LONGEST_WINDOW_MS = 2 * 3_600_000;
+
+export interface StateDatabase {
+  readonly path: string;
+  /** Where a damaged database was put; null when there was none. */
+  readonly setAside: string | null;
+  /** Made just now. */
+  readonly fresh: boolean;
+  readonly jobs: JobStore;
+  readonly jobLog: JobLogStore;
+  readonly events: EventStore;
+  readonly schedules: ScheduleStore;
+  readonly credentials: CredentialStore;
+  readonly rateLog: RateLog;
+  readonly idempotency: IdempotencyStore;
+  readonly settings: SettingStore;
+  readonly repositories: RepositoryStore;
+  /** All of it or nothing. */
+  transaction<T>(work: () => T): T;
+  /** All of it or nothing; a power cut may undo it. */
+  relaxed<T>(work: () => T): T;
+  /** Tells `listener` of everything durable but jobs, inside the transaction that makes it so: a throw undoes it. */
+  onDurable(listener: (record: DurableRecord) => void): void;
+  /** Everything durable but jobs. */
+  durable(): Iterable<DurableRecord>;
+  /** Puts one of them back. */
+  restore(record: Exclude<DurableRecord, { readonly kind: 'job' }>): void;
+  /** Forgets what is past keeping: to be called now and then. */
+  prune(): void;
+  close(): void;
+}
+
+/**
+ * Opens the state database at `path`. A damaged one is set aside and an empty one takes its place.
+ * @throws {StateError} STATE_NOT_PRIVATE, NEWER_STATE, MIGRATION_FAILED, READ_ERROR
+ */
+export function openStateDatabase(
+  path: string,
+  clock: Clock,
+  migrations: readonly string[] = MIGRATIONS,
+): StateDatabase {
+  const opened = openWhole(path, clock, migrations);
+  try {
+    return storesOf(opened.database, path, opened, clock);
+  } catch (error) {
+    opened.database.close();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly database: Database;
+  readonly setAside: string | null;
+  readonly fresh: boolean;
+}
+
+function openWhole(path: string, clock: Clock, migrations: readonly string[]): Opened {
+  try {
+    return { ...openMigrated(path, migrations), setAside: null };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const setAside = moveAside(path, clock.now());
+    return { ...openMigrated(path, migrations), setAside };
+  }
+}
+
+function openMigrated(
+  path: string,
+  migrations: readonly string[],
+): { readonly database: Database; readonly fresh: boolean } {
+  const database = openDatabase(path);
+  try {
+    const fresh = database.pragma('user_version', { simple: true }) === 0;
+    migrate(database, path, migrations);
+    return { database, fresh };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** The log and its index go with the file: a log of one database replayed into another would damage that one too. */
+function moveAside(path: string, nowMs: number): string {
+  const stamp = new Date(nowMs).toISOString().replaceAll(/[:.]/g, '-');
+  let aside = `${path}.damaged-${stamp}`;
+  for (let again = 2; existsSync(aside); again += 1) aside = `${path}.damaged-${stamp}-${again}`;
+  try {
+    // The log first: a crash in between must not leave it beside a new database.
+    for (const end of ['-wal', '-shm', '']) {
+      if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${aside}${end}`);
+    }
+    return aside;
+  } catch (cause) {
+    throw new StateError(
+      'WRITE_ERROR',
+      `The damaged state database ${path} cannot be set aside (${errnoOf(cause) ?? 'unknown error'})`,
+      { hint: 'Move it away by hand; it is rebuilt from the journal.', cause },
+    );
+  }
+}
+
+function storesOf(
+  database: Database,
+  path: string,
+  { setAside, fresh }: Omit<Opened, 'database'>,
+  clock: Clock,
+): StateDatabase {
+  let listener: (record: DurableRecord) => void = () => undefined;
+  const jobs = createJobStore(database);
+  const events = createEventStore(database);
+  const rateLog = createRateLog(database);
+  const idempotency = createIdempotencyStore(database);
+  const credentials = createCredentialStore(database, (credential) => listener(credentialRecord(credential)));
+  const settings = createSettingStore(database, (key, value) => listener({ kind: 'setting', key, value }));
+  const repositories = createRepositoryStore(database, (known) => listener({ kind: 'repository', ...known }));
+
+  idempotency.forgetRunning();
+  return {
+    path,
+    setAside,
+    fresh,
+    jobs,
+    jobLog: createJobLogStore(database),
+    events,
+    schedules: createScheduleStore(database),
+    credentials,
+    rateLog,
+    idempotency,
+    settings,
+    repositories,
+    transaction: (work) => database.transaction(work)(),
+    relaxed: (work) => relaxed(database, () => database.transaction(work)()),
+    onDurable(next) {
+      listener = next;
+    },
+    *durable() {
+      for (const credential of credentials.list()) yield credentialRecord(credential);
+      for (const known of repositories.all()) yield { kind: 'repository', ...known };
+      for (const [key, value] of settings.all()) yield { kind: 'setting', key, value };
+    },
+    restore(record) {
+      switch (record.kind) {
+        case 'credential': {
+          const { kind: _kind, secretHash, ...more } = record;
+          const known = credentials.find(record.apiKey);
+          // What was taken back stays so.
+          if (known !== undefined && (known.revokedAt !== null || known.generation > record.generation))
+            return;
+          const lastUsedAt = known?.lastUsedAt ?? null;
+          credentials.restore({ ...more, secretHash: Buffer.from(secretHash, 'base64'), lastUsedAt });
+          return;
+        }
+        case 'repository':
+          repositories.set(record);
+          return;
+        case 'setting':
+          settings.set(record.key, record.value ?? undefined);
+      }
+    },
+    prune() {
+      const nowMs = clock.now();
+      events.prune(nowMs);
+      idempotency.prune(nowMs);
+      rateLog.prune(LONGEST_WINDOW_MS, nowMs);
+      jobs.prune(nowMs);
+    },
+    close() {
+      database.close();
+    },
+  };
+}
+
+function credentialRecord(credential: Credential): DurableRecord {
+  const { apiKey, name, secretHash, generation, createdAt, revokedAt } = credential;
+  const secret = secretHash.toString('base64');
+  return { kind: 'credential', apiKey, name, secretHash: secret, generation, createdAt, revokedAt };
+}

@@ -1,0 +1,268 @@
+/** A backup as a job: one source to one destination. */
+import { archive, type ArchiveRequest, type ArchiveSummary } from '../archiver/archive.ts';
+import { estimate } from '../archiver/estimate.ts';
+import { parseMarker } from '../archiver/exclude-tags.ts';
+import type { ExcludeOptions } from '../archiver/exclude.ts';
+import { madeHere } from '../archiver/made-here.ts';
+import type { ArchiveCounters, ArchiveObserver } from '../archiver/observer.ts';
+import { chooseParent } from '../archiver/parent.ts';
+import { startSizeScan, type ExpectedTotals } from '../archiver/size-scan.ts';
+import { resolveSources } from '../archiver/sources.ts';
+import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { StateError } from '../base/errors.ts';
+import { parseCompression } from '../codec/compress.ts';
+import type { EntryProblem } from '../format/records.ts';
+import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import type { BackupSpec } from '../jobs/job.ts';
+import { usableChanges, type UsableChanges } from './change-set.ts';
+import { jobTag, neverPaths, outcomeOf, snapshotOfJob, type JobParts } from './job-parts.ts';
+import { sentences } from './job-error.ts';
+import type { EngineJob, EngineOutcome } from './protocol.ts';
+import type { Counters, Moment } from './report.ts';
+import { digestOf, recallWalk, rememberWalk, type WalkKey } from './walk-memory.ts';
+
+/** @throws {SourceError} INVALID_SOURCE */
+export async function runBackup(
+  parts: JobParts,
+  spec: BackupSpec,
+  signal: AbortSignal,
+): Promise<EngineOutcome> {
+  const { job, place, report } = parts;
+  const { repository } = place;
+  report.phase('scanning');
+  const { live } = await listSnapshots(repository, signal);
+  const made = snapshotOfJob(live, job.id);
+  if (made !== undefined) return alreadyMade(parts, made);
+  const never = neverPaths(parts);
+  const { source, notes } = findSource(spec, never);
+  for (const note of notes) report.note(note);
+  const request = requestOf(parts, spec, { source, never });
+  const key: WalkKey = { ...job, repositoryId: repository.id, sources: [source] };
+  const rules = digestOf(request.exclude);
+  const named = bytesOfText(spec.source);
+  const changes = usableChanges({
+    ...request,
+    changes: job.changes,
+    source: { named, real: source },
+    live,
+    last: job.changes === null ? undefined : await recallWalk(key),
+    rules,
+  });
+  if (job.changes !== null && changes === undefined)
+    report.note('The changes that were watched do not tell everything: the whole source is walked.');
+  const comparing = { ...request, ...changesOf(changes) };
+  await using totals = expectTotals(comparing, live);
+  const observer = watchArchive(parts, () => totals.now());
+  if (spec.options.dry_run) {
+    const { counters, bytesTotal, bytesToRead, problems } = await estimate(comparing, observer, signal);
+    const moment = momentOf(counters, undefined, null);
+    return outcomeOf(parts, {
+      files: moment.files,
+      bytes: bytesTotal,
+      warnings: problems.length,
+      progress: report.finished(moment),
+      facts: { dry_run: true, bytes_to_read: bytesToRead },
+    });
+  }
+  const summary = await archive(comparing, observer, signal);
+  await remember(parts, key, { snapshot: summary.snapshot.id, rules });
+  return madeNow(parts, summary, changes !== undefined);
+}
+
+/** An interrupted job whose snapshot was committed before the daemon heard of it. */
+function alreadyMade(parts: JobParts, snapshot: Snapshot): EngineOutcome {
+  const { counts, errors, errorsMore, startedMs, finishedMs } = snapshot.record;
+  for (const problem of errors) parts.report.problem(problemOf(problem));
+  parts.report.note('The snapshot of this job was there already: an earlier attempt had completed it.');
+  const moment = finalMoment(snapshot, { bytes_deduplicated: counts.bytes });
+  return outcomeOf(parts, {
+    snapshotId: snapshot.id,
+    files: counts.files,
+    bytes: counts.bytes,
+    warnings: errors.length + errorsMore,
+    progress: parts.report.finished(moment),
+    facts: { resumed: true, duration_ms: finishedMs - startedMs },
+  });
+}
+
+function madeNow(parts: JobParts, summary: ArchiveSummary, incremental: boolean): EngineOutcome {
+  const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs } = summary;
+  const { counts, errors, errorsMore, omitted } = snapshot.record;
+  for (const what of omitted) parts.report.note(`Not captured: ${what}`);
+  const moment = finalMoment(snapshot, {
+    bytes_uploaded: bytesUploaded,
+    bytes_deduplicated: Math.max(0, counts.bytes - Math.min(bytesNew, bytesRead)),
+  });
+  return outcomeOf(parts, {
+    snapshotId: snapshot.id,
+    files: counts.files,
+    bytes: counts.bytes,
+    warnings: errors.length + errorsMore,
+    progress: parts.report.finished(moment),
+    facts: {
+      bytes_read: bytesRead,
+      bytes_new: bytesNew,
+      bytes_uploaded: bytesUploaded,
+      duration_ms: Math.round(durationMs),
+      from_changes: incremental,
+    },
+  });
+}
+
+function finalMoment({ record: { counts } }: Snapshot, counters: Counters): Moment {
+  return {
+    files: counts.files,
+    bytes: counts.bytes,
+    filesDone: counts.files + counts.failed,
+    bytesDone: counts.bytes,
+    filesTotal: undefined,
+    bytesTotal: undefined,
+    counters: {
+      files_new: counts.new,
+      files_changed: counts.changed,
+      files_unchanged: counts.unchanged,
+      files_failed: counts.failed,
+      ...counters,
+    },
+  };
+}
+
+function findSource(
+  { source }: BackupSpec,
+  never: ExcludeOptions['never'],
+): { readonly source: ByteString; readonly notes: readonly string[] } {
+  // With the slash: whoever configures a link to a directory wants the directory.
+  const { paths, notes } = resolveSources([`${source}/`], '/', never);
+  return { source: paths[0] ?? bytesOfText(source), notes };
+}
+
+function requestOf(
+  { job, place }: JobParts,
+  { options }: BackupSpec,
+  { source, never }: { readonly source: ByteString; readonly never: ExcludeOptions['never'] },
+): Omit<ArchiveRequest, 'changes'> {
+  return {
+    repository: place.repository,
+    sources: [source],
+    ...madeHere(),
+    tags: [...options.tags, jobTag(job.id)],
+    pinned: false,
+    compression: parseCompression(options.compression),
+    plain: !options.encryption,
+    isolated: !options.deduplication,
+    exclude: excludeOf(job.exclude, options.exclude, never),
+    parent: 'auto',
+    workers: job.workers ?? undefined,
+  };
+}
+
+/** The rules of the source, then those of the job, which win. */
+function excludeOf(
+  rules: EngineJob['exclude'],
+  more: readonly string[],
+  never: ExcludeOptions['never'],
+): ExcludeOptions {
+  const setting = (from: string) => (pattern: string) => ({ pattern: bytesOfText(pattern), from });
+  return {
+    patterns: [...rules.patterns.map(setting('settings')), ...more.map(setting('the backup request'))],
+    ignoreFiles: rules.ignoreFiles.map(bytesOfText),
+    excludeCaches: rules.caches,
+    markers: rules.ifPresent.map((marker) => parseMarker(bytesOfText(marker))),
+    largerThan: rules.largerThan ?? undefined,
+    oneFileSystem: rules.oneFileSystem,
+    never,
+  };
+}
+
+function changesOf(usable: UsableChanges | undefined): Pick<ArchiveRequest, 'changes' | 'parent'> {
+  return usable === undefined
+    ? { changes: undefined, parent: 'auto' }
+    : { changes: usable.changes, parent: { snapshot: usable.parent.id } };
+}
+
+interface Expectation extends AsyncDisposable {
+  /** Undefined until known. */
+  now(): ExpectedTotals | undefined;
+}
+
+/** As many files as the last time; when there is no last time they are counted beside the backup. */
+function expectTotals(request: Omit<ArchiveRequest, 'changes'>, live: readonly Snapshot[]): Expectation {
+  const { host, sources, plain, exclude } = request;
+  const last = chooseParent(live, { host, paths: sources, plain, kind: 'files' });
+  if (last !== undefined) {
+    const { files, bytes } = last.record.counts;
+    return { now: () => ({ files, bytes }), [Symbol.asyncDispose]: async () => {} };
+  }
+  const scan = startSizeScan({ sources, exclude });
+  return { now: () => scan.totals, [Symbol.asyncDispose]: async () => await scan.stop() };
+}
+
+function watchArchive({ report }: JobParts, totals: () => ExpectedTotals | undefined): ArchiveObserver {
+  let counters: ArchiveCounters | undefined;
+  let read = (): ArchiveCounters | undefined => counters;
+  let path: string | null = null;
+  report.follow(() => momentOf(read(), totals(), path));
+  return {
+    live: (next) => {
+      read = next;
+    },
+    phase: (phase) => {
+      path = null;
+      report.phase(phase);
+    },
+    directory: (directory, next) => {
+      counters = next;
+      path = textOfBytes(directory);
+      // Files are read and stored while the walk goes on.
+      if (next.bytesUploaded > 0) report.phase('uploading');
+    },
+    problem: (problem) => report.problem(problemOf(problem)),
+    ruleProblem: (error) => report.note(sentences(error.message, error.hint)),
+  };
+}
+
+function momentOf(
+  counters: ArchiveCounters | undefined,
+  expected: ExpectedTotals | undefined,
+  path: string | null,
+): Moment {
+  const { filesNew = 0, filesChanged = 0, filesUnchanged = 0, filesFailed = 0 } = counters ?? {};
+  const { bytesDone = 0, bytesRead = 0, bytesUploaded = 0 } = counters ?? {};
+  const files = filesNew + filesChanged + filesUnchanged;
+  return {
+    files,
+    bytes: bytesDone,
+    filesDone: files + filesFailed,
+    bytesDone,
+    filesTotal: expected?.files,
+    bytesTotal: expected?.bytes,
+    counters: {
+      files_new: filesNew,
+      files_changed: filesChanged,
+      files_unchanged: filesUnchanged,
+      files_failed: filesFailed,
+      bytes_uploaded: bytesUploaded,
+      bytes_deduplicated: Math.max(0, bytesDone - bytesRead),
+      current_path: path,
+    },
+  };
+}
+
+function problemOf({ path, code, message }: EntryProblem) {
+  return { path: textOfBytes(path), code, message };
+}
+
+/** Without it the next run walks everything, which is no reason to fail this one. */
+async function remember(
+  { report, place }: JobParts,
+  key: WalkKey,
+  walk: { readonly snapshot: string; readonly rules: string },
+): Promise<void> {
+  if (place.pretended) return;
+  try {
+    await rememberWalk(key, walk);
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+    report.note(sentences(error.message, error.hint));
+  }
+}

@@ -1,0 +1,94 @@
+/** From the paths that a watcher names to the directories that the walker has to list. */
+import { chooseParent } from '../archiver/parent.ts';
+import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
+import type { ChangeSet } from '../archiver/walk.ts';
+import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import type { ChangedPaths } from './protocol.ts';
+import type { LastWalk } from './walk-memory.ts';
+
+export interface ChangeRequest {
+  readonly changes: ChangedPaths | null;
+  /** The source as it was named, which the watcher knows it by, and where it really lies. */
+  readonly source: { readonly named: ByteString; readonly real: ByteString };
+  readonly host: string;
+  readonly plain: boolean;
+  readonly isolated: boolean;
+  readonly live: readonly Snapshot[];
+  readonly last: LastWalk | undefined;
+  /** Digest of the exclude rules. */
+  readonly rules: string;
+}
+
+export interface UsableChanges {
+  /** The snapshot that the changes are compared with. */
+  readonly parent: Snapshot;
+  readonly changes: ChangeSet;
+}
+
+/** Looks at entries in directories that a watcher named as a whole; beyond that a whole walk costs no more. */
+const MOST_ENTRIES = 50_000;
+/** File systems may round a time down by as much. */
+const TICK_NS = 20_000_000n;
+
+/**
+ * Undefined when everything has to be walked: there are no changes given, the snapshot to compare with is not the one
+ * they begin at, it was made by other rules, or an inode with several names changed, of which a watcher names one.
+ */
+export function usableChanges(request: ChangeRequest): UsableChanges | undefined {
+  const { changes, source, host, plain, isolated, live, last, rules } = request;
+  if (changes === null || isolated || last === undefined || last.rules !== rules) return undefined;
+  const parent = chooseParent(live, { host, paths: [source.real], plain, kind: 'files' });
+  if (parent?.id !== last.snapshot) return undefined;
+  if (changes.since !== undefined && parent.record.startedMs < changes.since) return undefined;
+  const paths = changes.paths.map((path) => realised(asByteString(path), source));
+  if (touchesHardLinks(paths, parent)) return undefined;
+  const directories = new Set<ByteString>();
+  for (const path of paths) {
+    directories.add(path);
+    directories.add(asByteString(path.slice(0, path.lastIndexOf('/')) || '/'));
+  }
+  return { parent, changes: { directories } };
+}
+
+/** A source that is named through a symbolic link is watched by that name and walked where it lies. */
+function realised(path: ByteString, { named, real }: ChangeRequest['source']): ByteString {
+  if (named === real) return path;
+  return path === named || path.startsWith(`${named}/`)
+    ? asByteString(`${real}${path.slice(named.length)}`)
+    : path;
+}
+
+/** Whether an inode with several names changed since the parent was made: its other names are not told of. */
+function touchesHardLinks(paths: readonly ByteString[], { record }: Snapshot): boolean {
+  const sinceNs = BigInt(record.startedMs) * 1_000_000n - TICK_NS;
+  const isTouched = (stat: SourceStat | undefined): boolean =>
+    stat !== undefined && kindOf(stat) !== 'directory' && stat.nlink > 1 && stat.ctimeNs >= sinceNs;
+  let entries = 0;
+  for (const path of paths) {
+    const stat = orNothing(() => statPath(path));
+    if (isTouched(stat)) return true;
+    if (stat === undefined || kindOf(stat) !== 'directory') continue;
+    const listed = orNothing(() => openDirectory(path));
+    if (listed === undefined) continue;
+    try {
+      entries += listed.names.length;
+      if (entries > MOST_ENTRIES) return true;
+      if (listed.names.some((name) => isTouched(orNothing(() => listed.stat(name))))) return true;
+    } finally {
+      listed.close();
+    }
+  }
+  return false;
+}
+
+/** What cannot be looked at now is left to the walk, which reports it. */
+function orNothing<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+/** A check as a job: damage that it finds is the job's failure, so that nobody overlooks it. */
+import { RepositoryError } from '../base/errors.ts';
+import type { CheckSpec } from '../jobs/job.ts';
+import type { ReadData } from '../repository/check-packs.ts';
+import type { CheckReport, Finding } from '../repository/check-report.ts';
+import { check, planCheck } from '../repository/check.ts';
+import { outcomeOf, type JobParts } from './job-parts.ts';
+import type { EngineOutcome } from './protocol.ts';
+import type { Moment } from './report.ts';
+
+/** @throws {RepositoryError} CORRUPT_DATA when something is damaged; every finding is reported before */
+export async function runCheck(
+  parts: JobParts,
+  spec: CheckSpec,
+  signal: AbortSignal,
+): Promise<EngineOutcome> {
+  const { place, report } = parts;
+  const { repository } = place;
+  report.phase('verifying');
+  const readData = readDataOf(spec.read_data);
+  const plan = await planCheck(repository, { readData }, signal);
+  let read = { packs: 0, bytes: 0 };
+  report.follow(() => momentOf(read, { packs: plan.packsToRead.length, bytes: plan.bytesToRead }));
+  const result = await check(
+    repository,
+    { readData, ...(parts.job.workers === null ? {} : { workers: parts.job.workers }) },
+    {
+      phase: () => {},
+      packRead: (done) => {
+        read = done;
+      },
+      finding: () => {},
+    },
+    signal,
+  );
+  for (const finding of result.findings) tell(parts, finding);
+  if (result.status === 'damaged') throw damaged(result);
+  return outcomeOf(parts, {
+    files: result.counts.files,
+    bytes: result.counts.bytesRead,
+    warnings: result.findings.filter(({ severity }) => severity !== 'note').length + result.findingsMore,
+    progress: report.finished(momentOf({ packs: result.counts.packsRead, bytes: result.counts.bytesRead })),
+    storedBytes: result.counts.packBytes,
+    facts: factsOf(result),
+  });
+}
+
+/** @param share of all packs, 0 to 1 */
+function readDataOf(share: number): ReadData {
+  if (!(share > 0)) return false;
+  return share >= 1 ? 'all' : { percent: share * 100 };
+}
+
+/** Packs stand for files: that is what a check works through. */
+function momentOf(
+  done: { readonly packs: number; readonly bytes: number },
+  totals?: { readonly packs: number; readonly bytes: number },
+): Moment {
+  // Without data to read there is nothing to measure by.
+  const known = totals !== undefined && totals.packs > 0;
+  return {
+    files: done.packs,
+    bytes: done.bytes,
+    filesDone: done.packs,
+    bytesDone: done.bytes,
+    filesTotal: known ? totals.packs : undefined,
+    bytesTotal: known ? totals.bytes : undefined,
+  };
+}
+
+function tell({ report }: JobParts, { severity, object, what, snapshots, filesTotal }: Finding): void {
+  const affected =
+    snapshots.length === 0 ? '' : ` (${filesTotal} files in ${snapshots.length} snapshots are affected)`;
+  if (severity === 'note') report.note(`${object}: ${what}${affected}`);
+  else report.problem({ path: object, code: severity.toUpperCase(), message: `${what}${affected}` });
+}
+
+function damaged(result: CheckReport): RepositoryError {
+  const errors = result.findings.filter(({ severity }) => severity === 'error').length;
+  return new RepositoryError('CORRUPT_DATA', `The check found damage in ${errors} stored objects`, {
+    hint: 'A new backup of the sources stores again what is missing, and "holdfast check" lists the files concerned. Check the drive.',
+    details: { ...factsOf(result), errors },
+  });
+}
+
+function factsOf({ counts, durationMs, packsProven }: CheckReport): Record<string, number> {
+  return {
+    snapshots: counts.snapshots,
+    packs: counts.packs,
+    packs_read: counts.packsRead,
+    packs_proven: packsProven.length,
+    bytes_read: counts.bytesRead,
+    bytes_stored: counts.packBytes,
+    chunks: counts.chunks,
+    packs_unreferenced: counts.packsUnreferenced,
+    duration_ms: Math.round(durationMs),
+  };
+}

@@ -1,0 +1,270 @@
+/**
+ * A restore drill: files picked by chance from the newest snapshots are restored to a scratch directory as a person
+ * would restore them, and compared with what the snapshots hold, read once more by another way.
+ */
+import { randomBytes, randomInt } from 'node:crypto';
+import { chmodSync, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  bytesOfText,
+  fsPath,
+  joinBytes,
+  textOfBytes,
+  asByteString,
+  type ByteString,
+} from '../base/byte-path.ts';
+import { RepositoryError, errnoOf } from '../base/errors.ts';
+import { ContentReader } from '../browse/cat.ts';
+import { SnapshotTrees, isDamage } from '../browse/snapshot-trees.ts';
+import type { DrillSpec, JobProblem } from '../jobs/job.ts';
+import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import { listSnapshots } from '../repository/snapshots.ts';
+import { SILENT_RESTORE } from '../restorer/request.ts';
+import { restore } from '../restorer/restore.ts';
+import { newestOfEachSource, pickFiles, type PickedFile, type PickedFiles } from './drill-sample.ts';
+import { outcomeOf, type JobParts } from './job-parts.ts';
+import type { EngineOutcome } from './protocol.ts';
+import type { Moment } from './report.ts';
+
+/** Of the free space of the state directory, what a drill fills at most; larger files are read and not restored. */
+const SPACE_SHARE = 0.25;
+const SCRATCH = /^drill-(\d+)-[0-9a-f]{16}$/;
+
+interface Tally {
+  files: number;
+  bytes: number;
+  failed: number;
+  /** Too large for the scratch directory: read and checked, not restored. */
+  readOnly: number;
+  current: string | null;
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA when a file could not be restored or has other bytes */
+export async function runDrill(
+  parts: JobParts,
+  spec: DrillSpec,
+  signal: AbortSignal,
+): Promise<EngineOutcome> {
+  const { job, place, report } = parts;
+  const { repository } = place;
+  report.phase('scanning');
+  const { live } = await listSnapshots(repository, signal);
+  const index = await loadIndex(repository, { without: new Set() }, signal);
+  const trees = new SnapshotTrees(repository, index);
+  const picked = await pickFiles(trees, newestOfEachSource(live), spec.files, (n) => randomInt(n), signal);
+  const tally: Tally = { files: 0, bytes: 0, failed: 0, readOnly: 0, current: null };
+  const all = picked.flatMap(({ files }) => files);
+  const totals = { files: all.length, bytes: all.reduce((sum, { entry }) => sum + entry.size, 0) };
+  report.follow(() => momentOf(tally, totals));
+  await mkdir(job.stateDirectory, { recursive: true, mode: 0o700 });
+  await removeLeftovers(job.stateDirectory);
+  const scratch = join(job.stateDirectory, `drill-${process.pid}-${randomBytes(8).toString('hex')}`);
+  const results: Record<string, string> = {};
+  try {
+    await mkdir(scratch, { mode: 0o700 });
+    for (const [i, one] of picked.entries()) {
+      const failedBefore = tally.failed;
+      await drillSnapshot(parts, index, one, join(scratch, String(i)), tally, signal);
+      const failed = tally.failed - failedBefore;
+      results[`snapshot ${one.snapshot.id}`] = `${one.files.length - failed} of ${one.files.length} files`;
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+  const facts = {
+    files: tally.files,
+    bytes: tally.bytes,
+    files_failed: tally.failed,
+    files_read_only: tally.readOnly,
+    snapshots: picked.length,
+    ...results,
+  };
+  if (tally.failed > 0) throw failedDrill(tally, facts);
+  if (all.length === 0) report.note('There is no file in any snapshot yet, so nothing could be tried.');
+  return outcomeOf(parts, {
+    result: all.length === 0 ? 'warning' : 'success',
+    files: tally.files,
+    bytes: tally.bytes,
+    progress: report.finished(momentOf(tally, totals)),
+    facts,
+  });
+}
+
+async function drillSnapshot(
+  parts: JobParts,
+  index: ChunkIndex,
+  { snapshot, files }: PickedFiles,
+  scratch: string,
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<void> {
+  const { place, report } = parts;
+  await mkdir(scratch, { mode: 0o700 });
+  const chosen = thoseThatFit(files, await roomIn(scratch));
+  report.phase('restoring');
+  const problems = await restoreFiles(parts, index, { snapshot, files: chosen }, scratch, signal);
+  report.phase('verifying');
+  const content = new ContentReader(place.repository, index, snapshot.record);
+  const restored = new Set(chosen);
+  for (const file of files) {
+    tally.current = textOfBytes(file.path);
+    const target = restored.has(file) ? below(scratch, file.path) : undefined;
+    const problem = problems.get(file.path) ?? (await compare(content, file, target, signal));
+    if (problem !== undefined) {
+      tally.failed += 1;
+      report.problem(problem);
+    }
+    if (target === undefined) tally.readOnly += 1;
+    tally.files += 1;
+    tally.bytes += file.entry.size;
+  }
+  await rm(scratch, { recursive: true, force: true });
+}
+
+function thoseThatFit(files: readonly PickedFile[], room: number): readonly PickedFile[] {
+  let used = 0;
+  return files.filter(({ entry }) => {
+    if (used + entry.size > room) return false;
+    used += entry.size;
+    return true;
+  });
+}
+
+/** Resolves with what went wrong, by path in the snapshot. */
+async function restoreFiles(
+  { place, job }: JobParts,
+  index: ChunkIndex,
+  { snapshot, files }: PickedFiles,
+  target: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<ByteString, JobProblem>> {
+  const problems = new Map<ByteString, JobProblem>();
+  if (files.length === 0) return problems;
+  await restore(
+    {
+      repository: place.repository,
+      index,
+      snapshot,
+      target: { kind: 'directory', path: target },
+      paths: files.map(({ path }) => path),
+      include: [],
+      exclude: [],
+      overwrite: 'never',
+      deleteExtra: false,
+      dryRun: false,
+      verify: true,
+      restoreOwnership: false,
+      ownersByName: false,
+      workers: job.workers ?? undefined,
+    },
+    {
+      ...SILENT_RESTORE,
+      problem: ({ path, code, message }) => problems.set(path, { path: textOfBytes(path), code, message }),
+    },
+    signal,
+  );
+  return problems;
+}
+
+function below(directory: string, path: ByteString): ByteString {
+  return joinBytes(bytesOfText(directory), asByteString(path.slice(1)));
+}
+
+/** Reads the snapshot's bytes, each part checked against its id, beside the restored file's. Undefined when all is well. */
+async function compare(
+  content: ContentReader,
+  { path, entry }: PickedFile,
+  restored: ByteString | undefined,
+  signal: AbortSignal,
+): Promise<JobProblem | undefined> {
+  const problem = (code: string, message: string): JobProblem => ({ path: textOfBytes(path), code, message });
+  let file: number | undefined;
+  try {
+    if (restored !== undefined) {
+      // The mode may forbid reading even to the owner.
+      chmodSync(fsPath(restored), 0o600);
+      file = openSync(fsPath(restored), constants.O_RDONLY | constants.O_NOFOLLOW);
+      const { size } = fstatSync(file);
+      if (size !== entry.size)
+        return problem(
+          'DIFFERENT',
+          `it has ${size} bytes after the restore, and ${entry.size} in the snapshot`,
+        );
+    }
+    let at = 0;
+    for await (const bytes of content.read(entry, undefined, signal)) {
+      if (file !== undefined && !sameBytes(file, at, bytes))
+        return problem('DIFFERENT', `its bytes differ from byte ${at} on after the restore`);
+      at += bytes.length;
+    }
+    return undefined;
+  } catch (error) {
+    if (isDamage(error)) return problem('CORRUPT_DATA', error.message);
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ELOOP') return problem(errno, 'it is not there after the restore');
+    throw error;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function sameBytes(file: number, at: number, expected: Buffer): boolean {
+  const actual = Buffer.allocUnsafe(expected.length);
+  let filled = 0;
+  while (filled < expected.length) {
+    const got = readSync(file, actual, filled, expected.length - filled, at + filled);
+    if (got === 0) return false;
+    filled += got;
+  }
+  return actual.equals(expected);
+}
+
+async function roomIn(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize * SPACE_SHARE;
+}
+
+/** Scratch directories of drills that were killed. */
+async function removeLeftovers(stateDirectory: string): Promise<void> {
+  for (const name of await readdir(stateDirectory)) {
+    const pid = Number(SCRATCH.exec(name)?.[1] ?? Number.NaN);
+    if (Number.isNaN(pid) || (pid !== process.pid && isAlive(pid))) continue;
+    await rm(join(stateDirectory, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) !== 'ESRCH';
+  }
+}
+
+function momentOf(tally: Tally, totals: { readonly files: number; readonly bytes: number }): Moment {
+  return {
+    files: tally.files,
+    bytes: tally.bytes,
+    filesDone: tally.files,
+    bytesDone: tally.bytes,
+    filesTotal: totals.files,
+    bytesTotal: totals.bytes,
+    counters: { files_failed: tally.failed, current_path: tally.current },
+  };
+}
+
+function failedDrill(
+  tally: Tally,
+  details: Readonly<Record<string, string | number | boolean>>,
+): RepositoryError {
+  return new RepositoryError(
+    'CORRUPT_DATA',
+    `The restore drill failed for ${tally.failed} of ${tally.files} files`,
+    {
+      hint: 'Run a check that reads all data, and a new backup, which stores again what is missing. Check the drive.',
+      details,
+    },
+  );
+}

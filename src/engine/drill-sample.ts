@@ -1,0 +1,94 @@
+/** Files of snapshots chosen by chance, every one as likely as every other. */
+import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
+import type { SnapshotTrees } from '../browse/snapshot-trees.ts';
+import type { FileEntry } from '../format/tree.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import type { TreeReader } from '../repository/tree-reader.ts';
+
+export interface PickedFile {
+  readonly path: ByteString;
+  readonly entry: FileEntry;
+}
+
+export interface PickedFiles {
+  readonly snapshot: Snapshot;
+  readonly files: readonly PickedFile[];
+}
+
+/** The newest snapshot of every host and set of sources. */
+export function newestOfEachSource(live: readonly Snapshot[]): readonly Snapshot[] {
+  const newest = new Map<string, Snapshot>();
+  for (const snapshot of live) {
+    const { host, paths } = snapshot.record;
+    newest.set(JSON.stringify([host, paths.toSorted()]), snapshot);
+  }
+  return [...newest.values()];
+}
+
+/**
+ * Picks `count` regular files, or all when there are fewer. Directories know how many files are below them, so that only
+ * those on the way to a chosen file are read.
+ * @param below a whole number from 0 on, below the given one, each as likely
+ */
+export async function pickFiles(
+  trees: SnapshotTrees,
+  snapshots: readonly Snapshot[],
+  count: number,
+  below: (limit: number) => number,
+  signal: AbortSignal,
+): Promise<readonly PickedFiles[]> {
+  const total = snapshots.reduce((sum, { record }) => sum + record.counts.files, 0);
+  const numbers = distinctNumbers(total, count, below);
+  const picked: PickedFiles[] = [];
+  let before = 0;
+  for (const snapshot of snapshots) {
+    const { root, counts } = snapshot.record;
+    const first = before;
+    const wanted = numbers.filter((n) => n >= first && n < first + counts.files).map((n) => n - first);
+    before += counts.files;
+    if (wanted.length === 0) continue;
+    const files: PickedFile[] = [];
+    const reader = trees.reader(snapshot);
+    for await (const file of filesAt(reader, asByteString('/'), root, wanted, signal)) files.push(file);
+    picked.push({ snapshot, files });
+  }
+  return picked;
+}
+
+/** In rising order; by Floyd's algorithm, which draws no more often than there are numbers. */
+function distinctNumbers(total: number, count: number, below: (limit: number) => number): readonly number[] {
+  const chosen = new Set<number>();
+  for (let last = Math.max(0, total - Math.max(0, count)); last < total; last += 1) {
+    const drawn = below(last + 1);
+    chosen.add(chosen.has(drawn) ? last : drawn);
+  }
+  return [...chosen].sort((a, b) => a - b);
+}
+
+/** The files with these numbers, counted in the order of the tree. */
+async function* filesAt(
+  reader: TreeReader,
+  path: ByteString,
+  tree: Buffer,
+  wanted: readonly number[],
+  signal: AbortSignal,
+): AsyncGenerator<PickedFile, void, undefined> {
+  let before = 0;
+  let next = 0;
+  for await (const leaf of reader.leaves(tree, signal)) {
+    for (const entry of leaf) {
+      const files = entry.type === 'file' ? 1 : entry.type === 'directory' ? entry.totals.files : 0;
+      const here: number[] = [];
+      for (let n = wanted[next]; n !== undefined && n < before + files; n = wanted[next]) {
+        here.push(n - before);
+        next += 1;
+      }
+      before += files;
+      if (here.length === 0) continue;
+      const entryPath = joinBytes(path, entry.name);
+      if (entry.type === 'file') yield { path: entryPath, entry };
+      else if (entry.type === 'directory') yield* filesAt(reader, entryPath, entry.id, here, signal);
+      if (next === wanted.length) return;
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** Entry file of the engine process, which the daemon forks. It ends when it is told to or when the daemon is gone. */
+import { setFlagsFromString } from 'node:v8';
+import { systemClock } from '../base/clock.ts';
+import { Engine } from './engine.ts';
+import { internalError } from './job-error.ts';
+import type { FromEngine, ToEngine } from './protocol.ts';
+
+/** Longer than a job takes to stop at a safe point and to release its lease. */
+const END_WITHIN_MS = 20_000;
+
+// The main thread makes many short-lived objects: without this its young generation alone grows to 50 MB.
+setFlagsFromString('--semi-space-growth-factor=1');
+
+const engine = new Engine({ clock: systemClock, env: process.env, send });
+
+process.on('message', (message: ToEngine) => {
+  if (message.kind === 'end') void end(0);
+  else engine.receive(message);
+});
+// The daemon is gone: nobody is left to say so.
+process.on('disconnect', () => void end(0));
+// A key stroke in a terminal and the end of a session reach every process: the daemon decides what they mean here.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
+process.on('uncaughtException', crash);
+process.on('unhandledRejection', crash);
+
+send({ kind: 'ready', pid: process.pid });
+
+function send(message: FromEngine): void {
+  // Without a channel there is nobody who wants to know; 'disconnect' has been told.
+  if (process.connected) process.send?.(message, undefined, {}, () => {});
+}
+
+async function end(code: number): Promise<void> {
+  setTimeout(() => process.exit(code), END_WITHIN_MS).unref();
+  await engine.end();
+  process.exitCode = code;
+  if (process.connected) process.disconnect();
+}
+
+/** A defect: the job fails and the process goes, because nobody knows what it is worth any more. */
+function crash(error: unknown): void {
+  const failed: FromEngine = { kind: 'failed', error: internalError(error) };
+  if (!process.connected || process.send === undefined) process.exit(1);
+  process.send(failed, undefined, {}, () => process.exit(1));
+}

@@ -1,0 +1,136 @@
+/** One job after the other: what the forked process does with the messages it gets. */
+import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
+import type { JobSpec } from '../jobs/job.ts';
+import { runBackup } from './backup-job.ts';
+import { runCheck } from './check-job.ts';
+import { runDrill } from './drill-job.ts';
+import { jobErrorOf } from './job-error.ts';
+import type { JobParts } from './job-parts.ts';
+import { RepositoryKeeper, type EngineSurroundings, type OpenRequest } from './open-repository.ts';
+import type { EngineJob, EngineOutcome, FromEngine, ToEngine } from './protocol.ts';
+import { runPrune } from './prune-job.ts';
+import { Report } from './report.ts';
+import { runRestore } from './restore-job.ts';
+
+export interface EngineLinks extends EngineSurroundings {
+  readonly send: (message: FromEngine) => void;
+}
+
+interface Running {
+  readonly controller: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export class Engine {
+  readonly #links: EngineLinks;
+  readonly #keeper: RepositoryKeeper;
+  #running: Running | undefined;
+  #ending: Promise<void> | undefined;
+
+  constructor(links: EngineLinks) {
+    this.#links = links;
+    this.#keeper = new RepositoryKeeper(links);
+  }
+
+  /** @throws {BugError} when a job is handed over while another one runs */
+  receive(message: Exclude<ToEngine, { readonly kind: 'end' }>): void {
+    switch (message.kind) {
+      case 'run':
+        this.#start(message.job);
+        return;
+      case 'cancel':
+        this.#running?.controller.abort();
+        return;
+      case 'limit':
+        this.#keeper.limit(message.uploadLimit);
+        return;
+    }
+  }
+
+  /** Breaks the running job off, waits until it has cleaned up, and closes the repository. */
+  async end(): Promise<void> {
+    this.#ending ??= (async () => {
+      this.#running?.controller.abort();
+      await this.#running?.ended;
+      await this.#keeper.close();
+    })();
+    await this.#ending;
+  }
+
+  #start(job: EngineJob): void {
+    if (this.#ending !== undefined) return;
+    if (this.#running !== undefined) throw new BugError('A job was handed over while another one runs');
+    const controller = new AbortController();
+    const ended = this.#run(job, controller.signal).finally(() => {
+      this.#running = undefined;
+    });
+    this.#running = { controller, ended };
+  }
+
+  /** Never rejects: whatever happens is told in one last message about the job. */
+  async #run(job: EngineJob, signal: AbortSignal): Promise<void> {
+    const { send, clock } = this.#links;
+    const report = new Report(send, clock);
+    let last: FromEngine;
+    try {
+      const place = await this.#keeper.open(openRequest(job), signal);
+      if (place.created) report.note(`A new repository was made in ${place.directory}.`);
+      last = { kind: 'completed', outcome: await runJob({ job, place, report }, job.spec, signal) };
+    } catch (error) {
+      last = await this.#failure(error, job, report, signal);
+    }
+    report.stop();
+    send(last);
+  }
+
+  async #failure(
+    error: unknown,
+    { spec }: EngineJob,
+    report: Report,
+    signal: AbortSignal,
+  ): Promise<FromEngine> {
+    // Once nobody wants the result any more, what else went wrong on the way out is of no interest either.
+    if (signal.aborted) return { kind: 'canceled' };
+    const failure = jobErrorOf(
+      isAbort(error) ? new BugError('The job was broken off by nobody', { cause: error }) : error,
+      spec.type,
+    );
+    if (failure.code === 'INTERNAL_ERROR' && error instanceof Error)
+      report.note(error.stack ?? error.message);
+    const isElsewhere = error instanceof HoldfastError && ['source', 'request', 'state'].includes(error.side);
+    // Whatever the destination did: the next job opens it anew.
+    if (!isElsewhere) await this.#closeQuietly(report);
+    return { kind: 'failed', error: failure };
+  }
+
+  async #closeQuietly(report: Report): Promise<void> {
+    try {
+      await this.#keeper.close();
+    } catch (error) {
+      report.note(
+        `The repository could not be closed: ${error instanceof Error ? error.message : typeof error}`,
+      );
+    }
+  }
+}
+
+function openRequest(job: EngineJob): OpenRequest {
+  const { destination, stateDirectory, spec } = job;
+  const absent = spec.type !== 'backup' ? 'refuse' : spec.options.dry_run ? 'pretend' : 'create';
+  return { destination, stateDirectory, absent };
+}
+
+async function runJob(parts: JobParts, spec: JobSpec, signal: AbortSignal): Promise<EngineOutcome> {
+  switch (spec.type) {
+    case 'backup':
+      return await runBackup(parts, spec, signal);
+    case 'restore':
+      return await runRestore(parts, spec, signal);
+    case 'check':
+      return await runCheck(parts, spec, signal);
+    case 'prune':
+      return await runPrune(parts, spec, signal);
+    case 'drill':
+      return await runDrill(parts, spec, signal);
+  }
+}

@@ -1,0 +1,102 @@
+/** From what was thrown to what a job reports. */
+import { BugError, DestinationError, HoldfastError, RepositoryError, errnoOf } from '../base/errors.ts';
+import type { DestinationKind, RepositoryCode } from '../base/errors.ts';
+import type { JobError, JobType } from '../jobs/job.ts';
+
+const DESTINATION_CODES: Readonly<Record<DestinationKind, string>> = {
+  'not-found': 'DESTINATION_ERROR',
+  exists: 'DESTINATION_ERROR',
+  denied: 'DESTINATION_AUTH_FAILED',
+  full: 'INSUFFICIENT_STORAGE',
+  unreachable: 'DESTINATION_UNREACHABLE',
+  'corrupt-reply': 'DESTINATION_ERROR',
+  unsupported: 'DESTINATION_ERROR',
+};
+
+const REPOSITORY_CODES: Readonly<Record<RepositoryCode, string>> = {
+  NO_REPOSITORY: 'DESTINATION_ERROR',
+  WRONG_PASSPHRASE: 'WRONG_PASSPHRASE',
+  REPOSITORY_LOCKED: 'REPOSITORY_LOCKED',
+  REPOSITORY_EXISTS: 'DESTINATION_ERROR',
+  CORRUPT_DATA: 'CORRUPT_DATA',
+  NEWER_FORMAT: 'DESTINATION_ERROR',
+  SNAPSHOT_NOT_FOUND: 'SNAPSHOT_NOT_FOUND',
+  PATH_NOT_IN_SNAPSHOT: 'PATH_NOT_IN_SNAPSHOT',
+  REFUSED: 'DESTINATION_ERROR',
+  LIMIT_EXCEEDED: 'DESTINATION_ERROR',
+};
+
+/** Codes that requests, sources and local files fail with and that the registry has under the same name. */
+const SAME_NAME: ReadonlySet<string> = new Set([
+  'INVALID_SOURCE',
+  'INVALID_DESTINATION',
+  'INVALID_TARGET',
+  'SECRET_IN_URL',
+  'UNSUPPORTED_COMPRESSION',
+  'READ_ERROR',
+  'WRITE_ERROR',
+]);
+
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+
+/** What reads fails with READ_ERROR, what writes with WRITE_ERROR, when the system says no. */
+const SYSTEM_CODES: Readonly<Record<JobType, string>> = {
+  backup: 'READ_ERROR',
+  restore: 'WRITE_ERROR',
+  check: 'READ_ERROR',
+  prune: 'WRITE_ERROR',
+  drill: 'WRITE_ERROR',
+};
+
+/** By class and kind: no message of the system and no stack gets through. */
+export function jobErrorOf(error: unknown, type: JobType): JobError {
+  if (error instanceof HoldfastError && !(error instanceof BugError)) {
+    return {
+      code: codeOf(error, type),
+      message: sentences(error.message, error.hint),
+      details: { ...error.details, retry: error.retry },
+    };
+  }
+  const errno = errnoOf(error);
+  if (error instanceof Error && errno !== undefined && /^E[A-Z0-9]+$/.test(errno)) {
+    const full = FULL.has(errno);
+    return {
+      code: full ? 'INSUFFICIENT_STORAGE' : SYSTEM_CODES[type],
+      message: sentences(
+        error.message,
+        full ? 'Make room and run it again.' : 'Check the disk and its permissions.',
+      ),
+      details: { errno },
+    };
+  }
+  return internalError(error);
+}
+
+export function internalError(error: unknown): JobError {
+  const what = error instanceof Error ? error.message : `a thrown ${typeof error}`;
+  return {
+    code: 'INTERNAL_ERROR',
+    message: sentences(
+      `Unexpected error: ${what}`,
+      'This is a defect in Holdfast: please report it with the log of the job.',
+    ),
+    details: {},
+  };
+}
+
+function codeOf(error: HoldfastError, type: JobType): string {
+  if (error instanceof DestinationError) return DESTINATION_CODES[error.kind];
+  if (error instanceof RepositoryError) return REPOSITORY_CODES[error.code];
+  if (SAME_NAME.has(error.code)) return error.code;
+  if (error.code === 'TARGET_FULL') return 'INSUFFICIENT_STORAGE';
+  if (error.side === 'request' || error.side === 'config') return 'INVALID_REQUEST';
+  return error.side === 'source' ? 'READ_ERROR' : SYSTEM_CODES[type];
+}
+
+/** What happened, then what to do. */
+export function sentences(...parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => (/[.!?:]$/.test(part) ? part : `${part}.`))
+    .join(' ');
+}

@@ -1,0 +1,68 @@
+/** What every kind of job is given to work with. */
+import { realpathSync } from 'node:fs';
+import type { NeverPath } from '../archiver/exclude.ts';
+import { bytesOfText } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import type { JobRepository } from './open-repository.ts';
+import type { EngineJob, EngineOutcome } from './protocol.ts';
+import type { Report } from './report.ts';
+
+export interface JobParts {
+  readonly job: EngineJob;
+  readonly place: JobRepository;
+  readonly report: Report;
+}
+
+/** Stands in the tags of a snapshot, so that a job that was interrupted after its commit finds it. */
+export function jobTag(id: string): string {
+  return `job:${id}`;
+}
+
+export function snapshotOfJob(live: readonly Snapshot[], id: string): Snapshot | undefined {
+  const tag = jobTag(id);
+  return live.findLast(({ record }) => record.tags.includes(tag));
+}
+
+/** What no backup takes in and no restore writes to: real paths of what the daemon named, and of the job's own places. */
+export function neverPaths({ job, place }: Pick<JobParts, 'job' | 'place'>): readonly NeverPath[] {
+  const named = [
+    { path: job.stateDirectory, reason: "Holdfast's own state directory" },
+    { path: place.directory, reason: 'the repository itself' },
+    ...job.never.map((path) => ({ path, reason: 'a place of Holdfast' })),
+  ];
+  const real = named.flatMap(({ path, reason }) => {
+    const found = realPath(path);
+    return found === undefined ? [] : [{ path: bytesOfText(found), reason }];
+  });
+  return real.filter(({ path }, i) => real.findIndex((other) => other.path === path) === i);
+}
+
+/** Undefined where there is nothing. */
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The fields of an outcome that most jobs have nothing to say about. */
+export function outcomeOf(
+  { place }: JobParts,
+  result: Partial<EngineOutcome> & Pick<EngineOutcome, 'progress' | 'facts'>,
+): EngineOutcome {
+  const warnings = result.warnings ?? 0;
+  return {
+    result: warnings > 0 ? 'warning' : 'success',
+    snapshotId: null,
+    repositoryId: place.pretended ? '' : place.repository.id,
+    files: 0,
+    filesSkipped: 0,
+    bytes: 0,
+    storedBytes: place.packBytes() ?? null,
+    ...result,
+    warnings,
+  };
+}

@@ -1,0 +1,272 @@
+/** The repository of a job: opened by the rules for destinations, and kept open for the next job of the same one. */
+import { totalmem } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
+import { passphraseCost, testCost } from '../codec/passphrase-cost.ts';
+import type { Destination } from '../destination/destination.ts';
+import { UploadLimit, limitUploads } from '../destination/limited.ts';
+import { createMemoryDestination } from '../destination/memory.ts';
+import { openDestination, parseLocation } from '../destination/open.ts';
+import type { Secret, SlotFile } from '../repository/key-slots.ts';
+import {
+  createRepository,
+  openRepository,
+  readKeyFiles,
+  type OpenOptions,
+  type Repository,
+} from '../repository/repository.ts';
+import type { EngineDestination } from './protocol.ts';
+
+/** What the engine process gives every job. */
+export interface EngineSurroundings {
+  readonly clock: Clock;
+  /** Of the process; only the test setting of the passphrase cost is read. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface OpenRequest {
+  readonly destination: EngineDestination;
+  readonly stateDirectory: string;
+  /** What to do where there is no repository and none is remembered. */
+  readonly absent: 'create' | 'pretend' | 'refuse';
+}
+
+export interface JobRepository {
+  readonly repository: Repository;
+  /** Made just now. */
+  readonly created: boolean;
+  /** One in memory that stands in for a repository that does not exist: for dry runs. */
+  readonly pretended: boolean;
+  /** Absolute path of a destination on this machine. */
+  readonly directory: string;
+  /** Stored bytes of all packs when they were last listed; undefined before. */
+  packBytes(): number | undefined;
+}
+
+interface Kept {
+  readonly opened: JobRepository;
+  /** What it was opened for: another request opens another one. */
+  readonly identity: string;
+  /** Names of the key and configuration objects at that time. */
+  readonly keys: string;
+}
+
+/**
+ * Opens repositories for one job after the other. Stretching a passphrase takes half a second, so the last repository
+ * stays open; what it remembers of the destination are its keys and configuration, which are compared by name before
+ * it is used again. Everything else is listed anew by every job.
+ */
+export class RepositoryKeeper implements AsyncDisposable {
+  readonly #surroundings: EngineSurroundings;
+  readonly #limit: UploadLimit;
+  #kept: Kept | undefined;
+
+  constructor(surroundings: EngineSurroundings) {
+    this.#surroundings = surroundings;
+    this.#limit = new UploadLimit(surroundings.clock, undefined);
+  }
+
+  /** @throws {RepositoryError} {DestinationError} {RequestError} */
+  async open(request: OpenRequest, signal: AbortSignal): Promise<JobRepository> {
+    const { destination } = request;
+    const identity = identityOf(request);
+    this.limit(destination.uploadLimit);
+    const kept = this.#kept;
+    if (kept?.identity === identity && (await stillStands(kept, signal))) {
+      requireRemembered(kept.opened.repository, destination);
+      return { ...kept.opened, created: false };
+    }
+    await this.close();
+    const opened = await openFor(request, this.#limit, this.#surroundings, signal);
+    try {
+      requireRemembered(opened.repository, destination);
+      this.#kept = { opened, identity, keys: await keyNames(opened.repository.destination, signal) };
+      return opened;
+    } catch (error) {
+      await opened.repository.close();
+      throw error;
+    }
+  }
+
+  /** Holds at once, also for a job at work. */
+  limit(bytesPerSecond: number | null): void {
+    this.#limit.set(bytesPerSecond ?? undefined);
+  }
+
+  async close(): Promise<void> {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    await kept?.opened.repository.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+function identityOf({ destination: { url, secret }, stateDirectory }: OpenRequest): string {
+  return JSON.stringify([url, secret, stateDirectory]);
+}
+
+/** Whether the destination still is the one that was opened, with the same keys and configuration. */
+async function stillStands({ opened, keys }: Kept, signal: AbortSignal): Promise<boolean> {
+  if (opened.pretended) return false;
+  try {
+    return (await keyNames(opened.repository.destination, signal)) === keys;
+  } catch (error) {
+    if (isAbort(error) || !(error instanceof HoldfastError)) throw error;
+    // Opening anew says what is wrong.
+    return false;
+  }
+}
+
+async function keyNames(destination: Destination, signal: AbortSignal): Promise<string> {
+  const names: string[] = [];
+  for (const prefix of ['keys/', 'config/'])
+    for await (const page of destination.list(prefix, signal)) names.push(...page.map(({ key }) => key));
+  return names.sort().join('\n');
+}
+
+async function openFor(
+  request: OpenRequest,
+  limit: UploadLimit,
+  { clock, env }: EngineSurroundings,
+  signal: AbortSignal,
+): Promise<JobRepository> {
+  const { destination, stateDirectory } = request;
+  const { directory } = parseLocation(destination.url);
+  const options: OpenOptions = { clock, stateDirectory, allowWeakCost: testCost(env) !== undefined };
+  const place = await openPlace(request);
+  if (place === undefined) return await pretend(directory, options, signal);
+  const { watched, packBytes } = watchPacks(place);
+  const limited = limitUploads(watched, limit, (key) => key.startsWith('packs/'));
+  try {
+    const { slots, damaged } = await readKeyFiles(limited, signal);
+    const empty = slots.length === 0 && damaged.length === 0;
+    const remembered = rememberedId(destination);
+    if (empty && remembered !== undefined) throw gone(destination, 'empty');
+    // Before the secret is tried: that it does not open a stranger's repository says nothing about the secret.
+    if (remembered !== undefined && slots.length > 0 && !slots.some((slot) => isOf(slot, remembered)))
+      throw gone(destination, 'different');
+    const created = empty && request.absent === 'create';
+    if (empty && request.absent === 'pretend') {
+      await place.close();
+      return await pretend(directory, options, signal);
+    }
+    const secret = secretOf(destination);
+    const repository = created
+      ? await createRepository(
+          limited,
+          {
+            ...options,
+            secrets: [{ secret, label: secret.kind === 'machine' ? 'this machine' : 'passphrase' }],
+            cost: passphraseCost(env, totalmem()),
+          },
+          signal,
+        )
+      : await openRepository(limited, secret, options, signal);
+    return { repository, created, pretended: false, directory, packBytes };
+  } catch (error) {
+    await place.close();
+    throw error;
+  }
+}
+
+/** Undefined where there is nothing and a dry run only wants to know what would be. */
+async function openPlace({ destination, absent }: OpenRequest): Promise<Destination | undefined> {
+  const remembered = rememberedId(destination) !== undefined;
+  try {
+    return await openDestination(destination.url, { create: absent === 'create' && !remembered });
+  } catch (error) {
+    if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
+    if (remembered) throw gone(destination, 'missing', error);
+    if (absent === 'pretend') return undefined;
+    throw error;
+  }
+}
+
+async function pretend(directory: string, options: OpenOptions, signal: AbortSignal): Promise<JobRepository> {
+  const secret: Secret = { kind: 'machine', secret: Buffer.alloc(32) };
+  const repository = await createRepository(
+    createMemoryDestination(() => options.clock.now()),
+    {
+      ...options,
+      stateDirectory: undefined,
+      secrets: [{ secret, label: 'dry run' }],
+      cost: { m: 64, t: 1, p: 1 },
+    },
+    signal,
+  );
+  return { repository, created: false, pretended: true, directory, packBytes: () => undefined };
+}
+
+/** Adds up the packs whenever a job lists them all, so that nobody has to list them for their sizes alone. */
+function watchPacks(inner: Destination): {
+  readonly watched: Destination;
+  readonly packBytes: () => number | undefined;
+} {
+  let bytes: number | undefined;
+  const watched: Destination = {
+    properties: inner.properties,
+    put: (key, body, signal) => inner.put(key, body, signal),
+    get: (key, range, signal) => inner.get(key, range, signal),
+    stat: (key, signal) => inner.stat(key, signal),
+    async *list(prefix, signal) {
+      let sum = 0;
+      for await (const page of inner.list(prefix, signal)) {
+        for (const { size } of page) sum += size;
+        yield page;
+      }
+      if (prefix === 'packs/') bytes = sum;
+    },
+    delete: (key, signal) => inner.delete(key, signal),
+    close: () => inner.close(),
+  };
+  return { watched, packBytes: () => bytes };
+}
+
+function secretOf({ secret }: EngineDestination): Secret {
+  return secret.kind === 'passphrase'
+    ? { kind: 'passphrase', text: secret.text }
+    : { kind: 'machine', secret: Buffer.from(secret.base64, 'base64') };
+}
+
+function rememberedId({ repositoryId }: EngineDestination): string | undefined {
+  return repositoryId === null || repositoryId === '' ? undefined : repositoryId;
+}
+
+function isOf({ repository }: SlotFile, id: string): boolean {
+  return repository.toString('hex') === id;
+}
+
+function requireRemembered(repository: Repository, destination: EngineDestination): void {
+  const remembered = rememberedId(destination);
+  if (remembered !== undefined && remembered !== repository.id) throw gone(destination, 'different');
+}
+
+const GONE = {
+  missing: ['is gone', 'Check that the drive or share is connected and mounted.'],
+  empty: [
+    'is gone: the place is empty',
+    'Check that the right drive is mounted there. To begin anew, choose another place.',
+  ],
+  different: [
+    'was replaced by another one',
+    'Find out who replaced it. To use the other one, configure it as a new destination.',
+  ],
+} as const;
+
+/** Never a reason to make a new repository: whoever empties or swaps a drive must not end up without history unnoticed. */
+function gone(destination: EngineDestination, reason: keyof typeof GONE, cause?: unknown): RepositoryError {
+  const [what, hint] = GONE[reason];
+  return new RepositoryError(
+    'NO_REPOSITORY',
+    `The repository of the destination "${destination.name}" ${what}`,
+    {
+      hint,
+      details: { destination: destination.name, reason },
+      retry: 'later',
+      cause,
+    },
+  );
+}

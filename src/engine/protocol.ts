@@ -1,0 +1,102 @@
+/** Messages between the daemon and an engine process. Plain data: they cross a process boundary. */
+import type { JobError, JobPhase, JobProblem, JobProgress, JobResult, JobSpec } from '../jobs/job.ts';
+
+/** Everything an engine process needs to reach a repository. Secrets are in memory and on the IPC channel only. */
+export interface EngineDestination {
+  readonly name: string;
+  /** `file:///dir` or an absolute path; other kinds later. */
+  readonly url: string;
+  readonly secret:
+    | { readonly kind: 'passphrase'; readonly text: string }
+    /** Base64 of 32 bytes. */
+    | { readonly kind: 'machine'; readonly base64: string };
+  /** The repository that must be found there; null (or empty) when it may be initialised if the place is empty. */
+  readonly repositoryId: string | null;
+  /** Bytes per second; null for no limit. */
+  readonly uploadLimit: number | null;
+}
+
+export interface ChangedPaths {
+  /** Latin-1 byte strings, absolute: directories to list and files to look at again. */
+  readonly paths: readonly string[];
+  /**
+   * Milliseconds since 1970: every change since then is among the paths. Used only when the snapshot to compare with was
+   * begun at that time or later, else everything is walked. Left out: the changes are taken as complete.
+   */
+  readonly since?: number;
+}
+
+export interface EngineJob {
+  readonly id: string;
+  readonly spec: JobSpec;
+  readonly destination: EngineDestination;
+  readonly stateDirectory: string;
+  /** Paths that no backup takes in: state directory, local repositories. */
+  readonly never: readonly string[];
+  /** From the watcher; null for a full walk. */
+  readonly changes: ChangedPaths | null;
+  /** Rules of the source from the settings. */
+  readonly exclude: {
+    readonly patterns: readonly string[];
+    readonly ignoreFiles: readonly string[];
+    readonly caches: boolean;
+    readonly ifPresent: readonly string[];
+    readonly largerThan: number | null;
+    readonly oneFileSystem: boolean;
+  };
+  readonly retention: RetentionRules | null;
+  readonly workers: number | null;
+}
+
+export interface RetentionRules {
+  readonly keep_last: number | null;
+  readonly keep_hourly: number | null;
+  readonly keep_daily: number | null;
+  readonly keep_weekly: number | null;
+  readonly keep_monthly: number | null;
+  readonly keep_yearly: number | null;
+  /** As `30d`, `1y6m`. */
+  readonly keep_within: string | null;
+  /** Snapshots from before this time are not forgotten: an alarm waits for an answer. Null without one. */
+  readonly frozen_before: number | null;
+}
+
+export type ToEngine =
+  | { readonly kind: 'run'; readonly job: EngineJob }
+  /** Stop at the next safe point; what is stored stays. */
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'limit'; readonly uploadLimit: number | null }
+  | { readonly kind: 'end' };
+
+export interface EngineOutcome {
+  readonly result: JobResult;
+  readonly snapshotId: string | null;
+  /** Empty for a dry run that found no repository. */
+  readonly repositoryId: string;
+  readonly files: number;
+  readonly filesSkipped: number;
+  readonly bytes: number;
+  readonly warnings: number;
+  readonly progress: JobProgress;
+  /** Stored bytes of the repository after the job, when it is known. */
+  readonly storedBytes: number | null;
+  /** Facts of a check, prune or drill, for the log. */
+  readonly facts: Readonly<Record<string, string | number | boolean>>;
+}
+
+export type FromEngine =
+  | { readonly kind: 'ready'; readonly pid: number }
+  | { readonly kind: 'phase'; readonly phase: JobPhase }
+  /** At most twice a second. `stored`: bytes newly stored so far, which is what tells progress from a crash loop. */
+  | {
+      readonly kind: 'progress';
+      readonly progress: JobProgress;
+      readonly files: number;
+      readonly bytes: number;
+      readonly stored: number;
+    }
+  | { readonly kind: 'problem'; readonly problem: JobProblem }
+  | { readonly kind: 'note'; readonly text: string }
+  | { readonly kind: 'completed'; readonly outcome: EngineOutcome }
+  | { readonly kind: 'failed'; readonly error: JobError }
+  | { readonly kind: 'canceled' };

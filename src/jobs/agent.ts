@@ -1,0 +1,207 @@
+/** What the agent can be asked to do: all that HTTP, the local socket and the page know of it. */
+import type { BackupOptions, Job, JobSpec, JobStatus, JobTrigger, JobType } from './job.ts';
+
+export interface JobFilter {
+  readonly types?: readonly JobType[] | undefined;
+  readonly status?: JobStatus | undefined;
+  readonly source?: string | undefined;
+  readonly destination?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly createdAfter?: number | undefined;
+  readonly createdBefore?: number | undefined;
+}
+
+/** Newest first; `before` is the last id of the page before. */
+export interface JobPageRequest extends JobFilter {
+  readonly limit: number;
+  readonly before?: string | undefined;
+}
+
+export interface AgentEvent {
+  /** Rising, kept across restarts. */
+  readonly id: number;
+  readonly kind: 'job.created' | 'job.updated' | 'job.finished' | 'alarm' | 'config' | 'status';
+  /** Of the job it is about. */
+  readonly jobId: string | null;
+  readonly at: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface LogLine {
+  readonly at: number;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly text: string;
+}
+
+export interface SnapshotSummary {
+  readonly id: string;
+  readonly source: string;
+  readonly destination: string;
+  readonly host: string;
+  readonly tags: readonly string[];
+  readonly pinned: boolean;
+  readonly partial: boolean;
+  readonly created_at: number;
+  readonly files: number;
+  readonly size_bytes: number;
+  /** Of the job that made it, when this agent did. */
+  readonly backup_id: string | null;
+}
+
+export interface FileItem {
+  /** Lossy where the name is not UTF-8; then `path_b64` has its bytes. */
+  readonly path: string;
+  readonly path_b64: string | null;
+  readonly name: string;
+  readonly type: 'file' | 'directory' | 'symlink' | 'other';
+  readonly size_bytes: number;
+  readonly modified_at: number;
+  readonly mode: number;
+  readonly link_target: string | null;
+  readonly children_count: number | null;
+  readonly snapshot_id: string;
+  readonly backup_id: string | null;
+  readonly source: string;
+  readonly backed_up_at: number;
+}
+
+export interface FileQuery {
+  /** `latest`, a snapshot id, or milliseconds since 1970. */
+  readonly snapshot: string;
+  readonly backupId?: string | undefined;
+  readonly source?: string | undefined;
+  /** Bytes as Latin-1. */
+  readonly path?: string | undefined;
+  /** Substring, or a glob with * and ?, of the name; case-insensitive. */
+  readonly q?: string | undefined;
+  readonly type?: FileItem['type'] | undefined;
+  readonly view: 'flat' | 'tree';
+  readonly sort: 'path' | 'name' | 'size' | 'modified';
+  readonly limit: number;
+  /** What `FilePage.next` said. */
+  readonly after?: string | undefined;
+}
+
+export interface FilePage {
+  readonly items: readonly FileItem[];
+  readonly next: string | null;
+}
+
+export interface FileVersion extends FileItem {
+  readonly change: 'added' | 'modified' | 'unchanged' | 'removed';
+}
+
+export interface SnapshotChange {
+  readonly path: string;
+  readonly path_b64: string | null;
+  readonly change: 'added' | 'removed' | 'modified' | 'type_changed' | 'metadata';
+  readonly size_before: number | null;
+  readonly size_after: number | null;
+}
+
+export interface FileContent {
+  readonly name: string;
+  readonly size: number;
+  /** `end` is the place of the first byte after the range; no range is the whole. */
+  read(
+    range: { readonly start: number; readonly end: number } | undefined,
+    signal: AbortSignal,
+  ): AsyncIterable<Uint8Array>;
+}
+
+export interface StatusCheck {
+  readonly name: string;
+  readonly status: 'ok' | 'warning' | 'error';
+  readonly message: string;
+}
+
+export interface PublicStatus {
+  readonly status: 'ok' | 'degraded' | 'error' | 'starting' | 'paused';
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly jobs: { readonly running: number; readonly queued: number };
+  readonly last_backup: { readonly status: string; readonly finished_at: number } | null;
+  readonly next_run_at: number | null;
+  /** No paths, host or account names. */
+  readonly checks: readonly StatusCheck[];
+}
+
+export interface SourceStatus {
+  readonly path: string;
+  readonly destination: string;
+  readonly schedule: string | null;
+  readonly last_good_backup_at: number | null;
+  readonly next_run_at: number | null;
+  readonly overdue: boolean;
+  readonly watching: boolean;
+}
+
+export interface DestinationStatus {
+  readonly name: string;
+  readonly url: string;
+  readonly reachable: boolean | null;
+  readonly used_bytes: number | null;
+}
+
+export interface FullStatus extends PublicStatus {
+  readonly sources: readonly SourceStatus[];
+  readonly destinations: readonly DestinationStatus[];
+  readonly storage: { readonly used_bytes: number; readonly free_bytes: number | null };
+  readonly watcher: { readonly status: string; readonly directories: number };
+  readonly config: {
+    readonly status: 'ok' | 'degraded';
+    readonly file: string;
+    readonly error: string | null;
+  };
+}
+
+export interface BackupRequest {
+  readonly source: string;
+  readonly destination?: string | undefined;
+  readonly options: Partial<BackupOptions>;
+}
+
+/** Errors are `RequestError`s whose code is in the registry of `src/api/error-codes.ts`. */
+export interface Agent {
+  /** Checks a backup request against disk and settings, and queues it. */
+  requestBackup(request: BackupRequest, trigger: JobTrigger): Promise<Job>;
+  /** Queues anything else that is checked already. */
+  submit(spec: JobSpec, trigger: JobTrigger): Promise<Job>;
+  job(id: string): Job | undefined;
+  jobs(request: JobPageRequest): readonly Job[];
+  /** Waits until the job has ended, or `ms` have passed; gives it as it then is. */
+  waitFor(id: string, ms: number, signal: AbortSignal): Promise<Job>;
+  cancel(id: string): Promise<Job>;
+  log(id: string): readonly LogLine[];
+  /** Stops starting jobs until then; null for ever. Running ones go on unless `interrupt`. */
+  pause(until: number | null, interrupt: boolean): Promise<void>;
+  resume(): Promise<void>;
+  /** Events after `after`, as far as they are kept, then new ones as they come, until the signal aborts. */
+  events(
+    after: number | undefined,
+    jobId: string | undefined,
+    signal: AbortSignal,
+  ): AsyncIterable<AgentEvent>;
+
+  publicStatus(): PublicStatus;
+  fullStatus(): Promise<FullStatus>;
+
+  snapshots(request: {
+    readonly source?: string | undefined;
+    readonly limit: number;
+    readonly before?: string | undefined;
+  }): Promise<readonly SnapshotSummary[]>;
+  snapshot(id: string): Promise<SnapshotSummary>;
+  forgetSnapshot(id: string): Promise<void>;
+  files(query: FileQuery): Promise<FilePage>;
+  /** The path is bytes as Latin-1, here and in `content`. */
+  versions(path: string, source: string | undefined): Promise<readonly FileVersion[]>;
+  diff(
+    id: string,
+    base: string | undefined,
+    limit: number,
+    after: string | undefined,
+  ): Promise<{ readonly items: readonly SnapshotChange[]; readonly next: string | null }>;
+  /** `snapshot` as in `FileQuery`. */
+  content(snapshot: string, path: string): Promise<FileContent>;
+}

@@ -1,0 +1,262 @@
+/** One attempt at a job: hook before, engine, and what the engine reports while it works; then the hook after. */
+import type { Clock } from '../base/clock.ts';
+import { HoldfastError, isAbort } from '../base/errors.ts';
+import type { HookSettings } from '../config/settings.ts';
+import type { EngineJob, EngineOutcome, FromEngine } from '../engine/protocol.ts';
+import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
+import { runHook, type HookResult } from './hooks.ts';
+import type { JobBook } from './job-book.ts';
+import { inPhase, progressed, warned, type ProgressNow } from './job-states.ts';
+import type { Job, JobError } from './job.ts';
+import type { JobPlaces } from './queue.ts';
+
+/** Milliseconds. */
+export const ATTEMPT_TIMES = {
+  /** Between two writes of the progress: two a second, with room for timers that come early. */
+  progressMs: 450,
+  /** For an engine that was asked to cancel, before it is killed. */
+  cancelMs: 30_000,
+  /** For the hook after a job when the agent stops. */
+  lastHookMs: 3_000,
+} as const;
+
+export type AttemptEnd =
+  | { readonly kind: 'completed'; readonly outcome: EngineOutcome }
+  | { readonly kind: 'failed'; readonly error: JobError }
+  | { readonly kind: 'canceled' }
+  /** As the agent asked: it goes on later. */
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'died'; readonly how: string };
+
+export interface AttemptSetup {
+  readonly book: JobBook;
+  readonly launcher: EngineLauncher;
+  readonly clock: Clock;
+  /** As it is now, running. */
+  readonly job: Job;
+  readonly places: JobPlaces;
+  readonly hooks: HookSettings | null;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly prepare: (job: Job, signal: AbortSignal) => Promise<EngineJob>;
+}
+
+export class Attempt {
+  readonly places: JobPlaces;
+  readonly #setup: AttemptSetup;
+  readonly #id: string;
+  readonly #startedMs: number;
+  /** Ends what comes before the engine. */
+  readonly #before = new AbortController();
+  /** Ends the hook after it. */
+  readonly #after = new AbortController();
+  /** Ends the timers. */
+  readonly #over = new AbortController();
+  #engine: RunningEngine | undefined;
+  #wish: 'cancel' | 'stop' | undefined;
+  #last: AttemptEnd | undefined;
+  #failure: unknown;
+  #latest: Omit<ProgressNow, 'ranMs'> | undefined;
+  /** Problems since the progress was last written. */
+  #warnings = 0;
+  #writtenMs = Number.NEGATIVE_INFINITY;
+  #waitsToWrite = false;
+  #uploadLimit: number | null | undefined;
+
+  constructor(setup: AttemptSetup) {
+    this.#setup = setup;
+    this.#id = setup.job.id;
+    this.places = setup.places;
+    this.#startedMs = setup.clock.monotonic();
+  }
+
+  /** Milliseconds since it began. */
+  get ranMs(): number {
+    return Math.round(this.#setup.clock.monotonic() - this.#startedMs);
+  }
+
+  cancel(): void {
+    this.#wish = 'cancel';
+    this.#before.abort();
+    this.#engine?.cancel();
+    this.#later(ATTEMPT_TIMES.cancelMs, () => void this.#engine?.stop());
+  }
+
+  /** For a planned stop. A wish to cancel stands. */
+  stop(): void {
+    this.#wish ??= 'stop';
+    this.#before.abort();
+    void this.#engine?.stop();
+    this.#later(ATTEMPT_TIMES.lastHookMs, () => this.#after.abort());
+  }
+
+  limit(uploadLimit: number | null): void {
+    if (this.#uploadLimit === uploadLimit) return;
+    this.#uploadLimit = uploadLimit;
+    this.#engine?.limit(uploadLimit);
+  }
+
+  /** Runs to the end of the engine. @throws what the state database throws */
+  async run(): Promise<AttemptEnd> {
+    const { job, hooks, prepare } = this.#setup;
+    const refused = await this.#hookBefore(job, hooks);
+    if (refused !== undefined) return refused;
+    let engineJob: EngineJob;
+    try {
+      engineJob = await prepare(job, this.#before.signal);
+    } catch (error) {
+      return this.#wished() ?? { kind: 'failed', error: jobErrorOf(error) };
+    }
+    return this.#wished() ?? (await this.#runEngine(engineJob));
+  }
+
+  /** The hook after the job, told how it ended. */
+  async finish(job: Job): Promise<void> {
+    const hooks = this.#setup.hooks;
+    try {
+      if (hooks === null || hooks.after === null) return;
+      const result = await this.#hook(hooks.after, hooks.timeoutSeconds, job, this.#after.signal);
+      if (!result.ok) this.#log('warn', `The command after the job ${result.reason}: ${hooks.after}`);
+    } finally {
+      this.#over.abort();
+    }
+  }
+
+  async #hookBefore(job: Job, hooks: HookSettings | null): Promise<AttemptEnd | undefined> {
+    if (hooks === null || hooks.before === null) return undefined;
+    const result = await this.#hook(hooks.before, hooks.timeoutSeconds, job, this.#before.signal);
+    if (result.ok) return undefined;
+    const wished = this.#wished();
+    if (wished !== undefined) return wished;
+    const text = `The command before the job ${result.reason}: ${hooks.before}`;
+    if (hooks.onFailure === 'warn') {
+      this.#log('warn', text);
+      return undefined;
+    }
+    const message = `${text}. Its output is in the log of the job.`;
+    return { kind: 'failed', error: { code: 'HOOK_FAILED', message, details: { command: hooks.before } } };
+  }
+
+  async #hook(command: string, seconds: number, job: Job, signal: AbortSignal): Promise<HookResult> {
+    const { clock, environment } = this.#setup;
+    const onLine = (text: string): void => this.#guard(() => this.#log('info', text));
+    return await runHook({ command, timeoutMs: seconds * 1000, environment, job, onLine }, clock, signal);
+  }
+
+  async #runEngine(job: EngineJob): Promise<AttemptEnd> {
+    this.#uploadLimit = job.destination.uploadLimit;
+    const engine = this.#setup.launcher.start(job, (message) => this.#guard(() => this.#receive(message)));
+    this.#engine = engine;
+    const { code, signal } = await engine.ended;
+    this.#engine = undefined;
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#write();
+    const last = this.#last;
+    // A snapshot that is there is there, whatever was wished meanwhile.
+    if (last?.kind === 'completed') return last;
+    const wished = this.#wished();
+    if (wished !== undefined) return wished;
+    if (last?.kind === 'failed') return last;
+    return { kind: 'died', how: signal === null ? `code ${code ?? 'unknown'}` : signal };
+  }
+
+  #wished(): AttemptEnd | undefined {
+    if (this.#wish === undefined) return undefined;
+    return { kind: this.#wish === 'cancel' ? 'canceled' : 'stopped' };
+  }
+
+  #receive(message: FromEngine): void {
+    const { book } = this.#setup;
+    switch (message.kind) {
+      case 'ready':
+        return;
+      case 'phase':
+        book.show(this.#id, (record) => inPhase(record, message.phase));
+        return;
+      case 'progress':
+        this.#latest = message;
+        this.#writeInTime();
+        return;
+      case 'problem':
+        book.addProblem(this.#id, message.problem);
+        this.#warnings += 1;
+        this.#log('warn', `${message.problem.path}: ${message.problem.message}`);
+        return;
+      case 'note':
+        this.#log('info', message.text);
+        return;
+      case 'completed':
+      case 'failed':
+        this.#last = message;
+        return;
+      case 'canceled':
+        return;
+    }
+  }
+
+  #writeInTime(): void {
+    const restMs = ATTEMPT_TIMES.progressMs - (this.#setup.clock.monotonic() - this.#writtenMs);
+    if (restMs <= 0) {
+      this.#write();
+    } else if (!this.#waitsToWrite) {
+      this.#waitsToWrite = true;
+      this.#later(restMs, () => {
+        this.#waitsToWrite = false;
+        this.#write();
+      });
+    }
+  }
+
+  #write(): void {
+    const [latest, warnings] = [this.#latest, this.#warnings];
+    if ((latest === undefined && warnings === 0) || this.#over.signal.aborted) return;
+    this.#latest = undefined;
+    this.#warnings = 0;
+    this.#writtenMs = this.#setup.clock.monotonic();
+    this.#setup.book.show(this.#id, (record) => {
+      const counted = warned(record, warnings);
+      return latest === undefined ? counted : progressed(counted, { ...latest, ranMs: this.ranMs });
+    });
+  }
+
+  /** What fails while a message is taken in ends this attempt, not the process. */
+  #guard(work: () => void): void {
+    if (this.#failure !== undefined) return;
+    try {
+      work();
+    } catch (error) {
+      this.#failure = error;
+      void this.#engine?.stop();
+    }
+  }
+
+  #later(ms: number, work: () => void): void {
+    const wait = async (): Promise<void> => {
+      try {
+        await this.#setup.clock.sleep(ms, this.#over.signal);
+      } catch {
+        // The attempt is over.
+        return;
+      }
+      this.#guard(work);
+    };
+    void wait();
+  }
+
+  #log(level: 'info' | 'warn', text: string): void {
+    this.#setup.book.log(this.#id, level, text);
+  }
+}
+
+/** What a job shows of an error: what happened, then what to do. */
+export function jobErrorOf(error: unknown): JobError {
+  if (error instanceof HoldfastError) {
+    const message = error.hint === '' ? error.message : `${error.message}. ${error.hint}`;
+    return { code: error.code, message, details: error.details };
+  }
+  const text = error instanceof Error && !isAbort(error) ? error.message : String(error);
+  return {
+    code: 'INTERNAL_ERROR',
+    message: `The job could not be started: ${text}. Look at the log of the agent.`,
+    details: {},
+  };
+}

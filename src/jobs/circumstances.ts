@@ -1,0 +1,98 @@
+/** What the machine says of its power and its network. Linux only so far: elsewhere neither is known to be scarce. */
+import { execFile } from 'node:child_process';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { errnoOf } from '../base/errors.ts';
+import type { Circumstances } from './conditions.ts';
+
+/** Milliseconds that an answer is good for: many jobs may ask at once. */
+const FRESH_MS = 10_000;
+/** Milliseconds that NetworkManager has to answer. */
+const ANSWER_MS = 5_000;
+
+export interface CircumstanceSources {
+  readonly powerSupplies?: string | undefined;
+  /** The program to ask about the network. */
+  readonly nmcli?: string | undefined;
+}
+
+export function linuxCircumstances(
+  clock: Clock,
+  { powerSupplies = '/sys/class/power_supply', nmcli = 'nmcli' }: CircumstanceSources = {},
+): Circumstances {
+  return {
+    onBattery: keptFresh(clock, async () => await readsOnBattery(powerSupplies)),
+    onMetered: keptFresh(clock, async () => await saysMetered(nmcli)),
+  };
+}
+
+function keptFresh(clock: Clock, ask: () => Promise<boolean>): () => Promise<boolean> {
+  let last: { readonly atMs: number; readonly answer: Promise<boolean> } | undefined;
+  return async () => {
+    const nowMs = clock.monotonic();
+    if (last === undefined || nowMs - last.atMs > FRESH_MS) last = { atMs: nowMs, answer: ask() };
+    return await last.answer;
+  };
+}
+
+/** True when a battery of the computer itself is being emptied and no other supply is connected. */
+async function readsOnBattery(directory: string): Promise<boolean> {
+  let discharging = false;
+  for (const name of await namesIn(directory)) {
+    const property = async (file: string): Promise<string> => await textOf(join(directory, name, file));
+    const type = await property('type');
+    if (type === 'Battery') {
+      // Of a mouse or a headset, otherwise.
+      const own = (await property('scope')) !== 'Device';
+      discharging ||= own && (await property('status')) === 'Discharging';
+    } else if ((await property('online')) === '1') return false;
+  }
+  return discharging;
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Empty when the supply does not say, or was just pulled out. */
+async function textOf(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'latin1')).trim();
+  } catch (error) {
+    if (['ENOENT', 'ENODEV', 'EIO', 'ENODATA'].includes(errnoOf(error) ?? '')) return '';
+    throw error;
+  }
+}
+
+/** False when NetworkManager is not there, or does not know. */
+async function saysMetered(nmcli: string): Promise<boolean> {
+  const fields = 'GENERAL.DEVICE,GENERAL.METERED,IP4.GATEWAY,IP6.GATEWAY';
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const options = { timeout: ANSWER_MS, env: { LC_ALL: 'C', PATH: '/usr/bin:/bin:/usr/sbin:/sbin' } };
+  execFile(nmcli, ['-t', '-f', fields, 'device', 'show'], options, (error, text) => {
+    resolve(error === null ? text : '');
+  });
+  return isMetered(await promise);
+}
+
+/** Whether a device that leads out of the local network is metered, from the terse answer of `nmcli device show`. */
+export function isMetered(answer: string): boolean {
+  return answer.split(/\n\s*\n/).some((device) => {
+    const values = new Map(
+      device.split('\n').map((line) => {
+        const at = line.indexOf(':');
+        return [line.slice(0, at), line.slice(at + 1).trim()] as const;
+      }),
+    );
+    const leadsOut = ['IP4.GATEWAY', 'IP6.GATEWAY'].some(
+      (name) => !['', '--'].includes(values.get(name) ?? ''),
+    );
+    return leadsOut && (values.get('GENERAL.METERED') ?? '').startsWith('yes');
+  });
+}

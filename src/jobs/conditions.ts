@@ -1,0 +1,61 @@
+/** Whether a job may run under the circumstances, and in plain words why it waits. */
+import type { Settings } from '../config/settings.ts';
+import type { Job } from './job.ts';
+import { DAY_MINUTES, minuteOfDay, parseTimeOfDay, showTimeOfDay } from './local-time.ts';
+import { isPersons } from './queue.ts';
+
+/** Asked of the machine. */
+export interface Circumstances {
+  onBattery(): Promise<boolean>;
+  onMetered(): Promise<boolean>;
+}
+
+export interface ConditionInput {
+  readonly conditions: Settings['conditions'];
+  readonly timeZone: string | null;
+  /** Whether the destination is reached through the network. */
+  readonly remote: boolean;
+  /** False: it was there before and is not now, as an unplugged disk. */
+  readonly destinationPresent: boolean;
+}
+
+/**
+ * What the job waits for; null when it may run. Battery, metered link and quiet hours hold up only what nobody waits
+ * for.
+ */
+export async function waitingReason(
+  job: Pick<Job, 'trigger'>,
+  { conditions, timeZone, remote, destinationPresent }: ConditionInput,
+  circumstances: Circumstances,
+  nowMs: number,
+): Promise<string | null> {
+  if (!destinationPresent) return 'The destination is not there: connect or mount it.';
+  if (isPersons(job.trigger)) return null;
+  const quietUntil = quietHoursUntil(conditions.quietHours, nowMs, timeZone);
+  if (quietUntil !== null) return `Quiet hours until ${quietUntil}.`;
+  if (conditions.onBattery === 'wait' && (await circumstances.onBattery())) {
+    return 'The computer runs on battery.';
+  }
+  if (remote && conditions.onMetered === 'wait' && (await circumstances.onMetered())) {
+    return 'The network is metered.';
+  }
+  return null;
+}
+
+/**
+ * The end (`HH:MM`) of the quiet hours that are now; null when there are none now. Hours such as `22:00-06:00` go over
+ * midnight.
+ * @throws {RequestError} INVALID_REQUEST for hours or a time zone that say nothing
+ */
+export function quietHoursUntil(
+  quietHours: string | null,
+  nowMs: number,
+  timeZone: string | null,
+): string | null {
+  if (quietHours === null) return null;
+  const [first = '', second = ''] = quietHours.split('-');
+  const [from, to] = [parseTimeOfDay(first), parseTimeOfDay(second)];
+  const now = minuteOfDay(nowMs, timeZone);
+  const quiet = from <= to ? now >= from && now < to : now >= from || now < to;
+  return quiet ? showTimeOfDay(to % DAY_MINUTES) : null;
+}

@@ -1,0 +1,137 @@
+/**
+ * The one way in which a job changes: row, event and journal line together, so that none of them tells another story.
+ */
+import { monotonicFactory } from 'ulid';
+import type { Clock } from '../base/clock.ts';
+import { RequestError } from '../base/errors.ts';
+import type { JobRecord } from '../db/jobs.ts';
+import type { AgentEvent, LogLine } from './agent.ts';
+import { createEventFeed, type EventFeed } from './event-feed.ts';
+import { assertStep, isTerminal, newJob } from './job-states.ts';
+import { ID_PREFIX, type Job, type JobProblem, type JobSpec, type JobTrigger } from './job.ts';
+import type { AgentState } from './open-state.ts';
+
+export interface JobBook {
+  readonly feed: EventFeed;
+  /** Makes a queued job. */
+  add(spec: JobSpec, trigger: JobTrigger): JobRecord;
+  /**
+   * Applies a step to the job as it is stored now, and gives it as it then is.
+   * @throws {BugError} when the step is not allowed
+   */
+  change(id: string, step: (record: JobRecord) => JobRecord): JobRecord;
+  /** As `change` for what only shows how far a job is: not in the journal, and a power cut may undo it. */
+  show(id: string, step: (record: JobRecord) => JobRecord): JobRecord;
+  addProblem(id: string, problem: JobProblem): void;
+  /** Those of an earlier attempt. */
+  clearProblems(id: string): void;
+  log(id: string, level: LogLine['level'], text: string): void;
+  /** @throws {RequestError} NOT_FOUND */
+  record(id: string): JobRecord;
+  /** In the order of their coming. */
+  queued(): readonly JobRecord[];
+  running(): readonly JobRecord[];
+  /** Waits until the job has ended, or `ms` have passed. @throws {RequestError} NOT_FOUND; the signal's reason */
+  waitFor(id: string, ms: number, signal: AbortSignal): Promise<Job>;
+}
+
+export function createJobBook({ database, journal }: AgentState, clock: Clock): JobBook {
+  const feed = createEventFeed(database.events, clock);
+  const { jobs, jobLog } = database;
+  // Ids of the same millisecond rise too, and they do not come again when the clock is set back.
+  const nextUlid = monotonicFactory();
+
+  const record = (id: string): JobRecord => {
+    const found = jobs.record(id);
+    if (found === undefined) throw new RequestError('NOT_FOUND', `There is no job ${id}`);
+    return found;
+  };
+  const jobOf = (id: string): Job => jobs.get(id) ?? record(id).job;
+
+  return {
+    feed,
+    add(spec, trigger) {
+      const nowMs = clock.now();
+      const added = newJob(`${ID_PREFIX[spec.type]}${nextUlid(nowMs)}`, spec, trigger, nowMs);
+      database.transaction(() => {
+        jobs.insert(added);
+        feed.store(eventOf('job.created', added.job, false));
+        journal.append({ kind: 'job', record: added });
+      });
+      feed.wake();
+      return added;
+    },
+    change(id, step) {
+      const after = database.transaction(() => {
+        const before = record(id);
+        const next = step(before);
+        assertStep(before.job, next.job);
+        jobs.update(next);
+        feed.store(eventOf(isTerminal(next.job.status) ? 'job.finished' : 'job.updated', next.job, false));
+        journal.append({ kind: 'job', record: next });
+        return next;
+      });
+      feed.wake();
+      return after;
+    },
+    show(id, step) {
+      const after = database.relaxed(() => {
+        const before = record(id);
+        const next = step(before);
+        assertStep(before.job, next.job);
+        jobs.updateProgress(next);
+        feed.store(eventOf('job.updated', next.job, true));
+        return next;
+      });
+      feed.wake();
+      return after;
+    },
+    addProblem(id, problem) {
+      jobs.addProblem(id, problem);
+    },
+    clearProblems(id) {
+      jobs.clearProblems(id);
+    },
+    log(id, level, text) {
+      jobLog.append(id, { at: clock.now(), level, text });
+    },
+    record,
+    queued: () => jobs.records('queued'),
+    running: () => jobs.records('running'),
+    async waitFor(id, ms, signal) {
+      const endMs = clock.monotonic() + ms;
+      for (;;) {
+        signal.throwIfAborted();
+        const left = endMs - clock.monotonic();
+        const { job } = record(id);
+        if (isTerminal(job.status) || left <= 0) return jobOf(id);
+        await nextEvent(feed, clock, left, signal);
+      }
+    },
+  };
+}
+
+/** Resolves at the next event, or after `ms`. */
+async function nextEvent(feed: EventFeed, clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const abort = (): void => over.abort();
+  signal.addEventListener('abort', abort, { once: true });
+  const unwatch = feed.watch(abort);
+  try {
+    await clock.sleep(ms, over.signal);
+  } catch (error) {
+    if (!over.signal.aborted) throw error;
+  } finally {
+    unwatch();
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function eventOf(
+  kind: AgentEvent['kind'],
+  job: Job,
+  passing: boolean,
+): Omit<AgentEvent, 'id' | 'at'> & { readonly passing: boolean } {
+  const { spec: _spec, problems: _problems, id, ...data } = job;
+  return { kind, jobId: id, data: { ...data }, passing };
+}

@@ -1,0 +1,202 @@
+/** The life of a job as pure steps. Each gives the record after it, or throws when the step is not allowed. */
+import { BugError } from '../base/errors.ts';
+import { NO_BOOKKEEPING, type JobBookkeeping, type JobRecord } from '../db/jobs.ts';
+import type { EngineOutcome } from '../engine/protocol.ts';
+import {
+  NO_PROGRESS,
+  type Job,
+  type JobError,
+  type JobPhase,
+  type JobProgress,
+  type JobSpec,
+  type JobStatus,
+  type JobTrigger,
+} from './job.ts';
+
+/** Engine processes that may die in a row without having stored anything new. */
+export const MOST_DEATHS = 3;
+
+const NEXT: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
+  queued: ['running', 'canceled'],
+  running: ['queued', 'completed', 'failed', 'canceled'],
+  completed: [],
+  failed: [],
+  canceled: [],
+};
+
+export function isTerminal(status: JobStatus): boolean {
+  return NEXT[status].length === 0;
+}
+
+/**
+ * Checks a change of a stored job: a finished one stays as it is, and states follow each other as they may.
+ * @throws {BugError}
+ */
+export function assertStep(before: Job, after: Job): void {
+  const fine = before.status === after.status ? !isTerminal(before.status) : isNext(before, after);
+  if (fine) return;
+  throw new BugError(`Job ${before.id} cannot go from ${before.status} to ${after.status}`);
+}
+
+function isNext(before: Job, after: Job): boolean {
+  return NEXT[before.status].includes(after.status);
+}
+
+export function newJob(id: string, spec: JobSpec, trigger: JobTrigger, nowMs: number): JobRecord {
+  const job: Job = {
+    id,
+    type: spec.type,
+    status: 'queued',
+    phase: null,
+    result: null,
+    spec,
+    trigger,
+    attempt: 1,
+    waiting_for: null,
+    snapshot_id: spec.type === 'restore' ? spec.snapshot_id : null,
+    files_done: 0,
+    files_skipped: 0,
+    size_bytes: 0,
+    duration_ms: 0,
+    progress: NO_PROGRESS,
+    warnings_count: 0,
+    problems: [],
+    error: null,
+    created_at: nowMs,
+    started_at: null,
+    finished_at: null,
+  };
+  return { job, bookkeeping: NO_BOOKKEEPING };
+}
+
+export function started({ job, bookkeeping }: JobRecord, nowMs: number): JobRecord {
+  return {
+    job: {
+      ...job,
+      status: 'running',
+      waiting_for: null,
+      error: null,
+      warnings_count: 0,
+      started_at: job.started_at ?? nowMs,
+    },
+    bookkeeping: { ...bookkeeping, stored: 0, retryAt: null, ranMs: job.duration_ms },
+  };
+}
+
+export function waiting({ job, bookkeeping }: JobRecord, reason: string | null): JobRecord {
+  return { job: { ...job, waiting_for: reason }, bookkeeping };
+}
+
+export function inPhase({ job, bookkeeping }: JobRecord, phase: JobPhase): JobRecord {
+  return { job: { ...job, phase }, bookkeeping };
+}
+
+export interface ProgressNow {
+  readonly progress: JobProgress;
+  readonly files: number;
+  readonly bytes: number;
+  readonly stored: number;
+  /** Milliseconds that this attempt has run. */
+  readonly ranMs: number;
+}
+
+export function progressed({ job, bookkeeping }: JobRecord, now: ProgressNow): JobRecord {
+  return {
+    job: {
+      ...job,
+      progress: now.progress,
+      files_done: now.files,
+      size_bytes: now.bytes,
+      duration_ms: bookkeeping.ranMs + now.ranMs,
+    },
+    bookkeeping: { ...bookkeeping, stored: now.stored },
+  };
+}
+
+export function warned({ job, bookkeeping }: JobRecord, more: number): JobRecord {
+  return { job: { ...job, warnings_count: job.warnings_count + more }, bookkeeping };
+}
+
+/** Milliseconds that this attempt has run. */
+export function ran({ job, bookkeeping }: JobRecord, ranMs: number): JobRecord {
+  return { job: { ...job, duration_ms: bookkeeping.ranMs + ranMs }, bookkeeping };
+}
+
+export function completed({ job, bookkeeping }: JobRecord, outcome: EngineOutcome, nowMs: number): JobRecord {
+  return {
+    job: {
+      ...job,
+      status: 'completed',
+      phase: null,
+      result: outcome.result,
+      snapshot_id: outcome.snapshotId ?? job.snapshot_id,
+      files_done: outcome.files,
+      files_skipped: outcome.filesSkipped,
+      size_bytes: outcome.bytes,
+      progress: outcome.progress,
+      warnings_count: outcome.warnings,
+      finished_at: nowMs,
+    },
+    bookkeeping,
+  };
+}
+
+export function failed({ job, bookkeeping }: JobRecord, error: JobError, nowMs: number): JobRecord {
+  return {
+    job: { ...job, status: 'failed', phase: null, waiting_for: null, error, finished_at: nowMs },
+    bookkeeping,
+  };
+}
+
+export function cancelRequested({ job, bookkeeping }: JobRecord): JobRecord {
+  return { job, bookkeeping: { ...bookkeeping, cancelRequested: true } };
+}
+
+export function canceled({ job, bookkeeping }: JobRecord, nowMs: number): JobRecord {
+  return {
+    job: { ...job, status: 'canceled', phase: null, waiting_for: null, finished_at: nowMs },
+    bookkeeping,
+  };
+}
+
+/** The agent stopped it: it goes on later as if nothing had been. */
+export function stopped({ job, bookkeeping }: JobRecord): JobRecord {
+  return { job: { ...job, status: 'queued', phase: null }, bookkeeping };
+}
+
+/**
+ * The engine process died under it: another attempt, unless this was the last of several in a row that came to
+ * nothing.
+ */
+export function died(record: JobRecord, how: string, nowMs: number, retryAt: number | null): JobRecord {
+  const { job, bookkeeping } = record;
+  const deaths = bookkeeping.stored > 0 ? 0 : bookkeeping.deaths + 1;
+  if (deaths >= MOST_DEATHS) {
+    const error: JobError = {
+      code: 'JOB_INTERRUPTED',
+      message: `The engine process ended unexpectedly ${deaths} times without getting further (${how}). Look at the log of the job, then start it again.`,
+      details: { attempts: job.attempt },
+    };
+    return failed({ job, bookkeeping: { ...bookkeeping, deaths } }, error, nowMs);
+  }
+  return {
+    job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1 },
+    bookkeeping: { ...bookkeeping, deaths, retryAt },
+  };
+}
+
+export interface RetryTimes extends Pick<JobBookkeeping, 'retries' | 'failingSince' | 'retryAt'> {
+  readonly reason: string;
+}
+
+/** It failed for a reason that passes: it waits and tries again. */
+export function retried(
+  { job, bookkeeping }: JobRecord,
+  error: JobError,
+  { reason, ...times }: RetryTimes,
+): JobRecord {
+  return {
+    job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1, waiting_for: reason, error },
+    bookkeeping: { ...bookkeeping, ...times, deaths: 0 },
+  };
+}

@@ -1,0 +1,155 @@
+/** Jobs as the state database keeps them and the Desktop API shows them. */
+
+export type JobType = 'backup' | 'restore' | 'check' | 'prune' | 'drill';
+export type JobStatus = 'queued' | 'running' | 'completed' | 'failed' | 'canceled';
+export type JobPhase = 'scanning' | 'uploading' | 'committing' | 'verifying' | 'pruning' | 'restoring';
+/** `warning`: complete but for files that could not be read, or changed while they were. */
+export type JobResult = 'success' | 'warning';
+export type JobTrigger = 'api' | 'schedule' | 'watch' | 'cli' | 'ui';
+
+/** Prefix of the ids of each type; a ULID follows. */
+export const ID_PREFIX = {
+  backup: 'bkp_',
+  restore: 'rst_',
+  check: 'chk_',
+  prune: 'prn_',
+  drill: 'drl_',
+} as const;
+
+export interface BackupOptions {
+  /** `zstd`, `zstd:1` … `zstd:19`, `none`, `auto`. */
+  readonly compression: string;
+  readonly encryption: boolean;
+  readonly deduplication: boolean;
+  readonly exclude: readonly string[];
+  readonly tags: readonly string[];
+  readonly dry_run: boolean;
+}
+
+export interface BackupSpec {
+  readonly type: 'backup';
+  /** Absolute path. */
+  readonly source: string;
+  /** Name of a configured destination, or a URL without secrets. */
+  readonly destination: string;
+  readonly options: BackupOptions;
+}
+
+export type Overwrite = 'never' | 'if_changed' | 'if_newer' | 'always';
+
+export interface RestoreSpec {
+  readonly type: 'restore';
+  readonly destination: string;
+  readonly snapshot_id: string;
+  /** Absolute paths in the snapshot; base64 ones are given as `{b64}`. None: everything. */
+  readonly paths: readonly (string | { readonly b64: string })[];
+  /** Absolute path, or in place. */
+  readonly target: string | null;
+  readonly options: {
+    readonly overwrite: Overwrite;
+    readonly dry_run: boolean;
+    readonly verify: boolean;
+    readonly delete_extra: boolean;
+    readonly restore_ownership: boolean;
+  };
+}
+
+export interface CheckSpec {
+  readonly type: 'check';
+  readonly destination: string;
+  /** Share of all packs to read, 0 to 1. */
+  readonly read_data: number;
+}
+
+export interface PruneSpec {
+  readonly type: 'prune';
+  readonly destination: string;
+  /** Forget by the retention of the settings first. */
+  readonly apply_retention: boolean;
+}
+
+/** Restores random files of the newest snapshots to a scratch directory and compares them. */
+export interface DrillSpec {
+  readonly type: 'drill';
+  readonly destination: string;
+  readonly files: number;
+}
+
+export type JobSpec = BackupSpec | RestoreSpec | CheckSpec | PruneSpec | DrillSpec;
+
+export interface JobProgress {
+  /** 0 to 100; null while the total is unknown. */
+  readonly percent: number | null;
+  readonly files_total: number;
+  readonly files_new: number;
+  readonly files_changed: number;
+  readonly files_unchanged: number;
+  readonly files_failed: number;
+  readonly bytes_done: number;
+  readonly bytes_total: number;
+  readonly bytes_uploaded: number;
+  readonly bytes_deduplicated: number;
+  readonly current_path: string | null;
+  readonly rate_bytes_per_second: number;
+  readonly eta_seconds: number | null;
+}
+
+export const NO_PROGRESS: JobProgress = {
+  percent: null,
+  files_total: 0,
+  files_new: 0,
+  files_changed: 0,
+  files_unchanged: 0,
+  files_failed: 0,
+  bytes_done: 0,
+  bytes_total: 0,
+  bytes_uploaded: 0,
+  bytes_deduplicated: 0,
+  current_path: null,
+  rate_bytes_per_second: 0,
+  eta_seconds: null,
+};
+
+export interface JobError {
+  /** From the registry of error codes. */
+  readonly code: string;
+  /** What happened, then what to do. */
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** One file that could not be saved or restored. */
+export interface JobProblem {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Times are milliseconds since 1970. */
+export interface Job {
+  readonly id: string;
+  readonly type: JobType;
+  readonly status: JobStatus;
+  readonly phase: JobPhase | null;
+  readonly result: JobResult | null;
+  readonly spec: JobSpec;
+  readonly trigger: JobTrigger;
+  readonly attempt: number;
+  /** Why it is not running yet, in plain words; null unless it waits for a condition. */
+  readonly waiting_for: string | null;
+  /** Of the snapshot made or restored. */
+  readonly snapshot_id: string | null;
+  /** Regular files in the snapshot, or restored. */
+  readonly files_done: number;
+  readonly files_skipped: number;
+  readonly size_bytes: number;
+  readonly duration_ms: number;
+  readonly progress: JobProgress;
+  readonly warnings_count: number;
+  /** The first 1,000. */
+  readonly problems: readonly JobProblem[];
+  readonly error: JobError | null;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+}

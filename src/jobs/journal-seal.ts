@@ -1,0 +1,103 @@
+/** The key of the journal, and its lines: readable on this machine alone, and nothing in them can be changed. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { StateError, errnoOf } from '../base/errors.ts';
+import type { DurableRecord } from '../db/durable.ts';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const PURPOSE = 'holdfast journal 1';
+
+/**
+ * The key at `path`, made when there is none. A damaged one is put aside: what it had sealed is lost, but the agent
+ * can go on.
+ * @throws {StateError} STATE_NOT_PRIVATE, READ_ERROR, WRITE_ERROR
+ */
+export function journalKey(path: string): Buffer {
+  const found = readKey(path);
+  if (found === undefined) return createKey(path);
+  const hex = /^([0-9a-f]{64})\s*$/.exec(found)?.[1];
+  if (hex !== undefined) return Buffer.from(hex, 'hex');
+  renameSync(path, `${path}.damaged-${randomBytes(4).toString('hex')}`);
+  return createKey(path);
+}
+
+function readKey(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Put the file itself in its place.' : '';
+    throw new StateError('READ_ERROR', `The key of the journal ${path} cannot be read`, { hint, cause });
+  }
+  try {
+    const { uid, mode, size } = fstatSync(file);
+    const ours = process.geteuid === undefined || uid === process.geteuid();
+    if (process.platform !== 'win32' && (!ours || (mode & 0o077) !== 0)) {
+      throw new StateError('STATE_NOT_PRIVATE', `The key of the journal ${path} is open to other users`, {
+        hint: `If that was not meant, remove the file: a new key is made. Otherwise run: chmod 600 ${path}`,
+      });
+    }
+    return size < 100 ? readFileSync(file, 'latin1') : '';
+  } finally {
+    closeSync(file);
+  }
+}
+
+function createKey(path: string): Buffer {
+  const key = randomBytes(32);
+  const temporary = `${path}.${randomBytes(8).toString('hex')}`;
+  try {
+    const file = openSync(temporary, 'wx', 0o600);
+    try {
+      writeSync(file, `${key.toString('hex')}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+    return key;
+  } catch (cause) {
+    throw new StateError(
+      'WRITE_ERROR',
+      `The key of the journal ${path} cannot be written (${errnoOf(cause) ?? 'unknown error'})`,
+      { hint: 'Check that the state directory is writable and that the disk has space.', cause },
+    );
+  }
+}
+
+/** One line, with its end. `file` binds it to the file that it stands in. */
+export function sealLine(key: Buffer, file: number, record: DurableRecord): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.from(`${PURPOSE} ${file}`));
+  const sealed = [nonce, cipher.update(JSON.stringify(record), 'utf8'), cipher.final(), cipher.getAuthTag()];
+  return `${Buffer.concat(sealed).toString('base64')}\n`;
+}
+
+/** What a line says; undefined when it is damaged, or not ours. */
+export function openLine(key: Buffer, file: number, line: string): DurableRecord | undefined {
+  const bytes = Buffer.from(line, 'base64');
+  if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(`${PURPOSE} ${file}`));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+    return JSON.parse(text.toString('utf8')) as DurableRecord;
+  } catch {
+    // The only way the cipher has of saying that a line is not what was written.
+    return undefined;
+  }
+}

@@ -1,0 +1,81 @@
+/** Which job comes next. One runs at a time for each source and for each destination. */
+import { isDeepStrictEqual } from 'node:util';
+import { RequestError } from '../base/errors.ts';
+import type { JobRecord } from '../db/jobs.ts';
+import type { JobBook } from './job-book.ts';
+import type { Job, JobSpec, JobTrigger } from './job.ts';
+import { isDue } from './retry-delay.ts';
+
+export const MOST_QUEUED = 100;
+
+/** What a job needs for itself alone. */
+export interface JobPlaces {
+  /** Null: the job reads no source. */
+  readonly source: string | null;
+  readonly destination: string;
+}
+
+export type PlacesOf = (spec: JobSpec) => JobPlaces;
+
+/** Places by their names. Who knows that two names mean the same place gives the runner something better. */
+export function placesByName(spec: JobSpec): JobPlaces {
+  return { source: spec.type === 'backup' ? spec.source : null, destination: spec.destination };
+}
+
+/**
+ * Queues a job, or gives the one that already waits to do the same, when nobody asked for it in person.
+ * @throws {RequestError} QUEUE_FULL
+ */
+export function submitJob(book: JobBook, spec: JobSpec, trigger: JobTrigger): Job {
+  const queued = book.queued();
+  const same = isPersons(trigger) ? undefined : queued.find((record) => canStandFor(record, spec));
+  if (same !== undefined) return same.job;
+  if (queued.length >= MOST_QUEUED) {
+    throw new RequestError('QUEUE_FULL', `There are already ${queued.length} jobs waiting`, {
+      hint: 'Wait until some are done, or cancel some.',
+      details: { limit: MOST_QUEUED },
+      retry: 'later',
+    });
+  }
+  return book.add(spec, trigger).job;
+}
+
+/** Whether somebody is waiting for it. */
+export function isPersons(trigger: JobTrigger): boolean {
+  return trigger !== 'schedule' && trigger !== 'watch';
+}
+
+/** One that has begun before may find its work done as of then, so it does not stand for what changed since. */
+function canStandFor({ job }: JobRecord, spec: JobSpec): boolean {
+  return job.started_at === null && isDeepStrictEqual(job.spec, spec);
+}
+
+/**
+ * Those that may start now as far as places and waiting times go, the first ones first: restores that somebody waits
+ * for, then everything else that somebody waits for, then the rest, each in the order of their coming.
+ */
+export function startable(
+  queued: readonly JobRecord[],
+  taken: readonly JobPlaces[],
+  placesOf: PlacesOf,
+  nowMs: number,
+): readonly JobRecord[] {
+  return queued
+    .filter(({ bookkeeping }) => isDue(bookkeeping.retryAt, nowMs))
+    .filter(({ job }) => !isTaken(placesOf(job.spec), taken))
+    .map((record, index) => ({ record, index, rank: rankOf(record.job) }))
+    .sort((a, b) => a.rank - b.rank || a.index - b.index)
+    .map(({ record }) => record);
+}
+
+export function isTaken(places: JobPlaces, taken: readonly JobPlaces[]): boolean {
+  return taken.some(
+    ({ source, destination }) =>
+      destination === places.destination || (source !== null && source === places.source),
+  );
+}
+
+function rankOf({ trigger, type }: Job): number {
+  if (!isPersons(trigger)) return 2;
+  return type === 'restore' ? 0 : 1;
+}

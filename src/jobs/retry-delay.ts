@@ -1,0 +1,49 @@
+/** Which failures pass by themselves, and how long to wait. */
+import { randomInt } from 'node:crypto';
+import type { JobError } from './job.ts';
+
+export const RETRY_TIMES = {
+  /** After the first failure; each further one waits twice as long. */
+  firstMs: 30_000,
+  /** And never longer than this. */
+  longestMs: 15 * 60_000,
+  /** After this, the failure is told to the person: they expect a backup a day. */
+  giveUpMs: 86_400_000,
+  /** After the first death of an engine process. */
+  firstDeathMs: 1_000,
+  longestDeathMs: 60_000,
+} as const;
+
+/** What a job waits for after an error of this code. */
+const PASSING: Readonly<Record<string, string>> = {
+  DESTINATION_UNREACHABLE: 'The destination cannot be reached; it is tried again.',
+  REPOSITORY_LOCKED: 'Another program has locked the repository; it is tried again.',
+};
+
+/** Why the job waits; undefined when waiting does not help, or has lasted long enough. */
+export function passingReason(
+  error: JobError,
+  failingSince: number | null,
+  nowMs: number,
+): string | undefined {
+  const since = failingSince ?? nowMs;
+  return nowMs - since >= RETRY_TIMES.giveUpMs ? undefined : PASSING[error.code];
+}
+
+/** Milliseconds to wait after `failures` earlier ones, somewhat at random, so that many agents do not return at once. */
+export function retryDelay(failures: number): number {
+  const most = Math.min(RETRY_TIMES.longestMs, RETRY_TIMES.firstMs * 2 ** Math.min(failures, 20));
+  return most / 2 + randomInt(Math.floor(most / 2) + 1);
+}
+
+/** Milliseconds before a job runs again whose engine process died `deaths` times before without getting further. */
+export function deathDelay(deaths: number): number {
+  return Math.min(RETRY_TIMES.longestDeathMs, RETRY_TIMES.firstDeathMs * 2 ** Math.min(deaths, 20));
+}
+
+/**
+ * Whether a job may run again. A time further ahead than any wait was set by a clock that was wrong then.
+ */
+export function isDue(retryAt: number | null, nowMs: number): boolean {
+  return retryAt === null || nowMs >= retryAt || retryAt - nowMs > RETRY_TIMES.longestMs;
+}

@@ -1,0 +1,336 @@
+/** Runs queued jobs in engine processes, and brings each to an end whatever happens to the process. */
+import type { Clock } from '../base/clock.ts';
+import { RequestError } from '../base/errors.ts';
+import type { HookSettings } from '../config/settings.ts';
+import { NO_BOOKKEEPING, type JobRecord } from '../db/jobs.ts';
+import type { SettingStore } from '../db/settings.ts';
+import type { EngineJob, EngineOutcome } from '../engine/protocol.ts';
+import { Attempt, type AttemptEnd } from './attempt.ts';
+import type { EngineLauncher } from './engine-launcher.ts';
+import type { JobBook } from './job-book.ts';
+import {
+  cancelRequested,
+  canceled,
+  completed,
+  died,
+  failed,
+  isTerminal,
+  ran,
+  retried,
+  started,
+  stopped,
+  waiting,
+} from './job-states.ts';
+import type { Job, JobSpec, JobTrigger } from './job.ts';
+import { isOver, readPause, writePause, type Pause } from './pause.ts';
+import { isTaken, startable, submitJob, type PlacesOf } from './queue.ts';
+import { deathDelay, passingReason, retryDelay } from './retry-delay.ts';
+
+/** Milliseconds after which conditions and limits are looked at again while something waits or runs. */
+const LOOK_AGAIN_MS = 30_000;
+
+export interface RunnerSetup {
+  readonly book: JobBook;
+  readonly settings: SettingStore;
+  readonly launcher: EngineLauncher;
+  readonly clock: Clock;
+  readonly placesOf: PlacesOf;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What a job waits for; null when it may run. */
+  readonly waitingReason: (job: Job) => Promise<string | null>;
+  /** What the engine has to be told. A throw fails the job. */
+  readonly prepare: (job: Job, signal: AbortSignal) => Promise<EngineJob>;
+  readonly hooksOf: (job: Job) => HookSettings | null;
+  /** Bytes per second, now. */
+  readonly uploadLimit: () => number | null;
+  /** An engine has completed a job: what it found out, told before `ended`. A throw is reported to `trouble`. */
+  readonly completed: (job: Job, outcome: EngineOutcome) => void;
+  /** A job is over. A throw is reported to `trouble`. */
+  readonly ended: (job: Job) => void;
+  /** Something failed that no job can be blamed for, as the state database; to be logged. */
+  readonly trouble: (error: unknown) => void;
+}
+
+export class Runner {
+  readonly #setup: RunnerSetup;
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #runs = new Map<string, Promise<void>>();
+  #pause: Pause | undefined;
+  #state: 'new' | 'open' | 'closed' = 'new';
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+  #timer = new AbortController();
+
+  constructor(setup: RunnerSetup) {
+    this.#setup = setup;
+    this.#pause = readPause(setup.settings);
+  }
+
+  /** Takes up what an earlier process left, and begins. */
+  start(): void {
+    for (const { job, bookkeeping } of this.#setup.book.running()) {
+      if (bookkeeping.cancelRequested) this.#end(job.id, { kind: 'canceled' }, 0);
+      else this.#end(job.id, { kind: 'died', how: 'the agent itself ended' }, 0);
+    }
+    this.#state = 'open';
+    this.look();
+  }
+
+  /** @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
+  submit(spec: JobSpec, trigger: JobTrigger): Job {
+    if (this.#state === 'closed') {
+      throw new RequestError('SHUTTING_DOWN', 'The agent is being stopped', { retry: 'later' });
+    }
+    const job = submitJob(this.#setup.book, spec, trigger);
+    this.look();
+    return job;
+  }
+
+  /**
+   * Cancels a job: at once while it waits, else as soon as its engine can stop.
+   * @throws {RequestError} NOT_FOUND, JOB_NOT_CANCELABLE
+   */
+  cancel(id: string): Job {
+    const { book } = this.#setup;
+    const { job } = book.record(id);
+    if (isTerminal(job.status)) {
+      throw new RequestError('JOB_NOT_CANCELABLE', `Job ${id} has already ended (${job.status})`, {
+        details: { status: job.status },
+      });
+    }
+    const attempt = this.#attempts.get(id);
+    if (job.status === 'queued' || attempt === undefined) return this.#end(id, { kind: 'canceled' }, 0);
+    const asked = book.change(id, cancelRequested).job;
+    attempt.cancel();
+    return asked;
+  }
+
+  /** Undefined while jobs are started. */
+  get pausedUntil(): Pause | undefined {
+    return this.#pause;
+  }
+
+  /** Starts nothing until then; null: until `resume`. With `interrupt`, what runs is stopped and goes on afterwards. */
+  async pause(until: number | null, interrupt: boolean): Promise<void> {
+    this.#setPause({ until });
+    if (interrupt) await this.#stopAll();
+    this.look();
+  }
+
+  resume(): void {
+    if (this.#pause !== undefined) this.#setPause(undefined);
+    this.look();
+  }
+
+  /** Stops what runs, which goes on at the next start, and starts nothing more. */
+  async close(): Promise<void> {
+    this.#state = 'closed';
+    this.#timer.abort();
+    await this.#looking;
+    await this.#stopAll();
+  }
+
+  /** Starts what may be started. To be called when something changed that the runner cannot know, as the settings. */
+  look(): void {
+    if (this.#state !== 'open') return;
+    this.#lookAgain = true;
+    this.#looking ??= this.#lookUntilQuiet();
+  }
+
+  async #lookUntilQuiet(): Promise<void> {
+    let fine = false;
+    try {
+      while (this.#lookAgain && this.#isOpen()) {
+        this.#lookAgain = false;
+        await this.#lookOnce();
+      }
+      fine = true;
+    } catch (error) {
+      this.#setup.trouble(error);
+    } finally {
+      this.#looking = undefined;
+      this.#wakeLater(fine);
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { book, clock, placesOf, uploadLimit } = this.#setup;
+    if (this.#pause !== undefined && isOver(this.#pause, clock.now())) this.#setPause(undefined);
+    this.#takeUpLost();
+    for (const attempt of this.#attempts.values()) attempt.limit(uploadLimit());
+    for (const { job } of startable(book.queued(), this.#taken(), placesOf, clock.now())) {
+      if (this.#pause !== undefined) return;
+      const reason = await this.#reasonToWait(job);
+      if (this.#pause !== undefined || !this.#isOpen()) return;
+      const now = book.record(job.id).job;
+      if (now.status !== 'queued' || isTaken(placesOf(now.spec), this.#taken())) continue;
+      if (reason === null) this.#start(job.id);
+      else if (reason !== now.waiting_for) book.show(job.id, (record) => waiting(record, reason));
+    }
+  }
+
+  /** Jobs that are said to run but do not, since their end could not be written. */
+  #takeUpLost(): void {
+    for (const { job } of this.#setup.book.running()) {
+      if (this.#attempts.has(job.id)) continue;
+      this.#end(job.id, { kind: 'died', how: 'its end could not be written' }, 0);
+    }
+  }
+
+  #taken(): ReturnType<PlacesOf>[] {
+    return [...this.#attempts.values()].map(({ places }) => places);
+  }
+
+  async #reasonToWait(job: Job): Promise<string | null> {
+    try {
+      return await this.#setup.waitingReason(job);
+    } catch (error) {
+      // A backup on battery is better than none.
+      this.#setup.trouble(error);
+      return null;
+    }
+  }
+
+  #start(id: string): void {
+    const { book, clock, placesOf, hooksOf } = this.#setup;
+    const { job } = book.change(id, (record) => started(record, clock.now()));
+    const places = placesOf(job.spec);
+    const attempt = new Attempt({ ...this.#setup, job, places, hooks: hooksOf(job) });
+    this.#attempts.set(id, attempt);
+    this.#runs.set(id, this.#run(job, attempt));
+  }
+
+  async #run(job: Job, attempt: Attempt): Promise<void> {
+    const { book, trouble } = this.#setup;
+    try {
+      book.clearProblems(job.id);
+      book.log(job.id, 'info', job.attempt === 1 ? 'Started.' : `Started, attempt ${job.attempt}.`);
+      const end = await attempt.run();
+      await attempt.finish(this.#end(job.id, end, attempt.ranMs));
+    } catch (error) {
+      trouble(error);
+    } finally {
+      this.#attempts.delete(job.id);
+      this.#runs.delete(job.id);
+      this.look();
+    }
+  }
+
+  /** Writes how an attempt ended, and what that means for the job. */
+  #end(id: string, end: AttemptEnd, ranMs: number): Job {
+    const { book, clock } = this.#setup;
+    const nowMs = clock.now();
+    const { job } = book.change(id, (record) =>
+      afterEnd(ranMs > 0 ? ran(record, ranMs) : record, end, nowMs),
+    );
+    book.log(id, end.kind === 'failed' || end.kind === 'died' ? 'error' : 'info', endText(end, job));
+    if (end.kind === 'completed') {
+      for (const [name, value] of Object.entries(end.outcome.facts))
+        book.log(id, 'info', `${name}: ${value}`);
+    }
+    if (isTerminal(job.status)) this.#tellEnded(job, end);
+    return job;
+  }
+
+  #tellEnded(job: Job, end: AttemptEnd): void {
+    try {
+      if (end.kind === 'completed') this.#setup.completed(job, end.outcome);
+      this.#setup.ended(job);
+    } catch (error) {
+      this.#setup.trouble(error);
+    }
+  }
+
+  #setPause(pause: Pause | undefined): void {
+    const { book, settings } = this.#setup;
+    writePause(settings, pause);
+    this.#pause = pause;
+    const data = pause === undefined ? { paused: false } : { paused: true, until: pause.until };
+    book.feed.append({ kind: 'status', jobId: null, data });
+  }
+
+  async #stopAll(): Promise<void> {
+    for (const attempt of this.#attempts.values()) attempt.stop();
+    await Promise.all(this.#runs.values());
+  }
+
+  #isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Arranges for the next look, when there is anything to look at. */
+  #wakeLater(fine: boolean): void {
+    this.#timer.abort();
+    if (!this.#isOpen()) return;
+    this.#timer = new AbortController();
+    const ms = fine ? this.#untilNextLook() : LOOK_AGAIN_MS;
+    if (ms !== undefined) void this.#wakeAfter(ms, this.#timer.signal);
+  }
+
+  #untilNextLook(): number | undefined {
+    const { book, clock } = this.#setup;
+    const nowMs = clock.now();
+    const until = this.#pause?.until ?? null;
+    try {
+      const queued = book.queued();
+      if (queued.length === 0 && until === null && this.#attempts.size === 0) return undefined;
+      const times = [...queued.map(({ bookkeeping }) => bookkeeping.retryAt ?? 0), until ?? 0];
+      // What is past already waits for something else than the time.
+      return Math.min(LOOK_AGAIN_MS, ...times.filter((at) => at > nowMs).map((at) => at - nowMs));
+    } catch (error) {
+      this.#setup.trouble(error);
+      return LOOK_AGAIN_MS;
+    }
+  }
+
+  async #wakeAfter(ms: number, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#setup.clock.sleep(ms, signal);
+    } catch {
+      // Another look came first, or the runner was closed.
+      return;
+    }
+    this.look();
+  }
+}
+
+function afterEnd(record: JobRecord, end: AttemptEnd, nowMs: number): JobRecord {
+  const { bookkeeping } = record;
+  switch (end.kind) {
+    case 'completed':
+      return completed(record, end.outcome, nowMs);
+    case 'canceled':
+      return canceled(record, nowMs);
+    case 'stopped':
+      return bookkeeping.cancelRequested ? canceled(record, nowMs) : stopped(record);
+    case 'died':
+      return died(record, end.how, nowMs, nowMs + deathDelay(bookkeeping.deaths));
+    case 'failed': {
+      // What got further has not failed in a row.
+      const { retries, failingSince } = bookkeeping.stored > 0 ? NO_BOOKKEEPING : bookkeeping;
+      const reason = passingReason(end.error, failingSince, nowMs);
+      if (reason === undefined) return failed(record, end.error, nowMs);
+      return retried(record, end.error, {
+        reason,
+        retries: retries + 1,
+        failingSince: failingSince ?? nowMs,
+        retryAt: nowMs + retryDelay(retries),
+      });
+    }
+  }
+}
+
+function endText(end: AttemptEnd, job: Job): string {
+  switch (end.kind) {
+    case 'completed':
+      return job.snapshot_id === null ? 'Completed.' : `Completed: snapshot ${job.snapshot_id}.`;
+    case 'canceled':
+      return 'Canceled.';
+    case 'stopped':
+      return 'Stopped; it goes on later.';
+    case 'died':
+      return `The engine process ended unexpectedly (${end.how}).`;
+    case 'failed':
+      return end.error.message;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What is worth a person's attention: a change for the worse, the same again after about a day, and that it is mended.
+ * A backup each hour that fails each hour is one message, not twenty-four.
+ */
+import type { Notice } from './notice.ts';
+
+export interface Attention {
+  /** Whether to tell people; remembers that they were told. */
+  admits(notice: Notice): boolean;
+}
+
+/** Somewhat less than a day: the next daily run may be early by its random delay. */
+const REPEAT_MS = 20 * 3_600_000;
+/** Sources can be named by requests, without end. */
+const SUBJECTS = 1000;
+
+export function createAttention(): Attention {
+  /** Subject -> what was told about it, and when. */
+  const told = new Map<string, Map<string, number>>();
+
+  function admits(notice: Notice): boolean {
+    const subject = `${topicOf(notice)}\0${notice.source ?? ''}\0${notice.destination ?? ''}`;
+    switch (notice.kind) {
+      case 'test':
+      case 'restore.completed':
+      case 'restore.failed':
+        return true;
+      case 'backup.started':
+        return false;
+      case 'backup.completed':
+        return told.delete(subject);
+      case 'backup.warning':
+        // There is a snapshot again: a failure after it is news.
+        told.get(subject)?.delete('backup.failed');
+        told.get(subject)?.delete('absence');
+        return isNews(subject, notice.kind, notice.at);
+      case 'alarm':
+        return isNews(subject, notice.text, notice.at);
+      case 'backup.failed':
+      case 'absence':
+      case 'check.failed':
+      case 'prune.failed':
+      case 'drill.failed':
+        return isNews(subject, notice.kind, notice.at);
+    }
+  }
+
+  function isNews(subject: string, what: string, at: number): boolean {
+    const before = told.get(subject) ?? new Map<string, number>();
+    const last = before.get(what);
+    if (last !== undefined && Math.abs(at - last) < REPEAT_MS) return false;
+    before.set(what, at);
+    told.delete(subject);
+    told.set(subject, before);
+    const oldest = told.keys().next().value;
+    if (told.size > SUBJECTS && oldest !== undefined) told.delete(oldest);
+    return true;
+  }
+
+  return { admits };
+}
+
+/** A completed backup mends both a failed one and an absence. */
+function topicOf({ kind }: Notice): string {
+  return kind === 'absence' ? 'backup' : (kind.split('.')[0] ?? kind);
+}

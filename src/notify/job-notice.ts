@@ -1,0 +1,59 @@
+/** What is said about a job that has begun or ended. */
+import { formatBytes, formatDuration } from '../base/units.ts';
+import type { Job, JobSpec } from '../jobs/job.ts';
+import type { NoticeFacts, NoticeKind } from './notice.ts';
+
+/** As of the command line. */
+const EXIT_STATUS = { done: 0, failed: 1, warning: 3 } as const;
+
+/** Null when nobody is told of it: jobs that wait or were canceled, dry runs, maintenance that went well. */
+export function noticeOfJob(job: Job, host: string, log: readonly string[]): NoticeFacts | null {
+  const kind = kindOf(job);
+  if (kind === null || isDryRun(job)) return null;
+  return {
+    kind,
+    host,
+    source: sourceOf(job.spec),
+    destination: job.spec.destination,
+    job: {
+      id: job.id,
+      durationMs: job.finished_at === null ? null : job.duration_ms,
+      exitStatus: exitStatusOf(job),
+      errorCode: job.error?.code ?? null,
+    },
+    text: textOf(job, kind),
+    log,
+  };
+}
+
+/** Nothing was stored or restored, whatever the result says. */
+export function isDryRun({ spec }: Pick<Job, 'spec'>): boolean {
+  return (spec.type === 'backup' || spec.type === 'restore') && spec.options.dry_run;
+}
+
+function kindOf({ type, status, result }: Job): NoticeKind | null {
+  if (status === 'failed') return `${type}.failed`;
+  if (status === 'running') return type === 'backup' ? 'backup.started' : null;
+  if (status !== 'completed') return null;
+  if (type === 'backup') return result === 'warning' ? 'backup.warning' : 'backup.completed';
+  return type === 'restore' ? 'restore.completed' : null;
+}
+
+function exitStatusOf({ status, result }: Job): number | null {
+  if (status === 'failed') return EXIT_STATUS.failed;
+  if (status !== 'completed') return null;
+  return result === 'warning' ? EXIT_STATUS.warning : EXIT_STATUS.done;
+}
+
+function sourceOf(spec: JobSpec): string | null {
+  return spec.type === 'backup' ? spec.source : null;
+}
+
+function textOf(job: Job, kind: NoticeKind): string {
+  if (job.error !== null) return job.error.message;
+  if (kind === 'backup.started') return 'The backup has begun.';
+  const done = `${job.files_done} files, ${formatBytes(job.size_bytes)}, in ${formatDuration(job.duration_ms)}.`;
+  if (job.warnings_count === 0) return done;
+  const first = job.problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
+  return `${done} ${job.warnings_count} warnings. The first of them:\n${first.join('\n')}`;
+}

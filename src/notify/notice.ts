@@ -1,0 +1,122 @@
+/** What people and other programs are told. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+
+export type NoticeKind =
+  | 'backup.started'
+  | 'backup.completed'
+  | 'backup.warning'
+  | 'backup.failed'
+  | 'restore.completed'
+  | 'restore.failed'
+  | 'check.failed'
+  | 'prune.failed'
+  | 'drill.failed'
+  | 'alarm'
+  | 'absence'
+  | 'test';
+
+export interface Notice {
+  /** Different for each notice: receivers know a repeated delivery by it. */
+  readonly id: string;
+  readonly kind: NoticeKind;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Name of the machine. */
+  readonly host: string;
+  /** Path of the source; null when it is about none. */
+  readonly source: string | null;
+  /** Name of the destination. */
+  readonly destination: string | null;
+  readonly job: {
+    readonly id: string;
+    readonly durationMs: number | null;
+    /** As of the command line: 0 done, 3 done but for some files; null when there is none. */
+    readonly exitStatus: number | null;
+    /** From the registry of error codes. */
+    readonly errorCode: string | null;
+  } | null;
+  /** What happened and what to do, in sentences. */
+  readonly text: string;
+  /** Lines of the job's log, the oldest first. */
+  readonly log: readonly string[];
+}
+
+export type NoticeFacts = Pick<Notice, 'kind' | 'host' | 'text'> &
+  Partial<Pick<Notice, 'source' | 'destination' | 'job' | 'log'>>;
+
+/** A new notice, of now. */
+export function createNotice(facts: NoticeFacts, clock: Clock): Notice {
+  return {
+    id: `msg_${randomUUID()}`,
+    at: clock.now(),
+    source: null,
+    destination: null,
+    job: null,
+    log: [],
+    ...facts,
+  };
+}
+
+/** `good`: nothing to do. `attention`: worth a look. `bad`: somebody has to act. */
+export type Severity = 'good' | 'attention' | 'bad';
+
+const SEVERITY: Readonly<Record<NoticeKind, Severity>> = {
+  'backup.started': 'good',
+  'backup.completed': 'good',
+  'backup.warning': 'attention',
+  'backup.failed': 'bad',
+  'restore.completed': 'good',
+  'restore.failed': 'bad',
+  'check.failed': 'bad',
+  'prune.failed': 'attention',
+  'drill.failed': 'bad',
+  alarm: 'bad',
+  absence: 'bad',
+  test: 'good',
+};
+
+const TITLE: Readonly<Record<NoticeKind, string>> = {
+  'backup.started': 'Backup started',
+  'backup.completed': 'Backup completed',
+  'backup.warning': 'Backup completed, but not of every file',
+  'backup.failed': 'Backup failed',
+  'restore.completed': 'Restore completed',
+  'restore.failed': 'Restore failed',
+  'check.failed': 'The check of the stored data failed',
+  'prune.failed': 'Old backups could not be removed',
+  'drill.failed': 'A trial restore failed',
+  alarm: 'Something unusual happened to the files',
+  absence: 'There is no recent backup',
+  test: 'Test message',
+};
+
+export function severityOf(kind: NoticeKind): Severity {
+  return SEVERITY[kind];
+}
+
+/** One line: "Backup failed: /home/ada (nas)". */
+export function titleOf({ kind, source }: Notice): string {
+  return oneLine(source === null ? TITLE[kind] : `${TITLE[kind]}: ${source}`);
+}
+
+/** The whole notice for people, without the log. */
+export function bodyOf(notice: Notice): string {
+  const facts: readonly (readonly [string, string | null | undefined])[] = [
+    ['Machine', notice.host],
+    ['Source', notice.source],
+    ['Destination', notice.destination],
+    ['Job', notice.job?.id],
+    ['Error', notice.job?.errorCode],
+    ['Time', new Date(notice.at).toISOString()],
+  ];
+  const lines = facts.flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [`${name}: ${oneLine(value)}`],
+  );
+  return `${notice.text}\n\n${lines.join('\n')}\n`;
+}
+
+/** File names may hold line breaks and other control characters, which have a meaning in headers. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ');
+}

@@ -1,0 +1,54 @@
+/** Messages on phones and desktops by ntfy. */
+import { startOf } from './cut-text.ts';
+import { post } from './http-post.ts';
+import { bodyOf, severityOf, titleOf, type Notice, type Severity } from './notice.ts';
+import type { Secret, Sender } from './sender.ts';
+
+/** A longer message becomes a file that has to be fetched. */
+const MESSAGE_BYTES = 4000;
+const TITLE_BYTES = 250;
+
+/** 1 to 5; from 4 on a phone makes noise. */
+const PRIORITY: Readonly<Record<Severity, string>> = { good: '2', attention: '3', bad: '4' };
+/** Shown as small pictures. */
+const TAG: Readonly<Record<Severity, string>> = {
+  good: 'white_check_mark',
+  attention: 'warning',
+  bad: 'rotating_light',
+};
+
+/** `url`: of the topic. */
+export function ntfySender(url: string, token: Secret | null): Sender {
+  async function send(notice: Notice, signal: AbortSignal): Promise<void> {
+    const severity = severityOf(notice.kind);
+    await post(
+      {
+        url,
+        headers: {
+          'content-type': 'text/plain; charset=utf-8',
+          title: headerText(startOf(titleOf(notice), TITLE_BYTES)),
+          priority: PRIORITY[severity],
+          tags: TAG[severity],
+          ...(token === null ? {} : { authorization: `Bearer ${token.reveal()}` }),
+        },
+        body: startOf(bodyOf(notice), MESSAGE_BYTES),
+      },
+      signal,
+    );
+  }
+
+  return { name: 'ntfy', everything: false, send, close: () => undefined };
+}
+
+/** Headers hold ASCII; other text is sent as encoded words (RFC 2047, at most 75 characters each). */
+function headerText(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  const words: string[] = [];
+  for (let rest = text; rest !== '';) {
+    // 45 bytes are 60 characters of base64.
+    const part = startOf(rest, 45);
+    words.push(`=?UTF-8?B?${Buffer.from(part, 'utf8').toString('base64')}?=`);
+    rest = rest.slice(part.length);
+  }
+  return words.join(' ');
+}

@@ -1,0 +1,34 @@
+/** What carries notices out, and how it fails. */
+import { HoldfastError, type ErrorFacts } from '../base/errors.ts';
+import type { Notice } from './notice.ts';
+
+/** A password or token that shows itself only when asked to. */
+export interface Secret {
+  reveal(): string;
+}
+
+export interface Sender {
+  /** `healthchecks`, `ntfy`, `webhook` or `email`. */
+  readonly name: string;
+  /** Whether each job is reported. Otherwise only what a person has to know: see attention.ts. */
+  readonly everything: boolean;
+  /**
+   * Delivers once, or throws. A repeated call with the same notice may deliver it twice.
+   * @throws {DeliveryError}
+   */
+  send(notice: Notice, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** A notice could not be delivered. The message names no address, token or password. */
+export class DeliveryError extends HoldfastError {
+  override readonly name = 'DeliveryError';
+  readonly side = 'destination';
+  /** What the receiver asked for before the next try, in milliseconds. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, facts: ErrorFacts & { readonly retryAfterMs?: number | null } = {}) {
+    super('NOTICE_NOT_DELIVERED', message, facts);
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+  }
+}

@@ -1,0 +1,71 @@
+/** Notices for other programs: JSON, signed as Standard Webhooks 1.0 has it. */
+import { createHmac } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { endOf } from './cut-text.ts';
+import { post } from './http-post.ts';
+import { severityOf, titleOf, type Notice } from './notice.ts';
+import type { Secret, Sender } from './sender.ts';
+
+/** Receivers often take no more than 256 KB. */
+const LOG_BYTES = 100_000;
+
+/**
+ * Without a secret the requests are not signed. A secret that begins with `whsec_` is base64 after it; any other is
+ * used as its UTF-8 bytes.
+ */
+export function webhookSender(url: string, secret: Secret | null, clock: Clock): Sender {
+  async function send(notice: Notice, signal: AbortSignal): Promise<void> {
+    const body = JSON.stringify(payloadOf(notice));
+    const timestamp = String(Math.floor(clock.now() / 1000));
+    await post(
+      {
+        url,
+        headers: {
+          'content-type': 'application/json',
+          'webhook-id': notice.id,
+          'webhook-timestamp': timestamp,
+          ...(secret === null
+            ? {}
+            : { 'webhook-signature': signatureOf(secret, notice.id, timestamp, body) }),
+        },
+        body,
+      },
+      signal,
+    );
+  }
+
+  return { name: 'webhook', everything: true, send, close: () => undefined };
+}
+
+function payloadOf(notice: Notice): object {
+  const { job } = notice;
+  return {
+    type: notice.kind,
+    timestamp: new Date(notice.at).toISOString(),
+    data: {
+      id: notice.id,
+      severity: severityOf(notice.kind),
+      title: titleOf(notice),
+      text: notice.text,
+      host: notice.host,
+      source: notice.source,
+      destination: notice.destination,
+      job:
+        job === null
+          ? null
+          : {
+              id: job.id,
+              duration_seconds: job.durationMs === null ? null : job.durationMs / 1000,
+              exit_status: job.exitStatus,
+              error_code: job.errorCode,
+            },
+      log: endOf(notice.log.join('\n'), LOG_BYTES),
+    },
+  };
+}
+
+function signatureOf(secret: Secret, id: string, timestamp: string, body: string): string {
+  const text = secret.reveal();
+  const key = text.startsWith('whsec_') ? Buffer.from(text.slice(6), 'base64') : Buffer.from(text, 'utf8');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+}

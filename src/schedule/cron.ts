@@ -1,0 +1,118 @@
+/**
+ * Cron expressions: node-cron checks them and decides which days they mean. When something is due is worked out in
+ * occurrences.ts, because node-cron counts from the clock of the machine only, passes over times that the spring
+ * change skips, and takes the first or the second of two equal times depending on which side of UTC the zone lies.
+ */
+import { createTask, validateDetailed, type ParsedFields } from 'node-cron';
+import { RequestError } from '../base/errors.ts';
+
+/** Times of day on the clock, and the days they hold on. */
+export interface CronTimes {
+  /** The five fields, one space between them. */
+  readonly expression: string;
+  /** Rising, at least one. */
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  readonly months: readonly number[];
+  /** As written: for wording only. */
+  readonly dayOfMonth: string;
+  readonly dayOfWeek: string;
+  /** The calendar day alone decides, whatever the zone. Months count from 1. */
+  readonly matchesDay: (year: number, month: number, day: number) => boolean;
+}
+
+/** As long as it takes until a 29 February falls on each day of the week, a missing leap year included. */
+export const SEARCH_YEARS = 41;
+
+const HINT =
+  'The five fields are minute, hour, day of month, month and day of week, such as "30 2 * * 1-5" for 02:30 from Monday to Friday.';
+
+/**
+ * Reads five fields. When day of month and day of week are both restricted, either of them is enough, as crontab has
+ * it and unlike node-cron.
+ * @throws {RequestError}
+ */
+export function parseCron(text: string): CronTimes {
+  const expression = text.trim().split(/\s+/).join(' ');
+  const [, , dayOfMonth, month, dayOfWeek, ...rest] = expression.split(' ');
+  if (dayOfMonth === undefined || month === undefined || dayOfWeek === undefined || rest.length > 0) {
+    throw invalid(text, 'has not five fields');
+  }
+  const fields = checkFields(expression, text);
+  const months = ascending(fields.month);
+
+  const isDayOfMonth = dayMatcher(`0 12 ${dayOfMonth} * *`);
+  const isDayOfWeek = dayMatcher(`0 12 * * ${dayOfWeek}`);
+  const either = isRestricted(dayOfMonth) && isRestricted(dayOfWeek);
+  const times: CronTimes = {
+    expression,
+    minutes: ascending(fields.minute),
+    hours: ascending(fields.hour),
+    months,
+    dayOfMonth,
+    dayOfWeek,
+    matchesDay: (year, month, day) => {
+      if (!months.includes(month)) return false;
+      const noon = new Date(Date.UTC(year, month - 1, day, 12));
+      return either ? isDayOfMonth(noon) || isDayOfWeek(noon) : isDayOfMonth(noon) && isDayOfWeek(noon);
+    },
+  };
+  if (!happens(times)) throw invalid(text, 'means no day that ever comes');
+  return times;
+}
+
+function checkFields(expression: string, text: string): ParsedFields {
+  const { fields, errors } = validateDetailed(expression);
+  if (fields !== undefined) return fields;
+  const wrong = errors[0];
+  throw invalid(
+    text,
+    wrong?.value === undefined
+      ? 'cannot be read'
+      : `is wrong at "${wrong.value}" (${wordsOfField(wrong.field)})`,
+  );
+}
+
+const FIELD_WORDS: ReadonlyMap<string, string> = new Map([
+  ['minute', 'minute, 0 to 59'],
+  ['hour', 'hour, 0 to 23'],
+  ['dayOfMonth', 'day of month, 1 to 31'],
+  ['month', 'month, 1 to 12 or jan to dec'],
+  ['dayOfWeek', 'day of week, 0 to 7 or sun to sat'],
+]);
+
+function wordsOfField(field: string): string {
+  return FIELD_WORDS.get(field) ?? 'it holds characters that mean nothing here';
+}
+
+/** Whether noon UTC of a day fits. The task is never started: it only answers. */
+function dayMatcher(expression: string): (noon: Date) => boolean {
+  const task = createTask(expression, () => undefined, { timezone: 'UTC' });
+  // Takes it out of node-cron's list of all tasks, which would keep it for ever.
+  void task.destroy();
+  return (noon) => task.match(noon);
+}
+
+function isRestricted(field: string): boolean {
+  return !field.startsWith('*') && field !== '?';
+}
+
+function ascending(values: readonly number[]): readonly number[] {
+  return [...new Set(values)].sort((a, b) => a - b);
+}
+
+function happens(times: CronTimes): boolean {
+  for (let month = 0; month < SEARCH_YEARS * 12; month += 1) {
+    if (!times.months.includes((month % 12) + 1)) continue;
+    const year = 2024 + Math.floor(month / 12);
+    const days = new Date(Date.UTC(year, (month % 12) + 1, 0)).getUTCDate();
+    for (let day = 1; day <= days; day += 1) {
+      if (times.matchesDay(year, (month % 12) + 1, day)) return true;
+    }
+  }
+  return false;
+}
+
+function invalid(text: string, what: string): RequestError {
+  return new RequestError('INVALID_SCHEDULE', `The cron expression '${text}' ${what}`, { hint: HINT });
+}

@@ -1,0 +1,193 @@
+/**
+ * Whether what happened to a source looks like damage: it is suddenly empty, most of it is gone, or most of it was
+ * rewritten with what looks encrypted. While an alarm is not acknowledged, no older snapshot is forgotten. Pure: the
+ * caller keeps alarms and history.
+ */
+import { createHash } from 'node:crypto';
+
+export type AlarmKind = 'empty' | 'shrunk' | 'rewritten' | 'burst';
+
+export interface Alarm {
+  readonly id: string;
+  readonly kind: AlarmKind;
+  /** Path of the source. */
+  readonly source: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** What happened and what to do, for people. */
+  readonly text: string;
+  readonly facts: Readonly<Record<string, number | string>>;
+}
+
+/** What a backup found, from its snapshot's counts. */
+export interface RunFacts {
+  readonly source: string;
+  readonly at: number;
+  /** Files in the snapshot that it was compared with; null without one. */
+  readonly filesBefore: number | null;
+  readonly files: number;
+  /** Not in the earlier snapshot under that name. */
+  readonly filesNew: number;
+  readonly filesChanged: number;
+  /** Content that the repository did not have yet. */
+  readonly bytesNew: number;
+  /** What it was compressed to. */
+  readonly bytesStored: number;
+  /** Of the new files, those whose extension no file had before, by extension, where that is known. */
+  readonly newExtensions?: Readonly<Record<string, number>>;
+}
+
+/** What was usual for a source: one entry for each run, the newest last. */
+export interface SourceHistory {
+  readonly runs: readonly { readonly rewrittenShare: number; readonly touched: number }[];
+}
+
+export const NO_HISTORY: SourceHistory = { runs: [] };
+
+const RUNS_KEPT = 30;
+/** Fewer files may come and go as they like. */
+const LEAST_FILES = 100;
+const SHRUNK_SHARE = 0.5;
+const REWRITTEN_SHARE = 0.2;
+/** How many times what was usual. */
+const ABOVE_USUAL = 5;
+/** Above this nothing is usual. */
+const NEARLY_ALL = 0.9;
+/** Compressed size by size: encrypted content, and what was compressed before, does not shrink. */
+const DENSE = 0.95;
+/** Too little content to tell. */
+const LEAST_BYTES = 1_048_576;
+const BURST_FILES = 10_000;
+const BURST_SHARE = 0.5;
+
+/**
+ * A source that is empty where there were files before: the backup is refused with `SOURCE_SUSPICIOUSLY_EMPTY`, since
+ * in most cases a disk is not mounted. Null when there is nothing to refuse.
+ */
+export function judgeEmpty(
+  facts: Pick<RunFacts, 'source' | 'at' | 'filesBefore' | 'files'>,
+  open: readonly Alarm[],
+): { readonly refuse: boolean; readonly alarm: Alarm | null } {
+  const { filesBefore, files, source } = facts;
+  if (filesBefore === null || filesBefore === 0 || files > 0) return { refuse: false, alarm: null };
+  const alarm = makeAlarm(facts, 'empty', { files_before: filesBefore }, [
+    `${source} is empty, and had ${counted(filesBefore)} at its last backup.`,
+    'No backup was made. If it is a disk or a share, mount it; if it is meant to be empty, acknowledge this alarm.',
+  ]);
+  return { refuse: true, alarm: unlessOpen(alarm, open) };
+}
+
+/** Alarms for a backup that was made; those of a kind that is open for the source already are not raised again. */
+export function judgeRun(facts: RunFacts, history: SourceHistory, open: readonly Alarm[]): readonly Alarm[] {
+  const { filesBefore } = facts;
+  if (filesBefore === null || filesBefore < LEAST_FILES) return [];
+  const found = [
+    shrunk(facts, filesBefore),
+    rewritten(facts, filesBefore, history) ?? burst(facts, filesBefore, history),
+  ];
+  return found
+    .flatMap((alarm) => (alarm === null ? [] : [unlessOpen(alarm, open)]))
+    .filter((one) => one !== null);
+}
+
+/** The history with a run more. Runs that raised an alarm are not usual and do not belong in it. */
+export function withRun(history: SourceHistory, facts: RunFacts): SourceHistory {
+  if (facts.filesBefore === null || facts.filesBefore === 0) return history;
+  const run = {
+    rewrittenShare: rewrittenFiles(facts, facts.filesBefore) / facts.filesBefore,
+    touched: touchedFiles(facts, facts.filesBefore),
+  };
+  return { runs: [...history.runs, run].slice(-RUNS_KEPT) };
+}
+
+/** Snapshots from before this time must stay; null when no alarm waits to be acknowledged. */
+export function frozenBefore(open: readonly Alarm[]): number | null {
+  return open.length === 0 ? null : Math.max(...open.map(({ at }) => at));
+}
+
+function shrunk(facts: RunFacts, before: number): Alarm | null {
+  const { files, source } = facts;
+  if (files >= before * (1 - SHRUNK_SHARE)) return null;
+  return makeAlarm(facts, 'shrunk', { files_before: before, files }, [
+    `${source} had ${counted(before)} and now has ${files}: ${percent(1 - files / before)} are gone.`,
+    'Older snapshots are kept. Acknowledge this alarm if that is meant to be, or restore what is missing.',
+  ]);
+}
+
+/** Many files changed, or vanished while as many others came, and their content no longer compresses. */
+function rewritten(facts: RunFacts, before: number, { runs }: SourceHistory): Alarm | null {
+  const count = rewrittenFiles(facts, before);
+  const share = count / before;
+  const usual = median(runs.map((run) => run.rewrittenShare));
+  if (count < LEAST_FILES || share < Math.max(REWRITTEN_SHARE, Math.min(usual * ABOVE_USUAL, NEARLY_ALL)))
+    return null;
+  const { bytesNew, bytesStored, newExtensions = {}, source } = facts;
+  const isDense = bytesNew >= LEAST_BYTES && bytesStored >= bytesNew * DENSE;
+  const [extension, renamed] = Object.entries(newExtensions).toSorted((a, b) => b[1] - a[1])[0] ?? ['', 0];
+  const isRenamed = renamed >= LEAST_FILES && renamed >= before * REWRITTEN_SHARE;
+  if (!isDense && !isRenamed) return null;
+  return makeAlarm(
+    facts,
+    'rewritten',
+    { files_before: before, rewritten: count, ...(isRenamed ? { extension, renamed } : {}) },
+    [
+      `${counted(count)} of ${before} in ${source} were rewritten at once` +
+        (isRenamed
+          ? `, ${renamed} of them with the new extension ${extension}.`
+          : ' with what looks encrypted.'),
+      'This is what ransomware does. Older snapshots are kept. Look at some of the files; acknowledge this alarm if ' +
+        'they are as they should be.',
+    ],
+  );
+}
+
+function burst(facts: RunFacts, before: number, { runs }: SourceHistory): Alarm | null {
+  const touched = touchedFiles(facts, before);
+  const usual = Math.max(0, ...runs.map((run) => run.touched));
+  // Without a history nothing is unusual yet.
+  if (runs.length === 0 || touched < BURST_FILES) return null;
+  if (touched < before * BURST_SHARE || touched < usual * ABOVE_USUAL) return null;
+  return makeAlarm(facts, 'burst', { files_before: before, touched, usual }, [
+    `${counted(touched)} in ${facts.source} came, changed or went at once; ${usual} is the most so far.`,
+    'Older snapshots are kept. Acknowledge this alarm if that is meant to be.',
+  ]);
+}
+
+function goneFiles({ files, filesNew }: RunFacts, before: number): number {
+  return Math.max(0, before - (files - filesNew));
+}
+
+/** Changed in place, or under another name. */
+function rewrittenFiles(facts: RunFacts, before: number): number {
+  return facts.filesChanged + Math.min(facts.filesNew, goneFiles(facts, before));
+}
+
+function touchedFiles(facts: RunFacts, before: number): number {
+  return facts.filesChanged + facts.filesNew + goneFiles(facts, before);
+}
+
+function makeAlarm(
+  { source, at }: Pick<RunFacts, 'source' | 'at'>,
+  kind: AlarmKind,
+  facts: Alarm['facts'],
+  sentences: readonly string[],
+): Alarm {
+  const place = createHash('sha256').update(source).digest('hex').slice(0, 8);
+  return { id: `alm_${kind}_${at}_${place}`, kind, source, at, text: sentences.join(' '), facts };
+}
+
+function unlessOpen(alarm: Alarm, open: readonly Alarm[]): Alarm | null {
+  return open.some(({ kind, source }) => kind === alarm.kind && source === alarm.source) ? null : alarm;
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+}
+
+function counted(files: number): string {
+  return files === 1 ? '1 file' : `${files} files`;
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 100)} %`;
+}

@@ -1,0 +1,107 @@
+import type { ByteString } from '../base/byte-path.ts';
+import type { Clock } from '../base/clock.ts';
+import type { HoldfastError } from '../base/errors.ts';
+import type { Changes } from './source-watcher.ts';
+
+/** Where a feed puts what it learns. */
+export interface ChangeSink {
+  /** Entries of this directory may have changed. */
+  directory(path: ByteString): void;
+  /** Everything below it may have: it is new here, or was moved. */
+  subtree(path: ByteString): void;
+  /** Something may have changed anywhere. */
+  unknown(reason: string): void;
+  /** The same, and worth telling: events may have been dropped, or the source was out of sight. */
+  lose(reason: string): void;
+  /** So many entries were reported: a backup may be worthwhile. */
+  happened(events: number): void;
+  problem(error: HoldfastError): void;
+}
+
+export interface TakenChanges {
+  readonly directories: ReadonlySet<ByteString>;
+  readonly subtrees: ReadonlySet<ByteString>;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  /** Why everything may have changed. */
+  readonly unknown: string | undefined;
+}
+
+interface Generation {
+  readonly directories: Set<ByteString>;
+  readonly subtrees: Set<ByteString>;
+  since: number;
+  unknown: string | undefined;
+}
+
+/** Beyond that, keeping the names costs more than walking everything. */
+const MOST_PATHS = 50_000;
+
+/** The changes that each reader has not taken yet. */
+export class ChangeLog {
+  readonly #clock: Clock;
+  readonly #readers = new Map<string, Generation>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Directories in the largest set; null when one is unknown. */
+  get size(): number | null {
+    let most = 0;
+    for (const { directories, subtrees, unknown } of this.#readers.values()) {
+      if (unknown !== undefined) return null;
+      most = Math.max(most, directories.size + subtrees.size);
+    }
+    return most;
+  }
+
+  directory(path: ByteString): void {
+    for (const generation of this.#readers.values()) add(generation, 'directories', path);
+  }
+
+  subtree(path: ByteString): void {
+    for (const generation of this.#readers.values()) add(generation, 'subtrees', path);
+  }
+
+  lose(reason: string): void {
+    for (const generation of this.#readers.values()) forget(generation, reason);
+  }
+
+  /** Everything reported from now on belongs to the next set. */
+  take(reader: string): TakenChanges {
+    const taken = this.#readers.get(reader) ?? this.#fresh('the source has just begun to be watched');
+    this.#readers.set(reader, this.#fresh(undefined));
+    return taken;
+  }
+
+  /** Joins a set that was taken with what has been reported since. */
+  putBack(reader: string, changes: Changes): void {
+    const generation = this.#readers.get(reader);
+    // A reader that never took anything gets everything.
+    if (generation === undefined) return;
+    if (changes.kind === 'unknown') {
+      forget(generation, changes.reason);
+      return;
+    }
+    generation.since = Math.min(generation.since, changes.since);
+    for (const path of changes.paths) add(generation, 'directories', path);
+  }
+
+  #fresh(unknown: string | undefined): Generation {
+    return { directories: new Set(), subtrees: new Set(), since: this.#clock.now(), unknown };
+  }
+}
+
+function add(generation: Generation, kind: 'directories' | 'subtrees', path: ByteString): void {
+  if (generation.unknown !== undefined) return;
+  generation[kind].add(path);
+  if (generation.directories.size + generation.subtrees.size > MOST_PATHS)
+    forget(generation, `more than ${MOST_PATHS} directories changed`);
+}
+
+function forget(generation: Generation, reason: string): void {
+  generation.unknown ??= reason;
+  generation.directories.clear();
+  generation.subtrees.clear();
+}

@@ -1,0 +1,341 @@
+import { lstatSync, type Stats } from 'node:fs';
+import { fsPath, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import type { Clock } from '../base/clock.ts';
+import { errnoOf, isAbort, StateError } from '../base/errors.ts';
+import type { ChangeSink } from './change-log.ts';
+import { directoriesSince, scanDirectories, subdirectoriesOf, topmost } from './directories.ts';
+import { pathsOfEvent } from './event-paths.ts';
+import type { MountView } from './mounts.ts';
+import {
+  joinNative,
+  leaveNative,
+  measureNative,
+  renewNative,
+  subscribeNative,
+  type NativeClient,
+  type NativeEvent,
+} from './native-watcher.ts';
+import type { ChangeFeed, WatchState } from './source-watcher.ts';
+import { canOpenQueue, isWatchLimit, tryToWatch, watchError } from './watch-limit.ts';
+
+export interface NativeRequest {
+  readonly root: ByteString;
+  readonly never: readonly ByteString[];
+  readonly clock: Clock;
+  readonly mounts: MountView;
+}
+
+/** Directories that came with others in them are watched one by one; with more of them it is better to start over. */
+const MOST_SUBSCRIPTIONS = 64;
+/** Entries that vanish while the tree is read make the native watcher give up. */
+const ATTEMPTS = 5;
+/** Events that are looked at one by one. */
+const MOST_EVENTS = 20_000;
+const RETRY_MS = 3_600_000;
+const STALE_MS = 3_600_000;
+/** Starting over waits until nothing has happened for so long, and at most for so long. */
+const CALM_MS = 500;
+const MOST_CALMING_MS = 10_000;
+
+/** Turns the system's events into changed directories, and keeps every directory of the source watched. */
+export class NativeSource implements ChangeFeed, NativeClient {
+  readonly #request: NativeRequest;
+  readonly #sink: ChangeSink;
+  readonly #ended = new AbortController();
+  readonly #leftOut: readonly ByteString[];
+  #state: WatchState = 'starting';
+  #directories = 0;
+  /** Ends of what is subscribed: the source, then directories in it. */
+  #subscriptions: (() => Promise<boolean>)[] = [];
+  /** Below these nothing can be watched: each set holds all that can be seen of them. */
+  readonly #blind = new Set<ByteString>();
+  /** Directories that wait to be watched, one after the other. */
+  #covering: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  /** Every start has a number: what an earlier one still does is of no concern. */
+  #starts = 0;
+  #renewing = false;
+  #startedMs = 0;
+  #lastEventMs = 0;
+
+  constructor(request: NativeRequest, sink: ChangeSink) {
+    this.#request = request;
+    this.#sink = sink;
+    this.#leftOut = [...request.never, ...request.mounts.virtual, ...request.mounts.silent];
+    this.#inBackground(joinNative(this));
+  }
+
+  get state(): WatchState {
+    return this.#renewing ? 'starting' : this.#state;
+  }
+
+  get directories(): number {
+    return this.#directories;
+  }
+
+  check(): void {
+    const { clock } = this.#request;
+    measureNative(clock, 0);
+    // Directories that were moved are known by old names, too, which may lead astray: not for long.
+    if (this.#subscriptions.length > 1 && clock.monotonic() - this.#startedMs >= STALE_MS) this.#renewSoon();
+    for (const path of this.#blind) this.#sink.subtree(path);
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort();
+    await leaveNative(this);
+    await this.#covering;
+  }
+
+  async start(): Promise<boolean> {
+    if (this.#ended.signal.aborted) return true;
+    const { root, clock } = this.#request;
+    this.#state = 'starting';
+    this.#starts += 1;
+    this.#startedMs = clock.monotonic();
+    this.#directories = 0;
+    this.#blind.clear();
+    try {
+      if (!canOpenQueue()) throw watchError(root, new Error('Too many open files'));
+      await this.#cover(root);
+      this.#state = 'watching';
+      this.#sink.unknown('the source has just begun to be watched');
+      return true;
+    } catch (error) {
+      if (this.#ended.signal.aborted) return true;
+      this.#giveUp(error);
+      return false;
+    }
+  }
+
+  async stop(): Promise<boolean> {
+    if (this.#state !== 'lost') this.#state = 'starting';
+    this.#starts += 1;
+    const subscriptions = this.#subscriptions;
+    this.#subscriptions = [];
+    let clean = true;
+    for (const end of subscriptions) clean = (await end()) && clean;
+    return clean;
+  }
+
+  overflowed(): void {
+    this.#sink.lose('so much changed at once that the system may not have told everything');
+    // A directory that nobody told of is not watched either.
+    this.#renewSoon();
+  }
+
+  /** Watches a directory with all that is in it, also what comes into it meanwhile. */
+  async #cover(top: ByteString): Promise<void> {
+    const { root, clock } = this.#request;
+    const { signal } = this.#ended;
+    const start = this.#starts;
+    if (!isUtf8(top)) throw notText(top);
+    const skip = (path: ByteString): boolean => this.#isLeftOut(path);
+    for (let attempt = 1; ; attempt += 1) {
+      const scan = await scanDirectories(top, skip, signal);
+      if (scan.marks.size === 0 && top !== root) return;
+      for (const path of scan.unreadable) this.#blind.add(path);
+      try {
+        const end = await subscribeNative(
+          textOfBytes(top),
+          [...this.#leftOut, ...scan.unreadable].filter(isUtf8).map(textOfBytes),
+          {
+            clock,
+            events: (events) => this.#take(events),
+            failed: (error) => this.#failed(error),
+          },
+        );
+        if (start !== this.#starts) {
+          await end();
+          return;
+        }
+        this.#subscriptions.push(end);
+      } catch (error) {
+        const vanished = error instanceof Error && error.message.includes('No such file or directory');
+        if (!vanished || attempt === ATTEMPTS) throw error;
+        continue;
+      }
+      this.#directories += scan.marks.size - scan.unreadable.length;
+      for (const path of await directoriesSince(scan, skip, signal)) {
+        if (isUtf8(path)) await this.#cover(path);
+        else this.#renewSoon();
+      }
+      return;
+    }
+  }
+
+  #take(events: readonly NativeEvent[]): void {
+    if (this.#ended.signal.aborted) return;
+    this.#lastEventMs = this.#request.clock.monotonic();
+    if (events.length > MOST_EVENTS) {
+      this.overflowed();
+      return;
+    }
+    let seen = 0;
+    const arrived = new Map<ByteString, NativeEvent['type']>();
+    for (const event of events) {
+      const { directories, entries } = pathsOfEvent(event.path);
+      for (const directory of directories) if (this.#concerns(directory)) this.#sink.directory(directory);
+      for (const entry of entries) {
+        if (this.#isLeftOut(entry)) continue;
+        seen += 1;
+        if (this.#isNewDirectory(entry, event.type)) arrived.set(entry, event.type);
+      }
+    }
+    this.#watchNew(arrived);
+    if (seen > 0) this.#sink.happened(seen);
+  }
+
+  /** Looks at what an event is about. Any directory that is told of may be another than before. */
+  #isNewDirectory(path: ByteString, type: NativeEvent['type']): boolean {
+    const { root } = this.#request;
+    if (path === root) return false;
+    const stat = statOf(path);
+    if (stat?.isDirectory() === true) {
+      this.#sink.subtree(path);
+      return true;
+    }
+    // Its other names are not told of.
+    if (stat !== undefined && stat.nlink > 1 && type !== 'delete')
+      this.#sink.unknown('a file with several names changed');
+    return false;
+  }
+
+  #watchNew(arrived: ReadonlyMap<ByteString, NativeEvent['type']>): void {
+    const { root } = this.#request;
+    const single: ByteString[] = [];
+    for (const path of topmost([...arrived.keys()])) {
+      const listed = subdirectoriesOf(path);
+      if (listed.kind === 'gone') continue;
+      if (listed.kind === 'unreadable') this.#blind.add(path);
+      // One that is there, and was told to be gone, goes by the old name of another: it has just been forgotten.
+      else if (listed.paths.length > 0 || arrived.get(path) === 'delete') this.#coverLater(path);
+      else single.push(path);
+    }
+    this.#directories += single.length;
+    const [one] = single;
+    if (one === undefined) return;
+    try {
+      tryToWatch(root, one);
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  #coverLater(path: ByteString): void {
+    if (this.#renewing) return;
+    if (this.#subscriptions.length + this.#waiting >= MOST_SUBSCRIPTIONS || !isUtf8(path)) {
+      this.#sink.unknown('many directories came into the source');
+      this.#renewSoon();
+      return;
+    }
+    this.#waiting += 1;
+    this.#covering = this.#coverAfter(this.#covering, path);
+  }
+
+  async #coverAfter(others: Promise<void>, path: ByteString): Promise<void> {
+    await others;
+    this.#waiting -= 1;
+    await this.#coverNew(path);
+  }
+
+  async #coverNew(path: ByteString): Promise<void> {
+    const start = this.#starts;
+    if (this.#renewing || this.#ended.signal.aborted) return;
+    try {
+      await this.#cover(path);
+    } catch (error) {
+      if (this.#ended.signal.aborted || start !== this.#starts) return;
+      if (statOf(path) === undefined) return;
+      this.#giveUp(error);
+      return;
+    }
+    // What changed in it before it was watched was not told of.
+    this.#sink.subtree(path);
+  }
+
+  #failed(error: Error): void {
+    if (this.#ended.signal.aborted) return;
+    this.#sink.lose('the system stopped telling of changes');
+    this.#sink.problem(watchError(this.#request.root, error));
+    this.#renewSoon();
+  }
+
+  /** From now on every backup walks everything, until watching succeeds. */
+  #giveUp(error: unknown): void {
+    const known = error instanceof StateError ? error : watchError(this.#request.root, error);
+    const before = this.#state;
+    this.#state = 'lost';
+    if (before === 'lost') return;
+    this.#sink.lose(
+      isWatchLimit(known)
+        ? 'the system does not let this user watch more directories'
+        : 'the source cannot be watched',
+    );
+    this.#sink.problem(known);
+    this.#inBackground(this.#retry());
+  }
+
+  async #retry(): Promise<void> {
+    await this.#request.clock.sleep(RETRY_MS, this.#ended.signal);
+    if (this.#state === 'lost') await renewNative();
+  }
+
+  /** Starts over, once it has become calm. */
+  #renewSoon(): void {
+    if (this.#renewing || this.#ended.signal.aborted) return;
+    this.#renewing = true;
+    this.#inBackground(this.#renew());
+  }
+
+  async #renew(): Promise<void> {
+    const { clock } = this.#request;
+    const beganMs = clock.monotonic();
+    try {
+      for (;;) {
+        await clock.sleep(CALM_MS, this.#ended.signal);
+        const now = clock.monotonic();
+        if (now - this.#lastEventMs >= CALM_MS || now - beganMs >= MOST_CALMING_MS) break;
+      }
+      await renewNative();
+    } finally {
+      this.#renewing = false;
+    }
+  }
+
+  #inBackground(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      if (isAbort(error) || this.#ended.signal.aborted) return;
+      this.#giveUp(error);
+    });
+  }
+
+  #concerns(directory: ByteString): boolean {
+    const { root } = this.#request;
+    return directory === root || root === '/' || directory.startsWith(`${root}/`);
+  }
+
+  #isLeftOut(path: ByteString): boolean {
+    return this.#leftOut.some((out) => path === out || path.startsWith(`${out}/`));
+  }
+}
+
+function notText(path: ByteString): StateError {
+  return new StateError(
+    'WATCH_FAILED',
+    `${textOfBytes(path)} cannot be watched: its name is not valid UTF-8`,
+    {
+      hint: 'Scheduled backups go on and look at every file.',
+    },
+  );
+}
+
+/** Undefined when there is nothing, or nothing that can be seen. */
+function statOf(path: ByteString): Stats | undefined {
+  try {
+    return lstatSync(fsPath(path), { throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

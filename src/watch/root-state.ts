@@ -1,0 +1,45 @@
+import { opendirSync, realpathSync, statSync } from 'node:fs';
+import { asByteString, fsPath, type ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
+
+/** What lies at the root of a source; a link there is followed. */
+export interface RootState {
+  /** `other`: a file or the like. */
+  readonly kind: 'directory' | 'other' | 'absent';
+  /** Where it really lies; as it was named when it is absent. */
+  readonly path: ByteString;
+  readonly device: bigint;
+  readonly inode: bigint;
+}
+
+export function lookAtRoot(root: ByteString): RootState {
+  try {
+    const stat = statSync(fsPath(root), { bigint: true });
+    const path = asByteString(realpathSync.native(fsPath(root), 'latin1'));
+    return { kind: stat.isDirectory() ? 'directory' : 'other', path, device: stat.dev, inode: stat.ino };
+  } catch (error) {
+    // Nothing there, a server that does not answer, a disk that was pulled out, rights that were taken away.
+    if (errnoOf(error) === undefined) throw error;
+    return { kind: 'absent', path: root, device: 0n, inode: 0n };
+  }
+}
+
+export function sameRoot(one: RootState, other: RootState): boolean {
+  if (one.kind !== other.kind || one.path !== other.path) return false;
+  // A file is often replaced by renaming another over it: that is a change of the file, not of the source.
+  return one.kind === 'other' || (one.device === other.device && one.inode === other.inode);
+}
+
+/**
+ * Whether a source is a directory without a single entry, as the place of a file system that is not mounted is.
+ * @throws a system error when it cannot be read
+ */
+export function isEmptySource(root: ByteString): boolean {
+  if (lookAtRoot(root).kind !== 'directory') return false;
+  const directory = opendirSync(fsPath(root));
+  try {
+    return directory.readSync() === null;
+  } finally {
+    directory.closeSync();
+  }
+}

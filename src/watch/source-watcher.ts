@@ -1,0 +1,283 @@
+/** What changed in a source since it was last asked: the one interface of the watchers. */
+import type { ByteString } from '../base/byte-path.ts';
+import type { Clock } from '../base/clock.ts';
+import { errnoOf, isAbort, StateError, type HoldfastError } from '../base/errors.ts';
+import { ChangeLog, type ChangeSink, type TakenChanges } from './change-log.ts';
+import { directoriesBelow, MOST_LISTED } from './directories.ts';
+import { mountsOf, type MountView } from './mounts.ts';
+import { NativeSource } from './native-source.ts';
+import { PollingSource } from './polling-watcher.ts';
+import { QuietPeriod } from './quiet-period.ts';
+import { lookAtRoot, sameRoot, type RootState } from './root-state.ts';
+import { sleepDetector } from './sleep-detector.ts';
+
+/**
+ * `paths` are directories to list and look at entry by entry; whatever lies in any other directory is as it was at
+ * `since` (milliseconds since 1970), but for writes through a memory map, of which no system tells. A snapshot begun at
+ * `since` or later may be compared with them. `unknown` asks for a whole walk.
+ */
+export type Changes =
+  | { readonly kind: 'paths'; readonly paths: readonly ByteString[]; readonly since: number }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** What has gathered when a backup is worthwhile. */
+export interface ChangeSummary {
+  /** Directories that hold changes; null when only a walk can tell. */
+  readonly directories: number | null;
+  /** Entries that were reported as created, changed or deleted. */
+  readonly events: number;
+  /** Of the first and the last of them, milliseconds since 1970. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+export interface WatchRequest {
+  /** Absolute and normalised. What is reported lies where the root really is, links on the way resolved. */
+  readonly root: ByteString;
+  /** Absolute paths that no backup takes in. */
+  readonly never: readonly ByteString[];
+  /** Look at everything again and again, where the file system does not tell of changes. */
+  readonly poll: boolean;
+  readonly clock: Clock;
+  /** Milliseconds without a change before a backup is worthwhile; default 2 s. */
+  readonly quietMs?: number | undefined;
+  /** Milliseconds after the first change at which it is in any case; default 60 s. */
+  readonly patienceMs?: number | undefined;
+  /** Milliseconds between two looks when polling; default 60 s. */
+  readonly pollMs?: number | undefined;
+}
+
+/** Told what happens; cheap calls, none may throw. */
+export interface WatchEvents {
+  /** Changes have gathered and it has been quiet for a while, or they have waited long enough. */
+  changed(summary: ChangeSummary): void;
+  /** What changed is no longer known: the next backup walks everything. In plain words. */
+  lost(reason: string): void;
+  /** Something that a person should know, or do something about. */
+  problem(error: HoldfastError): void;
+}
+
+export type WatchState = 'starting' | 'watching' | 'polling' | 'lost' | 'closed';
+
+export interface SourceWatcher extends AsyncDisposable {
+  readonly state: WatchState;
+  /** Directories that are watched. */
+  readonly directories: number;
+  /**
+   * Hands over what has changed and begins a new set, to which everything belongs that is reported from now on. Each
+   * reader (a destination) has sets of its own; its first is unknown.
+   */
+  take(reader?: string): Changes;
+  /** Gives back what a failed or abandoned run had taken. */
+  putBack(changes: Changes, reader?: string): void;
+  close(): Promise<void>;
+}
+
+const QUIET_MS = 2_000;
+const PATIENCE_MS = 60_000;
+const POLL_MS = 60_000;
+/** Milliseconds between two looks at the root and the clocks. */
+const CHECK_MS = 30_000;
+
+/** Begins to watch in the background; until it watches, `take` says unknown. */
+export function watchSource(request: WatchRequest, on: WatchEvents): SourceWatcher {
+  return new WatchedSource(request, on);
+}
+
+/** One way of learning of changes. */
+export interface ChangeFeed {
+  readonly state: WatchState;
+  readonly directories: number;
+  /** Has a short look at what the system does not report by itself, before changes are handed over. */
+  check(): void;
+  close(): Promise<void>;
+}
+
+class WatchedSource implements SourceWatcher, ChangeSink {
+  readonly #request: WatchRequest;
+  readonly #on: WatchEvents;
+  readonly #log: ChangeLog;
+  readonly #quiet: QuietPeriod;
+  readonly #hasSlept: () => boolean;
+  readonly #ended = new AbortController();
+  readonly #checks: Promise<void>;
+  #root: RootState;
+  #mounts: MountView;
+  #feed: ChangeFeed;
+  /** Feeds that were given up. */
+  #closing: Promise<unknown> = Promise.resolve();
+  #gathered: { events: number; firstAt: number; lastAt: number; lost: boolean } | undefined;
+  #lastReason = '';
+
+  constructor(request: WatchRequest, on: WatchEvents) {
+    const { root, clock, quietMs = QUIET_MS, patienceMs = PATIENCE_MS } = request;
+    this.#request = request;
+    this.#on = on;
+    this.#log = new ChangeLog(clock);
+    this.#quiet = new QuietPeriod({ quietMs, patienceMs, clock }, () => this.#due());
+    this.#hasSlept = sleepDetector(clock);
+    this.#root = lookAtRoot(root);
+    this.#mounts = mountsOf(this.#root.path);
+    this.#feed = this.#open();
+    this.#checks = this.#checkOften();
+  }
+
+  get state(): WatchState {
+    if (this.#ended.signal.aborted) return 'closed';
+    return this.#root.kind === 'absent' ? 'lost' : this.#feed.state;
+  }
+
+  get directories(): number {
+    return this.#feed.directories;
+  }
+
+  take(reader = ''): Changes {
+    this.#check();
+    const state = this.state;
+    const taken = this.#log.take(reader);
+    if (taken.unknown !== undefined) return unknown(taken.unknown);
+    if (state === 'polling') return unknown('the file system of the source does not tell what changes');
+    if (state !== 'watching') return unknown('the source is not being watched at the moment');
+    if (this.#mounts.silent.length > 0)
+      return unknown('a part of the source is on a file system that does not tell what changes');
+    return wholePaths(taken);
+  }
+
+  putBack(changes: Changes, reader = ''): void {
+    this.#log.putBack(reader, changes);
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort();
+    this.#quiet.close();
+    await this.#checks;
+    await this.#closing;
+    await this.#feed.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  directory(path: ByteString): void {
+    this.#log.directory(path);
+  }
+
+  subtree(path: ByteString): void {
+    this.#log.subtree(path);
+  }
+
+  happened(events: number): void {
+    const now = this.#request.clock.now();
+    const { events: before, firstAt, lost } = this.#gathered ?? { events: 0, firstAt: now, lost: false };
+    this.#gathered = { events: before + events, firstAt, lastAt: now, lost };
+    this.#quiet.touch();
+  }
+
+  unknown(reason: string): void {
+    this.#log.lose(reason);
+    if (this.#gathered !== undefined) this.#gathered = { ...this.#gathered, lost: true };
+  }
+
+  lose(reason: string): void {
+    this.happened(0);
+    this.unknown(reason);
+    // A storm of events loses them again and again; one sentence is enough.
+    if (this.#lastReason !== reason) this.#on.lost(reason);
+    this.#lastReason = reason;
+  }
+
+  problem(error: HoldfastError): void {
+    this.#on.problem(error);
+  }
+
+  #open(): ChangeFeed {
+    const { poll, pollMs = POLL_MS, never, clock } = this.#request;
+    const { path: root } = this.#root;
+    if (poll || this.#mounts.silentRoot || this.#root.kind === 'other')
+      return new PollingSource({ root, never, pollMs }, this);
+    return new NativeSource({ root, never, clock, mounts: this.#mounts }, this);
+  }
+
+  /** What is watched now lies somewhere else than what was watched before. */
+  #reopen(): void {
+    // The end of the one is asked for before the beginning of the other, and happens before it.
+    this.#closing = Promise.all([this.#closing, this.#feed.close()]);
+    this.#feed = this.#open();
+  }
+
+  #due(): void {
+    const gathered = this.#gathered;
+    this.#gathered = undefined;
+    this.#lastReason = '';
+    if (gathered === undefined) return;
+    const { events, firstAt, lastAt, lost } = gathered;
+    this.#on.changed({ directories: lost ? null : this.#log.size, events, firstAt, lastAt });
+  }
+
+  async #checkOften(): Promise<void> {
+    const { clock } = this.#request;
+    const { signal } = this.#ended;
+    try {
+      for (;;) {
+        await clock.sleep(CHECK_MS, signal);
+        this.#check();
+      }
+    } catch (error) {
+      if (!isAbort(error) && !signal.aborted) this.problem(brokenCheck(error));
+    }
+  }
+
+  #check(): void {
+    if (this.#ended.signal.aborted) return;
+    if (this.#hasSlept()) this.lose('the computer slept, or its clock was set');
+    this.#checkRoot();
+    this.#checkMounts();
+    this.#feed.check();
+  }
+
+  #checkRoot(): void {
+    const before = this.#root;
+    this.#root = lookAtRoot(this.#request.root);
+    if (sameRoot(before, this.#root)) return;
+    const reason =
+      this.#root.kind === 'absent'
+        ? 'the source is not there any more: it was removed or unmounted'
+        : before.kind === 'absent'
+          ? 'the source has come back'
+          : 'there is another directory or file system in place of the source';
+    this.lose(reason);
+    this.#reopen();
+  }
+
+  #checkMounts(): void {
+    const before = this.#mounts;
+    this.#mounts = mountsOf(this.#root.path);
+    if (before.text === this.#mounts.text) return;
+    this.lose('a file system was mounted or unmounted in the source');
+    this.#reopen();
+  }
+}
+
+function unknown(reason: string): Changes {
+  return { kind: 'unknown', reason };
+}
+
+/** The directories of the set, with those below what came into the tree as a whole. */
+function wholePaths({ directories, subtrees, since }: TakenChanges): Changes {
+  const paths = new Set(directories);
+  for (const top of subtrees) {
+    const below = directoriesBelow(top, MOST_LISTED - paths.size);
+    if (below === undefined) return unknown('large directories came into the source');
+    for (const path of below) paths.add(path);
+  }
+  return { kind: 'paths', paths: [...paths], since };
+}
+
+function brokenCheck(cause: unknown): StateError {
+  return new StateError('WATCH_FAILED', 'The source can no longer be looked at while it is watched', {
+    hint: 'Scheduled backups go on. Restart the agent to watch again.',
+    details: { reason: errnoOf(cause) ?? String(cause) },
+    cause,
+  });
+}

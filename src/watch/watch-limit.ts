@@ -1,0 +1,64 @@
+/** What the system says when it cannot watch, in words that help. */
+import { watch } from 'node:fs';
+import { fsPath, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { errnoOf, StateError } from '../base/errors.ts';
+import { libc } from '../system/libc.ts';
+import { numberIn } from './event-pressure.ts';
+
+const WATCHES = 'fs.inotify.max_user_watches';
+const INSTANCES = 'fs.inotify.max_user_instances';
+const LEAST_WATCHES = 524_288;
+const LEAST_INSTANCES = 512;
+
+/** The error for a source that cannot be watched, from what the native watcher says. */
+export function watchError(root: ByteString, cause: unknown): StateError {
+  const said = cause instanceof Error ? cause.message : String(cause);
+  if (said.includes('No space left on device')) return watchLimit(root, WATCHES, LEAST_WATCHES, cause);
+  if (said.includes('Too many open files')) return watchLimit(root, INSTANCES, LEAST_INSTANCES, cause);
+  return new StateError('WATCH_FAILED', `Changes in ${textOfBytes(root)} cannot be watched: ${said}`, {
+    hint: 'Scheduled backups go on and look at every file. It is tried again every hour.',
+    cause,
+  });
+}
+
+function watchLimit(root: ByteString, setting: string, least: number, cause: unknown): StateError {
+  const now = numberIn(`/proc/sys/${setting.replaceAll('.', '/')}`);
+  const wanted = Math.max(least, (now ?? 0) * 2);
+  const what = setting === WATCHES ? 'directories' : 'programs';
+  return new StateError(
+    'WATCH_LIMIT',
+    `${textOfBytes(root)} cannot be watched: the system does not let this user watch more ${what}`,
+    {
+      hint:
+        `Scheduled backups go on and look at every file. To raise the limit, run: sudo sysctl -w ${setting}=${wanted} ` +
+        `(and write "${setting}=${wanted}" to /etc/sysctl.d/60-holdfast.conf to keep it after a restart). ` +
+        'It is tried again every hour.',
+      details: { setting, wanted, ...(now === undefined ? {} : { now }) },
+      cause,
+    },
+  );
+}
+
+export function isWatchLimit(error: unknown): boolean {
+  return error instanceof StateError && error.code === 'WATCH_LIMIT';
+}
+
+/** Whether one more directory can be watched: the native watcher does not say when it fails to. @throws {StateError} */
+export function tryToWatch(root: ByteString, path: ByteString): void {
+  try {
+    watch(fsPath(path), { persistent: false }).close();
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'ENOSPC') throw watchError(root, new Error('No space left on device', { cause: error }));
+    if (code === undefined) throw error;
+  }
+}
+
+/** Whether the system lets this user open one more queue of events. The native watcher waits for ever when not. */
+export function canOpenQueue(): boolean {
+  if (libc?.platform.system !== 'linux') return true;
+  const fd = libc.bind('inotify_init1', 'int', ['int'])(libc.platform.O_CLOEXEC);
+  if (fd < 0) return false;
+  libc.bind('close', 'int', ['int'])(fd);
+  return true;
+}

@@ -1,0 +1,82 @@
+import type { ErrorObject } from 'ajv';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { createValidatorCompiler, validationError, type RequestPart } from '../../../src/api/validation.ts';
+
+const compile = createValidatorCompiler();
+
+const schema = Type.Object(
+  {
+    name: Type.String({ minLength: 2 }),
+    size: Type.Integer({ minimum: 1, default: 7 }),
+    kind: Type.Optional(Type.Enum(['one', 'two'])),
+    inner: Type.Optional(Type.Object({ 'a/b~c': Type.Boolean() }, { additionalProperties: false })),
+    list: Type.Optional(Type.Array(Type.String(), { maxItems: 2 })),
+    when: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  { additionalProperties: false },
+);
+
+function check(data: unknown, part: RequestPart = 'body') {
+  const validate = compile(schema, part);
+  if (validate(data) === true) return undefined;
+  const { code, message, details } = validationError(validate.errors as ErrorObject[], part);
+  return { code, message, details };
+}
+
+describe('what is wrong with a request', () => {
+  test('an unknown field comes before a missing one, that before a wrong one', () => {
+    expect(check({ nmae: 'xy', size: 'x' })).toMatchObject({
+      code: 'UNKNOWN_FIELD',
+      details: { did_you_mean: 'name' },
+    });
+    expect(check({ size: 'x' })).toMatchObject({ code: 'MISSING_FIELD', details: { field: 'name' } });
+    expect(check({ name: 'x', size: 0 })).toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: {
+        field: 'name',
+        problems: [
+          { field: 'name', message: 'must NOT have fewer than 2 characters' },
+          { field: 'size', message: 'must be >= 1' },
+        ],
+      },
+    });
+  });
+
+  test('is named by its whole path', () => {
+    expect(check({ name: 'xy', inner: { x: 1 } })?.details).toEqual({ field: 'inner.x' });
+    expect(check({ name: 'xy', inner: {} })?.details).toEqual({ field: 'inner.a/b~c' });
+    expect(check({ name: 'xy', inner: { 'a/b~c': 1 } })?.details).toMatchObject({ field: 'inner.a/b~c' });
+    expect(check({ name: 'xy', list: ['a', 1] })?.details).toMatchObject({ field: 'list.1' });
+  });
+
+  test('says which values there are', () => {
+    expect(check({ name: 'xy', kind: 'three' })?.message).toContain('must be one of one, two');
+    expect(check({ name: 'xy', when: 'yesterday' })?.details).toMatchObject({ field: 'when' });
+  });
+
+  test('does not repeat a whole megabyte of a name', () => {
+    const long = check({ name: 'xy', ['x'.repeat(100_000)]: 1 });
+    expect(JSON.stringify(long).length).toBeLessThan(1_000);
+  });
+
+  test('of a body that is no object is just that', () => {
+    for (const body of [null, [], 'x', 5]) {
+      expect(check(body)).toMatchObject({
+        code: 'INVALID_REQUEST',
+        message: expect.stringContaining('not a JSON object'),
+      });
+    }
+  });
+});
+
+test('defaults are filled in; text becomes numbers in queries and never in bodies', () => {
+  const body = { name: 'xy' };
+  expect(check(body)).toBeUndefined();
+  expect(body).toEqual({ name: 'xy', size: 7 });
+  expect(check({ name: 'xy', size: '5' })).toMatchObject({ code: 'INVALID_REQUEST' });
+  const query = { name: 'xy', size: '5' };
+  expect(check(query, 'querystring')).toBeUndefined();
+  expect(query).toEqual({ name: 'xy', size: 5 });
+  expect(check({ name: 5 }, 'body')).toMatchObject({ code: 'INVALID_REQUEST' });
+});

@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  allowWriteText,
+  installSteps,
+  layoutOf,
+  uninstallSteps,
+  type Scope,
+} from '../../../src/cli/install/plan.ts';
+import { shownStep } from '../../../src/cli/install/step.ts';
+import { fill, unitValue, unitWord, xmlText } from '../../../src/cli/install/template.ts';
+
+const env = { HOLDFAST_STATE_DIR: '/tmp/100% "state"', XDG_CONFIG_HOME: '/home/somebody/.config' };
+
+async function shownSteps(scope: Scope, platform: NodeJS.Platform, start = true): Promise<readonly string[]> {
+  const steps = await installSteps(layoutOf(scope, env, platform), { start, runtime: '/opt/node' });
+  return steps.map(shownStep);
+}
+
+async function written(scope: Scope, platform: NodeJS.Platform, ending: string): Promise<string> {
+  const steps = await installSteps(layoutOf(scope, env, platform), { start: true, runtime: '/opt/node' });
+  const found = steps.find((step) => step.kind === 'write' && step.path.endsWith(ending));
+  if (found?.kind !== 'write') throw new Error(`nothing writes ${ending}`);
+  return found.content;
+}
+
+describe('the steps of an installation', () => {
+  test('make the user before what belongs to it, and start at last', async () => {
+    expect(await shownSteps('system', 'linux')).toEqual([
+      'write /etc/sysusers.d/holdfast.conf',
+      'run systemd-sysusers /etc/sysusers.d/holdfast.conf',
+      'write /etc/holdfast/config.json',
+      'run chown holdfast:holdfast /etc/holdfast /etc/holdfast/config.json',
+      'run chmod 0755 /etc/holdfast',
+      'write /etc/systemd/system/holdfast.service',
+      'run systemctl daemon-reload',
+      'run systemctl enable holdfast.service',
+      'run systemctl restart holdfast.service',
+    ]);
+  });
+
+  test('start nothing when that was said', async () => {
+    expect(await shownSteps('user', 'linux', false)).toEqual([
+      'write /home/somebody/.config/systemd/user/holdfast.service',
+      'run systemctl --user daemon-reload',
+    ]);
+  });
+
+  test('leave no gap in any template', async () => {
+    const texts = [
+      await written('system', 'linux', '.service'),
+      await written('user', 'linux', '.service'),
+      await written('system', 'darwin', '.plist'),
+      await written('user', 'darwin', '.plist'),
+      await written('system', 'win32', '.xml'),
+    ];
+    for (const text of texts) {
+      expect(text).not.toMatch(/\{\{|Template/);
+      expect(text).toContain('/opt/node');
+    }
+  });
+
+  test('do not exist for a system that is not known', () => {
+    expect(() => layoutOf('system', env, 'aix')).toThrow('no such service');
+    expect(() => layoutOf('user', env, 'win32')).toThrow('no such service');
+  });
+});
+
+describe('values in templates', () => {
+  test('mean themselves in a unit', async () => {
+    expect(await written('user', 'linux', '.service')).toContain(
+      String.raw`Environment=HOLDFAST_STATE_DIR="/tmp/100%% \"state\""`,
+    );
+    expect(unitWord('/a $b')).toBe('"/a $$b"');
+    expect(unitValue('/a$b')).toBe('/a$b');
+  });
+
+  test('mean themselves in XML', async () => {
+    expect(xmlText(`<a b="&">`)).toBe('&lt;a b=&quot;&amp;&quot;&gt;');
+    expect(await written('user', 'darwin', '.plist')).toContain('100% &quot;state&quot;');
+  });
+
+  test('must all be there', () => {
+    expect(() => fill('{{NAME}}', {}, (value) => value)).toThrow('NAME');
+  });
+});
+
+describe('the steps of taking it away', () => {
+  test('keep settings and backups', () => {
+    const steps = uninstallSteps(layoutOf('system', env, 'linux'), false).map(shownStep);
+    expect(steps).toContain('remove /etc/systemd/system/holdfast.service');
+    expect(steps.filter((step) => /\/var\/lib|\/etc\/holdfast(?: |$)/.test(step))).toEqual([]);
+  });
+
+  test('delete both when asked to, at last', () => {
+    const steps = uninstallSteps(layoutOf('system', env, 'linux'), true).map(shownStep);
+    expect(steps.slice(-2)).toEqual([
+      'remove /var/lib/holdfast and all that is in it',
+      'remove /etc/holdfast and all that is in it',
+    ]);
+  });
+});
+
+describe('directories that the service may write to', () => {
+  test('are added once each', () => {
+    const first = allowWriteText('', '/mnt/one');
+    const second = allowWriteText(first, '/mnt/100% "two"');
+    expect(second.split('\n').slice(1)).toEqual([
+      '[Service]',
+      'ReadWritePaths="/mnt/one"',
+      String.raw`ReadWritePaths="/mnt/100%% \"two\""`,
+      '',
+    ]);
+    expect(allowWriteText(second, '/mnt/one')).toBe(second);
+  });
+});
+
+const canAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+describe.skipIf(!canAnalyze)('systemd', () => {
+  test.each(['system', 'user'] as const)('understands the %s unit', async (scope) => {
+    const directory = mkdtempSync(join(tmpdir(), 'holdfast-unit-'));
+    try {
+      const steps = await installSteps(layoutOf(scope, { HOLDFAST_STATE_DIR: '/tmp/a b' }, 'linux'), {
+        start: false,
+        runtime: process.execPath,
+      });
+      const unit = steps.find((step) => step.kind === 'write' && step.path.endsWith('.service'));
+      const file = join(directory, 'holdfast.service');
+      writeFileSync(file, unit?.kind === 'write' ? unit.content : '');
+      const verify = spawnSync('systemd-analyze', [`--${scope}`, 'verify', '--man=no', file], {
+        env: { ...process.env, XDG_RUNTIME_DIR: directory },
+        encoding: 'utf8',
+      });
+      expect(verify.stderr).toBe('');
+      expect(verify.status).toBe(0);
+      if (scope === 'user') return;
+      // Tenths of the exposure level: 25 is 2.5.
+      const rated = spawnSync('systemd-analyze', [
+        'security',
+        '--offline=yes',
+        '--threshold=25',
+        '--no-pager',
+        file,
+      ]);
+      expect(rated.status).toBe(0);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});

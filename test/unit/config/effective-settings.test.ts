@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { RequestError } from '../../../src/base/errors.ts';
+import { defaultSettings, defaultSource, findDestination } from '../../../src/config/effective-settings.ts';
+import { CONTEXT, load, problemsOf } from '../../support/config-place.ts';
+
+describe('settings', () => {
+  test('without any text are safe defaults with the embedded repository', () => {
+    const settings = defaultSettings(CONTEXT);
+    expect(load('{}').settings).toEqual(settings);
+    expect(settings).toMatchObject({
+      listen: { port: 7_390 },
+      plan: 'free_trial',
+      defaultDestination: 'default',
+      destinations: [{ name: 'default', url: '/state/repository', passphrase: null }],
+      sources: [],
+      retention: { keepDaily: 7, keepWeekly: 4, keepMonthly: 12, keepWithin: '2d', keepYearly: null },
+      maintenance: { prune: 'weekly', checkReadData: 0.05, jitterSeconds: 300 },
+    });
+  });
+
+  test('turn texts into numbers and resolve the home directory', () => {
+    const { settings } = load(`{
+      "sources": [{ "path": "~/Documents/", "exclude": { "largerThan": "1.5 GiB" }, "hooks": { "timeout": "90s" } }],
+      "destinations": { "nas": { "url": "~/nas", "passphrase": { "file": "~/pass" } } },
+      "bandwidth": [{ "from": "18:00" }, { "from": "08:00", "uploadLimit": "2 MiB" }],
+      "restore": { "allowedRoots": ["~", "/srv/../data"] },
+      "maintenance": { "jitter": "0", "checkReadData": "12.5%" }
+    }`);
+    expect(settings.sources[0]).toMatchObject({
+      path: '/home/anna/Documents',
+      destination: 'default',
+      schedule: 'every 4h',
+      watch: true,
+      exclude: { largerThan: 1_610_612_736, caches: true, ifPresent: ['.nobackup'] },
+      hooks: { before: null, after: null, timeoutSeconds: 90, onFailure: 'fail' },
+    });
+    expect(settings.destinations[1]).toEqual({
+      name: 'nas',
+      url: '/home/anna/nas',
+      passphrase: { file: '~/pass' },
+    });
+    expect(settings.bandwidth).toEqual([
+      { from: '08:00', uploadLimit: 2_097_152 },
+      { from: '18:00', uploadLimit: null },
+    ]);
+    expect(settings.restore.allowedRoots).toEqual(['/home/anna', '/data']);
+    expect(settings.maintenance).toMatchObject({ jitterSeconds: 0, checkReadData: 0.125 });
+  });
+
+  test('have no other names than the type says', () => {
+    const { settings } = load('{"$schema": "x", "version": 1, "sources": [{"path": "/a"}]}');
+    expect(Object.keys(settings).sort()).toEqual(
+      [
+        'bandwidth',
+        'conditions',
+        'defaultDestination',
+        'destinations',
+        'listen',
+        'log',
+        'maintenance',
+        'notices',
+        'plan',
+        'requireEncryption',
+        'restore',
+        'retention',
+        'sources',
+        'timeZone',
+      ].sort(),
+    );
+    expect(Object.keys(settings.sources[0]?.hooks ?? {}).sort()).toEqual([
+      'after',
+      'before',
+      'onFailure',
+      'timeoutSeconds',
+    ]);
+  });
+
+  test('give a source that is not configured every default', () => {
+    const { settings } = load('{"destinations": {"nas": {"url": "/mnt"}}, "defaultDestination": "nas"}');
+    expect(defaultSource('/tmp/x', settings, CONTEXT)).toMatchObject({
+      path: '/tmp/x',
+      destination: 'nas',
+      encryption: true,
+    });
+  });
+
+  test('ask the destinations and the scheduler about what only they know', () => {
+    const refuse =
+      (wrong: string, what: string) =>
+      (asked: string): void => {
+        if (asked === wrong) throw new RequestError('X', `${what} is refused.`, { hint: 'Do not.' });
+      };
+    const text =
+      '{"destinations": {"n": {"url": "ftp://x"}}, "sources": [{"path": "/a", "schedule": "0 0 31 2 *"}]}';
+    expect(load(text).settings.sources).toHaveLength(1);
+    const context = {
+      ...CONTEXT,
+      checkLocation: refuse('ftp://x', 'It'),
+      checkSchedule: refuse('0 0 31 2 *', 'This'),
+    };
+    expect(problemsOf(text, context).map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      'destinations.n.url: It is refused',
+      'sources[0].schedule: This is refused',
+    ]);
+  });
+});
+
+describe('the name of a destination', () => {
+  const nas = '"destinations": {"nas": {"url": "/mnt"}, "far": {"url": "s3://bucket"}}';
+
+  test('is what was configured, or else default and cloud', () => {
+    const { settings } = load(
+      `{${nas}, "defaultDestination": "nas", "sources": [{"path": "/a", "destination": "default"}]}`,
+    );
+    expect(settings.destinations.map(({ name }) => name)).toEqual(['nas', 'far']);
+    expect(settings.sources[0]?.destination).toBe('nas');
+    expect(findDestination(settings, 'default')?.name).toBe('nas');
+    expect(findDestination(settings, 'cloud')?.name).toBe('far');
+    expect(findDestination(settings, 'far')?.name).toBe('far');
+    expect(findDestination(settings, 'other')).toBeUndefined();
+  });
+
+  test('default means the embedded repository until another one is chosen', () => {
+    const { settings } = load(`{${nas}}`);
+    expect(findDestination(settings, 'default')?.url).toBe('/state/repository');
+    expect(findDestination(defaultSettings(CONTEXT), 'cloud')).toBeUndefined();
+    const own = load('{"destinations": {"default": {"url": "/mnt/own"}}}').settings;
+    expect(own.destinations).toEqual([{ name: 'default', url: '/mnt/own', passphrase: null }]);
+  });
+});

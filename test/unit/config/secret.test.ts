@@ -1,0 +1,145 @@
+import { chmod, chown, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Secret, resolveSecret, type SecretContext } from '../../../src/config/secret.ts';
+import type { SecretReference } from '../../../src/config/settings.ts';
+import { openConfigPlace } from '../../support/config-place.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const context: SecretContext = {
+  env: { PATH: '/usr/bin:/bin', TOKEN: 'from env' },
+  home: '/home/anna',
+  clock: systemClock,
+};
+
+async function found(reference: SecretReference, changes: Partial<SecretContext> = {}): Promise<string> {
+  const secret = await resolveSecret(reference, { ...context, ...changes }, new AbortController().signal);
+  return secret.reveal();
+}
+
+describe('a secret in memory', () => {
+  test('is shown nowhere by accident', () => {
+    const secret = new Secret('hunter2');
+    const said = [
+      String(secret),
+      secret.toString(),
+      JSON.stringify({ secret }),
+      inspect(secret),
+      inspect({ deep: { secret } }, { showHidden: true, depth: 9 }),
+      Object.keys(secret).join(),
+      inspect(new Error('x', { cause: secret })),
+    ].join(' ');
+    expect(said).toContain('[secret]');
+    expect(said).not.toContain('hunter2');
+    expect(secret.reveal()).toBe('hunter2');
+  });
+});
+
+describe('a secret by reference', () => {
+  test('is read from a private file, also in the home directory and behind a link', async () => {
+    await using place = await openConfigPlace();
+    const file = join(place.directory, 'pass');
+    await writeFile(file, 'from file\n', { mode: 0o600 });
+    expect(await found({ file })).toBe('from file');
+    expect(await found({ file: '~/pass' }, { home: place.directory })).toBe('from file');
+    await symlink(file, join(place.directory, 'link'));
+    expect(await found({ file: join(place.directory, 'link') })).toBe('from file');
+  });
+
+  test.each([0o640, 0o604, 0o660, 0o666])(
+    'is refused from a file with mode %o, with the command that helps',
+    async (mode) => {
+      await using place = await openConfigPlace();
+      const file = join(place.directory, 'pass');
+      await writeFile(file, 'x');
+      await chmod(file, mode);
+      await expect(found({ file })).rejects.toMatchObject({
+        code: 'SECRET_UNSAFE',
+        message: `The secret file ${file} is open to other users (mode 0${mode.toString(8)})`,
+        hint: `Run: chmod 600 ${file}`,
+      });
+    },
+  );
+
+  test.runIf(process.getuid?.() === 0)('is refused from a file of somebody else', async () => {
+    await using place = await openConfigPlace();
+    const file = join(place.directory, 'pass');
+    await writeFile(file, 'x', { mode: 0o600 });
+    await chown(file, 12_345, 12_345);
+    await expect(found({ file })).rejects.toMatchObject({ code: 'SECRET_UNSAFE' });
+  });
+
+  test('is refused when the file is absent, empty, a directory, or no text', async () => {
+    await using place = await openConfigPlace();
+    const file = join(place.directory, 'pass');
+    await expect(found({ file })).rejects.toMatchObject({
+      code: 'SECRET_UNAVAILABLE',
+      message: expect.stringContaining('ENOENT'),
+    });
+    await writeFile(file, '\n', { mode: 0o600 });
+    await expect(found({ file })).rejects.toThrow('is empty');
+    await writeFile(file, 'a\0b', { mode: 0o600 });
+    await expect(found({ file })).rejects.toThrow('zero character');
+    await writeFile(file, 'x'.repeat(65_537), { mode: 0o600 });
+    await expect(found({ file })).rejects.toThrow('larger than 64 KiB');
+    await mkdir(join(place.directory, 'd'), { mode: 0o700 });
+    await expect(found({ file: join(place.directory, 'd') })).rejects.toMatchObject({
+      code: 'SECRET_UNAVAILABLE',
+    });
+  });
+
+  test('is taken from the environment that was handed in, and from nowhere else', async () => {
+    expect(await found({ env: 'TOKEN' })).toBe('from env');
+    await expect(found({ env: 'HOME' })).rejects.toThrow(
+      'The environment variable HOME for a secret is not set',
+    );
+  });
+
+  test('is printed by a command, whose failure never shows what it printed', async () => {
+    expect(await found({ command: 'echo from command' })).toBe('from command');
+    await expect(found({ command: 'echo hunter2; exit 3' })).rejects.toThrow(
+      'The command for a secret failed (exit code 3)',
+    );
+    await expect(found({ command: 'kill -9 $$' })).rejects.toThrow('(SIGKILL)');
+    await expect(found({ command: 'true' })).rejects.toThrow('is empty');
+    await expect(found({ command: 'head -c 70000 /dev/zero | tr "\\0" x' })).rejects.toThrow(
+      'more than 64 KiB',
+    );
+    expect(await found({ command: 'cat; echo asked nothing' })).toBe('asked nothing');
+  });
+
+  test('is given up when the command takes too long, and what the command started ends', async () => {
+    await using place = await openConfigPlace();
+    const mark = join(place.directory, 'mark');
+    const clock = manualClock();
+    const asked = found({ command: `(sleep 0.4; echo late > ${mark}) & sleep 60` }, { clock });
+    const refused = expect(asked).rejects.toThrow('took longer than 30 seconds');
+    await delay(100);
+    await clock.advance(30_000);
+    await refused;
+    await delay(600);
+    await expect(found({ file: mark })).rejects.toThrow('ENOENT');
+  });
+
+  test('is not waited for after an abort', async () => {
+    const controller = new AbortController();
+    const asked = resolveSecret({ command: 'sleep 60' }, context, controller.signal);
+    const refused = expect(asked).rejects.toMatchObject({ name: 'AbortError' });
+    await delay(50);
+    controller.abort();
+    await refused;
+  });
+
+  test('is a credential of systemd, whatever the mode of its file', async () => {
+    await using place = await openConfigPlace();
+    await writeFile(join(place.directory, 'pass'), 'from systemd', { mode: 0o440 });
+    const env = { CREDENTIALS_DIRECTORY: place.directory };
+    expect(await found({ credential: 'pass' }, { env })).toBe('from systemd');
+    await expect(found({ credential: 'pass' })).rejects.toThrow('systemd gave none');
+    await expect(found({ credential: 'other' }, { env })).rejects.toThrow('ENOENT');
+    await expect(found({ credential: '../pass' }, { env })).rejects.toThrow('not the name of a credential');
+  });
+});

@@ -1,0 +1,138 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { databaseSite, type DatabaseSite } from './open-database.ts';
+
+const WINDOW = 60_000;
+let site: DatabaseSite;
+
+beforeEach(() => {
+  site = databaseSite();
+});
+afterEach(() => {
+  site.remove();
+});
+
+describe('the rate log', () => {
+  it('accepts as many as the limit, says what is left, and when the next one is', () => {
+    const { rateLog } = site.reopen();
+    const at = 1_000_000;
+    expect(rateLog.look('key', 2, WINDOW, at)).toEqual({
+      accepted: true,
+      remaining: 2,
+      resetAtMs: at,
+      retryAfterMs: 0,
+    });
+    expect(rateLog.tryAccept('key', 2, WINDOW, at)).toEqual({
+      accepted: true,
+      remaining: 1,
+      resetAtMs: at + WINDOW,
+      retryAfterMs: 0,
+    });
+    expect(rateLog.tryAccept('key', 2, WINDOW, at + 10)).toMatchObject({ accepted: true, remaining: 0 });
+    expect(rateLog.tryAccept('key', 2, WINDOW, at + 20)).toEqual({
+      accepted: false,
+      remaining: 0,
+      resetAtMs: at + WINDOW,
+      retryAfterMs: WINDOW - 20,
+    });
+    expect(rateLog.tryAccept('other', 2, WINDOW, at + 20)).toMatchObject({ accepted: true });
+  });
+
+  it('counts refused requests as nothing', () => {
+    const { rateLog } = site.reopen();
+    for (let at = 1; at <= 50; at += 1) rateLog.tryAccept('key', 1, WINDOW, at);
+    expect(rateLog.tryAccept('key', 1, WINDOW, 1 + WINDOW)).toMatchObject({ accepted: true });
+  });
+
+  it('applies a lower limit at once to what was accepted before', () => {
+    const { rateLog } = site.reopen();
+    for (let at = 1; at <= 5; at += 1) rateLog.tryAccept('key', 10, WINDOW, at * 1_000);
+    const verdict = rateLog.tryAccept('key', 2, WINDOW, 6_000);
+    // Three more have to leave the window before it holds fewer than two: those of 1, 2, 3 and 4 seconds.
+    expect(verdict).toEqual({
+      accepted: false,
+      remaining: 0,
+      resetAtMs: 4_000 + WINDOW,
+      retryAfterMs: WINDOW - 2_000,
+    });
+    expect(rateLog.look('key', 2, WINDOW, 3_999 + WINDOW)).toMatchObject({ accepted: false });
+    expect(rateLog.look('key', 2, WINDOW, 4_000 + WINDOW)).toMatchObject({ accepted: true });
+  });
+
+  it('accepts nothing when the limit is none', () => {
+    const verdict = site.reopen().rateLog.tryAccept('key', 0, WINDOW, 5);
+    expect(verdict).toMatchObject({ accepted: false, remaining: 0, retryAfterMs: WINDOW });
+  });
+
+  it('opens again one window after a clock was set back from years ahead', () => {
+    const { rateLog } = site.reopen();
+    const now = 1_000_000;
+    rateLog.tryAccept('key', 1, WINDOW, now + 10 * 365 * 86_400_000);
+    expect(rateLog.tryAccept('key', 1, WINDOW, now)).toMatchObject({ accepted: false, retryAfterMs: WINDOW });
+    expect(rateLog.tryAccept('key', 1, WINDOW, now + WINDOW)).toMatchObject({ accepted: true });
+  });
+
+  it('decides as a plain list of the accepted times does, restarts or not', () => {
+    const step = fc.record({
+      waitMs: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: WINDOW })),
+      bucket: fc.constantFrom('a', 'b'),
+      restart: fc.boolean(),
+    });
+    const round = fc.record({
+      limit: fc.integer({ min: 1, max: 4 }),
+      steps: fc.array(step, { maxLength: 25 }),
+    });
+    let rounds = 0;
+    fc.assert(
+      fc.property(round, ({ limit, steps }) => {
+        rounds += 1;
+        let [now, { rateLog }] = [1_000_000_000, site.reopen()];
+        const accepted: { bucket: string; at: number }[] = [];
+        for (const [index, { waitMs, bucket, restart }] of steps.entries()) {
+          now += waitMs;
+          if (restart && index % 8 === 0) ({ rateLog } = site.reopen());
+          const name = `${bucket} ${rounds}`;
+          const inWindow = accepted.filter((one) => one.bucket === bucket && one.at > now - WINDOW);
+          const verdict = rateLog.tryAccept(name, limit, WINDOW, now);
+          expect(verdict.accepted).toBe(inWindow.length < limit);
+          if (verdict.accepted) accepted.push({ bucket, at: now });
+          expect(verdict.remaining).toBe(Math.max(0, limit - inWindow.length - 1));
+          if (verdict.accepted) continue;
+          expect(rateLog.look(name, limit, WINDOW, now + verdict.retryAfterMs).accepted).toBe(true);
+          expect(rateLog.look(name, limit, WINDOW, now + verdict.retryAfterMs - 1).accepted).toBe(false);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('never accepts more than the limit in a window of true time when the clock is set back', () => {
+    const step = fc.record({
+      waitMs: fc.integer({ min: 0, max: WINDOW / 2 }),
+      setBackMs: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 3 * WINDOW })),
+      restart: fc.boolean(),
+    });
+    const round = fc.record({
+      limit: fc.integer({ min: 1, max: 3 }),
+      steps: fc.array(step, { maxLength: 25 }),
+    });
+    let rounds = 0;
+    fc.assert(
+      fc.property(round, ({ limit, steps }) => {
+        rounds += 1;
+        let [trueMs, offsetMs, { rateLog }] = [1_000_000_000, 0, site.reopen()];
+        const accepted: number[] = [];
+        for (const [index, { waitMs, setBackMs, restart }] of steps.entries()) {
+          trueMs += waitMs;
+          offsetMs -= setBackMs;
+          if (restart && index % 8 === 0) ({ rateLog } = site.reopen());
+          if (rateLog.tryAccept(`${rounds}`, limit, WINDOW, trueMs + offsetMs).accepted)
+            accepted.push(trueMs);
+          const inWindow = accepted.filter((at) => at > trueMs - WINDOW);
+          expect(inWindow.length).toBeLessThanOrEqual(limit);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

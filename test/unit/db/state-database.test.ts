@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MIGRATIONS } from '../../../src/db/migrate.ts';
+import { databaseSite, type DatabaseSite } from './open-database.ts';
+
+let site: DatabaseSite;
+
+beforeEach(() => {
+  site = databaseSite();
+});
+afterEach(() => {
+  site.remove();
+});
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+describe('the state database', () => {
+  it('is for its owner alone, with everything beside it', () => {
+    site.reopen().settings.set('a', 'b');
+    const files = readdirSync(site.directory);
+    expect(files.sort()).toEqual(['state.db', 'state.db-shm', 'state.db-wal']);
+    for (const file of files) expect(modeOf(join(site.directory, file))).toBe(0o600);
+  });
+
+  it('is refused when others can read it, with what to do', () => {
+    site.reopen();
+    chmodSync(site.path, 0o644);
+    expect(() => site.reopen()).toThrow(
+      expect.objectContaining({ code: 'STATE_NOT_PRIVATE', hint: expect.stringContaining('chmod 600') }),
+    );
+    chmodSync(site.path, 0o600);
+    chmodSync(site.directory, 0o777);
+    expect(() => site.reopen()).toThrow(expect.objectContaining({ code: 'STATE_NOT_PRIVATE' }));
+    chmodSync(site.directory, 0o700);
+  });
+
+  it('is refused when it is a link', () => {
+    site.reopen();
+    site.reopen().close();
+    renameSync(site.path, join(site.directory, 'elsewhere.db'));
+    symlinkSync('elsewhere.db', site.path);
+    expect(() => site.reopen()).toThrow(
+      expect.objectContaining({ code: 'READ_ERROR', hint: expect.stringContaining('symbolic link') }),
+    );
+  });
+
+  it.each([
+    [
+      'overwritten',
+      (path: string) => writeFileSync(path, 'not a database, but long enough to be looked at'.repeat(99)),
+    ],
+    ['cut short', (path: string) => truncateSync(path, 10_000)],
+    [
+      'changed in the middle',
+      (path: string) => {
+        const bytes = readFileSync(path);
+        bytes.fill(0xff, 4_096, bytes.length);
+        writeFileSync(path, bytes);
+      },
+    ],
+  ])('is set aside when it was %s', (_how, damage) => {
+    const database = site.reopen();
+    database.settings.set('a', 'b');
+    database.close();
+    damage(site.path);
+    const next = site.reopen();
+    expect(next.setAside).toMatch(/state\.db\.damaged-2023-11-14T22-13-20-000Z$/);
+    expect(existsSync(next.setAside ?? '')).toBe(true);
+    expect(next.fresh).toBe(true);
+    expect(next.settings.get('a')).toBeUndefined();
+    next.settings.set('a', 'c');
+    expect(site.reopen()).toMatchObject({ setAside: null, fresh: false });
+  });
+
+  it('undoes a transaction that fails', () => {
+    const database = site.reopen();
+    expect(() =>
+      database.transaction(() => {
+        database.settings.set('a', 'b');
+        throw new Error('no');
+      }),
+    ).toThrow('no');
+    expect(database.settings.get('a')).toBeUndefined();
+  });
+
+  it('forgets what is past keeping', () => {
+    const database = site.reopen();
+    database.events.append({ kind: 'status', jobId: null, at: 0, data: {} });
+    database.prune();
+    expect(database.events.after(0, undefined, 1)).toEqual([]);
+  });
+});
+
+describe('migrations', () => {
+  const more = [...MIGRATIONS, "INSERT INTO settings VALUES ('second', 'yes')"];
+
+  it('are never changed once they were released', () => {
+    const hashes = MIGRATIONS.map((sql) => createHash('sha256').update(sql).digest('hex').slice(0, 16));
+    expect(hashes).toEqual(['1e98bec4dfb681b8']);
+  });
+
+  it('bring an existing database up to date, after a copy of it was made', () => {
+    site.reopen().settings.set('mine', '1');
+    const database = site.reopen(more);
+    expect(database.settings.get('second')).toBe('yes');
+    expect(database.settings.get('mine')).toBe('1');
+    database.close();
+    const copy = `${site.path}.before-${more.length}`;
+    expect(modeOf(copy)).toBe(0o600);
+    renameSync(copy, site.path);
+    const before = site.reopen();
+    expect(before.settings.get('mine')).toBe('1');
+    expect(before.settings.get('second')).toBeUndefined();
+  });
+
+  it('copy nothing when there was nothing', () => {
+    site.reopen(more);
+    expect(readdirSync(site.directory).filter((name) => name.includes('before'))).toEqual([]);
+  });
+
+  it('leave everything as it was when one fails, and run again', () => {
+    site.reopen().settings.set('mine', '1');
+    const broken = [...more, "INSERT INTO settings VALUES ('third', 'x'); INSERT INTO nowhere VALUES (1)"];
+    expect(() => site.reopen(broken)).toThrow(expect.objectContaining({ code: 'MIGRATION_FAILED' }));
+    const database = site.reopen([...more, "INSERT INTO settings VALUES ('third', 'y')"]);
+    expect(database.settings.get('third')).toBe('y');
+    expect(database.settings.get('mine')).toBe('1');
+  });
+
+  it('of a newer program are refused', () => {
+    site.reopen(more);
+    expect(() => site.reopen()).toThrow(
+      expect.objectContaining({ code: 'NEWER_STATE', hint: expect.stringContaining('Install a newer') }),
+    );
+    expect(site.reopen(more).setAside).toBeNull();
+  });
+});

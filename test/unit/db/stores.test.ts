@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EVENTS_COUNT, EVENTS_MS } from '../../../src/db/events.ts';
+import { IDEMPOTENCY_MS } from '../../../src/db/idempotency.ts';
+import { databaseSite, type DatabaseSite } from './open-database.ts';
+
+let site: DatabaseSite;
+
+beforeEach(() => {
+  site = databaseSite();
+});
+afterEach(() => {
+  site.remove();
+});
+
+describe('credentials', () => {
+  const added = { apiKey: 'hfk_1', name: 'laptop', secretHash: Buffer.from('hash'), createdAt: 5 };
+
+  it('are kept, with when they were used', () => {
+    site.reopen().credentials.add(added);
+    const { credentials } = site.reopen();
+    credentials.used('hfk_1', 9);
+    const kept = { ...added, generation: 1, lastUsedAt: 9, revokedAt: null };
+    expect(credentials.find('hfk_1')).toEqual(kept);
+    expect(credentials.list()).toEqual([kept]);
+    expect(credentials.find('hfk_2')).toBeUndefined();
+  });
+
+  it('begin a new generation with each new secret, until they are revoked', () => {
+    const { credentials } = site.reopen();
+    credentials.add(added);
+    expect(credentials.rotate('hfk_1', Buffer.from('new'))).toMatchObject({ generation: 2 });
+    expect(credentials.revoke('hfk_1', 20)).toBe(true);
+    expect(credentials.revoke('hfk_1', 30)).toBe(false);
+    expect(credentials.rotate('hfk_1', Buffer.from('newer'))).toBeUndefined();
+    expect(credentials.find('hfk_1')).toMatchObject({ revokedAt: 20, secretHash: Buffer.from('new') });
+  });
+
+  it('do not take the place of one another', () => {
+    const { credentials } = site.reopen();
+    credentials.add(added);
+    expect(() => credentials.add({ ...added, name: 'other' })).toThrow('UNIQUE');
+    expect(credentials.find('hfk_1')).toMatchObject({ name: 'laptop' });
+  });
+
+  it('are not changed when the change cannot be told', () => {
+    const database = site.reopen();
+    database.credentials.add(added);
+    database.onDurable(() => {
+      throw new Error('the journal is full');
+    });
+    expect(() => database.credentials.revoke('hfk_1', 20)).toThrow('the journal is full');
+    expect(database.credentials.find('hfk_1')).toMatchObject({ revokedAt: null });
+  });
+
+  it('stay revoked when an older record of them comes back', () => {
+    const database = site.reopen();
+    database.credentials.add(added);
+    const [before] = [...database.durable()];
+    database.credentials.revoke('hfk_1', 20);
+    if (before?.kind !== 'credential') throw new Error('no record of the credential');
+    database.restore(before);
+    expect(database.credentials.find('hfk_1')).toMatchObject({ revokedAt: 20 });
+  });
+});
+
+describe('idempotency keys', () => {
+  const key = { key: 'k', route: 'POST /backup', caller: 'hfk_1' };
+  const response = { status: 202, headers: { location: '/v1/backup/bkp_1' }, body: '{"success":true}' };
+
+  it('give the answer of the first request again for a day', () => {
+    const { idempotency } = site.reopen();
+    expect(idempotency.begin(key, 'body', 0)).toEqual({ kind: 'new' });
+    expect(idempotency.begin(key, 'body', 1)).toEqual({ kind: 'running' });
+    expect(idempotency.begin(key, 'another', 1)).toEqual({ kind: 'reused' });
+    idempotency.finish(key, response);
+    expect(idempotency.begin(key, 'body', IDEMPOTENCY_MS - 1)).toEqual({ kind: 'done', response });
+    expect(idempotency.begin(key, 'body', IDEMPOTENCY_MS)).toEqual({ kind: 'new' });
+  });
+
+  it('belong to one caller and one route', () => {
+    const { idempotency } = site.reopen();
+    idempotency.begin(key, 'body', 0);
+    expect(idempotency.begin({ ...key, caller: 'hfk_2' }, 'body', 0)).toEqual({ kind: 'new' });
+    expect(idempotency.begin({ ...key, route: 'POST /restore' }, 'body', 0)).toEqual({ kind: 'new' });
+  });
+
+  it('are free again when the request came to nothing, or the agent ended before it was answered', () => {
+    const { idempotency } = site.reopen();
+    idempotency.begin(key, 'body', 0);
+    idempotency.abandon(key);
+    expect(idempotency.begin(key, 'other', 0)).toEqual({ kind: 'new' });
+    expect(site.reopen().idempotency.begin(key, 'third', 0)).toEqual({ kind: 'new' });
+  });
+
+  it('outlive a restart once they are answered, and are forgotten after a day', () => {
+    const first = site.reopen().idempotency;
+    first.begin(key, 'body', 0);
+    first.finish(key, response);
+    const { idempotency } = site.reopen();
+    expect(idempotency.begin(key, 'body', 10)).toEqual({ kind: 'done', response });
+    idempotency.prune(IDEMPOTENCY_MS);
+    expect(idempotency.begin(key, 'other', 10)).toEqual({ kind: 'new' });
+  });
+});
+
+describe('events', () => {
+  const status = { kind: 'status' as const, jobId: null, data: { paused: true } };
+
+  it('have ids that rise across restarts', () => {
+    const first = site.reopen().events.append({ ...status, at: 1 });
+    const { events } = site.reopen();
+    const second = events.append({ ...status, at: 2 });
+    expect(second.id).toBeGreaterThan(first.id);
+    expect(events.after(first.id, undefined, 10)).toEqual([second]);
+    expect(events.latestId()).toBe(second.id);
+  });
+
+  it('go on above a floor, and never below what they had reached', () => {
+    const { events } = site.reopen();
+    events.startAbove(1_000);
+    expect(events.append({ ...status, at: 1 }).id).toBe(1_001);
+    events.startAbove(5);
+    expect(events.append({ ...status, at: 1 }).id).toBe(1_002);
+  });
+
+  it('of progress make room for the next one of the same job', () => {
+    const { events } = site.reopen();
+    const update = { kind: 'job.updated' as const, at: 1, passing: true };
+    events.append({ ...update, jobId: 'bkp_1', data: { percent: 1 } });
+    events.append({ ...update, jobId: 'bkp_2', data: { percent: 5 } });
+    events.append({ ...update, jobId: 'bkp_1', data: { percent: 2 } });
+    expect(events.after(0, undefined, 10).map(({ data }) => data['percent'])).toEqual([5, 2]);
+    expect(events.after(0, 'bkp_1', 10)).toHaveLength(1);
+  });
+
+  it('are kept for a week', () => {
+    const { events } = site.reopen();
+    events.append({ ...status, at: 1 });
+    events.append({ ...status, at: EVENTS_MS });
+    events.prune(EVENTS_MS + 2);
+    expect(events.after(0, undefined, 10).map(({ at }) => at)).toEqual([EVENTS_MS]);
+    // Not the last one, so that its id does not come again.
+    expect(events.append({ ...status, at: 3 }).id).toBe(3);
+  });
+
+  it('are kept up to a number', () => {
+    const database = site.reopen();
+    database.transaction(() => {
+      for (let count = 0; count < EVENTS_COUNT + 50; count += 1) database.events.append({ ...status, at: 1 });
+    });
+    database.events.prune(1);
+    expect(database.events.after(0, undefined, 1)[0]?.id).toBe(51);
+  });
+});
+
+describe('the smaller stores', () => {
+  it('keep when schedules ran', () => {
+    site.reopen().schedules.set('/home daily', { lastRun: null, nextRun: 7 });
+    const { schedules } = site.reopen();
+    expect(schedules.get('/home daily')).toEqual({ lastRun: null, nextRun: 7 });
+    schedules.set('/home daily', { lastRun: 7, nextRun: 9 });
+    expect([...schedules.all()]).toEqual([['/home daily', { lastRun: 7, nextRun: 9 }]]);
+    schedules.remove('/home daily');
+    expect(schedules.get('/home daily')).toBeUndefined();
+  });
+
+  it('keep settings and repositories, and tell of what changed', () => {
+    const database = site.reopen();
+    const told: unknown[] = [];
+    database.onDurable((record) => told.push(record));
+    database.settings.set('pause', 'x');
+    database.settings.set('pause', 'x');
+    database.settings.set('pause', undefined);
+    database.repositories.set({ url: 'file:///mnt', repositoryId: 'r1', since: 4 });
+    expect(told).toEqual([
+      { kind: 'setting', key: 'pause', value: 'x' },
+      { kind: 'setting', key: 'pause', value: null },
+      { kind: 'repository', url: 'file:///mnt', repositoryId: 'r1', since: 4 },
+    ]);
+    const { settings, repositories } = site.reopen();
+    expect(settings.get('pause')).toBeUndefined();
+    expect(repositories.get('file:///mnt')).toEqual({ url: 'file:///mnt', repositoryId: 'r1', since: 4 });
+    expect(repositories.get('file:///other')).toBeUndefined();
+  });
+});

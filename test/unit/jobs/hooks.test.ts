@@ -1,0 +1,97 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { runHook, type HookResult, type HookRun } from '../../../src/jobs/hooks.ts';
+import { backupOf } from './runner-site.ts';
+
+let directory: string;
+let lines: string[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'holdfast-hooks-'));
+  lines = [];
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+async function run(
+  command: string,
+  change: Partial<HookRun> = {},
+  signal = new AbortController().signal,
+): Promise<HookResult> {
+  return await runHook(
+    {
+      command,
+      timeoutMs: 10_000,
+      environment: { PATH: '/usr/bin:/bin', HOLDFAST_PASSWORD: 'secret', OTHER: 'seen' },
+      job: { id: 'bkp_1', type: 'backup', spec: backupOf('/home'), status: 'running' },
+      onLine: (text) => lines.push(text),
+      ...change,
+    },
+    systemClock,
+    signal,
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie that nobody waits for is as good as gone.
+    return !readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
+
+describe('a hook', () => {
+  it('is told of the job, sees the environment but no secret of ours, and its output is kept', async () => {
+    const result = await run('env | grep -E "HOLDFAST|OTHER" | sort; echo trouble >&2');
+    expect(result).toEqual({ ok: true });
+    expect(lines.filter((line) => line !== 'trouble')).toEqual([
+      'HOLDFAST_JOB_ID=bkp_1',
+      'HOLDFAST_JOB_TYPE=backup',
+      'HOLDFAST_SOURCE=/home',
+      'HOLDFAST_STATUS=running',
+      'OTHER=seen',
+    ]);
+    expect(lines).toContain('trouble');
+  });
+
+  it('says how it failed', async () => {
+    expect(await run('exit 7')).toEqual({ ok: false, reason: 'ended with code 7' });
+    expect(await run('kill -TERM $$')).toEqual({ ok: false, reason: 'was ended by SIGTERM' });
+  });
+
+  it('is killed past its time with everything that it started, even what ignores being asked', async () => {
+    const pids = join(directory, 'pids');
+    const stubborn = `trap '' TERM; sleep 100 & echo $! >> ${pids}; echo $$ >> ${pids}; wait; sleep 100`;
+    const begun = systemClock.monotonic();
+    const result = await run(stubborn, { timeoutMs: 300 });
+    expect(result).toEqual({ ok: false, reason: 'took longer than 0 seconds' });
+    expect(systemClock.monotonic() - begun).toBeLessThan(8_000);
+    const started = readFileSync(pids, 'latin1').trim().split('\n').map(Number);
+    expect(started).toHaveLength(2);
+    expect(started.filter(isAlive)).toEqual([]);
+  });
+
+  it('is stopped by the signal', async () => {
+    const stop = new AbortController();
+    const file = join(directory, 'begun');
+    const result = run(`touch ${file}; sleep 100`, {}, stop.signal);
+    while (!existsSync(file)) await delay(5);
+    stop.abort();
+    expect(await result).toEqual({ ok: false, reason: 'was stopped' });
+    expect(await run('echo never', {}, stop.signal)).toEqual({ ok: false, reason: 'was not run' });
+    expect(lines).toEqual([]);
+  });
+
+  it('may leave something running, which is not waited for', async () => {
+    const begun = systemClock.monotonic();
+    expect(await run('sleep 3 & echo done')).toEqual({ ok: true });
+    expect(systemClock.monotonic() - begun).toBeLessThan(2_000);
+    expect(lines).toEqual(['done']);
+  });
+});

@@ -1,0 +1,446 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { StateError } from '../../../src/base/errors.ts';
+import type { Job } from '../../../src/jobs/job.ts';
+import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
+import type { RunnerSetup } from '../../../src/jobs/runner.ts';
+import { settle } from '../../support/manual-clock.ts';
+import { backupOf, runnerSite, type RunnerSite } from './runner-site.ts';
+
+const MINUTE = 60_000;
+let site: RunnerSite | undefined;
+
+afterEach(async () => {
+  await site?.remove();
+  site = undefined;
+});
+
+async function begin(setup: Partial<RunnerSetup> = {}, obedient = true): Promise<RunnerSite> {
+  site = await runnerSite(setup, { obedient });
+  return site;
+}
+
+describe('a job', () => {
+  it('runs, shows how far it is, and completes with its snapshot', async () => {
+    const { runner, engines, job, clock, ended, state, pass } = await begin();
+    const { id, status } = runner.submit(backupOf('/home'), 'api');
+    expect(id).toMatch(/^bkp_[0-9A-Z]{26}$/);
+    expect(status).toBe('queued');
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'running', started_at: clock.now(), finished_at: null });
+    engines.of(id).say({ kind: 'phase', phase: 'uploading' });
+    await pass(2_000);
+    engines.of(id).progress(10, 20);
+    expect(job(id)).toMatchObject({ phase: 'uploading', size_bytes: 20, duration_ms: 2_000, files_done: 1 });
+    engines.of(id).complete({ warnings: 2, result: 'warning', facts: { packs: 4 } });
+    await settle();
+    expect(job(id)).toMatchObject({
+      status: 'completed',
+      phase: null,
+      result: 'warning',
+      snapshot_id: 'snap_1',
+      files_done: 3,
+      warnings_count: 2,
+      attempt: 1,
+      duration_ms: 2_000,
+      finished_at: clock.now(),
+    });
+    expect(ended.map((one) => one.id)).toEqual([id]);
+    const texts = state.database.jobLog.list(id).map(({ text }) => text);
+    expect(texts).toEqual(['Started.', 'Completed: snapshot snap_1.', 'packs: 4']);
+  });
+
+  it('writes its progress twice a second at most, and the last of it in the end', async () => {
+    const { runner, engines, job, book, pass } = await begin();
+    const { id } = runner.submit(backupOf('/home'), 'api');
+    await settle();
+    let events = 0;
+    book.feed.watch(() => {
+      events += 1;
+    });
+    for (let step = 1; step <= 100; step += 1) {
+      engines.of(id).progress(step);
+      await pass(10);
+    }
+    // 1 s: the first at once, then one after each 450 ms.
+    expect(events).toBe(3);
+    engines.of(id).progress(1_000);
+    await pass(450);
+    expect(job(id).size_bytes).toBe(1_000);
+  });
+
+  it('keeps the problems of its last attempt', async () => {
+    const { runner, engines, state, pass } = await begin();
+    const { id } = runner.submit(backupOf('/home'), 'api');
+    const problem = { path: '/home/a', code: 'READ_ERROR', message: 'denied' };
+    await settle();
+    engines.of(id).say({ kind: 'problem', problem });
+    engines.of(id).die();
+    await settle();
+    await pass(MINUTE);
+    for (let count = 0; count < 1_010; count += 1) engines.of(id).say({ kind: 'problem', problem });
+    engines.of(id).progress(0);
+    expect(state.database.jobs.get(id)).toMatchObject({ warnings_count: 1_010 });
+    expect(state.database.jobs.get(id)?.problems).toHaveLength(1_000);
+  });
+
+  it('fails with what the engine says', async () => {
+    const { runner, engines, job, ended } = await begin();
+    const { id } = runner.submit(backupOf('/home'), 'api');
+    await settle();
+    engines.of(id).fail('WRONG_PASSPHRASE');
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'failed', error: { code: 'WRONG_PASSPHRASE' } });
+    expect(ended).toHaveLength(1);
+  });
+
+  it('fails with what is wrong when it cannot be prepared', async () => {
+    const { runner, job } = await begin({
+      prepare: async () => {
+        await Promise.resolve();
+        throw new StateError('READ_ERROR', 'The password file is gone', { hint: 'Put it back.' });
+      },
+    });
+    const { id } = runner.submit(backupOf('/home'), 'api');
+    await settle();
+    expect(job(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'READ_ERROR', message: 'The password file is gone. Put it back.' },
+    });
+  });
+});
+
+describe('an engine process that dies', () => {
+  it('costs three attempts that come to nothing, then the job fails', async () => {
+    const { runner, engines, job, pass } = await begin();
+    const { id } = runner.submit(backupOf('/home'), 'api');
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      await pass(MINUTE);
+      expect(job(id)).toMatchObject({ status: 'running', attempt });
+      engines.of(id).die();
+      await settle();
+    }
+    expect(job(id)).toMatchObject({ status: 'failed', attempt: 3, error: { code: 'JOB_INTERRUPTED' } });
+  });
+
+  it('is forgiven whenever something new was stored', async () => {
+    const { runner, engines, job, pass } = await begin();
+    const { id } = runner.submit(backupOf('/home'), 'api');
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      await pass(MINUTE);
+      expect(job(id)).toMatchObject({ status: 'running', attempt });
+      if (attempt % 3 === 0) engines.of(id).progress(1);
+      engines.of(id).die();
+      await settle();
+    }
+    expect(job(id).status).toBe('queued');
+  });
+
+  it('counts across a kill of the agent, and a planned stop does not count', async () => {
+    const here = await begin();
+    const { id } = here.runner.submit(backupOf('/home'), 'api');
+    await settle();
+    await here.crash();
+    expect(here.job(id)).toMatchObject({ status: 'queued', attempt: 2 });
+    for (let stop = 0; stop < 4; stop += 1) {
+      await here.pass(MINUTE);
+      expect(here.job(id).status).toBe('running');
+      await here.restart();
+      expect(here.job(id)).toMatchObject({ attempt: 2 });
+    }
+    await here.pass(MINUTE);
+    await here.crash();
+    await here.pass(MINUTE);
+    await here.crash();
+    expect(here.job(id)).toMatchObject({ status: 'failed', error: { code: 'JOB_INTERRUPTED' } });
+    expect(here.ended.map((job) => job.id)).toEqual([id]);
+  });
+});
+
+describe('canceling', () => {
+  it('ends a waiting job at once, and a running one when its engine has stopped', async () => {
+    const { runner, engines, job } = await begin({}, false);
+    const first = runner.submit(backupOf('/a'), 'api');
+    const second = runner.submit(backupOf('/b'), 'api');
+    await settle();
+    expect(runner.cancel(second.id)).toMatchObject({ status: 'canceled' });
+    expect(runner.cancel(first.id)).toMatchObject({ status: 'running' });
+    expect(engines.of(first.id).asked).toBe('cancel');
+    engines.of(first.id).giveUp();
+    await settle();
+    expect(job(first.id)).toMatchObject({ status: 'canceled', snapshot_id: null });
+    expect(() => runner.cancel(first.id)).toThrow(expect.objectContaining({ code: 'JOB_NOT_CANCELABLE' }));
+    expect(() => runner.cancel('bkp_0')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+  });
+
+  it('comes too late when the snapshot is already there', async () => {
+    const { runner, engines, job } = await begin({}, false);
+    const { id } = runner.submit(backupOf('/a'), 'api');
+    await settle();
+    runner.cancel(id);
+    engines.of(id).complete();
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'completed', snapshot_id: 'snap_1' });
+  });
+
+  it('stops an engine that does not answer, whatever becomes of it', async () => {
+    const { runner, engines, job, pass } = await begin({}, false);
+    const { id } = runner.submit(backupOf('/a'), 'api');
+    await settle();
+    runner.cancel(id);
+    await pass(29_000);
+    expect(engines.of(id).asked).toBe('cancel');
+    await pass(1_000);
+    expect(engines.of(id).asked).toBe('stop');
+    engines.of(id).die();
+    await settle();
+    expect(job(id).status).toBe('canceled');
+  });
+
+  it('outlives a crash of the agent', async () => {
+    const here = await begin({}, false);
+    const { id } = here.runner.submit(backupOf('/a'), 'api');
+    await settle();
+    here.runner.cancel(id);
+    await here.crash();
+    expect(here.job(id).status).toBe('canceled');
+  });
+});
+
+describe('a pause', () => {
+  it('starts nothing, lets what runs go on, and ends at its time, restarts or not', async () => {
+    const here = await begin();
+    const first = here.runner.submit(backupOf('/a'), 'api');
+    await settle();
+    await here.runner.pause(here.clock.now() + 10 * MINUTE, false);
+    expect(here.engines.of(first.id).asked).toBe('nothing');
+    here.engines.of(first.id).complete();
+    const second = here.runner.submit(backupOf('/b'), 'api');
+    await here.pass(MINUTE);
+    await here.restart();
+    expect(here.runner.pausedUntil).toEqual({ until: here.clock.now() + 9 * MINUTE });
+    await here.pass(9 * MINUTE - 1);
+    expect(here.job(second.id).status).toBe('queued');
+    await here.pass(1);
+    expect(here.job(second.id).status).toBe('running');
+    expect(here.runner.pausedUntil).toBeUndefined();
+    await here.restart();
+    expect(here.runner.pausedUntil).toBeUndefined();
+  });
+
+  it('stops what runs when told to, and it goes on afterwards', async () => {
+    const { runner, job } = await begin();
+    const { id } = runner.submit(backupOf('/a'), 'api');
+    await settle();
+    await runner.pause(null, true);
+    expect(job(id)).toMatchObject({ status: 'queued', attempt: 1 });
+    runner.resume();
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'running', attempt: 1 });
+  });
+});
+
+describe('what passes by itself', () => {
+  it('is waited for, longer each time, and given up after a day', async () => {
+    const { runner, engines, job, clock, book, pass } = await begin();
+    const { id } = runner.submit(backupOf('/a'), 'schedule');
+    await settle();
+    for (let failures = 0; failures < 8; failures += 1) {
+      engines.of(id).fail('DESTINATION_UNREACHABLE');
+      await settle();
+      expect(job(id)).toMatchObject({ status: 'queued', error: { code: 'DESTINATION_UNREACHABLE' } });
+      expect(job(id).waiting_for).toContain('cannot be reached');
+      const wait = (book.record(id).bookkeeping.retryAt ?? 0) - clock.now();
+      const most = Math.min(RETRY_TIMES.longestMs, RETRY_TIMES.firstMs * 2 ** failures);
+      expect(wait).toBeGreaterThanOrEqual(most / 2);
+      expect(wait).toBeLessThanOrEqual(most);
+      await pass(wait - 1);
+      expect(job(id).status).toBe('queued');
+      await pass(1);
+      expect(job(id)).toMatchObject({ status: 'running', attempt: failures + 2, waiting_for: null });
+    }
+    await pass(RETRY_TIMES.giveUpMs);
+    engines.of(id).fail('DESTINATION_UNREACHABLE');
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'failed', error: { code: 'DESTINATION_UNREACHABLE' } });
+  });
+
+  it('begins anew once something was stored', async () => {
+    const { runner, engines, job, book, pass } = await begin();
+    const { id } = runner.submit(backupOf('/a'), 'schedule');
+    await settle();
+    engines.of(id).fail('DESTINATION_UNREACHABLE');
+    await pass(RETRY_TIMES.giveUpMs);
+    engines.of(id).progress(1);
+    engines.of(id).fail('DESTINATION_UNREACHABLE');
+    await settle();
+    expect(job(id).status).toBe('queued');
+    expect(book.record(id).bookkeeping.retries).toBe(1);
+  });
+
+  it('does not keep a job waiting for a clock that was wrong', async () => {
+    const { runner, engines, job, clock, pass } = await begin();
+    clock.jump(365 * 86_400_000);
+    const { id } = runner.submit(backupOf('/a'), 'schedule');
+    await settle();
+    engines.of(id).fail('DESTINATION_UNREACHABLE');
+    await settle();
+    clock.jump(-365 * 86_400_000);
+    await pass(30_000);
+    expect(job(id).status).toBe('running');
+  });
+
+  it('shows what a job waits for, and starts it when that has passed', async () => {
+    let reason: string | null = 'The computer runs on battery.';
+    const { runner, job, pass } = await begin({ waitingReason: async () => await Promise.resolve(reason) });
+    const { id } = runner.submit(backupOf('/a'), 'schedule');
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'queued', waiting_for: reason });
+    reason = null;
+    await pass(30_000);
+    expect(job(id)).toMatchObject({ status: 'running', waiting_for: null });
+  });
+
+  it('does not keep a job from running when it cannot be found out', async () => {
+    const { runner, job, troubles } = await begin({
+      waitingReason: async () => await Promise.reject(new Error('no such time zone')),
+    });
+    const { id } = runner.submit(backupOf('/a'), 'schedule');
+    await settle();
+    expect(job(id).status).toBe('running');
+    expect(troubles).toHaveLength(1);
+  });
+});
+
+describe('the runner', () => {
+  it('looks again now and then, not all the time, while a job waits for its place', async () => {
+    let looks = 0;
+    const { runner, engines, job, pass } = await begin({
+      uploadLimit: () => {
+        looks += 1;
+        return null;
+      },
+    });
+    const first = runner.submit(backupOf('/a'), 'api');
+    await settle();
+    engines.of(first.id).fail('DESTINATION_UNREACHABLE');
+    const second = runner.submit(backupOf('/b'), 'api');
+    await pass(60_000);
+    expect([job(first.id).status, job(second.id).status]).toEqual(['queued', 'running']);
+    looks = 0;
+    await pass(300_000);
+    expect(looks).toBe(10);
+  });
+
+  it('tells a running engine of another limit', async () => {
+    let limit: number | null = null;
+    const { runner, engines, pass } = await begin({ uploadLimit: () => limit });
+    const { id } = runner.submit(backupOf('/a'), 'api');
+    await pass(60_000);
+    limit = 5_000;
+    await pass(60_000);
+    expect(engines.of(id).limits).toEqual([5_000]);
+  });
+
+  it('accepts nothing once it is closed', async () => {
+    const here = await begin();
+    await here.runner.close();
+    expect(() => here.runner.submit(backupOf('/a'), 'api')).toThrow(
+      expect.objectContaining({ code: 'SHUTTING_DOWN' }),
+    );
+  });
+
+  it('goes on with a job whose end could not be written', async () => {
+    const here = await begin();
+    const { id } = here.runner.submit(backupOf('/a'), 'api');
+    await settle();
+    const { journal } = here.state;
+    const { append } = journal;
+    Object.assign(journal, {
+      append: () => {
+        throw new StateError('WRITE_ERROR', 'The disk is full');
+      },
+    });
+    here.engines.of(id).complete();
+    await settle();
+    expect(here.job(id).status).toBe('running');
+    expect(here.troubles[0]).toMatchObject({ code: 'WRITE_ERROR' });
+    Object.assign(journal, { append });
+    await here.pass(MINUTE);
+    expect(here.job(id)).toMatchObject({ status: 'running', attempt: 2 });
+  });
+
+  it('waits for the end of a job as long as it is asked to', async () => {
+    const { runner, engines, book, pass } = await begin();
+    const { signal } = new AbortController();
+    const { id } = runner.submit(backupOf('/a'), 'api');
+    await settle();
+    const short = book.waitFor(id, 1_000, signal);
+    const long = book.waitFor(id, 60_000, signal);
+    await pass(1_000);
+    await expect(short).resolves.toMatchObject({ status: 'running' });
+    engines.of(id).complete();
+    await expect(long).resolves.toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('hooks', () => {
+  const hooks = { before: null, after: null, timeoutSeconds: 5, onFailure: 'fail' as const };
+  const real = { clock: systemClock };
+
+  /** Processes are real here, and so is the time they take. */
+  async function until(here: RunnerSite, id: string, holds: (job: Job) => boolean): Promise<void> {
+    while (!holds(here.job(id))) await delay(5);
+  }
+  const lines = (here: RunnerSite, id: string): readonly string[] =>
+    here.state.database.jobLog.list(id).map(({ text }) => text);
+
+  it('are run before and after, and told how it went', async () => {
+    const show = 'echo "$HOLDFAST_JOB_TYPE $HOLDFAST_SOURCE $HOLDFAST_STATUS"';
+    const here = await begin({ ...real, hooksOf: () => ({ ...hooks, before: show, after: show }) });
+    const { id } = here.runner.submit(backupOf('/a'), 'api');
+    while (here.engines.running.length === 0) await delay(5);
+    here.engines.of(id).complete();
+    await until(here, id, () => lines(here, id).length === 4);
+    expect(lines(here, id)).toEqual([
+      'Started.',
+      'backup /a running',
+      'Completed: snapshot snap_1.',
+      'backup /a completed',
+    ]);
+  });
+
+  it('that fail fail the job before it begins, or are only noted', async () => {
+    const here = await begin({
+      ...real,
+      hooksOf: ({ spec }) => ({
+        ...hooks,
+        before: 'exit 3',
+        onFailure: spec.type === 'backup' && spec.source === '/strict' ? 'fail' : 'warn',
+      }),
+    });
+    const strict = here.runner.submit(backupOf('/strict', 'one'), 'api');
+    const lenient = here.runner.submit(backupOf('/lenient', 'two'), 'api');
+    await until(here, strict.id, ({ status }) => status === 'failed');
+    expect(here.job(strict.id).error).toMatchObject({
+      code: 'HOOK_FAILED',
+      message: expect.stringContaining('code 3'),
+    });
+    while (here.engines.running.length === 0) await delay(5);
+    expect(here.engines.of(lenient.id).isRunning).toBe(true);
+    expect(lines(here, lenient.id)).toContain('The command before the job ended with code 3: exit 3');
+  });
+
+  it('are stopped when the job is canceled', async () => {
+    const here = await begin({
+      ...real,
+      hooksOf: () => ({ ...hooks, before: 'sleep 60', timeoutSeconds: 60 }),
+    });
+    const { id } = here.runner.submit(backupOf('/a'), 'api');
+    await until(here, id, ({ status }) => status === 'running');
+    here.runner.cancel(id);
+    await until(here, id, ({ status }) => status === 'canceled');
+    expect(here.engines.engines).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { post } from '../../../src/notify/http-post.ts';
+import { DeliveryError } from '../../../src/notify/sender.ts';
+import { answerWith, httpReceiver, type HttpReceiver } from './http-receiver.ts';
+
+let receiver: HttpReceiver;
+let other: HttpReceiver;
+beforeEach(async () => {
+  [receiver, other] = await Promise.all([httpReceiver(), httpReceiver()]);
+});
+afterEach(async () => {
+  await Promise.all([receiver.close(), other.close()]);
+});
+
+const { signal } = new AbortController();
+const toReceiver = (path = '/hook') => ({
+  url: `${receiver.url}${path}`,
+  headers: { 'x-mark': 'yes' },
+  body: 'text ü',
+});
+
+async function failureOf(sending: Promise<unknown>): Promise<DeliveryError> {
+  const error = await sending.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(error instanceof DeliveryError)) throw new Error('it did not fail as expected', { cause: error });
+  return error;
+}
+
+describe('a post', () => {
+  it('carries headers and body, and gives the start of the reply', async () => {
+    receiver.answer = (_count, response) => response.writeHead(202).end('é'.repeat(100_000));
+    const reply = await post(toReceiver(), signal);
+    expect(receiver.received).toMatchObject([
+      { method: 'POST', path: '/hook', body: 'text ü', headers: { 'x-mark': 'yes' } },
+    ]);
+    expect(reply).toBe('é'.repeat(2048));
+  });
+
+  it('reads no more of a reply without end than it wants', async () => {
+    receiver.answer = (_count, response) => {
+      const timer = setInterval(() => response.write('x'.repeat(1000)), 1);
+      response.on('close', () => clearInterval(timer));
+    };
+    expect(await post(toReceiver(), signal, 2000)).toBe('x'.repeat(4096));
+  });
+
+  it.each([
+    [400, 'never'],
+    [401, 'never'],
+    [404, 'never'],
+    [303, 'never'],
+    [408, 'later'],
+    [429, 'later'],
+    [500, 'later'],
+    [503, 'later'],
+  ])('that is answered with %i may be repeated: %s', async (status, retry) => {
+    receiver.answer = answerWith(status);
+    const failure = await failureOf(post(toReceiver(), signal));
+    expect(failure).toMatchObject({ retry, details: { status } });
+    expect(failure.message).toContain(`status ${status}`);
+  });
+
+  it('hears how long to wait, up to five minutes', async () => {
+    receiver.answer = answerWith(429, { 'retry-after': '7' });
+    expect(await failureOf(post(toReceiver(), signal))).toMatchObject({ retryAfterMs: 7000 });
+    receiver.answer = answerWith(503, { 'retry-after': '86400' });
+    expect(await failureOf(post(toReceiver(), signal))).toMatchObject({ retryAfterMs: 300_000 });
+    receiver.answer = answerWith(503, { 'retry-after': 'Sun, 22 Nov 2026 00:00:00 GMT' });
+    expect(await failureOf(post(toReceiver(), signal))).toMatchObject({ retryAfterMs: null });
+  });
+
+  it('follows a redirect on the same host, body and headers included', async () => {
+    receiver.answer = (count, response) => {
+      if (count === 1) response.writeHead(301, { location: '/moved' }).end();
+      else response.end('OK');
+    };
+    expect(await post(toReceiver(), signal)).toBe('OK');
+    expect(receiver.received[1]).toMatchObject({
+      method: 'POST',
+      path: '/moved',
+      body: 'text ü',
+      headers: { 'x-mark': 'yes' },
+    });
+  });
+
+  it.each([
+    'http://127.0.0.1:OTHER/',
+    'http://localhost:OTHER/',
+    '//127.0.0.1:OTHER/',
+    'http://localhost:SAME/',
+    'http://user:word@127.0.0.1:SAME/',
+    'https://127.0.0.1:SAME/',
+    'file:///etc/passwd',
+    'http://[',
+  ])('does not follow a redirect to %s', async (target) => {
+    const location = target
+      .replace('OTHER', new URL(other.url).port)
+      .replace('SAME', new URL(receiver.url).port);
+    receiver.answer = answerWith(307, { location });
+    const failure = await failureOf(post(toReceiver(), signal));
+    expect(failure).toMatchObject({ retry: 'never' });
+    expect(failure.message).toContain('redirects elsewhere');
+    expect([receiver.received.length, other.received.length]).toEqual([1, 0]);
+  });
+
+  it('does not follow redirects without end', async () => {
+    receiver.answer = answerWith(308, { location: '/again' });
+    expect((await failureOf(post(toReceiver(), signal))).message).toContain('in a circle');
+    expect(receiver.received).toHaveLength(4);
+  });
+
+  it('gives up on a receiver that says nothing, and on one that never ends', async () => {
+    receiver.answer = () => undefined;
+    const failure = await failureOf(post(toReceiver(), signal, 100));
+    expect(failure).toMatchObject({ retry: 'later' });
+    expect(failure.message).toMatch(/did not answer within 0.1 s/);
+    receiver.answer = (_count, response) => void response.writeHead(200).write('O');
+    expect((await failureOf(post(toReceiver(), signal, 100))).message).toContain('did not answer');
+  });
+
+  it('fails for now when nobody listens', async () => {
+    await other.close();
+    const failure = await failureOf(post({ url: `${other.url}/secret-path`, headers: {}, body: '' }, signal));
+    other = await httpReceiver();
+    expect(failure).toMatchObject({ retry: 'later' });
+    expect(failure.message).toContain('ECONNREFUSED');
+  });
+
+  it('names neither path nor query of the address, which are often a secret', async () => {
+    receiver.answer = answerWith(500);
+    const failure = await failureOf(post(toReceiver('/canary-path?key=canary-query'), signal));
+    expect(`${failure.message}${failure.hint}${JSON.stringify(failure.details)}`).not.toContain('canary');
+    const withUser = await failureOf(
+      post({ url: 'http://canary:canary@127.0.0.1/', headers: {}, body: '' }, signal),
+    );
+    expect(`${withUser.message}${withUser.hint}${String(withUser.cause)}`).not.toContain('canary');
+  });
+
+  it('to what is no web address fails for good', async () => {
+    for (const url of ['', 'nonsense', 'ftp://host/', 'file:///etc/passwd']) {
+      expect(await failureOf(post({ url, headers: {}, body: '' }, signal))).toMatchObject({ retry: 'never' });
+    }
+  });
+
+  it('stops with the reason of its caller', async () => {
+    receiver.answer = () => undefined;
+    const stop = new AbortController();
+    const sending = post(toReceiver(), stop.signal);
+    const reason = new Error('shutting down');
+    setTimeout(() => stop.abort(reason), 30);
+    await expect(sending).rejects.toBe(reason);
+  });
+});

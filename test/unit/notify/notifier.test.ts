@@ -1,0 +1,253 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock, type Clock } from '../../../src/base/clock.ts';
+import type { RetryPolicy } from '../../../src/notify/delivery.ts';
+import { healthchecksSender } from '../../../src/notify/healthchecks.ts';
+import type { Notice } from '../../../src/notify/notice.ts';
+import { Notifier } from '../../../src/notify/notifier.ts';
+import { ntfySender } from '../../../src/notify/ntfy.ts';
+import { DeliveryError, type Sender } from '../../../src/notify/sender.ts';
+import { webhookSender } from '../../../src/notify/webhook.ts';
+import { manualClock, settle } from '../../support/manual-clock.ts';
+import { answerWith, httpReceiver, type HttpReceiver } from './http-receiver.ts';
+import { sampleNotice } from './sample-notice.ts';
+
+let receiver: HttpReceiver;
+const open: Notifier[] = [];
+beforeEach(async () => {
+  receiver = await httpReceiver();
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((notifier) => notifier.close()));
+  await receiver.close();
+});
+
+const quick: RetryPolicy = { attempts: 3, firstDelayMs: 10, maxDelayMs: 20 };
+const { signal } = new AbortController();
+
+interface Facts {
+  readonly clock?: Clock;
+  readonly policy?: RetryPolicy;
+  readonly flushMs?: number;
+}
+
+function site(
+  senders: readonly Sender[],
+  { clock = systemClock, policy = quick, flushMs = 5000 }: Facts = {},
+) {
+  const log: { readonly sender: string; readonly text: string; readonly error: unknown }[] = [];
+  const notifier = new Notifier(senders, {
+    clock,
+    host: 'workshop',
+    policy,
+    flushMs,
+    log: (line) => log.push(line),
+  });
+  open.push(notifier);
+  return { notifier, log };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let turn = 0; !holds(); turn += 1) {
+    if (turn > 2000) throw new Error('it does not come');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+const webhook = (): Sender => webhookSender(`${receiver.url}/webhook`, null, systemClock);
+const kinds = (): readonly unknown[] =>
+  receiver.received.map(({ body }) => (JSON.parse(body) as { type: unknown }).type);
+
+describe('a notifier', () => {
+  it('tells machines everything and people what they have to know', async () => {
+    const ping = healthchecksSender(`${receiver.url}/ping`);
+    const { notifier } = site([ping, ntfySender(`${receiver.url}/ntfy`, null), webhook()]);
+    for (const kind of ['backup.started', 'backup.completed', 'backup.failed', 'backup.failed'] as const) {
+      notifier.notify(sampleNotice({ kind, job: null }));
+    }
+    await until(
+      () => receiver.received.length === 9 && notifier.status().every(({ waiting }) => waiting === 0),
+    );
+    const paths = receiver.received.map(({ path }) => path);
+    expect(paths.filter((path) => path.startsWith('/ping'))).toEqual([
+      '/ping/start',
+      '/ping',
+      '/ping/fail',
+      '/ping/fail',
+    ]);
+    expect(paths.filter((path) => path === '/ntfy')).toHaveLength(1);
+    expect(paths.filter((path) => path === '/webhook')).toHaveLength(4);
+    expect(notifier.status().map(({ name, state, waiting }) => [name, state, waiting])).toEqual([
+      ['healthchecks', 'ok', 0],
+      ['ntfy', 'ok', 0],
+      ['webhook', 'ok', 0],
+    ]);
+  });
+
+  it('tries again, with the same id, until the receiver takes it, and keeps the order', async () => {
+    receiver.answer = (count, response) => response.writeHead(count < 3 ? 500 : 200).end();
+    const { notifier, log } = site([webhook()]);
+    notifier.notify(sampleNotice({ kind: 'backup.started' }));
+    notifier.notify(sampleNotice({ kind: 'backup.completed', id: 'msg_0002' }));
+    await until(() => receiver.received.length === 4);
+    expect(kinds()).toEqual(['backup.started', 'backup.started', 'backup.started', 'backup.completed']);
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([
+      'msg_0001',
+      'msg_0001',
+      'msg_0001',
+      'msg_0002',
+    ]);
+    expect(log).toEqual([]);
+  });
+
+  it('gives up after some tries, says so, and goes on with the next notice', async () => {
+    receiver.answer = (count, response) => response.writeHead(count <= 3 ? 503 : 200).end();
+    const { notifier, log } = site([webhook()]);
+    notifier.notify(sampleNotice());
+    await until(() => log.length === 1);
+    expect(receiver.received).toHaveLength(3);
+    expect(log[0]).toMatchObject({ sender: 'webhook', text: 'could not deliver backup.failed' });
+    expect(notifier.status()[0]).toMatchObject({
+      state: 'failing',
+      lastDeliveredAt: null,
+      lastError: expect.stringMatching(/status 503\. It may work again later\.$/),
+    });
+    notifier.notify(sampleNotice());
+    await until(() => notifier.status()[0]?.state === 'ok');
+    expect(notifier.status()[0]?.lastError).toBeNull();
+  });
+
+  it('does not repeat what is refused for good', async () => {
+    receiver.answer = answerWith(403);
+    const { notifier, log } = site([webhook()]);
+    notifier.notify(sampleNotice());
+    await until(() => log.length === 1);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('waits longer after each failure, as long as it is asked to, and five minutes at most', async () => {
+    const clock = manualClock();
+    const tries: number[] = [];
+    let retryAfterMs: number | null = null;
+    const failing: Sender = {
+      name: 'failing',
+      everything: true,
+      send: () => {
+        tries.push(clock.now());
+        return Promise.reject(new DeliveryError('down', { retry: 'later', retryAfterMs }));
+      },
+      close: () => undefined,
+    };
+    const notifier = new Notifier([failing], { clock, host: 'workshop', log: () => undefined });
+    notifier.notify(sampleNotice());
+    await settle();
+    await clock.advance(3_600_000);
+    const waits = tries.slice(1).map((at, index) => (at - (tries[index] ?? 0)) / 1000);
+    expect(waits).toHaveLength(5);
+    for (const [index, most] of [2, 8, 32, 128, 300].entries()) {
+      expect(waits[index]).toBeGreaterThanOrEqual(most / 2);
+      expect(waits[index]).toBeLessThanOrEqual(most);
+    }
+    tries.length = 0;
+    retryAfterMs = 60_000;
+    notifier.notify(sampleNotice());
+    await settle();
+    await clock.advance(61_000);
+    expect(tries).toHaveLength(2);
+    await notifier.close();
+  });
+
+  it('never disturbs the one who has something to say', async () => {
+    const broken: Sender = {
+      name: 'broken',
+      everything: true,
+      send: () => {
+        throw new TypeError('a mistake in the program');
+      },
+      close: () => undefined,
+    };
+    const { notifier, log } = site([broken, webhook()]);
+    notifier.notify(sampleNotice());
+    await until(() => receiver.received.length === 1 && log.length === 1);
+    expect(log[0]?.error).toBeInstanceOf(TypeError);
+    await notifier.close();
+    notifier.notify(sampleNotice());
+    await settle();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('holds a hundred notices for a receiver that hangs, and drops the oldest', async () => {
+    receiver.answer = () => undefined;
+    const { notifier, log } = site([webhook()], { flushMs: 50 });
+    for (let count = 0; count < 104; count += 1) notifier.notify(sampleNotice({ id: `msg_${count}` }));
+    expect(notifier.status()[0]?.waiting).toBe(101);
+    expect(log.map(({ text }) => text)).toEqual(
+      Array.from({ length: 3 }, () => expect.stringContaining('too many wait')),
+    );
+  });
+
+  it('delivers what is under way before it ends, without pauses', async () => {
+    receiver.answer = (count, response) => response.writeHead(count === 1 ? 500 : 200).end();
+    const { notifier } = site([webhook()], {
+      policy: { attempts: 5, firstDelayMs: 60_000, maxDelayMs: 60_000 },
+    });
+    notifier.notify(sampleNotice({ kind: 'backup.failed' }));
+    notifier.notify(sampleNotice({ kind: 'alarm' }));
+    await until(() => receiver.received.length === 1);
+    const started = performance.now();
+    await notifier.close();
+    expect(performance.now() - started).toBeLessThan(3000);
+    expect(kinds()).toEqual(['backup.failed', 'backup.failed', 'alarm']);
+  });
+
+  it('does not wait for ever for a receiver that hangs', async () => {
+    receiver.answer = () => undefined;
+    const { notifier, log } = site([webhook()], { flushMs: 100 });
+    notifier.notify(sampleNotice());
+    await until(() => receiver.received.length === 1);
+    const started = performance.now();
+    await notifier.close();
+    expect(performance.now() - started).toBeLessThan(2000);
+    expect(log).toHaveLength(1);
+  });
+
+  it('goes on with other senders when the settings change', async () => {
+    const { notifier } = site([webhook()]);
+    notifier.notify(sampleNotice({ id: 'msg_old' }));
+    notifier.replace([webhookSender(`${receiver.url}/new`, null, systemClock)]);
+    notifier.notify(sampleNotice({ id: 'msg_new' }));
+    await until(() => receiver.received.length === 2);
+    const seen = receiver.received.map(({ path, headers }) => `${String(headers['webhook-id'])} ${path}`);
+    expect(seen.sort()).toEqual(['msg_new /new', 'msg_old /webhook']);
+  });
+});
+
+describe('a test message', () => {
+  it('arrives, and says so', async () => {
+    const { notifier } = site([ntfySender(receiver.url, null)]);
+    expect(await notifier.test('ntfy', signal)).toEqual({ ok: true });
+    expect(receiver.received[0]?.body).toMatch(/^This is a test message of Holdfast on workshop\./);
+    expect(notifier.status()[0]).toMatchObject({ state: 'ok' });
+  });
+
+  it('says at once what is wrong', async () => {
+    receiver.answer = answerWith(401);
+    const { notifier } = site([ntfySender(receiver.url, null)]);
+    expect(await notifier.test('ntfy', signal)).toEqual({
+      ok: false,
+      message: expect.stringMatching(/answered with status 401\. Check the address and the token/),
+    });
+    expect(receiver.received).toHaveLength(1);
+    expect(notifier.status()[0]).toMatchObject({ state: 'failing' });
+    expect(await notifier.test('email', signal)).toEqual({
+      ok: false,
+      message: expect.stringContaining('email'),
+    });
+  });
+
+  it('is of its own kind', async () => {
+    const { notifier } = site([webhook()]);
+    await notifier.test('webhook', signal);
+    const sent: Partial<Notice>[] = receiver.received.map(({ body }) => JSON.parse(body) as Partial<Notice>);
+    expect(sent).toMatchObject([{ type: 'test', data: { host: 'workshop' } }]);
+  });
+});
