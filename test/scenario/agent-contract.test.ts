@@ -65,13 +65,21 @@ interface Caller {
   post(path: string, body: object, more?: readonly string[]): Promise<Reply>;
 }
 
+/** What these tests look at; the document judges the whole of it. */
+interface Data {
+  readonly id: string;
+  readonly status: string;
+  readonly access_token: string;
+  readonly sources?: unknown;
+  readonly items: readonly { readonly path: string; readonly name: string }[];
+  readonly storage: { readonly used_bytes: number };
+}
+
 interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  // oxlint-disable-next-line typescript/no-explicit-any -- the document judges its shape
-  readonly data: any;
-  // oxlint-disable-next-line typescript/no-explicit-any -- the same
-  readonly error: any;
+  readonly data: Data;
+  readonly error: { readonly message: string };
 }
 
 function caller(base: string, token?: string): Caller {
@@ -80,7 +88,7 @@ function caller(base: string, token?: string): Caller {
     const { status, headers, text } = await curl([...auth, ...words, `${base}${path}`]);
     const body: unknown = JSON.parse(text);
     judge(method, `/v1${path}`, { status, headers, text });
-    return { status, headers, ...(body as { data: unknown; error: unknown }) };
+    return { status, headers, ...(body as Pick<Reply, 'data' | 'error'>) };
   };
   return {
     get: async (path) => await call('GET', path, []),
@@ -99,7 +107,7 @@ async function token(place: Place, base: string): Promise<string> {
   const made = await place.expectRun(['credentials', 'create', '--name', 'test', '--json'], 0, fresh);
   const { api_key, secret } = jsonLines(made)[0] as { api_key: string; secret: string };
   const { data } = await caller(base).post('/auth/token', { api_key, secret });
-  return data.access_token as string;
+  return data.access_token;
 }
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
@@ -135,7 +143,7 @@ describe.runIf(hasCurl)('the agent', () => {
       });
 
       const files = await api.get(`/files?backup_id=${job.id}&type=file`);
-      expect(files.data.items.map((item: { path: string }) => item.path)).toEqual([
+      expect(files.data.items.map((item) => item.path)).toEqual([
         join(place.source, 'a.txt'),
         join(place.source, 'deep/er/b.bin'),
       ]);
@@ -168,7 +176,7 @@ describe.runIf(hasCurl)('the agent', () => {
     await place.write({ b: 'two' });
     while ((await snapshots()) < 2) await delay(300);
     const found = await api.get('/files?q=b&type=file');
-    expect(found.data.items.map((item: { name: string }) => item.name)).toEqual(['b']);
+    expect(found.data.items.map((item) => item.name)).toEqual(['b']);
     const said = await place.expectRun(['status'], 0, fresh);
     expect(said.stdout).toMatch(/^Protected: the last good backup is /);
   });
