@@ -22,6 +22,7 @@ import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
+import { tellAbsences } from './absence-watch.ts';
 import { afterJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
 import { Catalogs } from './catalogs.ts';
@@ -291,7 +292,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   for (const place of destinations.all()) catalogs.update(place);
   const tidying = new AbortController();
   stack.defer(() => tidying.abort());
-  void tidyOften(state, clock, tidying.signal).catch(trouble);
+  const lookForAbsences = (): void =>
+    submitQuietly(() => tellAbsences({ settings, state: state.database, notifier, clock }), trouble);
+  lookForAbsences();
+  void tidyOften(state, lookForAbsences, clock, tidying.signal).catch(trouble);
   const firstJobs = await Promise.all(
     options.now.map(async (source) => await firstBackup(agent, settings(), source)),
   );
@@ -345,11 +349,17 @@ function newSeed(state: AgentState): string {
   return seed;
 }
 
-async function tidyOften(state: AgentState, clock: Clock, signal: AbortSignal): Promise<void> {
+async function tidyOften(
+  state: AgentState,
+  look: () => void,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     for (;;) {
       await clock.sleep(TIDY_MS, signal);
       state.tidy();
+      look();
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -1,0 +1,46 @@
+/** Tells when a source has had no good backup for days: what nobody hears of when nothing fails. */
+import { hostname } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import type { Settings } from '../config/settings.ts';
+import type { StateDatabase } from '../db/state-database.ts';
+import { absenceNotice, findAbsences, type ProtectedSource } from '../notify/absence.ts';
+import { createNotice } from '../notify/notice.ts';
+import type { Notifier } from '../notify/notifier.ts';
+
+export interface AbsenceParts {
+  readonly settings: () => Settings;
+  readonly state: Pick<StateDatabase, 'jobs' | 'settings'>;
+  readonly notifier: Pick<Notifier, 'notify'>;
+  readonly clock: Clock;
+}
+
+const TOLD = 'absence told';
+
+/** To be called now and then; what was told is kept, so that a restart does not tell it again. */
+export function tellAbsences({ settings, state, notifier, clock }: AbsenceParts): void {
+  const nowMs = clock.now();
+  const { sources, notices } = settings();
+  const kept = state.settings.get(TOLD);
+  const told = new Map(kept === undefined ? [] : (JSON.parse(kept) as [string, number][]));
+  const found = findAbsences(
+    sources.map(({ path, destination }) => protectedSource(path, destination, state, nowMs)),
+    told,
+    notices.absenceDays,
+    nowMs,
+  );
+  for (const absence of found.tell) notifier.notify(createNotice(absenceNotice(absence, hostname()), clock));
+  state.settings.set(TOLD, found.told.size === 0 ? undefined : JSON.stringify([...found.told]));
+}
+
+function protectedSource(
+  source: string,
+  destination: string,
+  { jobs, settings }: AbsenceParts['state'],
+  nowMs: number,
+): ProtectedSource {
+  const last = jobs.newest({ types: ['backup'], status: 'completed', source, destination });
+  const key = `since ${destination} ${source}`;
+  const since = settings.get(key);
+  if (since === undefined) settings.set(key, String(nowMs));
+  return { source, destination, lastGoodAt: last?.finished_at ?? null, since: Number(since ?? nowMs) };
+}
