@@ -6,6 +6,8 @@ export interface ManualClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Moves the wall clock alone: a clock that was set, or a machine that slept. */
   jump(ms: number): void;
+  /** How many wait for this clock. */
+  sleeping(): number;
 }
 
 interface Sleeper {
@@ -56,6 +58,7 @@ export function manualClock(): ManualClock {
     jump: (ms) => {
       wallMs += ms;
     },
+    sleeping: () => sleepers.size,
   };
 }
 
