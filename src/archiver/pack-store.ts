@@ -12,7 +12,8 @@ export interface StorablePack {
 
 /** An index object is written at least this often, so that a run that is killed leaves little to read again. */
 const INDEX_EVERY_MS = 180_000;
-const INDEX_EVERY_BYTES = 32 * 1024 * 1024;
+/** And once this much of it is pending: writing one holds it in memory four times over. */
+const INDEX_EVERY_BYTES = 8 * 1024 * 1024;
 
 /** Stores packs, and index objects for them, in the order that keeps the repository sound. */
 export class PackStore {

@@ -1,5 +1,4 @@
 /** A backup run as the commands `backup` and `start` do it, with its progress and problems. */
-import { setFlagsFromString } from 'node:v8';
 import { archive, type ArchiveRequest, type ArchiveSummary } from '../archiver/archive.ts';
 import { estimate } from '../archiver/estimate.ts';
 import type { ArchiveObserver } from '../archiver/observer.ts';
@@ -7,6 +6,7 @@ import { madeHere, type MadeHere } from '../archiver/made-here.ts';
 import { startSizeScan, type ExpectedTotals } from '../archiver/size-scan.ts';
 import { archiveStream, type StreamRequest } from '../archiver/stream.ts';
 import type { ByteString } from '../base/byte-path.ts';
+import { keepHeapSmall } from '../base/small-heap.ts';
 import { watchArchive } from './archive-progress.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -37,8 +37,7 @@ export async function save(
   context: Context,
 ): Promise<ArchiveSummary> {
   const { sources, exclude } = request;
-  // The main thread makes many short-lived objects: without this its young generation alone grows to 50 MB.
-  setFlagsFromString('--semi-space-growth-factor=1');
+  keepHeapSmall();
   const watched = progressMode(options, context) === 'terminal';
   const scan = watched ? startSizeScan({ sources, exclude }) : undefined;
   try {

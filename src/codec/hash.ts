@@ -5,10 +5,14 @@ export const ID_BYTES = 24;
 /** Bytes of an id that index objects and the chunk table keep. */
 export const SHORT_ID_BYTES = 16;
 
+/** Ids that share an allocation. An id in Node's common pool would keep 64 KiB of it alive until its pack is closed. */
+const IDS_PER_BLOCK = 128;
+
 /** Names chunks: one hasher reused for every chunk, because making one costs three times the hashing of 4 KiB. */
 export class ChunkHasher {
   readonly #hasher: Blake3Hasher;
   readonly #scratch = Buffer.alloc(ID_BYTES);
+  #block = Buffer.alloc(0);
 
   constructor(key: Uint8Array) {
     this.#hasher = Blake3Hasher.newKeyed(Buffer.from(key));
@@ -16,7 +20,9 @@ export class ChunkHasher {
 
   /** The 24-byte id of `chunk`. */
   id(chunk: Buffer): Buffer {
-    const id = Buffer.allocUnsafe(ID_BYTES);
+    if (this.#block.length === 0) this.#block = Buffer.allocUnsafeSlow(ID_BYTES * IDS_PER_BLOCK);
+    const id = this.#block.subarray(0, ID_BYTES);
+    this.#block = this.#block.subarray(ID_BYTES);
     id.write(this.#hex(chunk), 0, ID_BYTES, 'hex');
     return id;
   }

@@ -1,6 +1,6 @@
 /** Entry file of the engine process, which the daemon forks. It ends when it is told to or when the daemon is gone. */
-import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../base/clock.ts';
+import { keepHeapSmall } from '../base/small-heap.ts';
 import { Engine } from './engine.ts';
 import { internalError } from './job-error.ts';
 import type { FromEngine, ToEngine } from './protocol.ts';
@@ -8,8 +8,7 @@ import type { FromEngine, ToEngine } from './protocol.ts';
 /** Longer than a job takes to stop at a safe point and to release its lease. */
 const END_WITHIN_MS = 20_000;
 
-// The main thread makes many short-lived objects: without this its young generation alone grows to 50 MB.
-setFlagsFromString('--semi-space-growth-factor=1');
+keepHeapSmall();
 
 const engine = new Engine({ clock: systemClock, env: process.env, send });
 
