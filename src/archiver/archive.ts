@@ -16,21 +16,23 @@ import {
   type SnapshotList,
 } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
+import { changesSince, type ChangeSet } from './change-set.ts';
 import { liveCount, ReliedPackGone, reliedPackGone, requireRelied } from './commit.ts';
 import { createExcluder, type Excluder, type ExcludeOptions } from './exclude.ts';
 import { FileSaver } from './file-saver.ts';
+import { cleanTest, TreeNotes, type KnownTree } from './known-tree.ts';
 import type { ArchiveObserver } from './observer.ts';
 import { PackStore } from './pack-store.ts';
-import { changesSince, chooseParent, parentOf, type Parent } from './parent.ts';
+import { chooseParent, parentOf, type Parent } from './parent.ts';
 import type { StoredDirectory } from './pending-directory.ts';
 import { Batcher, type Batch } from './read-job.ts';
-import { ReadPool } from './read-pool.ts';
+import { Readers } from './readers.ts';
 import { readRuleFile } from './rule-files.ts';
 import type { Scout } from './scout.ts';
 import { arrangeSources } from './source-tree.ts';
 import { Tally } from './tally.ts';
 import { TreeStore } from './tree-store.ts';
-import { walk, type ChangeSet } from './walk.ts';
+import { TreeNotAsKnown, walk } from './walk.ts';
 
 export interface ArchiveRequest {
   readonly repository: Repository;
@@ -50,6 +52,10 @@ export interface ArchiveRequest {
   /** Compare with this snapshot; `auto` is the newest one of the same host and paths, `none` reads everything. */
   readonly parent: 'auto' | 'none' | { readonly snapshot: string };
   readonly changes?: ChangeSet | undefined;
+  /** Note what the next run of the same sources in this process can use. */
+  readonly learn?: boolean;
+  /** What the run that made the parent learned: with `changes`, what is clean is passed over. */
+  readonly known?: KnownTree | undefined;
   readonly workers?: number | undefined;
   /** Has looked at the sources while the repository was being opened. */
   readonly scout?: Scout | undefined;
@@ -63,6 +69,8 @@ export interface ArchiveSummary {
   /** Bytes sent to the destination, trees and index objects included. */
   readonly bytesUploaded: number;
   readonly durationMs: number;
+  /** When it was to learn. */
+  readonly known: KnownTree | undefined;
 }
 
 const ATTEMPTS = 3;
@@ -78,10 +86,15 @@ export async function archive(
   observer: ArchiveObserver,
   signal: AbortSignal,
 ): Promise<ArchiveSummary> {
+  let { known } = request;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await archiveOnce(request, observer, signal);
+      return await archiveOnce({ ...request, known }, observer, signal);
     } catch (error) {
+      if (error instanceof TreeNotAsKnown && known !== undefined) {
+        known = undefined;
+        continue;
+      }
       if (!(error instanceof ReliedPackGone)) throw error;
       if (attempt === ATTEMPTS) throw reliedPackGone(error);
     }
@@ -101,7 +114,7 @@ async function archiveOnce(
   await using disposal = new AsyncDisposableStack();
   const session = disposal.use(await openSession(repository, {}, signal));
   const namespace: Namespace = { plain: request.plain, salt: request.isolated ? randomBytes(16) : undefined };
-  const snapshots = await listSnapshots(repository, signal);
+  const snapshots = await listSnapshots(repository, signal, { remembered: true });
   const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
   const parent = findParent(request, snapshots, index);
   if (parent === undefined) request.scout?.forget();
@@ -114,11 +127,12 @@ async function archiveOnce(
     namespace,
     compression: request.compression,
   });
-  const pool = new LazyPool(() => new ReadPool(repository, index.table, store, { namespace, ...request }));
-  disposal.use(pool);
+  const readers = disposal.use(new Readers(repository, index.table, store, { namespace, ...request }));
   observer.live?.(() => tally.counters(store.uploadedBytes));
 
-  const root = await walkSources(request, { parent, tally, store, trees, pool, session, observer, signal });
+  const notes = request.learn === true ? new TreeNotes() : undefined;
+  const context = { parent, tally, store, trees, readers, session, notes, observer, signal };
+  const root = await walkSources(request, context);
 
   observer.phase('uploading');
   trees.finish();
@@ -140,9 +154,10 @@ async function archiveOnce(
   return {
     snapshot,
     bytesRead: tally.bytesRead,
-    bytesNew: pool.newBytes + trees.newBytes,
+    bytesNew: readers.newBytes + trees.newBytes,
     bytesUploaded: store.uploadedBytes,
     durationMs: clock.monotonic() - started,
+    known: notes && { snapshot: snapshot.id, packs: packsOf(index, store), notes },
   };
 }
 
@@ -151,27 +166,32 @@ interface WalkContext {
   readonly tally: Tally;
   readonly store: PackStore;
   readonly trees: TreeStore;
-  readonly pool: LazyPool;
+  readonly readers: Readers;
   readonly session: Lease;
+  readonly notes: TreeNotes | undefined;
   readonly observer: ArchiveObserver;
   readonly signal: AbortSignal;
 }
 
 /** Walks and reads everything; resolves once the root directory is stored and every data pack with it. */
 async function walkSources(request: ArchiveRequest, context: WalkContext): Promise<StoredDirectory> {
-  const { parent, tally, store, trees, pool, session, observer, signal } = context;
+  const { parent, tally, store, trees, readers, session, notes, observer, signal } = context;
   const batches: Batch[] = [];
   const batcher = new Batcher((batch) => batches.push(batch));
   const send = async (): Promise<void> => {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
-      await pool.room(signal);
-      pool.submit(batch);
+      await readers.submit(batch, signal);
     }
   };
   let root: StoredDirectory | undefined;
+  const changes = changesSince(parent, request.changes);
+  const clean = notes && (await cleanTest(parent, changes, request.known, notes));
+  if (parent !== undefined && clean !== undefined) tally.startFrom(parent.snapshot.record.counts);
   const parts = {
     parent,
-    changes: changesSince(parent, request.changes),
+    changes,
+    clean,
+    notes,
     ruleFiles: new Set(request.exclude.ignoreFiles),
     tally,
     signal,
@@ -194,9 +214,9 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   do {
     batcher.flush();
     await send();
-    await pool.drain(signal);
+    await readers.drain(signal);
   } while (!batcher.isEmpty || batches.length > 0);
-  await pool.finish(signal);
+  await readers.finish(signal);
   if (root === undefined) throw new RepositoryError('REFUSED', 'The walk ended without a complete tree');
   return root;
 }
@@ -211,39 +231,9 @@ export function excluderMaker({ exclude }: ArchiveRequest, observer: ArchiveObse
     );
 }
 
-/** The readers, started when the first file has to be read: an unchanged source needs none. */
-class LazyPool {
-  readonly #make: () => ReadPool;
-  #pool: ReadPool | undefined;
-
-  constructor(make: () => ReadPool) {
-    this.#make = make;
-  }
-
-  get newBytes(): number {
-    return this.#pool?.newBytes ?? 0;
-  }
-
-  async room(signal: AbortSignal): Promise<void> {
-    this.#pool ??= this.#make();
-    await this.#pool.room(signal);
-  }
-
-  submit(batch: Batch): void {
-    this.#pool?.submit(batch);
-  }
-
-  async drain(signal: AbortSignal): Promise<void> {
-    await this.#pool?.drain(signal);
-  }
-
-  async finish(signal: AbortSignal): Promise<void> {
-    await this.#pool?.finish(signal);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pool?.[Symbol.asyncDispose]();
-  }
+/** Every pack that the tree just stored may rely on. */
+function packsOf(index: ChunkIndex, store: PackStore): ReadonlyMap<string, number> {
+  return new Map([...index.packs.map(({ name, length }) => [name, length] as const), ...store.stored]);
 }
 
 export function findParent(

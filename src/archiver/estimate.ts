@@ -4,7 +4,7 @@ import { listSnapshots } from '../repository/snapshots.ts';
 import { findParent, excluderMaker, type ArchiveRequest } from './archive.ts';
 import type { FileToSave } from './file-saver.ts';
 import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
-import { changesSince } from './parent.ts';
+import { changesSince } from './change-set.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import { arrangeSources } from './source-tree.ts';
 import { Tally } from './tally.ts';
@@ -42,6 +42,8 @@ export async function estimate(
   const parts = {
     parent,
     changes: changesSince(parent, request.changes),
+    clean: undefined,
+    notes: undefined,
     ruleFiles: new Set(request.exclude.ignoreFiles),
     tally,
     signal,

@@ -1,10 +1,10 @@
-import { asByteString, type ByteString } from '../base/byte-path.ts';
+import type { ByteString } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
 import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
-import type { ChangeSet } from './walk.ts';
+import type { Tally } from './tally.ts';
 
 /** Files touched this shortly before the parent run began may have changed within one tick of the file system's clock. */
 const TICK_NS = 20_000_000n;
@@ -21,22 +21,6 @@ export interface Parent {
 export function parentOf(snapshot: Snapshot, reader: TreeReader, index: ChunkIndex): Parent {
   const trustedBeforeNs = BigInt(snapshot.record.startedMs) * 1_000_000n - TICK_NS;
   return { snapshot, reader, index, trustedBeforeNs };
-}
-
-/**
- * What has to be looked at: the changes since the parent, and whatever the parent could not capture or caught while it
- * changed, of which no watcher tells. Undefined when everything has to be.
- */
-export function changesSince(
-  parent: Parent | undefined,
-  changes: ChangeSet | undefined,
-): ChangeSet | undefined {
-  if (parent === undefined || changes === undefined) return undefined;
-  const { errors, errorsMore } = parent.snapshot.record;
-  if (errors.length === 0) return changes;
-  if (errorsMore > 0) return undefined;
-  const above = errors.map(({ path }) => asByteString(path.slice(0, path.lastIndexOf('/')) || '/'));
-  return { directories: new Set([...changes.directories, ...errors.map(({ path }) => path), ...above]) };
 }
 
 /** The newest snapshot of the same host and paths in the same namespace. */
@@ -88,6 +72,19 @@ export async function parentDirectory(
     if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') return undefined;
     throw error;
   }
+}
+
+/** Takes everything below a directory that is gone out of a tally that began with the parent's counts. */
+export async function uncountBelow(
+  parent: Parent,
+  gone: DirectoryEntry,
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<void> {
+  const entries = await parent.reader.directory(gone.id, signal);
+  tally.uncount(entries);
+  for (const entry of entries)
+    if (entry.type === 'directory') await uncountBelow(parent, entry, tally, signal);
 }
 
 /** Whether every chunk of a file lies in a pack that this session's listing shows. */

@@ -1,5 +1,11 @@
 import type { ByteString } from '../base/byte-path.ts';
-import type { StatFacts, TaskExtras } from './messages.ts';
+import {
+  NUMBERS_PER_TASK,
+  type BatchMessage,
+  type BatchResult,
+  type StatFacts,
+  type TaskExtras,
+} from './messages.ts';
 
 /** A file, or a span of a large one, waiting to be read. */
 export interface ReadJob {
@@ -55,5 +61,44 @@ export class Batcher {
     this.#jobs = [];
     this.#bytes = 0;
     this.#submit(batch);
+  }
+}
+
+/** A batch in the form that is cheap to post, and what of it is handed over instead of copied. */
+export function encodeBatch(
+  number: number,
+  jobs: readonly ReadJob[],
+): { message: BatchMessage; transfer: ArrayBuffer[] } {
+  const numbers = new Float64Array(jobs.length * NUMBERS_PER_TASK);
+  const times = new BigInt64Array(jobs.length * 2);
+  const paths: string[] = [];
+  for (const [i, { path, span, facts }] of jobs.entries()) {
+    paths.push(path);
+    const { size, inode, blocks, mode, uid, gid } = facts;
+    numbers.set(
+      [span?.offset ?? 0, span?.length ?? -1, size, inode, blocks, mode, uid, gid, 0],
+      i * NUMBERS_PER_TASK,
+    );
+    times[i * 2] = facts.mtimeNs;
+    times[i * 2 + 1] = facts.ctimeNs;
+  }
+  return {
+    message: { kind: 'batch', batch: number, paths, numbers, times },
+    transfer: [numbers.buffer, times.buffer],
+  };
+}
+
+/** Tells the jobs of a batch what became of them. */
+export function settleBatch(batch: Batch, result: BatchResult): void {
+  const ids = Buffer.from(result.ids.buffer, result.ids.byteOffset, result.ids.byteLength);
+  let at = 0;
+  for (const [i, job] of batch.jobs.entries()) {
+    const count = Math.max(0, result.idCounts[i] ?? 0);
+    job.done({
+      ids: ids.subarray(at, at + count * 24),
+      size: result.sizes[i] ?? 0,
+      extras: result.extras.get(i),
+    });
+    at += count * 24;
   }
 }

@@ -7,8 +7,6 @@ import type { Namespace } from '../codec/keys.ts';
 import type { ChunkTable } from '../repository/chunk-table.ts';
 import type { Repository } from '../repository/repository.ts';
 import {
-  NUMBERS_PER_TASK,
-  type BatchMessage,
   type BatchResult,
   type FailureMessage,
   type FromWorker,
@@ -18,7 +16,7 @@ import {
 } from './messages.ts';
 import { PackBuffers } from './pack-buffers.ts';
 import type { PackStore } from './pack-store.ts';
-import type { Batch, ReadJob } from './read-job.ts';
+import { encodeBatch, settleBatch, type Batch } from './read-job.ts';
 
 /** Batches that wait at each worker: enough that it never idles while the walker is in a large directory. */
 const QUEUED = 3;
@@ -197,45 +195,12 @@ export class ReadPool {
     slot.outstanding -= 1;
     slot.outstandingBytes -= batch.bytes;
     this.newBytes += result.newBytes;
-    const ids = Buffer.from(result.ids.buffer, result.ids.byteOffset, result.ids.byteLength);
-    let at = 0;
-    for (const [i, job] of batch.jobs.entries()) {
-      const count = Math.max(0, result.idCounts[i] ?? 0);
-      job.done({
-        ids: ids.subarray(at, at + count * 24),
-        size: result.sizes[i] ?? 0,
-        extras: result.extras.get(i),
-      });
-      at += count * 24;
-    }
+    settleBatch(batch, result);
   }
 }
 
 function post(slot: WorkerSlot, message: ToWorker, transfer: ArrayBuffer[] = []): void {
   slot.worker.postMessage(message, transfer);
-}
-
-function encodeBatch(
-  number: number,
-  jobs: readonly ReadJob[],
-): { message: BatchMessage; transfer: ArrayBuffer[] } {
-  const numbers = new Float64Array(jobs.length * NUMBERS_PER_TASK);
-  const times = new BigInt64Array(jobs.length * 2);
-  const paths: string[] = [];
-  for (const [i, { path, span, facts }] of jobs.entries()) {
-    paths.push(path);
-    const { size, inode, blocks, mode, uid, gid } = facts;
-    numbers.set(
-      [span?.offset ?? 0, span?.length ?? -1, size, inode, blocks, mode, uid, gid, 0],
-      i * NUMBERS_PER_TASK,
-    );
-    times[i * 2] = facts.mtimeNs;
-    times[i * 2 + 1] = facts.ctimeNs;
-  }
-  return {
-    message: { kind: 'batch', batch: number, paths, numbers, times },
-    transfer: [numbers.buffer, times.buffer],
-  };
 }
 
 function rebuilt(message: FailureMessage): Error {

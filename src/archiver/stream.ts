@@ -117,6 +117,7 @@ export async function archiveStream(
     bytesNew: sink.newBytes + trees.newBytes,
     bytesUploaded: store.uploadedBytes,
     durationMs: clock.monotonic() - started,
+    known: undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ByteString } from '../base/byte-path.ts';
-import { MAX_LISTED_ERRORS, type EntryProblem, type Owners } from '../format/records.ts';
+import { MAX_LISTED_ERRORS, type EntryProblem, type Owners, type SnapshotRecord } from '../format/records.ts';
+import type { DirectoryTotals, Entry } from '../format/tree.ts';
 import { ownerNames, type OwnerNames } from '../system/owner-names.ts';
 import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
 
@@ -53,6 +54,28 @@ export class Tally {
 
   get omitted(): string[] {
     return [...this.#omitted].map(([what, count]) => `${what} (${count})`);
+  }
+
+  /** Begins with what the parent snapshot counted: what is visited or gone is taken out by `uncount`. */
+  startFrom({ directories, links, others }: SnapshotRecord['counts']): void {
+    this.directories = directories;
+    this.links = links;
+    this.others = others;
+  }
+
+  /** Entries of a directory of the parent, which are counted anew or are gone. Files are not in `startFrom`. */
+  uncount(entries: readonly Entry[]): void {
+    for (const { type } of entries) {
+      if (type === 'directory') this.directories -= 1;
+      else if (type === 'symlink') this.links -= 1;
+      else if (type !== 'file') this.others -= 1;
+    }
+  }
+
+  /** Everything below a directory that stands as it was; its directories, links and others are counted already. */
+  passOver({ files, bytes }: DirectoryTotals): void {
+    this.filesUnchanged += files;
+    this.bytesDone += bytes;
   }
 
   owner(uid: number, gid: number): void {

@@ -1,26 +1,17 @@
 /** Entry file of a worker thread: reads batches of files and posts finished packs and compact results. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { asByteString } from '../base/byte-path.ts';
 import { BugError, HoldfastError } from '../base/errors.ts';
 import { Chunker } from '../codec/chunker.ts';
 import { ObjectKeys } from '../codec/keys.ts';
 import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
 import { ChunkTable } from '../repository/chunk-table.ts';
 import { PackWriter, type FinishedPack } from '../repository/pack-writer.ts';
+import { BatchReader } from './batch-reader.ts';
 import { ChunkSink } from './chunk-sink.ts';
 import { FileReader } from './file-reader.ts';
 import { PackBuffers, PoolClosed } from './pack-buffers.ts';
-import {
-  NUMBERS_PER_TASK,
-  type BatchMessage,
-  type BatchResult,
-  type FileTask,
-  type FromWorker,
-  type TaskExtras,
-  type ToWorker,
-  type WorkerSetup,
-} from './messages.ts';
+import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts';
 
 const port = parentPort;
 if (port === null) throw new BugError('The archiver worker was started outside of a worker thread');
@@ -46,6 +37,7 @@ const writer = new PackWriter({
 });
 const sink = new ChunkSink(idKey, table, writer);
 const reader = new FileReader(sink, new Chunker(keys.chunkerKey, setup.chunker));
+const batches = new BatchReader(reader, sink, () => packBuffers.closed);
 
 port.on('message', (message: ToWorker) => {
   if (message.kind === 'end') {
@@ -55,7 +47,7 @@ port.on('message', (message: ToWorker) => {
   if (packBuffers.closed) return;
   try {
     if (message.kind === 'batch') {
-      post(readBatch(message));
+      post(batches.read(message));
       return;
     }
     sink.finish();
@@ -83,82 +75,6 @@ function postPack({ name, bytes, indexEntry }: FinishedPack): void {
 
 function post(message: FromWorker): void {
   port?.postMessage(message);
-}
-
-function readBatch(message: BatchMessage): BatchResult {
-  const count = message.paths.length;
-  const idCounts = new Int32Array(count);
-  const sizes = new Float64Array(count);
-  const ids: Buffer[] = [];
-  const extras = new Map<number, TaskExtras>();
-  const before = sink.newBytes;
-  for (let i = 0; i < count; i += 1) {
-    if (packBuffers.closed) throw new PoolClosed();
-    const read = reader.read(taskOf(message, i));
-    if (read.problem !== undefined) {
-      idCounts[i] = -1;
-      extras.set(i, {
-        ...NO_EXTRAS,
-        problem: { code: read.problem, message: read.message },
-      });
-      continue;
-    }
-    idCounts[i] = read.content.ids.length;
-    sizes[i] = read.size;
-    for (const id of read.content.ids) ids.push(id);
-    const { holes } = read.content;
-    const { changed, stat, xattrs, xattrProblems } = read;
-    if (
-      changed ||
-      stat !== undefined ||
-      holes.length > 0 ||
-      xattrs !== undefined ||
-      xattrProblems.length > 0
-    ) {
-      extras.set(i, { changed, stat, holes, xattrs, xattrProblems, problem: undefined });
-    }
-  }
-  const joined = Buffer.concat(ids);
-  return {
-    kind: 'result',
-    batch: message.batch,
-    idCounts,
-    sizes,
-    ids: joined,
-    extras,
-    newBytes: sink.newBytes - before,
-  };
-}
-
-const NO_EXTRAS: TaskExtras = {
-  changed: false,
-  stat: undefined,
-  holes: [],
-  xattrs: undefined,
-  xattrProblems: [],
-  problem: undefined,
-};
-
-function taskOf(message: BatchMessage, i: number): FileTask {
-  const at = i * NUMBERS_PER_TASK;
-  const number = (k: number): number => message.numbers[at + k] ?? 0;
-  const offset = number(0);
-  const span = number(1);
-  return {
-    path: asByteString(message.paths[i] ?? ''),
-    offset,
-    whole: span < 0,
-    first: offset === 0,
-    size: number(2),
-    inode: number(3),
-    blocks: number(4),
-    mode: number(5),
-    uid: number(6),
-    gid: number(7),
-    mtimeNs: message.times[i * 2] ?? 0n,
-    ctimeNs: message.times[i * 2 + 1] ?? 0n,
-    spanLength: (size) => (span < 0 ? size : Math.max(0, Math.min(span, size - offset))),
-  };
 }
 
 function failureOf(error: unknown): FromWorker {

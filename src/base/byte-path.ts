@@ -39,3 +39,8 @@ export function joinBytes(parent: ByteString, name: ByteString): ByteString {
 export function isUtf8(bytes: ByteString): boolean {
   return asciiOnly.test(bytes) || Buffer.from(textOfBytes(bytes), 'utf8').toString('latin1') === bytes;
 }
+
+/** The directory that an absolute path lies in; `/` for itself. */
+export function pathAbove(path: ByteString): ByteString {
+  return asByteString(path.slice(0, path.lastIndexOf('/')) || '/');
+}

@@ -1,8 +1,8 @@
 /** From the paths that a watcher names to the directories that the walker has to list. */
 import { chooseParent } from '../archiver/parent.ts';
 import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
-import type { ChangeSet } from '../archiver/walk.ts';
-import { asByteString, type ByteString } from '../base/byte-path.ts';
+import type { ChangeSet } from '../archiver/change-set.ts';
+import { asByteString, pathAbove, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { ChangedPaths } from './protocol.ts';
@@ -47,7 +47,7 @@ export function usableChanges(request: ChangeRequest): UsableChanges | undefined
   const directories = new Set<ByteString>();
   for (const path of paths) {
     directories.add(path);
-    directories.add(asByteString(path.slice(0, path.lastIndexOf('/')) || '/'));
+    directories.add(pathAbove(path));
   }
   return { parent, changes: { directories } };
 }

@@ -31,8 +31,21 @@ export interface SnapshotList {
   readonly tombstones: Tombstones;
 }
 
-/** Reads every snapshot of the repository. */
-export async function listSnapshots(repository: Repository, signal: AbortSignal): Promise<SnapshotList> {
+/** Snapshots that list more problems take more memory than reading them again is worth. */
+const REMEMBERED_ERRORS = 100;
+/** Live snapshots as last listed, by id, while their repository is open. An id is the digest of what the snapshot says. */
+const remembered = new WeakMap<Repository, ReadonlyMap<string, Snapshot>>();
+
+/**
+ * Lists every snapshot of the repository. With `remembered`, those that were read before are not read again: for a
+ * backup, which has no need to notice that one was damaged since.
+ */
+export async function listSnapshots(
+  repository: Repository,
+  signal: AbortSignal,
+  options: { readonly remembered?: boolean } = {},
+): Promise<SnapshotList> {
+  const known = options.remembered === true ? remembered.get(repository) : undefined;
   const tombstones = await readTombstones(repository, signal);
   const live: Snapshot[] = [];
   const damaged: { id: string; error: RepositoryError }[] = [];
@@ -43,13 +56,17 @@ export async function listSnapshots(repository: Repository, signal: AbortSignal)
       continue;
     }
     try {
-      live.push(await readSnapshot(repository, id, signal));
+      live.push(known?.get(id) ?? (await readSnapshot(repository, id, signal)));
     } catch (error) {
       if (!(error instanceof RepositoryError)) throw error;
       damaged.push({ id, error });
     }
   }
   live.sort((a, b) => a.record.startedMs - b.record.startedMs || a.chain.seq - b.chain.seq);
+  if (options.remembered === true) {
+    const kept = live.filter(({ record }) => record.errors.length <= REMEMBERED_ERRORS);
+    remembered.set(repository, new Map(kept.map((one) => [one.id, one])));
+  }
   return { live, damaged, forgotten, tombstones };
 }
 

@@ -7,12 +7,12 @@
 
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { archive, type ArchiveRequest, type ArchiveSummary } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
 import { SILENT } from '../../src/archiver/observer.ts';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { openLocalDestination } from '../../src/destination/local.ts';
@@ -119,27 +119,26 @@ async function measureRounds(directory: string, source: string, rounds: number):
     isolated: false,
     exclude: NO_EXCLUSIONS,
     parent: 'auto',
+    learn: true,
   };
   await using watcher = await openWatcher(source);
   watcher.take();
   const first = await archive(request, SILENT, never);
   print(`first backup: ${Math.round(first.durationMs)} ms`);
+  let { known } = first;
   let parent = first.snapshot.id;
   const random = seededRandom(rounds);
   const phases: Record<string, number[]> = {};
   const [told, whole, processor]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < rounds; round += 1) {
-    for (let count = 0; count < CHANGED; count += 1)
-      appendFileSync(join(source, fileOf(random.below(FILES))), `${round}`);
-    await delay(700);
-    const changes = watcher.take();
-    if (changes.kind !== 'paths') throw new Error(changes.reason);
+    const changed = Array.from({ length: CHANGED }, () => join(source, fileOf(random.below(FILES))));
+    for (const file of changed) appendFileSync(file, `${round}`);
     const compared = { ...request, parent: { snapshot: parent } };
     const observer = phaseTimes(phases);
-    const directories = new Set(changes.paths);
+    const directories = await toldOf(watcher, changed);
     const before = process.cpuUsage();
     const one = await timed(told, async () => {
-      const done = await archive({ ...compared, changes: { directories } }, observer, never);
+      const done = await archive({ ...compared, known, changes: { directories } }, observer, never);
       observer.phase('end');
       return done;
     });
@@ -149,6 +148,7 @@ async function measureRounds(directory: string, source: string, rounds: number):
     if ((await sourceId(repository, one, source)) !== (await sourceId(repository, other, source)))
       throw new Error('a whole walk found another tree');
     parent = one.snapshot.id;
+    known = one.known;
   }
   summary(`change set of ${CHANGED} files to committed snapshot`, told);
   summary('  of processor time, with the readers', processor);
@@ -156,6 +156,19 @@ async function measureRounds(directory: string, source: string, rounds: number):
   await measureSteps(repository, rounds);
   summary('whole walk', whole);
   await repository.close();
+}
+
+/** The directories that the watcher tells of, once it has told of all these files. */
+async function toldOf(watcher: SourceWatcher, files: readonly string[]): Promise<Set<ByteString>> {
+  const wanted = new Set(files.map((file) => bytesOfText(dirname(file))));
+  const told = new Set<ByteString>();
+  while (!wanted.isSubsetOf(told)) {
+    await delay(100);
+    const changes = watcher.take();
+    if (changes.kind !== 'paths') throw new Error(changes.reason);
+    for (const path of changes.paths) told.add(path);
+  }
+  return told;
 }
 
 /** What a snapshot holds of the source, without the directories above, which others change. */

@@ -133,6 +133,12 @@ function applyAll(changes: readonly Change[], root: string, dirty: Set<string>):
   }
 }
 
+/** How much of each kind a snapshot holds, whatever was new. */
+function heldBy({ snapshot }: ArchiveSummary): object {
+  const { files, directories, links, others, bytes } = snapshot.record.counts;
+  return { files, directories, links, others, bytes };
+}
+
 test('a run with a parent, and one that is told of the changes, find what a whole run finds', async () => {
   await using engine = await openEngine();
   const exclude = { ...NO_EXCLUSIONS, ignoreFiles: [bytesOfText('.ignore')] };
@@ -146,7 +152,7 @@ test('a run with a parent, and one that is told of the changes, find what a whol
       const roots = trees.map((_, index) => join(source, `tree-${index}`));
       for (const root of roots) mkdirSync(root, { recursive: true });
       const backup = (options: Parameters<typeof engine.backup>[1]): Promise<ArchiveSummary> =>
-        engine.backup([source], { exclude, ...options });
+        engine.backup([source], { exclude, learn: true, ...options });
       const idOf = async ({ snapshot }: ArchiveSummary): Promise<string> => {
         expect(snapshot.record.errors).toEqual([]);
         return (await entryOf(engine, snapshot, source, 'directory')).id.toString('hex');
@@ -155,18 +161,22 @@ test('a run with a parent, and one that is told of the changes, find what a whol
       for (const [index, root] of roots.entries()) applyAll(trees[index]?.first ?? [], root, new Set());
       // Without a rest every file is younger than the tick before the run, and read again by the next one.
       if (resting) await delay(40);
-      let parent = (await backup({ parent: 'none' })).snapshot.id;
+      const first = await backup({ parent: 'none' });
+      let { known } = first;
+      let parent = first.snapshot.id;
       for (const round of [0, 1] as const) {
         const dirty = new Set<string>();
         for (const [index, root] of roots.entries()) applyAll(trees[index]?.rounds[round] ?? [], root, dirty);
         if (resting) await delay(40);
         const beside = await backup({ parent: { snapshot: parent } });
         const directories = new Set([...dirty].map(bytesOfText));
-        const told = await backup({ parent: { snapshot: parent }, changes: { directories } });
+        const told = await backup({ parent: { snapshot: parent }, changes: { directories }, known });
         const whole = await backup({ parent: 'none' });
         expect(await idOf(beside)).toBe(await idOf(whole));
         expect(await idOf(told)).toBe(await idOf(whole));
-        parent = round === 0 ? told.snapshot.id : beside.snapshot.id;
+        expect(heldBy(told)).toEqual(heldBy(whole));
+        ({ known } = told);
+        parent = told.snapshot.id;
       }
       rmSync(source, { recursive: true });
     },

@@ -1,0 +1,101 @@
+import { asByteString } from '../base/byte-path.ts';
+import type { ChunkSink } from './chunk-sink.ts';
+import type { FileReader } from './file-reader.ts';
+import {
+  NUMBERS_PER_TASK,
+  type BatchMessage,
+  type BatchResult,
+  type FileTask,
+  type TaskExtras,
+} from './messages.ts';
+import { PoolClosed } from './pack-buffers.ts';
+
+/** Reads the files of a batch, in a thread of its own or where the walk is. */
+export class BatchReader {
+  readonly #reader: FileReader;
+  readonly #sink: ChunkSink;
+  readonly #closed: () => boolean;
+
+  constructor(reader: FileReader, sink: ChunkSink, closed: () => boolean) {
+    this.#reader = reader;
+    this.#sink = sink;
+    this.#closed = closed;
+  }
+
+  /** @throws {PoolClosed} once the run is over */
+  read(message: BatchMessage): BatchResult {
+    const count = message.paths.length;
+    const idCounts = new Int32Array(count);
+    const sizes = new Float64Array(count);
+    const ids: Buffer[] = [];
+    const extras = new Map<number, TaskExtras>();
+    const before = this.#sink.newBytes;
+    for (let i = 0; i < count; i += 1) {
+      if (this.#closed()) throw new PoolClosed();
+      const read = this.#reader.read(taskOf(message, i));
+      if (read.problem !== undefined) {
+        idCounts[i] = -1;
+        extras.set(i, {
+          ...NO_EXTRAS,
+          problem: { code: read.problem, message: read.message },
+        });
+        continue;
+      }
+      idCounts[i] = read.content.ids.length;
+      sizes[i] = read.size;
+      for (const id of read.content.ids) ids.push(id);
+      const { holes } = read.content;
+      const { changed, stat, xattrs, xattrProblems } = read;
+      if (
+        changed ||
+        stat !== undefined ||
+        holes.length > 0 ||
+        xattrs !== undefined ||
+        xattrProblems.length > 0
+      ) {
+        extras.set(i, { changed, stat, holes, xattrs, xattrProblems, problem: undefined });
+      }
+    }
+    const joined = Buffer.concat(ids);
+    return {
+      kind: 'result',
+      batch: message.batch,
+      idCounts,
+      sizes,
+      ids: joined,
+      extras,
+      newBytes: this.#sink.newBytes - before,
+    };
+  }
+}
+
+const NO_EXTRAS: TaskExtras = {
+  changed: false,
+  stat: undefined,
+  holes: [],
+  xattrs: undefined,
+  xattrProblems: [],
+  problem: undefined,
+};
+
+function taskOf(message: BatchMessage, i: number): FileTask {
+  const at = i * NUMBERS_PER_TASK;
+  const number = (k: number): number => message.numbers[at + k] ?? 0;
+  const offset = number(0);
+  const span = number(1);
+  return {
+    path: asByteString(message.paths[i] ?? ''),
+    offset,
+    whole: span < 0,
+    first: offset === 0,
+    size: number(2),
+    inode: number(3),
+    blocks: number(4),
+    mode: number(5),
+    uid: number(6),
+    gid: number(7),
+    mtimeNs: message.times[i * 2] ?? 0n,
+    ctimeNs: message.times[i * 2 + 1] ?? 0n,
+    spanLength: (size) => (span < 0 ? size : Math.max(0, Math.min(span, size - offset))),
+  };
+}

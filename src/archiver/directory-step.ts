@@ -1,0 +1,382 @@
+import { joinBytes, type ByteString } from '../base/byte-path.ts';
+import { errnoOf, isAbort } from '../base/errors.ts';
+import {
+  MAX_DEPTH,
+  type DirectoryEntry,
+  type Entry,
+  type EntryMetadata,
+  type Xattr,
+} from '../format/tree.ts';
+import { shownPath } from './exclude-decision.ts';
+import type { DirectoryScope, Excluder } from './exclude.ts';
+import type { FileSaver } from './file-saver.ts';
+import type { ChangeSet } from './change-set.ts';
+import type { CleanTest, TreeNotes } from './known-tree.ts';
+import type { Parent } from './parent.ts';
+import { PendingDirectory, type StoredDirectory } from './pending-directory.ts';
+import {
+  kindOf,
+  openDirectory,
+  statPath,
+  storedNumber,
+  type ListedDirectory,
+  type SourceKind,
+  type SourceStat,
+} from './source-stat.ts';
+import { sourceXattrs } from './source-xattrs.ts';
+import {
+  isUnchangedFile,
+  metadataOf,
+  OldEntries,
+  sameMetadata,
+  sameSpecial,
+  specialEntry,
+} from './source-entry.ts';
+import { rulesDiffer } from './rule-files.ts';
+import { sourcesBelow, type SourceNode } from './source-tree.ts';
+import type { Tally } from './tally.ts';
+
+export interface WalkParts {
+  readonly parent: Parent | undefined;
+  readonly changes: ChangeSet | undefined;
+  /** When set, the tally begins with the parent's counts. */
+  readonly clean: CleanTest | undefined;
+  /** Gathers what the next run needs to know. */
+  readonly notes: TreeNotes | undefined;
+  /** Names of files in the tree that hold exclude rules for everything below their directory. */
+  readonly ruleFiles: ReadonlySet<ByteString>;
+  readonly files: Pick<FileSaver, 'save' | 'keep'>;
+  readonly tally: Tally;
+  /** A look at the directory that was taken earlier in this run, if any. */
+  readonly seen: (path: ByteString) => ListedDirectory | undefined;
+  readonly storeChunk: (chunk: Buffer) => Buffer;
+  /** Makes the rules for one source root, once its stat is known. */
+  readonly excluderFor: (root: ByteString, kind: SourceKind, device: number) => Excluder;
+  /** Called in every directory: reports progress and waits while the readers are behind. */
+  readonly pace: (path: ByteString) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** A directory on the walker's way: what is above it has been seen. */
+export interface Visit {
+  readonly path: ByteString;
+  readonly depth: number;
+  readonly old: DirectoryEntry | undefined;
+  readonly oldRoot: Buffer | undefined;
+  readonly stat: SourceStat | undefined;
+  readonly node: SourceNode | undefined;
+  readonly excluder: Excluder | undefined;
+  readonly scope: DirectoryScope | undefined;
+  /** A file with exclude rules has changed further up: other entries than before may be left out here. */
+  readonly rulesChanged: boolean;
+}
+
+/** A directory that is to be walked next, and whom to tell of it. */
+export interface Descent {
+  readonly visit: Visit;
+  readonly completed: (stored: StoredDirectory) => void;
+  /** Set when it stands as it was and may be passed over, unless a file with exclude rules has changed. */
+  readonly clean: DirectoryEntry | undefined;
+}
+
+/** Looks at the entries of one directory. */
+export class DirectoryStep {
+  readonly #visit: Visit;
+  readonly #parts: WalkParts;
+  readonly #pending: PendingDirectory;
+  readonly #below: Descent[] = [];
+  /** Directories of the parent that are gone on with, or passed over. */
+  readonly #met = new Set<Entry>();
+  #rulesChanged: boolean;
+
+  constructor(visit: Visit, parts: WalkParts, pending: PendingDirectory) {
+    this.#visit = visit;
+    this.#parts = parts;
+    this.#pending = pending;
+    this.#rulesChanged = visit.rulesChanged;
+  }
+
+  /** Directories to go on with, once all entries were looked at; those that are clean are settled here. */
+  descents(): readonly Descent[] {
+    const left: Descent[] = [];
+    for (const descent of this.#below) {
+      if (descent.clean === undefined || this.#rulesChanged)
+        left.push({ ...descent, visit: { ...descent.visit, rulesChanged: this.#rulesChanged } });
+      else {
+        this.#parts.tally.passOver(descent.clean.totals);
+        descent.completed(descent.clean);
+      }
+    }
+    return left;
+  }
+
+  /** The parent's directories that are not there any more, or not walked. */
+  gone(oldEntries: readonly Entry[]): readonly DirectoryEntry[] {
+    return oldEntries.filter((old) => old.type === 'directory').filter((old) => !this.#met.has(old));
+  }
+
+  /**
+   * The directory stands as it was: one stat each is for its subdirectories, and for what has other names, through which
+   * it may have changed with nothing told of this one.
+   */
+  reuseListing(oldEntries: readonly Entry[]): void {
+    const scope = this.#scope(oldEntries.map((entry) => entry.name));
+    for (const old of oldEntries) {
+      if (old.type !== 'directory' && old.links === undefined) {
+        this.#keep(old);
+        continue;
+      }
+      const path = joinBytes(this.#visit.path, old.name);
+      if (old.type === 'directory' && this.#parts.clean?.(path) === true) {
+        this.#passOver(old);
+        continue;
+      }
+      const stat = this.#statOrReport(path, () => statPath(path));
+      if (stat !== undefined) this.#entry(old.name, path, stat, old, undefined, scope);
+      else this.#pending.differs();
+    }
+  }
+
+  #passOver(old: DirectoryEntry): void {
+    const { tally } = this.#parts;
+    this.#met.add(old);
+    tally.directories += 1;
+    tally.owner(old.uid, old.gid);
+    tally.passOver(old.totals);
+    this.#pending.add(old, true);
+  }
+
+  list(oldEntries: readonly Entry[]): void {
+    const { node, path } = this.#visit;
+    if (node !== undefined) {
+      this.#listTowardsSources(node, oldEntries);
+      return;
+    }
+    let listed: ListedDirectory;
+    try {
+      listed = this.#parts.seen(path) ?? openDirectory(path);
+    } catch (error) {
+      this.#report(path, error, 'the directory cannot be read');
+      this.#pending.differs();
+      return;
+    }
+    try {
+      const scope = this.#scope(listed.names);
+      const old = new OldEntries(oldEntries);
+      for (const name of listed.names) {
+        const entryPath = joinBytes(path, name);
+        const before = old.at(name);
+        const stat = this.#statOrReport(entryPath, () => listed.stat(name));
+        if (stat === undefined) this.#pending.differs();
+        else this.#entry(name, entryPath, stat, before, undefined, scope);
+      }
+      if (old.skipped || old.rest > 0) this.#pending.differs();
+      const { changes, parent, ruleFiles } = this.#parts;
+      if (changes !== undefined && parent !== undefined)
+        this.#rulesChanged ||= rulesDiffer(ruleFiles, listed, oldEntries, parent);
+    } finally {
+      listed.close();
+    }
+  }
+
+  /** Above the sources only what leads to them is stored. */
+  #listTowardsSources(node: SourceNode, oldEntries: readonly Entry[]): void {
+    const old = new Map(oldEntries.map((entry) => [entry.name, entry]));
+    if (old.size !== node.children.length) this.#pending.differs();
+    for (const { name, node: child } of node.children) {
+      const stat = this.#statOrReport(child.path, () => statPath(child.path));
+      if (stat === undefined) this.#pending.differs();
+      else this.#entry(name, child.path, stat, old.get(name), child, undefined);
+    }
+  }
+
+  #entry(
+    name: ByteString,
+    path: ByteString,
+    stat: SourceStat,
+    old: Entry | undefined,
+    node: SourceNode | undefined,
+    scope: DirectoryScope | undefined,
+  ): void {
+    const { tally } = this.#parts;
+    const kind = kindOf(stat);
+    if (kind === undefined) {
+      tally.omit('entries of a kind that cannot be stored');
+      this.#pending.differs();
+      return;
+    }
+    if (node?.whole === false && kind !== 'directory') {
+      for (const source of sourcesBelow(node))
+        tally.problem(source, 'ENOTDIR', `the source is not there: ${shownPath(path)} is no directory`);
+      this.#pending.differs();
+      return;
+    }
+    const excluder =
+      node?.whole === true ? this.#parts.excluderFor(path, kind, Number(stat.dev)) : this.#visit.excluder;
+    const decisionKind = kind === 'file' || kind === 'directory' ? kind : 'other';
+    const decision =
+      node?.whole === true
+        ? excluder?.rootDecision
+        : scope?.decide(name, decisionKind, stat.size, Number(stat.dev));
+    if (decision?.excluded === true) {
+      if (old !== undefined) this.#pending.differs();
+      return;
+    }
+    tally.owner(stat.uid, stat.gid);
+    if (kind !== 'directory' && stat.nlink > 1) this.#parts.notes?.linked.add(this.#visit.path);
+    if (kind === 'file') {
+      this.#file(name, path, stat, old);
+      return;
+    }
+    if (kind === 'directory') {
+      this.#directory(name, path, stat, old, {
+        node: node?.whole === true ? undefined : node,
+        excluder,
+        scope,
+        descend: decision?.descend !== false,
+      });
+      return;
+    }
+    this.#other(name, path, stat, kind, old);
+  }
+
+  #file(name: ByteString, path: ByteString, stat: SourceStat, old: Entry | undefined): void {
+    const { parent, files } = this.#parts;
+    const before = old?.type === 'file' ? old : undefined;
+    if (before !== undefined && parent !== undefined && isUnchangedFile(before, stat, parent)) {
+      this.#keep(before, storedNumber(stat.dev));
+      return;
+    }
+    files.save({ path, name, stat, old: before }, this.#pending.expect());
+  }
+
+  #directory(
+    name: ByteString,
+    path: ByteString,
+    stat: SourceStat,
+    old: Entry | undefined,
+    way: {
+      node: SourceNode | undefined;
+      excluder: Excluder | undefined;
+      scope: DirectoryScope | undefined;
+      descend: boolean;
+    },
+  ): void {
+    const { tally } = this.#parts;
+    tally.directories += 1;
+    const before = old?.type === 'directory' ? old : undefined;
+    const metadata = this.#metadata(name, path, stat, before);
+    const done = this.#pending.expect();
+    const completed = ({ id, totals }: StoredDirectory): void => {
+      const entry: DirectoryEntry = { type: 'directory', ...metadata, id, totals };
+      done(entry, before !== undefined && before.id.equals(id) && sameMetadata(before, metadata));
+    };
+    if (!way.descend || this.#visit.depth >= MAX_DEPTH - 2) {
+      if (way.descend) tally.problem(path, 'TOO_DEEP', `directories are nested deeper than ${MAX_DEPTH}`);
+      new PendingDirectory(this.#parts.storeChunk, undefined, completed).listed();
+      return;
+    }
+    if (before !== undefined) this.#met.add(before);
+    const stands = before !== undefined && way.node === undefined && sameMetadata(before, metadata);
+    this.#below.push({
+      visit: {
+        path,
+        depth: this.#visit.depth + 1,
+        old: before,
+        oldRoot: undefined,
+        stat,
+        node: way.node,
+        excluder: way.excluder,
+        scope: way.scope,
+        rulesChanged: this.#rulesChanged,
+      },
+      completed,
+      clean: stands && this.#parts.clean?.(path) === true ? before : undefined,
+    });
+  }
+
+  #other(
+    name: ByteString,
+    path: ByteString,
+    stat: SourceStat,
+    kind: Exclude<SourceKind, 'file' | 'directory'>,
+    old: Entry | undefined,
+  ): void {
+    const { tally } = this.#parts;
+    const before = old?.type === kind ? old : undefined;
+    const metadata = this.#metadata(name, path, stat, before);
+    let entry: Entry;
+    try {
+      entry = specialEntry(kind, path, stat, metadata);
+    } catch (error) {
+      this.#report(path, error, 'the link cannot be read');
+      this.#pending.differs();
+      return;
+    }
+    if (kind === 'symlink') tally.links += 1;
+    else tally.others += 1;
+    this.#pending.add(
+      entry,
+      before !== undefined && sameMetadata(before, metadata) && sameSpecial(before, entry),
+    );
+  }
+
+  /** @param device where it was found, when it was looked at: devices may have other numbers since the last start */
+  #keep(old: Entry, device?: number): void {
+    const { tally, files } = this.#parts;
+    const moved = device !== undefined && old.links !== undefined && old.links.device !== device;
+    const entry = moved ? { ...old, links: { device, count: old.links.count } } : old;
+    tally.owner(entry.uid, entry.gid);
+    if (entry.type === 'file') {
+      tally.filesUnchanged += 1;
+      tally.bytesDone += entry.size;
+      files.keep(entry);
+    } else if (entry.type === 'symlink') tally.links += 1;
+    else if (entry.type !== 'directory') tally.others += 1;
+    this.#pending.add(entry, !moved);
+  }
+
+  #metadata(name: ByteString, path: ByteString, stat: SourceStat, old: Entry | undefined): EntryMetadata {
+    const { parent } = this.#parts;
+    const sameXattrs =
+      old !== undefined &&
+      parent !== undefined &&
+      old.ctimeNs === stat.ctimeNs &&
+      old.inode === storedNumber(stat.ino) &&
+      stat.ctimeNs < parent.trustedBeforeNs;
+    return { ...metadataOf(name, stat), xattrs: sameXattrs ? old.xattrs : this.#xattrs(path) };
+  }
+
+  #xattrs(path: ByteString): Xattr[] | undefined {
+    const { tally } = this.#parts;
+    try {
+      return sourceXattrs(path, (what) => tally.omit(`extended attribute ${what}`));
+    } catch (error) {
+      tally.omit(`extended attributes: ${errnoOf(error) ?? 'unreadable'}`);
+      return undefined;
+    }
+  }
+
+  #scope(names: readonly ByteString[]): DirectoryScope | undefined {
+    const { excluder, scope, path } = this.#visit;
+    return excluder?.enterDirectory(scope, path, names);
+  }
+
+  #statOrReport(path: ByteString, look: () => SourceStat | undefined): SourceStat | undefined {
+    try {
+      const stat = look();
+      if (stat === undefined)
+        this.#parts.tally.problem(path, 'ENOENT', 'it vanished while its directory was read');
+      return stat;
+    } catch (error) {
+      this.#report(path, error, 'it cannot be looked at');
+      return undefined;
+    }
+  }
+
+  #report(path: ByteString, error: unknown, what: string): void {
+    const code = errnoOf(error);
+    if (code === undefined || isAbort(error)) throw error;
+    this.#parts.tally.problem(path, code, what);
+  }
+}
