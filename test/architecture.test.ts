@@ -56,6 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   destination: ['base/'],
   repository: ['base/', 'format/', 'codec/', 'system/', 'destination/destination.ts'],
   archiver: ['base/', 'system/', 'format/', 'codec/', 'repository/'],
+  cache: ['base/', 'codec/', 'repository/'],
   browse: ['base/', 'format/', 'codec/', 'repository/', 'archiver/exclude'],
   restorer: [
     'base/',
@@ -69,6 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     'base/',
+    'cache/',
     'system/',
     'format/',
     'codec/',
@@ -97,6 +99,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'notify/',
     'repository/',
     'schedule/',
+    'system/',
     'watch/',
   ],
   config: ['base/'],
@@ -119,7 +122,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   jobs: ['base/', 'config/', 'db/', 'schedule/', 'watch/', 'catalog/', 'engine/protocol.ts'],
   control: ['base/', 'jobs/job.ts', 'jobs/agent.ts'],
   notify: ['base/', 'config/', 'jobs/job.ts', 'jobs/agent.ts'],
-  api: ['base/', 'config/', 'db/', 'jobs/job.ts', 'jobs/agent.ts'],
+  api: ['base/', 'config/', 'db/', 'jobs/job.ts', 'jobs/agent.ts', 'jobs/protection.ts'],
   'main.ts': ['cli/'],
 };
 
@@ -127,6 +130,23 @@ describe('folders', () => {
   test('are all in the table', () => {
     expect([...new Set(files.map((file) => folderOf(file.path)))].sort()).toEqual(
       Object.keys(MAY_IMPORT).sort(),
+    );
+  });
+
+  test('have the same table in docs/architecture.md and docs/agent.md', () => {
+    const rows = ['architecture.md', 'agent.md'].flatMap((name) => [
+      ...readFileSync(path.join(root, 'docs', name), 'utf8').matchAll(
+        /^\| `src\/(\S+)` \|.*\| ([^|]+) \|$/gm,
+      ),
+    ]);
+    const written = Object.entries(MAY_IMPORT).filter(([folder]) => folder !== 'main.ts');
+    expect(Object.fromEntries(rows.map(([, folder = '', cell]) => [folder, cell]))).toEqual(
+      Object.fromEntries(
+        written.map(([folder, names]) => [
+          folder,
+          names.map((name) => name.replace(/\/$/, '')).join(', ') || 'nothing of ours',
+        ]),
+      ),
     );
   });
 
@@ -213,6 +233,7 @@ const OUTSIDE: readonly {
       'cli/run.ts': 'where a command begins: handed on from here',
       'engine/engine-main.ts': 'where an engine process begins: only the cost that tests set is read',
       'cli/interrupt.ts': 'set before anything else runs, for the process that was started by another',
+      'system/memory-secrets.ts': 'whether it is that of the process, whose memory is wiped too',
       'cli/exit-codes.ts':
         'whether details of an error were asked for; the last resort when nothing else is set up',
     },

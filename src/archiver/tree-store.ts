@@ -5,8 +5,10 @@ import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
 import { encodeList } from '../format/tree-encode.ts';
 import { INLINE_IDS, LIST_IDS } from '../format/tree.ts';
 import type { ChunkTable } from '../repository/chunk-table.ts';
+import { NO_CACHE, type MetadataCache } from '../repository/metadata-cache.ts';
 import { PackWriter } from '../repository/pack-writer.ts';
 import type { Repository } from '../repository/repository.ts';
+import { treeName } from '../repository/tree-reader.ts';
 import type { PackStore } from './pack-store.ts';
 
 /** Tree packs on their way to the destination before the walk has to wait. */
@@ -18,6 +20,7 @@ export class TreeStore {
   readonly #writer: PackWriter;
   readonly #hasher: ChunkHasher;
   readonly #store: PackStore;
+  readonly #cache: MetadataCache;
   #inFlight = 0;
   readonly #free: Buffer[] = [];
   /** Bytes of tree chunks that were new. */
@@ -31,6 +34,7 @@ export class TreeStore {
   ) {
     this.#table = table;
     this.#store = store;
+    this.#cache = repository.cache;
     const { packTarget, segmentTarget } = repository.config;
     const idKey = repository.keys.idKey('tree', options.namespace);
     this.#hasher = new ChunkHasher(idKey);
@@ -63,6 +67,8 @@ export class TreeStore {
       this.#writer.append(id, chunk);
       this.newBytes += chunk.length;
     }
+    // The next backup reads it, whoever had stored it first.
+    if (this.#cache !== NO_CACHE) this.#cache.keep(treeName(id), chunk);
     return id;
   };
 

@@ -1,6 +1,6 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
-import type { ChunkIndex } from '../repository/chunk-index.ts';
+import type { IndexSource } from '../repository/chunk-index.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
@@ -11,10 +11,10 @@ const READERS_KEPT = 3;
 /** Readers for the trees of many snapshots: those of one namespace share one, and with it what was read last. */
 export class SnapshotTrees {
   readonly #repository: Repository;
-  readonly #index: ChunkIndex;
+  readonly #index: IndexSource;
   readonly #readers = new Map<string, TreeReader>();
 
-  constructor(repository: Repository, index: ChunkIndex) {
+  constructor(repository: Repository, index: IndexSource) {
     this.#repository = repository;
     this.#index = index;
   }

@@ -5,7 +5,7 @@ import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../code
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
-import { neverBackedUp, withRepository } from './open.ts';
+import { neverBackedUp, withCachedRepository } from './open.ts';
 import {
   addExamples,
   addOutputOptions,
@@ -88,7 +88,7 @@ async function backUpFiles(
   // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.
   const scout = parent === 'none' ? undefined : Scout.start(paths);
   try {
-    await withRepository(options, context, async (repository) => {
+    await withCachedRepository(options, context, async (repository) => {
       const request = { ...common(repository, options), sources: paths, exclude, parent, scout };
       if (options.dryRun === true) await showEstimate(request, { ...options, notes }, context);
       else await showSummary(await save(request, { ...options, notes }, context), options, context);
@@ -103,7 +103,7 @@ async function backUpStream(stream: StreamSource, options: BackupOptions, contex
     const option = options.dryRun === true ? '--dry-run' : '--no-deduplication';
     throw usage(`${option} is not possible for what comes from a program`, `Leave out ${option}.`);
   }
-  await withRepository(options, context, async (repository) => {
+  await withCachedRepository(options, context, async (repository) => {
     const request = { ...common(repository, options), path: stream.path };
     await showSummary(await saveStream(request, stream.read(), options, context), options, context);
   });

@@ -30,7 +30,14 @@ export function define(command: Command, context: Context): void {
       const found = await findPath(trees.reader(snapshot), snapshot, sourcePath(path), context.signal);
       if (found.entry?.type !== 'file')
         throw notAFile(textOfBytes(found.path), found.entry?.type ?? 'directory');
-      const content = fileContent(repository, index, snapshot, found.entry, undefined, context.signal);
+      const content = fileContent(
+        repository,
+        await index(),
+        snapshot,
+        found.entry,
+        undefined,
+        context.signal,
+      );
       for await (const piece of content) await context.out.bytes(piece);
     });
   });

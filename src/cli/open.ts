@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import type { NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText } from '../base/byte-path.ts';
 import { DestinationError, RepositoryError, errnoOf } from '../base/errors.ts';
+import { openCached } from '../cache/open.ts';
 import { testCost } from '../codec/passphrase-cost.ts';
 import type { Destination } from '../destination/destination.ts';
 import { openDestination, parseLocation } from '../destination/open.ts';
@@ -81,6 +82,22 @@ export async function withRepository<T>(
   } finally {
     await repository.close();
   }
+}
+
+/** The same for commands that read, or add: they use this machine's copies of a far repository's metadata. */
+export async function withCachedRepository<T>(
+  options: RepositoryOptions,
+  context: Context,
+  work: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  return await withRepository(options, context, async (repository) => {
+    const cached = openCached(repository, statePaths(context.env).directory, context.clock);
+    try {
+      return await work(cached.repository);
+    } finally {
+      cached.close();
+    }
+  });
 }
 
 /** Tries at the prompt, as `sudo` and `ssh` give. */

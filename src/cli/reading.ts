@@ -8,14 +8,15 @@ import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Look } from './listing.ts';
-import { withRepository } from './open.ts';
+import { withCachedRepository } from './open.ts';
 import { commaList, type FilterOptions, type RepositoryOptions } from './options.ts';
 import { createStyles, printable, printableBytes, terminalWidth, wantsColor } from './terminal.ts';
 import { count } from './wording.ts';
 
 export interface Reading {
   readonly repository: Repository;
-  readonly index: ChunkIndex;
+  /** Loaded when it is first asked for: trees that are cached do without. */
+  readonly index: () => Promise<ChunkIndex>;
   /** Live ones, oldest first. */
   readonly snapshots: readonly Snapshot[];
   readonly trees: SnapshotTrees;
@@ -27,11 +28,11 @@ export async function withReading(
   context: Context,
   work: (reading: Reading) => Promise<void>,
 ): Promise<void> {
-  await withRepository(options, context, async (repository) => {
-    const [list, index] = await Promise.all([
-      listSnapshots(repository, context.signal),
-      loadIndex(repository, { without: new Set() }, context.signal),
-    ]);
+  await withCachedRepository(options, context, async (repository) => {
+    const list = await listSnapshots(repository, context.signal);
+    let loading: Promise<ChunkIndex> | undefined;
+    const index = async (): Promise<ChunkIndex> =>
+      await (loading ??= loadIndex(repository, { without: new Set() }, context.signal));
     warnOfDamaged(list, context);
     await work({ repository, index, snapshots: list.live, trees: new SnapshotTrees(repository, index) });
   });

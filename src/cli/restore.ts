@@ -10,7 +10,7 @@ import { restore } from '../restorer/restore.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { openProgress } from './open-progress.ts';
-import { neverBackedUp, withRepository } from './open.ts';
+import { neverBackedUp, withCachedRepository } from './open.ts';
 import {
   ONE_SNAPSHOT,
   addExamples,
@@ -77,7 +77,7 @@ export function define(command: Command, context: Context): void {
   ]);
   command.action(async (name: string, paths: readonly string[], options: RestoreOptions) => {
     const target = targetOf(options, context);
-    await withRepository(options, context, async (repository) => {
+    await withCachedRepository(options, context, async (repository) => {
       const list = await listSnapshots(repository, context.signal);
       warnOfDamaged(list, context);
       const named = splitName(name);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { listSnapshots } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
 import { snapshotObject, snapshotsTable } from './listing-snapshots.ts';
-import { withRepository } from './open.ts';
+import { withCachedRepository } from './open.ts';
 import {
   ALL_SNAPSHOTS,
   addExamples,
@@ -29,7 +29,7 @@ export function define(command: Command, context: Context): void {
   );
   addExamples(command, [['holdfast snapshots --tag monthly', 'those with a tag']]);
   command.action(async (options: SnapshotsOptions) => {
-    await withRepository(options, context, async (repository) => {
+    await withCachedRepository(options, context, async (repository) => {
       const list = await listSnapshots(repository, context.signal);
       warnOfDamaged(list, context);
       const chosen = filterSnapshots(list.live, options);

@@ -40,7 +40,7 @@ export function define(command: Command, context: Context): void {
       const snapshot = chooseSnapshot(snapshots, name, options);
       const { skipped } = await writeTar(
         repository,
-        index,
+        await index(),
         snapshot,
         {
           path: sourcePath(path),

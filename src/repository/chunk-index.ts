@@ -11,6 +11,7 @@ import {
 } from '../format/pack.ts';
 import { ChunkTable, type ChunkLocation } from './chunk-table.ts';
 import { listNamed, packKey, type Listed } from './listing.ts';
+import { getNamed } from './metadata-cache.ts';
 import { decompressRecord, openObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 
@@ -170,6 +171,9 @@ export function fillTable(indexed: readonly IndexedPack[]): {
   return { packs, table, chunks };
 }
 
+/** An index, or how to get it once it turns out to be needed. */
+export type IndexSource = ChunkIndex | (() => Promise<ChunkIndex>);
+
 /** Where a chunk lies, or a corruption error naming it. */
 export function requireChunk(index: ChunkIndex, id: Buffer): ChunkLocation {
   const found = index.table.find(id);
@@ -187,7 +191,7 @@ export async function readIndexObjects(
   for (const name of (await listNamed(repository.destination, 'index/', signal)).keys()) {
     const object = `index object ${name}`;
     try {
-      const bytes = await repository.destination.get(`index/${name}`, undefined, signal);
+      const bytes = await getNamed(repository, 'index/', name, signal);
       const { plaintext } = openObject(repository.keys, OBJECT_TYPES.index, bytes, object, name);
       objects.set(name, decodeIndexObject(decompressRecord(plaintext, object), object));
     } catch (error) {

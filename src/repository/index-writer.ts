@@ -67,6 +67,7 @@ export class IndexWriter {
         compressRecord(raw),
       );
       await this.#repository.destination.put(`index/${name}`, bytes, signal);
+      this.#repository.cache.keep(`index/${name}`, bytes);
       names.push(name);
     }
     return names;

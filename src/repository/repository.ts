@@ -20,6 +20,7 @@ import {
   type SlotFile,
 } from './key-slots.ts';
 import { listNumbered } from './listing.ts';
+import { NO_CACHE, type MetadataCache } from './metadata-cache.ts';
 import { openObject, sealObject } from './objects.ts';
 import { WriterState } from './writer-state.ts';
 
@@ -50,6 +51,17 @@ const SEGMENT_TARGET = 2_097_152;
 /** 72 h of storage time between marking and deleting. */
 const GRACE_SECONDS = 259_200;
 
+interface RepositoryParts {
+  readonly destination: Destination;
+  readonly clock: Clock;
+  readonly config: ConfigRecord;
+  readonly writer: WriterState;
+  readonly keyring: Keyring;
+  readonly ringNumber: number;
+  readonly slot: OpenSlot;
+  readonly cache?: MetadataCache;
+}
+
 /** An open repository: a destination, the keys to it and its parameters. */
 export class Repository {
   readonly destination: Destination;
@@ -60,16 +72,12 @@ export class Repository {
   readonly keyring: Keyring;
   readonly ringNumber: number;
   readonly slot: OpenSlot;
+  /** For what only reads or adds; what proves that the repository is whole, or removes from it, goes without. */
+  readonly cache: MetadataCache;
+  readonly #parts: RepositoryParts;
 
-  constructor(parts: {
-    destination: Destination;
-    clock: Clock;
-    config: ConfigRecord;
-    writer: WriterState;
-    keyring: Keyring;
-    ringNumber: number;
-    slot: OpenSlot;
-  }) {
+  constructor(parts: RepositoryParts) {
+    this.#parts = parts;
     this.destination = parts.destination;
     this.clock = parts.clock;
     this.config = parts.config;
@@ -77,12 +85,18 @@ export class Repository {
     this.keyring = parts.keyring;
     this.ringNumber = parts.ringNumber;
     this.slot = parts.slot;
+    this.cache = parts.cache ?? NO_CACHE;
     this.keys = objectKeysOf(parts.keyring, parts.writer);
   }
 
   /** 32 hex digits. */
   get id(): string {
     return this.keyring.repository.toString('hex');
+  }
+
+  /** The same repository, its metadata read by way of `cache`. */
+  cachedBy(cache: MetadataCache): Repository {
+    return new Repository({ ...this.#parts, cache });
   }
 
   /** Signs a tombstone or configuration: `domain` is `hf1/tomb` or `hf1/config`. */

@@ -10,6 +10,7 @@ import {
 } from '../format/records.ts';
 import { appendRecord, type SealedRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
+import { getNamed } from './metadata-cache.ts';
 import { openObject, sealObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 import { putTombstone, readTombstones, type Tombstones } from './tombstones.ts';
@@ -79,7 +80,7 @@ export async function readSnapshot(
   const object = `snapshot ${id}`;
   let bytes: Buffer;
   try {
-    bytes = await repository.destination.get(`snapshots/${id}`, undefined, signal);
+    bytes = await getNamed(repository, 'snapshots/', id, signal);
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
     throw new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`, { cause: error });
@@ -127,12 +128,15 @@ export async function commitSnapshot(
   const plaintext = encodeSnapshot(record);
   if (plaintext.length > 16 * 1024 * 1024)
     throw corrupt('the new snapshot', 'its record is larger than 16 MiB');
+  let stored: SealedRecord | undefined;
   const seal = (position: ChainPosition): SealedRecord => {
     const context = encodeChainContext(position);
     const sealed = sealObject(repository.keys, OBJECT_TYPES.snapshot, context, plaintext);
-    return { ...sealed, key: `snapshots/${sealed.name}` };
+    stored = { ...sealed, key: `snapshots/${sealed.name}` };
+    return stored;
   };
   const { position, name } = await appendRecord(repository, seal, live, signal);
+  if (stored?.name === name) repository.cache.keep(stored.key, stored.bytes);
   return { id: name, record, chain: position };
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../format/records.ts';
 import { appendRecord, type SealedRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
+import { getNamed } from './metadata-cache.ts';
 import { openObject, sealObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
@@ -52,7 +53,7 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
   const ignored: { name: string; reason: string }[] = [];
   const listed = await listNamed(destination, 'trash/', signal);
   await mapParallel(listed, destination.properties.maxParallel, async ([name, { modifiedMs }]) => {
-    const bytes = await destination.get(`trash/${name}`, undefined, signal);
+    const bytes = await getNamed(repository, 'trash/', name, signal);
     try {
       all.push({ ...openTombstone(repository, bytes, name), storedMs: modifiedMs });
     } catch (error) {

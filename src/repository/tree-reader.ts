@@ -3,34 +3,60 @@ import { ChunkHasher } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
 import { decodeTreeChunk } from '../format/tree-decode.ts';
 import type { Entry, FileEntry, TreeChunk } from '../format/tree.ts';
-import { requireChunk, type ChunkIndex } from './chunk-index.ts';
+import { requireChunk, type ChunkIndex, type IndexSource } from './chunk-index.ts';
+import { NO_CACHE } from './metadata-cache.ts';
 import type { Repository } from './repository.ts';
 import { SegmentCache } from './segment-reader.ts';
 
 /** Raw tree segments kept: directories that lie near each other in the tree lie near each other in the packs. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 
+interface StoredTrees {
+  readonly index: ChunkIndex;
+  readonly segments: SegmentCache;
+}
+
+/** Under which a tree chunk is kept in a metadata cache. Ids of different namespaces differ by their keys. */
+export function treeName(id: Buffer): string {
+  return `tree/${id.toString('base64url')}`;
+}
+
 /** Reads the trees of one namespace; every chunk is hashed again before it is believed. */
 export class TreeReader {
-  readonly #index: ChunkIndex;
+  readonly #repository: Repository;
+  readonly #index: IndexSource;
   readonly #hasher: ChunkHasher;
-  readonly #cache: SegmentCache;
+  #stored: StoredTrees | undefined;
 
-  constructor(repository: Repository, index: ChunkIndex, namespace: Namespace) {
+  /** @param index not asked for while the repository's cache has every chunk */
+  constructor(repository: Repository, index: IndexSource, namespace: Namespace) {
+    this.#repository = repository;
     this.#index = index;
     this.#hasher = new ChunkHasher(repository.keys.idKey('tree', namespace));
-    this.#cache = new SegmentCache(repository.destination, repository.keys, index, CACHE_BYTES);
   }
 
   /** @throws {RepositoryError} CORRUPT_DATA when it is missing or damaged */
   async chunk(id: Buffer, signal: AbortSignal): Promise<TreeChunk> {
     const object = `tree ${id.toString('hex')}`;
-    const { pack, segment, offset, length } = requireChunk(this.#index, id);
-    const raw = await this.#cache.segment(pack, segment, signal);
+    const { cache } = this.#repository;
+    const kept = cache === NO_CACHE ? undefined : cache.read(treeName(id));
+    if (kept !== undefined && this.#hasher.matches(kept, id)) return decodeTreeChunk(kept, object);
+    const { index, segments } = await this.#openStored();
+    const { pack, segment, offset, length } = requireChunk(index, id);
+    const raw = await segments.segment(pack, segment, signal);
     const bytes = raw.subarray(offset, offset + length);
     if (bytes.length !== length || !this.#hasher.matches(bytes, id))
       throw corrupt(object, 'its bytes do not match its id');
+    if (cache !== NO_CACHE) cache.keep(treeName(id), bytes);
     return decodeTreeChunk(bytes, object);
+  }
+
+  async #openStored(): Promise<StoredTrees> {
+    if (this.#stored !== undefined) return this.#stored;
+    const { destination, keys } = this.#repository;
+    const index = typeof this.#index === 'function' ? await this.#index() : this.#index;
+    this.#stored ??= { index, segments: new SegmentCache(destination, keys, index, CACHE_BYTES) };
+    return this.#stored;
   }
 
   /** The entries of a directory in order, one leaf at a time, so that a million of them never stand in memory together. */

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { expand } from '../codec/kdf.ts';
+import type { Repository } from '../repository/repository.ts';
+import { DEFAULT_CACHE_BYTES, MetadataDatabase } from './metadata-database.ts';
+
+/** A repository whose metadata is read by way of this machine's cache, as far as that saves anything. */
+export interface CachedRepository {
+  readonly repository: Repository;
+  /** Writes what the cache has to keep; the repository stays open. */
+  close(): void;
+}
+
+/** A repository on this machine is its own cache. */
+export function openCached(repository: Repository, stateDirectory: string, clock: Clock): CachedRepository {
+  if (!repository.destination.properties.remote) return { repository, close: () => {} };
+  const cache = new MetadataDatabase({
+    path: join(stateDirectory, 'cache', `${repository.id}.db`),
+    key: expand(repository.keyring.idTree, 'hf1/cache', 32),
+    limitBytes: DEFAULT_CACHE_BYTES,
+    clock,
+  });
+  return { repository: repository.cachedBy(cache), close: () => cache.close() };
+}
