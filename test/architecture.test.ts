@@ -57,6 +57,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   repository: ['base/', 'format/', 'codec/', 'system/', 'destination/destination.ts'],
   archiver: ['base/', 'system/', 'format/', 'codec/', 'repository/'],
   cache: ['base/', 'codec/', 'repository/'],
+  copier: [
+    'base/',
+    'format/',
+    'codec/',
+    'repository/',
+    'archiver/commit.ts',
+    'archiver/pack-store.ts',
+    'archiver/tree-store.ts',
+  ],
   browse: ['base/', 'format/', 'codec/', 'repository/', 'archiver/exclude'],
   restorer: [
     'base/',
@@ -71,6 +80,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'base/',
     'cache/',
+    'copier/',
     'system/',
     'format/',
     'codec/',

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { textOfBytes } from '../base/byte-path.ts';
 import { formatBytes, formatDuration, parseSize } from '../base/units.ts';
+import { damagedPacks } from '../copier/repair.ts';
 import type { ReadData } from '../repository/check-packs.ts';
 import type { CheckReport, Finding } from '../repository/check-report.ts';
 import { check, planCheck, type CheckPlan } from '../repository/check.ts';
@@ -8,19 +9,24 @@ import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { openProgress } from './open-progress.ts';
-import { withRepository } from './open.ts';
+import { openOther, withRepository } from './open.ts';
 import {
   addExamples,
   addOutputOptions,
   addRepositoryOptions,
+  fromOptions,
   usage,
+  type FromOptions,
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
+import { repair } from './repair.ts';
+import { givenByOptions, takeFromEnvironment } from './secret.ts';
 import { createStyles, printable, printableBytes, wantsColor } from './terminal.ts';
 import { count, seconds, shortId } from './wording.ts';
 
-interface CheckOptions extends RepositoryOptions, OutputOptions {
+interface CheckOptions extends RepositoryOptions, OutputOptions, FromOptions {
+  readonly repairFrom?: string;
   readonly readData?: boolean;
   readonly readDataSubset?: ReadData;
 }
@@ -29,7 +35,11 @@ export function define(command: Command, context: Context): void {
   command
     .optionsGroup('How thorough:')
     .option('--read-data', 'Read all stored data and compare every piece with its name')
-    .option('--read-data-subset <part>', 'Read a random part of it: 5% or 500M', parseSubset);
+    .option('--read-data-subset <part>', 'Read a random part of it: 5% or 500M', parseSubset)
+    .optionsGroup('When something is damaged:')
+    .option('--repair-from <dir>', 'Put back what is lost from another repository that has it')
+    .option('--from-password-file <file>', 'Its passphrase, when it is another one')
+    .option('--from-password-command <command>', 'The same from a command');
   addRepositoryOptions(command);
   addOutputOptions(command, {
     json: 'The report as a JSON object',
@@ -37,13 +47,25 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nWithout options the structure is verified: every object but the data itself. Nothing is ever changed.\nExit code 1 means damage was found.',
+    '\nWithout options the structure is verified: every object but the data itself. Nothing is changed without --repair-from.\nExit code 1 means damage was found.',
   );
   addExamples(command, [['holdfast check --read-data-subset 5%', 'a part of the data, each week']]);
   command.action(async (options: CheckOptions) => {
     if (options.readData === true && options.readDataSubset !== undefined)
       throw usage('--read-data and --read-data-subset contradict each other', 'Give one of them.');
+    // Opening the first repository takes it out of the environment, so that no child process inherits it.
+    const fallback = takeFromEnvironment({ ...context.env });
     await withRepository(options, context, async (repository) => {
+      const damaged = await run(repository, options, context);
+      const { repairFrom } = options;
+      if (repairFrom === undefined || damaged === undefined) return;
+      const other = await openOther(repairFrom, givenByOptions(fromOptions(options)), fallback, context);
+      try {
+        await repair(repository, other, damagedPacks(damaged), options, context);
+      } finally {
+        await other.close();
+      }
+      context.exitCode = EXIT.ok;
       await run(repository, options, context);
     });
   });
@@ -61,7 +83,12 @@ function parseSubset(text: string): ReadData {
   );
 }
 
-async function run(repository: Repository, options: CheckOptions, context: Context): Promise<void> {
+/** The report when it found damage. */
+async function run(
+  repository: Repository,
+  options: CheckOptions,
+  context: Context,
+): Promise<CheckReport | undefined> {
   const readData: ReadData = options.readData === true ? 'all' : (options.readDataSubset ?? false);
   const plan = await planCheck(repository, { readData }, context.signal);
   const report = await checkWithProgress(repository, readData, plan, options, context);
@@ -69,6 +96,7 @@ async function run(repository: Repository, options: CheckOptions, context: Conte
   if (options.json === true) await context.out.json(reportObject(report));
   else if (options.quiet !== true || report.findings.length > 0)
     await context.out.write(reportText(report, readData, context));
+  return report.status === 'damaged' ? report : undefined;
 }
 
 async function checkWithProgress(

@@ -6,13 +6,22 @@ import { DestinationError, RepositoryError, errnoOf } from '../base/errors.ts';
 import { openCached } from '../cache/open.ts';
 import { testCost } from '../codec/passphrase-cost.ts';
 import type { Destination } from '../destination/destination.ts';
-import { openDestination, parseLocation } from '../destination/open.ts';
+import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
+import { openDestination, type OpenOptions as PlaceOptions } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { openRepository, readKeyFiles, type OpenOptions, type Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { usage, type RepositoryOptions } from './options.ts';
 import { canPrompt, promptNewPassphrase } from './prompt.ts';
-import { givenByOptions, promptSecret, readGiven, secretOf, takeFromEnvironment } from './secret.ts';
+import { reachOf } from './reach.ts';
+import {
+  givenByOptions,
+  promptSecret,
+  readGiven,
+  secretOf,
+  takeFromEnvironment,
+  type GivenSecret,
+} from './secret.ts';
 import { readMachineKey, statePaths } from './state-directory.ts';
 import type { Environment } from './terminal.ts';
 
@@ -39,7 +48,7 @@ export async function openChosen(options: RepositoryOptions, context: Context): 
   const chosen = chooseLocation(options, context.env);
   const fromEnvironment = takeFromEnvironment(context.env);
   const given = givenByOptions(options) ?? (chosen.embedded ? undefined : fromEnvironment);
-  const destination = await openPlace(chosen);
+  const destination = await openPlace(chosen, reachOf(context));
   try {
     if (given !== undefined)
       return await openWith(destination, secretOf(await readGiven(given, context)), context);
@@ -60,14 +69,48 @@ export async function openChosen(options: RepositoryOptions, context: Context): 
 }
 
 /** Opens the repository at a named place. @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, … */
-export async function openAt(location: string, secret: Secret, context: Context): Promise<Repository> {
-  const destination = await openPlace({ location, embedded: false });
+export async function openAt(
+  location: string,
+  secret: Secret,
+  context: Context,
+  reach: PlaceOptions = reachOf(context),
+): Promise<Repository> {
+  const destination = await openPlace({ location, embedded: false }, reach);
   try {
     return await openWith(destination, secret, context);
   } catch (error) {
     await destination.close();
     throw error;
   }
+}
+
+/**
+ * Opens a second repository: with what is given for it; else with this machine's key when it is the one in the state
+ * directory; else with the passphrase that the first one had, or one that is asked for.
+ * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
+ */
+export async function openOther(
+  location: string,
+  given: GivenSecret | undefined,
+  first: GivenSecret | undefined,
+  context: Context,
+): Promise<Repository> {
+  if (given !== undefined) return await openAt(location, secretOf(await readGiven(given, context)), context);
+  const paths = statePaths(context.env);
+  if (shownLocation(location) === paths.repository) {
+    const key = await readMachineKey(paths);
+    if (key !== undefined) return await openAt(location, { kind: 'machine', secret: key }, context);
+  }
+  if (first !== undefined) {
+    try {
+      return await openAt(location, secretOf(await readGiven(first, context)), context);
+    } catch (error) {
+      const wrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
+      if (!wrong || !canPrompt(context)) throw error;
+    }
+  }
+  if (!canPrompt(context)) throw noPassphrase();
+  return await openAt(location, await promptSecret(shownLocation(location), context), context);
 }
 
 /** Runs `work` with the repository and closes it in any case. */
@@ -132,7 +175,7 @@ async function openWith(destination: Destination, secret: Secret, context: Conte
   return await openRepository(destination, secret, openOptions(context), context.signal);
 }
 
-export function openOptions({ env, clock }: Context): OpenOptions {
+export function openOptions({ env, clock }: Pick<Context, 'env' | 'clock'>): OpenOptions {
   return {
     clock,
     stateDirectory: statePaths(env).directory,
@@ -140,9 +183,9 @@ export function openOptions({ env, clock }: Context): OpenOptions {
   };
 }
 
-async function openPlace(chosen: ChosenLocation): Promise<Destination> {
+async function openPlace(chosen: ChosenLocation, reach: PlaceOptions): Promise<Destination> {
   try {
-    return await openDestination(chosen.location);
+    return await openDestination(chosen.location, reach);
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') throw noRepository(chosen, error);
     throw error;
@@ -162,7 +205,7 @@ function noRepository({ location, embedded }: ChosenLocation, cause?: unknown): 
 
 /** For people: a directory as its path. */
 export function shownLocation(location: string): string {
-  return parseLocation(location).directory;
+  return shownPlace(parseLocation(location));
 }
 
 /** The passphrase for something new: as given, or typed twice. */
@@ -178,8 +221,8 @@ export async function newPassphrase(options: RepositoryOptions, context: Context
 export function neverBackedUp(options: RepositoryOptions, env: Environment): readonly NeverPath[] {
   const never = [{ path: statePaths(env).directory, reason: "Holdfast's own state directory" }];
   const { location } = chooseLocation(options, env);
-  const { directory } = parseLocation(location);
-  never.push({ path: directory, reason: 'the repository itself' });
+  const directory = directoryOf(location);
+  if (directory !== undefined) never.push({ path: directory, reason: 'the repository itself' });
   return never.flatMap(({ path, reason }) => {
     const real = realPath(path);
     return real === undefined ? [] : [{ path: bytesOfText(real), reason }];

@@ -9,6 +9,12 @@ export interface RepositoryOptions {
   readonly passwordCommand?: string;
 }
 
+/** The passphrase of a second repository. */
+export interface FromOptions {
+  readonly fromPasswordFile?: string;
+  readonly fromPasswordCommand?: string;
+}
+
 export interface OutputOptions {
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -33,6 +39,16 @@ export function addOutputOptions(command: Command, texts: { json: string; quiet?
   command.optionsGroup('Output:').option('--json', texts.json);
   if (texts.quiet !== undefined) command.option('-q, --quiet', texts.quiet);
   return command;
+}
+
+export function fromOptions({
+  fromPasswordFile,
+  fromPasswordCommand,
+}: FromOptions): Pick<RepositoryOptions, 'passwordFile' | 'passwordCommand'> {
+  return {
+    ...(fromPasswordFile === undefined ? {} : { passwordFile: fromPasswordFile }),
+    ...(fromPasswordCommand === undefined ? {} : { passwordCommand: fromPasswordCommand }),
+  };
 }
 
 /** For commands about many snapshots. */

@@ -32,7 +32,11 @@ export async function withReading(
     const list = await listSnapshots(repository, context.signal);
     let loading: Promise<ChunkIndex> | undefined;
     const index = async (): Promise<ChunkIndex> =>
-      await (loading ??= loadIndex(repository, { without: new Set() }, context.signal));
+      await (loading ??= loadIndex(
+        repository,
+        { without: new Set(), last: list.tombstones.packs },
+        context.signal,
+      ));
     warnOfDamaged(list, context);
     await work({ repository, index, snapshots: list.live, trees: new SnapshotTrees(repository, index) });
   });

@@ -3,7 +3,14 @@ import type { IndexedPack } from '../format/index-object.ts';
 import type { PackDirectory } from '../format/pack.ts';
 import { disagreement, type PackIdentity } from './check-pack.ts';
 import type { Findings } from './check-report.ts';
-import { fillTable, isDamage, readIndexObjects, readPackDirectory, type ChunkIndex } from './chunk-index.ts';
+import {
+  fillTable,
+  isDamage,
+  readIndexObjects,
+  readPackDirectory,
+  withLast,
+  type ChunkIndex,
+} from './chunk-index.ts';
 import type { Listed } from './listing.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
@@ -25,11 +32,13 @@ export function chunkKey(ids: Uint8Array, at = 0): string {
 /**
  * Reads the index objects, compares them with the packs that are listed, and reads the directories of packs that none
  * names.
+ * @param last packs that are marked for deletion: chunks count as being there only when no other pack holds them
  * @param listPacks called after the index objects are read, so that it shows every pack they name
  */
 export async function readIndexForCheck(
   repository: Repository,
   listPacks: () => Promise<ReadonlyMap<string, Listed>>,
+  last: ReadonlySet<string>,
   findings: Findings,
   signal: AbortSignal,
 ): Promise<CheckedIndex & { readonly listed: ReadonlyMap<string, Listed> }> {
@@ -68,7 +77,13 @@ export async function readIndexForCheck(
     ...uncovered,
   ];
   const indexNames = [...objects.keys()].filter((name) => !superseded.has(name));
-  const index = { ...fillTable(usable), damaged, indexNames, uncovered, missing: [...lost.keys()] };
+  const index = {
+    ...fillTable(withLast(usable, last)),
+    damaged,
+    indexNames,
+    uncovered,
+    missing: [...lost.keys()],
+  };
   return { index, claims, lost, listed };
 }
 

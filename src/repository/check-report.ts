@@ -75,6 +75,10 @@ export class FindingDraft {
     if (this.#reasons.size <= MAX_REASONS) this.#reasons.add(reason);
   }
 
+  get isAffecting(): boolean {
+    return this.#snapshots.size > 0;
+  }
+
   affects(snapshot: string, path: ByteString | undefined): void {
     this.#snapshots.add(snapshot);
     if (path === undefined) return;
@@ -120,6 +124,16 @@ export class Findings {
   /** Adds what an error about one object says. */
   addError(object: string, error: unknown): FindingDraft {
     return this.add('error', object, error instanceof Error ? error.message : String(error));
+  }
+
+  /** A pack that was damaged, and of which everything that is needed is stored anew, only waits for prune. */
+  acceptReplaced(packs: ReadonlySet<string>): void {
+    for (const name of packs) {
+      const draft = this.#drafts.get(`pack ${name}`);
+      if (draft?.severity !== 'error' || draft.isAffecting) continue;
+      draft.severity = 'warning';
+      draft.because('everything that is needed of it was stored anew, and prune will delete it');
+    }
   }
 
   get hasErrors(): boolean {

@@ -14,10 +14,11 @@ import {
   type FindingDraft,
 } from './check-report.ts';
 import { traverseTrees, type Traversal } from './check-trees.ts';
-import { fillTable, type ChunkIndex } from './chunk-index.ts';
+import { fillTable, withLast, type ChunkIndex } from './chunk-index.ts';
 import { packKey, type Listed } from './listing.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, type SnapshotList } from './snapshots.ts';
+import { repairedPacks } from './tombstones.ts';
 import { chainView, newestRecords, verifyChains } from './verify-chains.ts';
 
 export interface CheckOptions {
@@ -71,6 +72,7 @@ export async function check(
   const checked = await readIndexForCheck(
     repository,
     async () => packsOf(await listAll(repository, 'packs/', signal)),
+    snapshots.tombstones.packs,
     findings,
     signal,
   );
@@ -87,7 +89,8 @@ export async function check(
   // All of it ends before a failure of one is thrown, so that nothing goes on behind the caller's back.
   await Promise.allSettled(work);
   const [results, differing, firstTraversal] = await Promise.all(work);
-  const trueIndex = withTruth(checked, new Map([...differing, ...results.differing]));
+  const last = snapshots.tombstones.packs;
+  const trueIndex = withTruth(checked, last, new Map([...differing, ...results.differing]));
   const index = trueIndex ?? checked.index;
   const traversal =
     trueIndex === undefined ? firstTraversal : await traverseTrees(repository, index, snapshots.live, signal);
@@ -96,6 +99,7 @@ export async function check(
     observer.phase('affected');
     await mapAffected(repository, index, snapshots.live, damage, signal);
   }
+  findings.acceptReplaced(repairedPacks(snapshots.tombstones));
   return {
     status: findings.hasErrors ? 'damaged' : 'ok',
     ...findings.finished(),
@@ -153,13 +157,14 @@ async function checkChains(
 /** The index with packs as they really are; undefined when index objects tell the truth. */
 function withTruth(
   checked: CheckedIndex,
+  last: ReadonlySet<string>,
   differing: ReadonlyMap<string, IndexedPack>,
 ): ChunkIndex | undefined {
   if (differing.size === 0) return undefined;
   const packs = [...checked.claims.values()].flatMap(([first]) =>
     first === undefined ? [] : [differing.get(first.pack.name) ?? first.pack],
   );
-  return { ...checked.index, ...fillTable([...packs, ...checked.index.uncovered]) };
+  return { ...checked.index, ...fillTable(withLast([...packs, ...checked.index.uncovered], last)) };
 }
 
 /** Joins what the packs and the trees showed: which chunks cannot be had, and which finding says so. */

@@ -101,15 +101,18 @@ export async function loadIndex(
   }
   for (const name of indexed.keys()) missing.delete(name);
   const wanted = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
-  const isLast = ({ name }: IndexedPack): boolean => options.last?.has(name) === true;
-  const usable = [...wanted.filter((pack) => !isLast(pack)), ...wanted.filter(isLast)];
   return {
-    ...fillTable(usable),
+    ...fillTable(withLast(wanted, options.last ?? new Set())),
     damaged,
     indexNames: inForce.map(([name]) => name),
     uncovered,
     missing: [...missing],
   };
+}
+
+/** Has chunks located in the packs `last` only where no other pack holds them. */
+export function withLast(packs: readonly IndexedPack[], last: ReadonlySet<string>): readonly IndexedPack[] {
+  return [...packs.filter(({ name }) => !last.has(name)), ...packs.filter(({ name }) => last.has(name))];
 }
 
 /** Reads a pack's own directory, the truth about what it holds. */

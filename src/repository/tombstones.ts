@@ -35,6 +35,14 @@ export interface Tombstones {
 /** Prune replaces tombstones while others read them; a list that changed under the reader is read again so often. */
 const READ_TRIES = 5;
 
+/** Why packs are marked that were damaged and of which everything that is needed was stored anew. */
+export const REPAIRED = 'repaired';
+
+export function repairedPacks({ all }: Tombstones): ReadonlySet<string> {
+  const repaired = all.filter(({ record }) => record.kind === 'packs' && record.reason === REPAIRED);
+  return new Set(repaired.flatMap(({ record }) => record.names));
+}
+
 /** Reads every tombstone. Unsigned, wrongly signed and damaged ones have no effect and are reported. */
 export async function readTombstones(repository: Repository, signal: AbortSignal): Promise<Tombstones> {
   for (let tries = 1; ; tries += 1) {

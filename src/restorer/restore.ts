@@ -3,7 +3,9 @@ import { RequestError, errnoOf } from '../base/errors.ts';
 import { findPath, pathNames } from '../browse/locate.ts';
 import type { Namespace } from '../codec/keys.ts';
 import type { SnapshotRecord } from '../format/records.ts';
-import { loadIndex } from '../repository/chunk-index.ts';
+import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { Repository } from '../repository/repository.ts';
+import { readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { assignCompared } from './assign-compared.ts';
 import { ContentPlan } from './content-plan.ts';
@@ -54,7 +56,7 @@ async function restoreTo(
   const { tally, records, directories } = scene;
 
   observer.phase('planning');
-  const index = request.index ?? (await loadIndex(repository, { without: new Set() }, signal));
+  const index = request.index ?? (await loadForReading(repository, signal));
   const reader = new TreeReader(repository, index, namespaceOf(snapshot.record));
   const start = await startOf(request, reader, signal);
   const content = new ContentPlan(index);
@@ -83,6 +85,12 @@ async function restoreTo(
   await finishRestore({ ...scene, plan, directories, records: records.records, metadata, signal });
   tally.finish();
   return tally.summary();
+}
+
+/** What is marked for deletion is read only where there is nothing else: it may be a damaged pack that was replaced. */
+async function loadForReading(repository: Repository, signal: AbortSignal): Promise<ChunkIndex> {
+  const { packs } = await readTombstones(repository, signal);
+  return await loadIndex(repository, { without: new Set(), last: packs }, signal);
 }
 
 function openPool(

@@ -1,0 +1,182 @@
+import { corrupt } from '../base/errors.ts';
+import type { Compression } from '../codec/compress.ts';
+import { ChunkHasher, ID_BYTES } from '../codec/hash.ts';
+import type { Namespace } from '../codec/keys.ts';
+import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
+import type { PackStore } from '../archiver/pack-store.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import type { ChunkTable } from '../repository/chunk-table.ts';
+import { PackWriter } from '../repository/pack-writer.ts';
+import { mapParallel } from '../repository/parallel.ts';
+import type { Repository } from '../repository/repository.ts';
+import { SegmentOpener, fetchSegment } from '../repository/segment-reader.ts';
+
+/** Packs on their way while the next one fills. */
+const PACKS_IN_FLIGHT = 1;
+/** Segments fetched at once: as many as a far destination needs to keep its line busy, at 2 MiB each. */
+const MOST_FETCHES = 16;
+
+export interface ChunkCopyParts {
+  readonly from: Repository;
+  readonly fromIndex: ChunkIndex;
+  readonly to: Repository;
+  readonly toTable: ChunkTable;
+  readonly store: PackStore;
+  readonly namespace: Namespace;
+  readonly compression: Compression;
+}
+
+/** Copies the data chunks of one namespace. A segment of the source is fetched and opened once for all chunks in it. */
+export class ChunkCopy {
+  readonly #parts: ChunkCopyParts;
+  /** Both name chunks alike: what is there already need not be read. */
+  readonly #isAlike: boolean;
+  readonly #fromHasher: ChunkHasher;
+  readonly #toHasher: ChunkHasher;
+  readonly #writer: PackWriter;
+  readonly #free: Buffer[] = [];
+  /** Chunks to be copied: their slots in the source's table, with their ids. */
+  #wanted = new Map<number, Buffer>();
+  /** Ids in the target by slots in the source's table; stays empty when both are alike. */
+  readonly #ids = new Map<number, Buffer>();
+  /** Raw bytes of the chunks that were new to the target. */
+  newBytes = 0;
+
+  constructor(parts: ChunkCopyParts) {
+    const { from, to, store, namespace, compression } = parts;
+    this.#parts = parts;
+    const fromKey = from.keys.idKey('data', namespace);
+    const idKey = to.keys.idKey('data', namespace);
+    this.#isAlike = fromKey.equals(idKey);
+    this.#fromHasher = new ChunkHasher(fromKey);
+    this.#toHasher = new ChunkHasher(idKey);
+    const { packTarget, segmentTarget } = to.config;
+    this.#writer = new PackWriter({
+      keys: to.keys,
+      kind: 'data',
+      cipher: namespace.plain ? CIPHER_PLAIN : CIPHER_GCM,
+      idKey,
+      packTarget,
+      segmentTarget,
+      compression,
+      take: (capacity) => {
+        const free = this.#free.pop();
+        return free !== undefined && free.length >= capacity ? free : Buffer.allocUnsafeSlow(capacity);
+      },
+      emit: ({ name, bytes, indexEntry }) => {
+        store.store({ name, bytes, indexEntry }, () => this.#free.push(Buffer.from(bytes.buffer)));
+      },
+    });
+  }
+
+  /**
+   * Notes that chunks are needed, 24 bytes of id each.
+   * @throws {RepositoryError} CORRUPT_DATA when the source does not have one
+   */
+  need(ids: Buffer): void {
+    for (let at = 0; at < ids.length; at += ID_BYTES) {
+      const slot = this.#slotOf(ids, at);
+      if (this.#wanted.has(slot) || this.#ids.has(slot)) continue;
+      const id = ids.subarray(at, at + ID_BYTES);
+      if (this.#isAlike && this.#isThere(id)) continue;
+      this.#wanted.set(slot, id);
+    }
+  }
+
+  /** Raw bytes that `run` will read. */
+  get wantedBytes(): number {
+    const { table } = this.#parts.fromIndex;
+    return [...this.#wanted.keys()].reduce((sum, slot) => sum + table.locationAt(slot).length, 0);
+  }
+
+  /**
+   * Copies what was noted since the last time.
+   * @param read told of the raw bytes of every segment, once its chunks are copied
+   * @throws {RepositoryError} {DestinationError}
+   */
+  async run(read: (bytes: number) => void, signal: AbortSignal): Promise<void> {
+    const { from, fromIndex, store } = this.#parts;
+    const opener = new SegmentOpener(from.keys);
+    const segments = this.#bySegment();
+    const limit = Math.min(MOST_FETCHES, from.destination.properties.maxParallel);
+    await mapParallel(segments, limit, async ({ pack, segment, slots }) => {
+      signal.throwIfAborted();
+      while (store.inFlight > PACKS_IN_FLIGHT) await store.oneStored();
+      store.throwIfFailed();
+      const known = fromIndex.packs[pack];
+      if (known === undefined) throw corrupt(`pack number ${pack}`, 'it is not in the index');
+      const sealed = await fetchSegment(from.destination, known, segment, signal);
+      const raw = opener.open(known, segment, sealed);
+      read(slots.reduce((sum, slot) => sum + this.#copy(slot, raw), 0));
+    });
+    this.#wanted = new Map();
+  }
+
+  /** The ids in the target of chunks that were copied, or were there. */
+  idsOf(ids: Buffer): Buffer {
+    if (this.#isAlike) return ids;
+    const mapped = Buffer.allocUnsafe(ids.length);
+    for (let at = 0; at < ids.length; at += ID_BYTES) {
+      const id = this.#ids.get(this.#slotOf(ids, at));
+      if (id === undefined) throw corrupt(nameOf(ids, at), 'it was not copied');
+      id.copy(mapped, at);
+    }
+    return mapped;
+  }
+
+  finish(): void {
+    this.#writer.finish();
+  }
+
+  #slotOf(ids: Buffer, at: number): number {
+    const slot = this.#parts.fromIndex.table.slotOf(ids, at);
+    if (slot < 0) throw corrupt(nameOf(ids, at), 'no pack holds it');
+    return slot;
+  }
+
+  /** Returns the chunk's length. */
+  #copy(slot: number, raw: Buffer): number {
+    const { fromIndex, toTable } = this.#parts;
+    const { offset, length } = fromIndex.table.locationAt(slot);
+    const chunk = raw.subarray(offset, offset + length);
+    const id = this.#wanted.get(slot);
+    if (id === undefined || chunk.length !== length || !this.#fromHasher.matches(chunk, id))
+      throw corrupt(id === undefined ? 'a chunk' : nameOf(id, 0), 'its bytes do not match its id');
+    const own = this.#isAlike ? id : this.#toHasher.id(chunk);
+    if (!this.#isAlike) this.#ids.set(slot, own);
+    if (toTable.claim(own)) {
+      this.#writer.append(own, chunk);
+      this.newBytes += chunk.length;
+    }
+    return length;
+  }
+
+  /** Marks its pack as one that this run relies on. What is not there is claimed only once it is at hand. */
+  #isThere(id: Buffer): boolean {
+    const { toTable } = this.#parts;
+    return toTable.slotOf(id) >= 0 && !toTable.claim(id);
+  }
+
+  /** In the order in which they lie in the source. */
+  #bySegment(): readonly SegmentChunks[] {
+    const segments = new Map<string, SegmentChunks>();
+    for (const slot of this.#wanted.keys()) {
+      const { pack, segment } = this.#parts.fromIndex.table.locationAt(slot);
+      const key = `${pack}/${segment}`;
+      const known = segments.get(key) ?? { pack, segment, slots: [] };
+      known.slots.push(slot);
+      segments.set(key, known);
+    }
+    return [...segments.values()].sort((a, b) => a.pack - b.pack || a.segment - b.segment);
+  }
+}
+
+interface SegmentChunks {
+  readonly pack: number;
+  readonly segment: number;
+  readonly slots: number[];
+}
+
+function nameOf(ids: Buffer, at: number): string {
+  return `chunk ${ids.toString('hex', at, at + ID_BYTES)}`;
+}

@@ -1,0 +1,200 @@
+/** Snapshots from one repository to another: read, checked, named by the target's keys, sealed anew. */
+import { PackStore } from '../archiver/pack-store.ts';
+import { liveCount, requireRelied, ReliedPackGone, reliedPackGone } from '../archiver/commit.ts';
+import { TreeStore } from '../archiver/tree-store.ts';
+import { RepositoryError } from '../base/errors.ts';
+import type { Compression } from '../codec/compress.ts';
+import { encodeIndexedPack } from '../format/index-object.ts';
+import type { SnapshotRecord } from '../format/records.ts';
+import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import { openSession, type Lease } from '../repository/lease.ts';
+import type { Repository } from '../repository/repository.ts';
+import { commitSnapshot, listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import { TreeReader } from '../repository/tree-reader.ts';
+import { ChunkCopy } from './chunk-copy.ts';
+import { TreeCopy } from './tree-copy.ts';
+
+export interface CopyRequest {
+  readonly from: Repository;
+  readonly to: Repository;
+  /** Of the source, in the order in which they are to be stored. */
+  readonly snapshots: readonly Snapshot[];
+  readonly compression: Compression;
+}
+
+/** Told what happens; cheap calls, none may throw. */
+export interface CopyObserver {
+  /** A snapshot is begun: so many raw bytes have to be read for it. */
+  begin(snapshot: Snapshot, bytesTotal: number): void;
+  read(bytes: number): void;
+  copied(snapshot: Snapshot, made: Snapshot): void;
+  /** The source has lost something of it: nothing of it is there in the target's list. */
+  failed(snapshot: Snapshot, error: RepositoryError): void;
+}
+
+export interface CopySummary {
+  readonly copied: number;
+  readonly failed: number;
+  /** Raw bytes of chunks that were new to the target. */
+  readonly bytesNew: number;
+  /** Bytes sent to the target. */
+  readonly bytesUploaded: number;
+}
+
+/**
+ * What of these is not in the target: the same run on the same host of the same paths is the same snapshot, whatever
+ * tags it was given later.
+ */
+export function missingIn(target: readonly Snapshot[], snapshots: readonly Snapshot[]): readonly Snapshot[] {
+  const there = new Set(target.map(({ record }) => runOf(record)));
+  return snapshots.filter(({ record }) => !there.has(runOf(record)));
+}
+
+/** What tells one run from every other. */
+export function runOf({ host, user, kind, paths, startedMs, finishedMs }: SnapshotRecord): string {
+  return JSON.stringify([host, user, kind, startedMs, finishedMs, ...[...paths].sort()]);
+}
+
+/**
+ * Copies snapshots. Each is committed before the next one begins, so that a copy that is broken off goes on where it was.
+ * A snapshot of which the source has lost something is passed over; every other error ends the run.
+ * @throws {RepositoryError} {DestinationError}
+ */
+export async function copySnapshots(
+  request: CopyRequest,
+  observer: CopyObserver,
+  signal: AbortSignal,
+): Promise<CopySummary> {
+  const { from, to } = request;
+  await using session = await openSession(to, {}, signal);
+  const present = await listSnapshots(to, signal);
+  const toIndex = await loadIndex(to, { without: present.tombstones.packs }, signal);
+  const fromIndex = await loadIndex(from, { without: new Set() }, signal);
+  await using store = new PackStore(to, signal);
+  for (const pack of toIndex.uncovered) {
+    if (!present.tombstones.packs.has(pack.name)) store.cover(encodeIndexedPack(pack));
+  }
+  let [copied, failed] = [0, 0];
+  const live = (): number => liveCount(to, present) + copied;
+  const parts = { ...request, fromIndex, toIndex, store, session, live };
+  const transfer = new Transfer(parts);
+  for (const snapshot of request.snapshots) {
+    try {
+      observer.copied(snapshot, await copyOne(snapshot, transfer, parts, observer, signal));
+      copied += 1;
+    } catch (error) {
+      if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') throw error;
+      transfer.forget(snapshot);
+      observer.failed(snapshot, error);
+      failed += 1;
+    }
+  }
+  return { copied, failed, bytesNew: transfer.bytesNew, bytesUploaded: store.uploadedBytes };
+}
+
+export interface TransferParts extends Pick<CopyRequest, 'from' | 'to' | 'compression'> {
+  readonly fromIndex: ChunkIndex;
+  readonly toIndex: ChunkIndex;
+  readonly store: PackStore;
+}
+
+interface CopyParts extends CopyRequest {
+  readonly fromIndex: ChunkIndex;
+  readonly toIndex: ChunkIndex;
+  readonly store: PackStore;
+  readonly session: Lease;
+  /** Live snapshots of this writer in the target. */
+  live(): number;
+}
+
+interface NamespaceCopy {
+  readonly chunks: ChunkCopy;
+  readonly trees: TreeStore;
+  readonly tree: TreeCopy;
+}
+
+/** Brings trees and data over, without making snapshots of them. */
+export class Transfer {
+  readonly #parts: TransferParts;
+  readonly #namespaces = new Map<string, NamespaceCopy>();
+  #bytesForgotten = 0;
+
+  constructor(parts: TransferParts) {
+    this.#parts = parts;
+  }
+
+  get bytesNew(): number {
+    const each = [...this.#namespaces.values()].map(newBytesOf);
+    return each.reduce((sum, bytes) => sum + bytes, this.#bytesForgotten);
+  }
+
+  /** Everything of a snapshot, down to the last pack; returns the id of its root in the target. */
+  async bring(snapshot: Snapshot, observer: CopyObserver, signal: AbortSignal): Promise<Buffer> {
+    const { record } = snapshot;
+    const { chunks, trees, tree } = this.#namespaceOf(record);
+    await tree.need(record.root, signal);
+    observer.begin(snapshot, chunks.wantedBytes);
+    await chunks.run((bytes) => observer.read(bytes), signal);
+    const root = await tree.write(record.root, signal);
+    chunks.finish();
+    trees.finish();
+    await this.#parts.store.finish();
+    return root;
+  }
+
+  /** After a failure: what was noted for that snapshot was not all copied, so nothing of the notes may be relied on. */
+  forget({ record }: Snapshot): void {
+    const key = namespaceKey(record);
+    const known = this.#namespaces.get(key);
+    if (known === undefined) return;
+    // Chunks that were claimed have to be stored.
+    known.chunks.finish();
+    known.trees.finish();
+    this.#bytesForgotten += newBytesOf(known);
+    this.#namespaces.delete(key);
+  }
+
+  /** Encrypted and plain chunks, and those of snapshots that share with no other, are kept apart as in the source. */
+  #namespaceOf({ plain, salt }: SnapshotRecord): NamespaceCopy {
+    const key = namespaceKey({ plain, salt });
+    const known = this.#namespaces.get(key);
+    if (known !== undefined) return known;
+    const { from, to, fromIndex, toIndex, store, compression } = this.#parts;
+    const namespace = { plain, salt };
+    const chunks = new ChunkCopy({ ...this.#parts, toTable: toIndex.table, namespace });
+    const trees = new TreeStore(to, toIndex.table, store, { namespace, compression });
+    const tree = new TreeCopy(new TreeReader(from, fromIndex, namespace), chunks, trees);
+    const made = { chunks, trees, tree };
+    this.#namespaces.set(key, made);
+    return made;
+  }
+}
+
+/** Brought over, looked at once more, committed. */
+async function copyOne(
+  snapshot: Snapshot,
+  transfer: Transfer,
+  parts: CopyParts,
+  observer: CopyObserver,
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  const { to, store, session, toIndex } = parts;
+  const root = await transfer.bring(snapshot, observer, signal);
+  try {
+    await requireRelied(to, toIndex, store.stored, undefined, signal);
+  } catch (error) {
+    throw error instanceof ReliedPackGone ? reliedPackGone(error) : error;
+  }
+  await session.assertHeld(signal);
+  // The parent has another id there, or none.
+  const copy = { ...snapshot.record, root, parent: undefined };
+  return await commitSnapshot(to, copy, parts.live() + 1, signal);
+}
+
+function namespaceKey({ plain, salt }: Pick<SnapshotRecord, 'plain' | 'salt'>): string {
+  return `${plain}/${salt?.toString('hex') ?? ''}`;
+}
+
+function newBytesOf({ chunks, trees }: NamespaceCopy): number {
+  return chunks.newBytes + trees.newBytes;
+}

@@ -1,0 +1,189 @@
+import type { PackStore } from '../archiver/pack-store.ts';
+import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
+import { ID_BYTES } from '../codec/hash.ts';
+import type { Namespace } from '../codec/keys.ts';
+import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
+import { decodeTreeChunk } from '../format/tree-decode.ts';
+import type { Entry } from '../format/tree.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { PackWriter } from '../repository/pack-writer.ts';
+import type { Repository } from '../repository/repository.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import { ChunkFinder } from './chunk-finder.ts';
+
+export interface HealingParts {
+  readonly repository: Repository;
+  readonly other: Repository;
+  /** Without the packs that are damaged. */
+  readonly sound: ChunkIndex;
+  /** With them. */
+  readonly all: ChunkIndex;
+  readonly otherIndex: ChunkIndex;
+  readonly store: PackStore;
+}
+
+interface KindOfChunk {
+  /** Where a chunk that no sound pack holds may be found, in this order. */
+  readonly finders: readonly ChunkFinder[];
+  readonly writer: PackWriter;
+}
+
+interface NamespaceHealing {
+  readonly data: KindOfChunk;
+  readonly tree: KindOfChunk;
+  /** Reads what is sound. */
+  readonly treeFinder: ChunkFinder;
+  /** Whether everything below a tree chunk is there now, by its id. */
+  readonly whole: Map<string, boolean>;
+}
+
+/** Follows trees and stores anew what no sound pack holds. Each tree chunk is looked at once. */
+export class Healing {
+  readonly #parts: HealingParts;
+  readonly #namespaces = new Map<string, NamespaceHealing>();
+  /** Ids of the chunks that were found nowhere. */
+  readonly lost = new Set<string>();
+  /** Packs that would have held them. */
+  readonly lostIn = new Set<string>();
+  /** Raw bytes that were stored. */
+  bytes = 0;
+
+  constructor(parts: HealingParts) {
+    this.#parts = parts;
+  }
+
+  /** True when the snapshot is whole afterwards. @throws {DestinationError} */
+  async heal({ record }: Snapshot, signal: AbortSignal): Promise<boolean> {
+    const { plain, salt } = record;
+    const key = `${plain}/${salt?.toString('hex') ?? ''}`;
+    const namespace = this.#namespaces.get(key) ?? this.#open({ plain, salt });
+    this.#namespaces.set(key, namespace);
+    return await this.#healTree(namespace, record.root, signal);
+  }
+
+  finish(): void {
+    for (const { data, tree } of this.#namespaces.values()) {
+      data.writer.finish();
+      tree.writer.finish();
+    }
+  }
+
+  async #healTree(namespace: NamespaceHealing, id: Buffer, signal: AbortSignal): Promise<boolean> {
+    const key = id.toString('hex');
+    const known = namespace.whole.get(key);
+    if (known !== undefined) return known;
+    signal.throwIfAborted();
+    // A tree that held itself would otherwise be followed for ever.
+    namespace.whole.set(key, true);
+    const bytes =
+      (await namespace.treeFinder.find(id, signal)) ?? (await this.#restore(namespace.tree, id, signal));
+    const isWhole = bytes !== undefined && (await this.#healBelow(namespace, bytes, key, signal));
+    namespace.whole.set(key, isWhole);
+    return isWhole;
+  }
+
+  async #healBelow(
+    namespace: NamespaceHealing,
+    bytes: Buffer,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const chunk = decodeTreeChunk(bytes, `tree ${key}`);
+    let isWhole = true;
+    const all = async (parts: AsyncIterable<boolean> | Iterable<Promise<boolean>>): Promise<void> => {
+      for await (const one of parts) isWhole &&= one;
+    };
+    if (chunk.form === 'list') await all(this.#healData(namespace, chunk.ids, signal));
+    else if (chunk.form === 'branch')
+      await all(each(chunk.children, async (child) => await this.#healTree(namespace, child.id, signal)));
+    else await all(each(chunk.entries, async (entry) => await this.#healEntry(namespace, entry, signal)));
+    return isWhole;
+  }
+
+  async #healEntry(namespace: NamespaceHealing, entry: Entry, signal: AbortSignal): Promise<boolean> {
+    if (entry.type === 'directory') return await this.#healTree(namespace, entry.id, signal);
+    if (entry.type !== 'file') return true;
+    let isWhole = true;
+    const parts = entry.indirect
+      ? each(idsIn(entry.content), async (id) => await this.#healTree(namespace, id, signal))
+      : this.#healData(namespace, entry.content, signal);
+    for await (const one of parts) isWhole &&= one;
+    return isWhole;
+  }
+
+  async *#healData(
+    { data }: NamespaceHealing,
+    ids: Buffer,
+    signal: AbortSignal,
+  ): AsyncGenerator<boolean, void, undefined> {
+    for (const id of idsIn(ids)) {
+      const isThere = this.#parts.sound.table.slotOf(id) >= 0;
+      yield isThere || (await this.#restore(data, id, signal)) !== undefined;
+    }
+  }
+
+  /** Stores a chunk anew; undefined when it is nowhere. */
+  async #restore(kind: KindOfChunk, id: Buffer, signal: AbortSignal): Promise<Buffer | undefined> {
+    const { sound, all, store } = this.#parts;
+    for (const finder of kind.finders) {
+      const bytes = await finder.find(id, signal);
+      if (bytes === undefined) continue;
+      if (sound.table.claim(id)) {
+        kind.writer.append(id, bytes);
+        this.bytes += bytes.length;
+      }
+      while (store.inFlight > 1) await store.oneStored();
+      store.throwIfFailed();
+      return bytes;
+    }
+    this.lost.add(id.toString('hex'));
+    const pack = all.packs[all.table.find(id)?.pack ?? -1];
+    if (pack !== undefined) this.lostIn.add(pack.name);
+    return undefined;
+  }
+
+  #open(namespace: Namespace): NamespaceHealing {
+    const { repository, sound } = this.#parts;
+    return {
+      data: this.#kind('data', namespace),
+      tree: this.#kind('tree', namespace),
+      treeFinder: new ChunkFinder(repository, sound, 'tree', namespace),
+      whole: new Map(),
+    };
+  }
+
+  #kind(kind: 'data' | 'tree', namespace: Namespace): KindOfChunk {
+    const { repository, other, all, otherIndex, store } = this.#parts;
+    const { keys, config } = repository;
+    const idKey = keys.idKey(kind, namespace);
+    const isAlike = idKey.equals(other.keys.idKey(kind, namespace));
+    return {
+      finders: [
+        ...(isAlike ? [new ChunkFinder(other, otherIndex, kind, namespace)] : []),
+        new ChunkFinder(repository, all, kind, namespace),
+      ],
+      writer: new PackWriter({
+        keys,
+        kind,
+        cipher: namespace.plain ? CIPHER_PLAIN : CIPHER_GCM,
+        idKey,
+        packTarget: config.packTarget,
+        segmentTarget: config.segmentTarget,
+        compression: DEFAULT_COMPRESSION,
+        take: (capacity) => Buffer.allocUnsafeSlow(capacity),
+        emit: ({ name, bytes, indexEntry }) => store.store({ name, bytes, indexEntry }, () => {}),
+      }),
+    };
+  }
+}
+
+function* idsIn(ids: Buffer): Generator<Buffer, void, undefined> {
+  for (let at = 0; at < ids.length; at += ID_BYTES) yield ids.subarray(at, at + ID_BYTES);
+}
+
+async function* each<T>(
+  items: Iterable<T>,
+  work: (item: T) => Promise<boolean>,
+): AsyncGenerator<boolean, void, undefined> {
+  for (const item of items) yield await work(item);
+}

@@ -1,0 +1,175 @@
+/** Puts back what a repository has lost, from another one that has it. */
+import { PackStore } from '../archiver/pack-store.ts';
+import { liveCount } from '../archiver/commit.ts';
+import { RepositoryError } from '../base/errors.ts';
+import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
+import type { CheckReport } from '../repository/check-report.ts';
+import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import { acquirePruneLease, type Lease } from '../repository/lease.ts';
+import type { Repository } from '../repository/repository.ts';
+import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
+import { REPAIRED, putTombstone } from '../repository/tombstones.ts';
+import { runOf, Transfer, type CopyObserver } from './copy.ts';
+import { Healing } from './healing.ts';
+
+export interface RepairRequest {
+  readonly repository: Repository;
+  /** Where to take from; what it gives is believed only when it matches its id. */
+  readonly other: Repository;
+  /** Names of packs that a check found damaged: nothing in them is relied on. */
+  readonly damaged: ReadonlySet<string>;
+}
+
+export interface RepairSummary {
+  /** Raw bytes that were stored again. */
+  readonly bytes: number;
+  /** Chunks that a snapshot needs and that neither repository has whole. */
+  readonly lost: number;
+  /** Snapshots, by id, that still lack something. */
+  readonly broken: readonly string[];
+  /** Damaged packs of which everything is stored anew: marked, and deleted by a prune after the grace period. */
+  readonly packsReplaced: readonly string[];
+}
+
+/**
+ * Follows the trees of all snapshots and stores anew every chunk that no sound pack holds: from the damaged pack itself
+ * where that piece of it can still be read, else from the other repository. When both name chunks alike (`init --like`)
+ * any chunk can be taken; otherwise those of snapshots that were copied between the two.
+ * @throws {RepositoryError} REPOSITORY_LOCKED, REFUSED
+ * @throws {DestinationError}
+ */
+export async function repairFrom(
+  request: RepairRequest,
+  observer: CopyObserver,
+  signal: AbortSignal,
+): Promise<RepairSummary> {
+  const { repository } = request;
+  // Signing fails, with a reason, on hosts that may only append.
+  repository.sign('hf1/tomb', Buffer.alloc(0));
+  const present = await listSnapshots(repository, signal);
+  const floor = Math.max(0, ...present.tombstones.all.map(({ record }) => record.fence));
+  await using lease = await acquirePruneLease(repository, { floor }, signal);
+  const repair = new Repair(request, present, lease);
+  let healed = await repair.heal(signal);
+  if (healed.broken.length > 0 && (await repair.bringCopies(healed.broken, observer, signal)))
+    healed = await repair.heal(signal);
+  const packsReplaced = await repair.replacePacks(healed, signal);
+  return {
+    bytes: repair.bytes,
+    lost: healed.lost,
+    broken: healed.broken.map(({ id }) => id),
+    packsReplaced,
+  };
+}
+
+interface Healed {
+  readonly lost: number;
+  /** Names of the damaged packs that lost chunks were in. */
+  readonly lostIn: ReadonlySet<string>;
+  readonly broken: readonly Snapshot[];
+  /** Names of all packs that are there, sound or not. */
+  readonly packs: ReadonlySet<string>;
+}
+
+class Repair {
+  readonly #request: RepairRequest;
+  readonly #present: SnapshotList;
+  readonly #lease: Lease;
+  bytes = 0;
+
+  constructor(request: RepairRequest, present: SnapshotList, lease: Lease) {
+    this.#request = request;
+    this.#present = present;
+    this.#lease = lease;
+  }
+
+  /** Everything that can be found by its id. */
+  async heal(signal: AbortSignal): Promise<Healed> {
+    const { repository, other } = this.#request;
+    const sound = await this.#soundIndex(signal);
+    const all = await loadIndex(repository, { without: new Set(), last: this.#damaged() }, signal);
+    const otherIndex = await loadIndex(other, { without: new Set() }, signal);
+    await using store = new PackStore(repository, signal);
+    const healing = new Healing({ repository, other, sound, all, otherIndex, store });
+    const broken: Snapshot[] = [];
+    for (const snapshot of this.#present.live) {
+      if (!(await healing.heal(snapshot, signal))) broken.push(snapshot);
+    }
+    healing.finish();
+    await this.#lease.assertHeld(signal);
+    await store.finish();
+    this.bytes += healing.bytes;
+    const packs = new Set(all.packs.map(({ name }) => name));
+    return { lost: healing.lost.size, lostIn: healing.lostIn, broken, packs };
+  }
+
+  /** What the other repository has copies of, named anew by the keys of this one. True when there was any. */
+  async bringCopies(
+    broken: readonly Snapshot[],
+    observer: CopyObserver,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { repository, other } = this.#request;
+    const wanted = new Set(broken.map(({ record }) => runOf(record)));
+    const copies = (await listSnapshots(other, signal)).live.filter(({ record }) =>
+      wanted.has(runOf(record)),
+    );
+    if (copies.length === 0) return false;
+    await using store = new PackStore(repository, signal);
+    const transfer = new Transfer({
+      from: other,
+      to: repository,
+      fromIndex: await loadIndex(other, { without: new Set() }, signal),
+      toIndex: await this.#soundIndex(signal),
+      store,
+      compression: DEFAULT_COMPRESSION,
+    });
+    for (const copy of copies) {
+      try {
+        await transfer.bring(copy, observer, signal);
+      } catch (error) {
+        if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') throw error;
+        transfer.forget(copy);
+        observer.failed(copy, error);
+      }
+    }
+    await this.#lease.assertHeld(signal);
+    await store.finish();
+    this.bytes += transfer.bytesNew;
+    return true;
+  }
+
+  /** Marks the damaged packs that nothing needs any more, so that every reader takes the new copies. */
+  async replacePacks({ lostIn, packs }: Healed, signal: AbortSignal): Promise<readonly string[]> {
+    const { repository, damaged } = this.#request;
+    const marked = this.#present.tombstones.packs;
+    const names = [...damaged].filter((name) => packs.has(name) && !lostIn.has(name) && !marked.has(name));
+    if (names.length === 0) return [];
+    await this.#lease.assertHeld(signal);
+    const record = {
+      kind: 'packs' as const,
+      names,
+      reason: REPAIRED,
+      atMs: this.#lease.storageMs,
+      fence: this.#lease.epoch,
+    };
+    await putTombstone(repository, record, liveCount(repository, this.#present), signal);
+    return names;
+  }
+
+  #damaged(): ReadonlySet<string> {
+    return new Set([...this.#present.tombstones.packs, ...this.#request.damaged]);
+  }
+
+  async #soundIndex(signal: AbortSignal): Promise<ChunkIndex> {
+    return await loadIndex(this.#request.repository, { without: this.#damaged() }, signal);
+  }
+}
+
+/** The packs that a check found damaged. */
+export function damagedPacks({ findings }: CheckReport): ReadonlySet<string> {
+  const named = findings
+    .filter(({ severity }) => severity === 'error')
+    .map(({ object }) => /^pack ([0-9a-f]{64})$/.exec(object)?.[1]);
+  return new Set(named.filter((name) => name !== undefined));
+}
