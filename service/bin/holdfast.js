@@ -6,6 +6,7 @@ import module from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 /** The first Node.js whose node:crypto has Argon2. */
 const NEEDED = [24, 7];
@@ -37,7 +38,9 @@ async function startHere() {
     fail('Holdfast is not built yet. Run: npm run build');
     return;
   }
-  useCompileCache();
+  // The agent starts seldom and stays: what counts is what it keeps in memory.
+  if (process.argv[2] === 'start') setFlagsFromString('--semi-space-growth-factor=1');
+  else useCompileCache();
   await import(new URL('../../dist/main.js', import.meta.url).href);
 }
 

@@ -114,7 +114,7 @@ function stageService(): void {
   copyTree('service/systemd', `${HOME}/service/systemd`, () => true);
   put(
     CONFIG,
-    '{\n  // See /usr/share/doc/holdfast/docs/configuration.md and config.example.json beside it.\n}\n',
+    '{\n  // Every setting with its meaning and default: /usr/share/doc/holdfast/docs/config.example.jsonc\n}\n',
     0o600,
   );
 }
@@ -122,7 +122,7 @@ function stageService(): void {
 function stageDocuments(): void {
   const home = '/usr/share/doc/holdfast';
   for (const name of readdirSync(path.join(root, 'docs'))) {
-    if (/\.(?:md|json)$/.test(name) && name !== 'LICENSE.md')
+    if (/\.(?:md|jsonc?)$/.test(name) && name !== 'LICENSE.md')
       put(`${home}/docs/${name}`, readFileSync(path.join(root, 'docs', name)));
   }
   for (const name of ['README.md', 'config.example.json'])

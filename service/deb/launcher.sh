@@ -1,8 +1,9 @@
 #!/bin/sh
-# The user of the service works on the state of the service.
+# The user of the service works on the state and the settings of the service.
 if [ -z "${HOLDFAST_STATE_DIR:-}" ] && [ "$(id -un 2>/dev/null)" = holdfast ]; then
   HOLDFAST_STATE_DIR=/var/lib/holdfast
+  HOLDFAST_CONFIG=${HOLDFAST_CONFIG:-/etc/holdfast/config.json}
   XDG_CACHE_HOME=${XDG_CACHE_HOME:-/var/cache/holdfast}
-  export HOLDFAST_STATE_DIR XDG_CACHE_HOME
+  export HOLDFAST_STATE_DIR HOLDFAST_CONFIG XDG_CACHE_HOME
 fi
 exec /usr/lib/holdfast/bin/node /usr/lib/holdfast/service/bin/holdfast.js "$@"

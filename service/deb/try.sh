@@ -34,6 +34,7 @@ expect 'the state is private' [ "$(mode /var/lib/holdfast)" = 'holdfast 700' ]
 if command -v systemd-analyze >/dev/null; then
   expect 'the unit is correct' systemd-analyze verify --man=no /lib/systemd/system/holdfast.service
 fi
+expect 'the user of the service works on its settings' service 'holdfast config path | grep -qx /etc/holdfast/config.json'
 expect 'the doctor finds nothing broken' service 'holdfast doctor --config /etc/holdfast/config.json'
 expect 'a backup works' service 'holdfast start --once --source /usr/share/doc/holdfast >/dev/null'
 expect 'what was saved is whole' service 'holdfast check --read-data >/dev/null'

@@ -30,19 +30,53 @@ export class ApiError extends Error {
 export function fromHoldfastError(error: unknown): ApiError | undefined {
   if (!(error instanceof HoldfastError)) return undefined;
   const code = publicCode(error);
-  if (code === undefined) return undefined;
-  return new ApiError(code, error.message, { hint: error.hint, details: error.details, cause: error });
+  if (code !== undefined)
+    return new ApiError(code, error.message, { hint: error.hint, details: error.details, cause: error });
+  if (error.side === 'config') {
+    return new ApiError('DESTINATION_ERROR', 'The secret of the destination cannot be had', {
+      hint: 'On the machine of the agent, holdfast doctor says why.',
+      cause: error,
+    });
+  }
+  if (!CATALOG_CODES.has(error.code)) return undefined;
+  return new ApiError('SERVICE_UNAVAILABLE', 'The catalog cannot be read at the moment', {
+    hint: 'Try again later.',
+    cause: error,
+  });
 }
 
+/** What is wrong with the request, said by parts that know more kinds of it than the API has. */
+export const ALSO_INVALID: ReadonlySet<string> = new Set([
+  'EXCLUDE_NAME',
+  'EXCLUDE_PATH',
+  'EXCLUDE_PATTERN',
+  'INVALID_DURATION',
+  'INVALID_PATH',
+  'INVALID_PATTERN',
+  'INVALID_RANGE',
+  'INVALID_SCHEDULE',
+  'INVALID_SIZE',
+  'INVALID_TIME_ZONE',
+  'INVALID_URL',
+  'NOT_A_DIRECTORY',
+  'NOT_A_FILE',
+  'PATH_OUTSIDE_SOURCE',
+  'UNSUPPORTED',
+]);
+const CATALOG_CODES: ReadonlySet<string> = new Set(['CATALOG_CLOSED', 'CATALOG_DAMAGED']);
+
 /**
- * Only errors about the request, the repository and the destination are told: those of local state name paths of the
- * agent, and a bug says nothing to the caller.
+ * Only errors about the request, the repository and the destination are told as they are: those of local state and of
+ * the settings name paths of the agent, and a bug says nothing to the caller.
  */
 function publicCode(error: HoldfastError): ResponseCode | undefined {
   if (error.side === 'destination') {
     return error.code === 'DESTINATION_FULL' ? 'INSUFFICIENT_STORAGE' : 'DESTINATION_ERROR';
   }
-  if (error.side === 'request') return isResponseCode(error.code) ? error.code : undefined;
+  if (error.side === 'request') {
+    if (isResponseCode(error.code)) return error.code;
+    return ALSO_INVALID.has(error.code) ? 'INVALID_REQUEST' : undefined;
+  }
   if (error.side !== 'repository') return undefined;
   // Damage and wrong keys met while browsing: the storage does not hold what it should.
   return isResponseCode(error.code) ? error.code : 'DESTINATION_ERROR';

@@ -1,5 +1,5 @@
 /** `POST /auth/token`: an API key and its secret for an access token. */
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../base/schema-type.ts';
 import { ApiError } from './api-error.ts';
 import type { Credentials } from './credentials.ts';
 import { arrivalOf } from './plugin-order.ts';

@@ -7,7 +7,9 @@ import { invalidToken, type Tokens } from './tokens.ts';
 
 export type Caller =
   | { readonly kind: 'credential'; readonly apiKey: string }
-  /** `problem` makes what to answer where a token is needed; `tried`: there was an Authorization header. */
+  /** The product's own page, signed in. */
+  | { readonly kind: 'page' }
+  /** `problem` makes what to answer where a token is needed; `tried`: they showed something. */
   | { readonly kind: 'anonymous'; readonly problem: () => ApiError; readonly tried: boolean };
 
 /** Longer than any token that was ever given out. */

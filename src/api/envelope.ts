@@ -1,5 +1,5 @@
 /** The shape of every JSON response: `success`, `data` or `error`, and `meta`. */
-import { type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from '../base/schema-type.ts';
 import type { ApiError } from './api-error.ts';
 
 export interface Meta {

@@ -179,6 +179,12 @@ export const ERROR_CODES = {
     'Idempotent request in progress',
     'The first request with this Idempotency-Key has not been answered yet.',
   ),
+  CONFIG_INVALID: entry(
+    409,
+    'later',
+    'Configuration not valid',
+    'The configuration file has mistakes and must be put right on the machine first.',
+  ),
   CUSTOMER_EXISTS: entry(409, 'never', 'Customer exists', 'Another customer has that external_id.'),
   API_KEY_EXISTS: entry(
     409,
@@ -249,6 +255,31 @@ export const ERROR_CODES = {
     'Job interrupted',
     'The engine died three times in a row without storing anything new.',
   ),
+  HOOK_FAILED: entry(
+    null,
+    'later',
+    'Command failed',
+    'The command that the settings put before the job failed, so the job was not begun.',
+  ),
+  SECRET_UNAVAILABLE: entry(
+    null,
+    'later',
+    'Secret not available',
+    'The settings say where the secret of the destination is, and it is not there.',
+  ),
+  SECRET_UNSAFE: entry(
+    null,
+    'never',
+    'Secret open to others',
+    'Other users can read or change the file with the secret of the destination, so it is not used.',
+  ),
+  STATE_NOT_PRIVATE: entry(
+    null,
+    'never',
+    'State open to others',
+    'Other users can read or change files of the agent that hold keys, so they are not used.',
+  ),
+  STATE_DAMAGED: entry(null, 'never', 'State damaged', 'A file of the agent does not hold what it should.'),
   DESTINATION_UNREACHABLE: entry(
     null,
     'later',

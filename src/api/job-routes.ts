@@ -1,6 +1,6 @@
 /** The routes that the jobs of every type have: list, read, cancel, events and log; and the response to a new one. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from '../base/schema-type.ts';
 import { isAbort } from '../base/errors.ts';
 import type { Job, JobType } from '../jobs/job.ts';
 import { ApiError } from './api-error.ts';

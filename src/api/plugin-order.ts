@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import { BugError } from '../base/errors.ts';
+import { redactDeep } from '../base/redact.ts';
 import type { IdempotencyStore } from '../db/idempotency.ts';
 import { ApiError } from './api-error.ts';
 import { identify, type Caller } from './authentication.ts';
@@ -18,9 +19,11 @@ import { beginIdempotent, type RunningRequest } from './idempotency.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { ApiLimits } from './limits.ts';
 import { originRefusal } from './origin-guard.ts';
+import { identifyPage, pageOriginRefusal } from './page-guard.ts';
+import type { PageSessions } from './page-sessions.ts';
 import { type Quota, type RateLimits, quotaHeaders, tooMany } from './rate-limits.ts';
 import { type ApiApp, prefixOf } from './route.ts';
-import { declareRoute, pathOf, type RouteTable } from './route-table.ts';
+import { declareRoute, isOfPage, pathOf, type RouteTable } from './route-table.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import type { Tokens } from './tokens.ts';
 import { createValidatorCompiler } from './validation.ts';
@@ -45,10 +48,13 @@ export interface HookParts {
   readonly rateLimits: RateLimits;
   readonly tokens: Tokens;
   readonly credentials: Credentials;
+  readonly sessions: PageSessions;
   readonly idempotency: IdempotencyStore;
   readonly table: RouteTable;
   readonly patient: PatientResponses;
   readonly stopping: AbortSignal;
+  /** Takes the secrets out of what errors say. */
+  readonly redact: (text: string) => string;
   /** The port that is listened on, for requests that come by no connection of their own. */
   port(): number | undefined;
 }
@@ -68,6 +74,8 @@ export function installHooks(app: ApiApp, parts: HookParts): void {
 
   const compile = createValidatorCompiler();
   app.setValidatorCompiler<object>(({ schema, httpPart }) => compile(schema, httpPart));
+  // A function made for each reply would be faster, and keeps some 10 MB for the whole of the agent's life.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(
     'application/json',
@@ -86,7 +94,7 @@ export function installHooks(app: ApiApp, parts: HookParts): void {
     return payload;
   });
   app.setErrorHandler((error, request, reply) => {
-    sendError(toApiError(error), request, reply, clock);
+    sendError(toApiError(error), request, reply, parts);
   });
 }
 
@@ -97,16 +105,18 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
   reply.header('x-request-id', request.id);
   const refusal =
     hostRefusal(request.raw, request.originalUrl, portOf(request.raw) ?? parts.port()) ??
-    originRefusal(request.headers);
+    originRefusal(request.headers) ??
+    (isOfPage(request.routeOptions.config.scope)
+      ? pageOriginRefusal(request.method, request.headers)
+      : undefined);
   if (refusal !== undefined) {
     // They spend nothing: the page of another site must not use up what programs of this machine need.
     reply.headers(quotaHeaders(rateLimits.lookForAddress(request.ip)));
     throw refusal;
   }
 
-  const caller = await identify(request.raw, parts.tokens, parts.credentials);
-  const quota =
-    caller.kind === 'credential' ? rateLimits.takeForPlan() : rateLimits.takeForAddress(request.ip);
+  const caller = await callerOf(request, parts);
+  const quota = quotaOf(request, caller, rateLimits);
   reply.headers(quotaHeaders(quota));
   request.arrival = { caller, quota, running: undefined };
   const { config } = request.routeOptions;
@@ -119,8 +129,25 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
     });
   }
   if (request.is404) throw table.missing(request.method, request.originalUrl);
-  if (config.scope !== 'public' && caller.kind === 'anonymous') throw caller.problem();
+  const open = config.scope === 'public' || config.scope === 'entry';
+  if (!open && caller.kind === 'anonymous') throw caller.problem();
   if (config.duration === 'waits') parts.patient.add(reply.raw);
+}
+
+async function callerOf(request: FastifyRequest, parts: HookParts): Promise<Caller> {
+  if (!isOfPage(request.routeOptions.config.scope)) {
+    return await identify(request.raw, parts.tokens, parts.credentials);
+  }
+  return await identifyPage(request.raw, parts.sessions, portOf(request.raw) ?? parts.port());
+}
+
+/** The product's own page spends nothing: neither once it is signed in, nor to get there. */
+function quotaOf(request: FastifyRequest, caller: Caller, rateLimits: RateLimits): Quota {
+  if (caller.kind === 'credential') return rateLimits.takeForPlan();
+  if (caller.kind === 'page') return { ...rateLimits.lookForPlan(), accepted: true };
+  if (request.routeOptions.config.scope === 'entry')
+    return { ...rateLimits.lookForAddress(request.ip), accepted: true };
+  return rateLimits.takeForAddress(request.ip);
 }
 
 function portOf(request: IncomingMessage): number | undefined {
@@ -172,7 +199,8 @@ function keepResponse(request: FastifyRequest, reply: FastifyReply, payload: unk
   running.finish({ status: reply.statusCode, headers, body: payload }, prefixOf(request));
 }
 
-function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, clock: Clock): void {
+function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, parts: HookParts): void {
+  const { clock, redact } = parts;
   const quota = request.arrival?.quota;
   // Where the limit was left to the handler, whatever does not succeed has met it.
   const refused = quota?.accepted === false && error.code !== 'RATE_LIMIT_EXCEEDED';
@@ -183,5 +211,6 @@ function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply
   // What a handler had said of a response that is not to be.
   for (const name of ['location', 'etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
   reply.code(shown.statusCode).headers(shown.headers).type(JSON_TYPE);
-  reply.send(JSON.stringify(errorEnvelope(shown, metaOf(request.id, clock.now()))));
+  const envelope = errorEnvelope(shown, metaOf(request.id, clock.now()));
+  reply.send(JSON.stringify({ ...envelope, error: redactDeep(envelope.error, redact) }));
 }

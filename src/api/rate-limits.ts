@@ -20,6 +20,8 @@ export interface Quota {
 export interface RateLimits {
   /** Takes a request of the installation's plan. */
   takeForPlan(): Quota;
+  /** As that, without taking one: for what does not spend the plan. */
+  lookForPlan(): Quota;
   /** Takes a request without a token, from that address. */
   takeForAddress(address: string | undefined): Quota;
   /** As that, without taking one: for requests that are turned away before anything is done for them. */
@@ -40,14 +42,17 @@ export function createRateLimits(
     windowMs,
   });
 
+  const look = (bucket: string, { requests, windowMs }: RequestLimit): Quota => ({
+    ...log.look(bucket, requests, windowMs, clock.now()),
+    limit: requests,
+    windowMs,
+  });
+
   return {
     takeForPlan: () => take('desktop', limits.plans[plan()]),
+    lookForPlan: () => look('desktop', limits.plans[plan()]),
     takeForAddress: (address) => take(addressBucket(address), limits.anonymous),
-    lookForAddress: (address) => {
-      const { requests, windowMs } = limits.anonymous;
-      const verdict = log.look(addressBucket(address), requests, windowMs, clock.now());
-      return { ...verdict, limit: requests, windowMs };
-    },
+    lookForAddress: (address) => look(addressBucket(address), limits.anonymous),
     takeFailedLogin: (apiKey) => {
       // By its hash: what is sent as a key may well be a secret that was put in the wrong place.
       const name = createHash('sha256').update(apiKey).digest('hex').slice(0, 32);

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Agent } from '../jobs/agent.ts';
+import type { SettingsFile } from './settings-routes.ts';
 
 /** What the routes of the resources work with. */
 export interface ResourceParts {
@@ -9,4 +10,6 @@ export interface ResourceParts {
   /** As they are at the moment. */
   readonly settings: () => Settings;
   readonly stateDirectory: string;
+  /** What the settings come from; absent where they cannot be changed by requests. */
+  readonly settingsFile?: SettingsFile | undefined;
 }

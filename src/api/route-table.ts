@@ -3,7 +3,7 @@ import type { FastifySchema } from 'fastify';
 import { BugError } from '../base/errors.ts';
 import { ApiError } from './api-error.ts';
 import { EnvelopeOf } from './envelope.ts';
-import { PREFIXES, type RouteFacts } from './route.ts';
+import { PAGE_PREFIX, PREFIXES, type RouteFacts } from './route.ts';
 import type { TSchema } from 'typebox';
 
 export interface RouteEntry {
@@ -16,7 +16,10 @@ export interface RouteEntry {
 }
 
 export interface RouteTable {
+  /** Of the Desktop API, and of what the agent says of itself. */
   readonly entries: readonly RouteEntry[];
+  /** Of the product's own page. */
+  readonly pageEntries: readonly RouteEntry[];
   add(entry: RouteEntry): void;
   /** The error for a path and method that no route takes. */
   missing(method: string, target: string): ApiError;
@@ -24,10 +27,12 @@ export interface RouteTable {
 
 export function createRouteTable(): RouteTable {
   const entries: RouteEntry[] = [];
+  const pageEntries: RouteEntry[] = [];
   return {
     entries,
+    pageEntries,
     add: (entry) => {
-      entries.push(entry);
+      (isOfPage(entry.facts.scope) ? pageEntries : entries).push(entry);
     },
     missing(method, target) {
       const path = pathOf(target);
@@ -36,7 +41,8 @@ export function createRouteTable(): RouteTable {
           hint: 'Encode it as UTF-8 with percent signs.',
         });
       }
-      const allowed = entries.filter(({ url }) => matches(url, path)).map((entry) => entry.method);
+      const all = [...entries, ...pageEntries];
+      const allowed = all.filter(({ url }) => matches(url, path)).map((entry) => entry.method);
       if (allowed.length === 0) {
         return new ApiError('NOT_FOUND', 'There is no such route', {
           hint: 'See /docs for those there are.',
@@ -55,8 +61,12 @@ export function pathOf(target: string): string {
   return target.split(/[?#]/, 1)[0] ?? '';
 }
 
-/** Whether the router can take a path apart; what it cannot is not shown to it. */
-export function isDecodable(path: string): boolean {
+/** Whether the router can take a path apart and finds no empty id in it; else it is not shown the path. */
+export function isRoutable(path: string): boolean {
+  return isDecodable(path) && !/\/(?:\/|$)/.test(path.slice(1));
+}
+
+function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path);
     return true;
@@ -80,7 +90,7 @@ export interface RouteDeclaration {
   readonly method: string | readonly string[];
   readonly url: string;
   readonly prefix: string;
-  readonly config?: Partial<RouteFacts>;
+  config?: Partial<RouteFacts>;
   schema?: FastifySchema;
   handlerTimeout?: number;
 }
@@ -88,9 +98,11 @@ export interface RouteDeclaration {
 /** Enters a route into the table and completes its options: envelope, closed schemas, time limit. */
 export function declareRoute(route: RouteDeclaration, table: RouteTable, handlerTimeoutMs: number): void {
   const { url, config, schema = {} } = route;
-  const scope = config?.scope;
-  if (scope === undefined) throw new BugError(`the route ${url} does not say whether it needs a token`);
+  const scope = route.prefix === PAGE_PREFIX && config?.scope !== 'entry' ? 'page' : config?.scope;
+  if (scope === undefined || config?.scope === undefined)
+    throw new BugError(`the route ${url} does not say whether it needs a token`);
   const facts: RouteFacts = { ...config, scope };
+  route.config = facts;
   const methods = typeof route.method === 'string' ? [route.method] : route.method;
   for (const method of methods) table.add({ method, url, facts, schema });
 
@@ -99,8 +111,13 @@ export function declareRoute(route: RouteDeclaration, table: RouteTable, handler
   for (const part of [route.schema.body, route.schema.querystring]) requireClosed(part, url);
 }
 
+/** Whether only the product's own page uses it. */
+export function isOfPage(scope: RouteFacts['scope'] | undefined): boolean {
+  return scope === 'page' || scope === 'entry';
+}
+
 function isVersioned(prefix: string): boolean {
-  return PREFIXES.some((start) => start === prefix);
+  return [...PREFIXES, PAGE_PREFIX].some((start) => start === prefix);
 }
 
 const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false };

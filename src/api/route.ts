@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { type TProperties, type TSchema, Type } from 'typebox';
+import { type TProperties, type TSchema, Type } from '../base/schema-type.ts';
 import type { Cursors } from './cursor.ts';
 
 /**
@@ -19,8 +19,11 @@ export type ApiApp = FastifyInstance<
 >;
 
 export interface RouteFacts {
-  /** `public`: no token is needed. `api`: a bearer token is. */
-  readonly scope: 'public' | 'api';
+  /**
+   * `public`: no token is needed. `api`: a bearer token is. For the product's own page: `entry` needs nothing, `page` its
+   * session. Under the page's prefix, `public` and `api` become `page`.
+   */
+  readonly scope: 'public' | 'api' | 'entry' | 'page';
   /** False only for a POST whose responses must never be kept. */
   readonly idempotent?: boolean;
   /** What it does, for the API description. */
@@ -49,8 +52,14 @@ declare module 'fastify' {
 /** Starts of the paths under which the whole API is registered. */
 export const PREFIXES = ['/v1', '/api/v1'] as const;
 
+/** Start of the routes for the product's own page: those of the API, with a session in the place of a token. */
+export const PAGE_PREFIX = '/internal/v1';
+
+export type Prefix = (typeof PREFIXES)[number] | typeof PAGE_PREFIX;
+
 /** The prefix a request came by, for links that stay below it. */
-export function prefixOf(request: { readonly url: string }): (typeof PREFIXES)[number] {
+export function prefixOf(request: { readonly url: string }): Prefix {
+  if (request.url.startsWith(`${PAGE_PREFIX}/`)) return PAGE_PREFIX;
   return request.url.startsWith('/api/') ? '/api/v1' : '/v1';
 }
 

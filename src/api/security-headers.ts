@@ -1,6 +1,10 @@
 /** Headers of every response, whatever it says. There is none that lets another site's page read it. */
 
-const POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'";
+const POLICY =
+  "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'; form-action 'none'";
+
+/** Of the product's own page: text cannot become markup, not even by a mistake in its script. */
+export const PAGE_POLICY = `${POLICY}; require-trusted-types-for 'script'; trusted-types 'none'`;
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': POLICY,

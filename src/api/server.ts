@@ -2,6 +2,7 @@
 import { fastify, LogController, type FastifyBaseLogger } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Clock } from '../base/clock.ts';
+import { redactText } from '../base/redact.ts';
 import type { Settings } from '../config/settings.ts';
 import type { StateDatabase } from '../db/state-database.ts';
 import type { Agent } from '../jobs/agent.ts';
@@ -19,13 +20,16 @@ import { type ApiLimits, DEFAULT_LIMITS } from './limits.ts';
 import { endServer, listenOnLoopback, type Listening } from './listening.ts';
 import { answerRaw, malformedRequest } from './malformed-requests.ts';
 import { operationRoutes } from './operation-routes.ts';
+import { pageFiles, pageRoutes } from './page-routes.ts';
+import { createPageSessions, type PageSessions } from './page-sessions.ts';
 import { installHooks } from './plugin-order.ts';
 import { createRateLimits, quotaHeaders } from './rate-limits.ts';
 import { requestIdOf } from './request-id.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { restoreRoutes } from './restore-routes.ts';
-import { type ApiApp, PREFIXES } from './route.ts';
-import { createRouteTable, isDecodable, pathOf, type RouteTable } from './route-table.ts';
+import { type ApiApp, PAGE_PREFIX, PREFIXES } from './route.ts';
+import { createRouteTable, isRoutable, pathOf, type RouteTable } from './route-table.ts';
+import { type SettingsFile, settingsRoutes } from './settings-routes.ts';
 import { snapshotRoutes } from './snapshot-routes.ts';
 import { statusRoutes } from './status-routes.ts';
 import { openApiKeys } from './token-key.ts';
@@ -37,6 +41,8 @@ export interface ApiServerOptions {
   readonly clock: Clock;
   /** As they are at the moment. */
   readonly settings: () => Settings;
+  /** What they come from; absent where they cannot be changed by requests. */
+  readonly settingsFile?: SettingsFile | undefined;
   readonly stateDirectory: string;
   /** Of the program. */
   readonly version: string;
@@ -44,12 +50,16 @@ export interface ApiServerOptions {
   /** Told of unforeseen failures. */
   readonly logger?: FastifyBaseLogger;
   readonly metrics?: () => Promise<MetricsText>;
+  /** Takes the secrets out of what errors say. */
+  readonly redact?: (text: string) => string;
 }
 
 export interface ApiServer {
   /** For requests without a connection. Its routes are complete: none can be added. */
   readonly app: ApiApp;
   readonly credentials: Credentials;
+  /** Of the product's own page. */
+  readonly sessions: PageSessions;
   readonly routes: RouteTable;
   /**
    * Listens on 127.0.0.1 and ::1; port 0 for any that is free.
@@ -68,6 +78,7 @@ const RESOURCES: readonly ((app: ApiApp, parts: ResourceParts) => void)[] = [
   snapshotRoutes,
   eventRoutes,
   operationRoutes,
+  settingsRoutes,
 ];
 
 /** Taken by no route, ever: what the router is shown in place of a path that it cannot take apart. */
@@ -76,7 +87,7 @@ const GRACE_MS = 5_000;
 
 /** @throws {StateError} when the state directory or its key are not private, or the key is damaged */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { agent, state, clock, settings, stateDirectory, version } = options;
+  const { agent, state, clock, settings, settingsFile, stateDirectory, version } = options;
   const limits: ApiLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const plan = (): Settings['plan'] => settings().plan;
   const keys = await openApiKeys(stateDirectory);
@@ -84,6 +95,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const tokens = createTokens(keys.tokens, limits.tokenSeconds, clock);
   const rateLimits = createRateLimits(state.rateLog, limits, plan, clock);
   const table = createRouteTable();
+  const sessions = createPageSessions(clock);
   const patient: PatientResponses = new WeakSet();
   const stopping = new AbortController();
   let listening: Listening | undefined;
@@ -96,10 +108,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     rateLimits,
     tokens,
     credentials,
+    sessions,
     idempotency: state.idempotency,
     table,
     patient,
     stopping: stopping.signal,
+    redact: options.redact ?? redactText,
     port: () => listening?.port,
   });
   agentDocuments(app, { agent, table, version, metrics: options.metrics });
@@ -108,11 +122,22 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       async (scoped) => {
         authRoutes(scoped, { credentials, tokens, rateLimits });
         statusRoutes(scoped, { agent, clock, plan });
-        for (const routes of RESOURCES) routes(scoped, { agent, clock, settings, stateDirectory });
+        for (const routes of RESOURCES)
+          routes(scoped, { agent, clock, settings, settingsFile, stateDirectory });
       },
       { prefix },
     );
   }
+  pageFiles(app);
+  void app.register(
+    async (scoped) => {
+      const parts = { agent: forPage(agent), clock, settings, settingsFile, stateDirectory };
+      pageRoutes(scoped, { ...parts, sessions, rateLimits, port: () => listening?.port });
+      statusRoutes(scoped, { agent, clock, plan });
+      for (const routes of RESOURCES) routes(scoped, parts);
+    },
+    { prefix: PAGE_PREFIX },
+  );
   await app.ready();
 
   const refuse = (socket: Parameters<typeof answerRaw>[0], error: ApiError): void => {
@@ -137,6 +162,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   return {
     app,
     credentials,
+    sessions,
     routes: table,
     async listen(port) {
       listening = await listenOnLoopback(four, six, port);
@@ -147,16 +173,27 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
 }
 
+/** What is asked for by the page says so. */
+function forPage(agent: Agent): Agent {
+  return {
+    ...agent,
+    requestBackup: async (request) => await agent.requestBackup(request, 'ui'),
+    submit: async (spec) => await agent.submit(spec, 'ui'),
+  };
+}
+
 function createApp({ clock, logger }: ApiServerOptions, limits: ApiLimits): ApiApp {
   return fastify({
     ...(logger === undefined ? {} : { loggerInstance: logger }),
     // A line for each request would be most of the log, and URLs name files.
     logController: new LogController({ disableRequestLogging: true }),
+    // What is logged of a request names it: a logger for each would be a good part of the work on a small one.
+    childLoggerFactory: (log) => log,
     bodyLimit: limits.bodyBytes,
     // Paths of files are given in queries; parameters are ids. Its length is limited with the headers.
     routerOptions: { maxParamLength: limits.headerBytes },
     genReqId: (request) => requestIdOf(request.headers['x-request-id'], clock.now()),
-    rewriteUrl: ({ url = '/' }) => (url.startsWith('/') && isDecodable(pathOf(url)) ? url : NO_PATH),
+    rewriteUrl: ({ url = '/' }) => (url.startsWith('/') && isRoutable(pathOf(url)) ? url : NO_PATH),
     return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
 }

@@ -1,5 +1,5 @@
 /** `GET /status`: for anybody whether all is well, with a token also what is backed up where. */
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../base/schema-type.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Agent, DestinationStatus, PublicStatus, SourceStatus } from '../jobs/agent.ts';
 import type { Plan } from './limits.ts';

@@ -1,5 +1,14 @@
 /** The sources of a backup as the person named them, turned into what the archiver takes. */
-import { accessSync, constants, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { NeverPath } from './exclude.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
@@ -79,11 +88,16 @@ function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
   }
 }
 
-/** Of several sources an unreadable one is recorded; of one nothing would be left. */
+/**
+ * Of several sources an unreadable one is recorded; of one nothing would be left. By opening it: access(2) asks for the
+ * user alone, and a service may read by a capability what its user may not.
+ */
 function requireReadable(path: string, stats: Stats): void {
-  if (stats.isSymbolicLink()) return;
+  if (!stats.isFile() && !stats.isDirectory()) return;
   try {
-    accessSync(path, stats.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK);
+    closeSync(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+    // A directory that may be read but not entered shows names and nothing else. `join` would drop the dot.
+    if (stats.isDirectory()) statSync(`${path}/.`);
   } catch (error) {
     throw invalid(path, 'not_readable', `${path} cannot be read (${errnoOf(error) ?? 'error'})`);
   }

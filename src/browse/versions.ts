@@ -49,22 +49,50 @@ export async function* pathVersions(
     });
   }
   const wanted = pathOf(names);
-  const open = new Map<string, PathVersion>();
+  const open = new Map<string, Open>();
   const walker = new TrailWalker(names);
   for (const snapshot of order === 'oldest-first' ? snapshots : snapshots.toReversed()) {
     signal.throwIfAborted();
     const state = await stateIn(snapshot, wanted, walker, trees.reader(snapshot), signal);
     if (state === undefined) continue;
     const { host } = snapshot.record;
+    const seen = { state, snapshot };
     const current = open.get(host);
-    if (current !== undefined && sameState(current, state, shareNamespace(current.last, snapshot))) {
-      open.set(host, extended(current, snapshot, order));
-      continue;
+    if (current === undefined || !isSame(current, seen)) {
+      if (current !== undefined) yield current.version;
+      const version = { ...state, path: wanted, first: snapshot, last: snapshot, snapshots: 1 };
+      open.set(host, withSeen(version, undefined, seen));
+    } else {
+      open.set(host, withSeen(extended(current.version, snapshot, order), current, seen));
     }
-    if (current !== undefined) yield current;
-    open.set(host, { ...state, path: wanted, first: snapshot, last: snapshot, snapshots: 1 });
   }
-  yield* open.values();
+  for (const { version } of open.values()) yield version;
+}
+
+interface Seen {
+  readonly state: PathState;
+  readonly snapshot: Snapshot;
+}
+
+/** A version that may go on. */
+interface Open {
+  readonly version: PathVersion;
+  /** Where it was seen last. */
+  readonly nearest: Seen;
+  /** Where it was seen last under names of chunks that are not those of one snapshot alone. */
+  readonly shared: Seen | undefined;
+}
+
+function withSeen(version: PathVersion, before: Open | undefined, seen: Seen): Open {
+  const isShared = seen.snapshot.record.salt === undefined;
+  return { version, nearest: seen, shared: isShared ? seen : before?.shared };
+}
+
+/** Ids are compared with those of the last snapshot that names its chunks by the same key, if there is one. */
+function isSame({ nearest, shared }: Open, seen: Seen): boolean {
+  const isShared = shared !== undefined && shareNamespace(shared.snapshot, seen.snapshot);
+  const before = isShared ? shared : nearest;
+  return sameState(before.state, seen.state, shareNamespace(before.snapshot, seen.snapshot));
 }
 
 function extended(version: PathVersion, snapshot: Snapshot, order: VersionOrder): PathVersion {

@@ -1,6 +1,6 @@
 /** Opening the catalog's SQLite file: the one file here that knows the package. */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { StateError, errnoOf } from '../base/errors.ts';
@@ -15,6 +15,8 @@ const WRITER_CACHE = 131_072;
 const READER_CACHE = 65_536;
 /** Bytes of the write-ahead log that stay on the disk once it is not needed. */
 const LOG_KEPT = 67_108_864;
+/** Pages of that log that are moved into the file together: the more, the more often one page stands for many changes. */
+const LOG_PAGES = 16_384;
 /** Bytes of the file that reads take from the page cache without copying. */
 const MAPPED = 1_073_741_824;
 
@@ -23,8 +25,8 @@ export function catalogPath(stateDirectory: string, repositoryId: string): strin
 }
 
 /**
- * Sees to it that there is a catalog: one that another version made, or that is damaged, is deleted and made anew, empty.
- * Nobody may have it open.
+ * Sees to it that there is a catalog: one that another version made is deleted, one that is damaged set aside, and then
+ * it is made anew, empty. Nobody may have it open.
  * @throws {StateError} READ_ERROR
  */
 export function prepareCatalog(path: string): void {
@@ -67,13 +69,23 @@ export function emptyLog(database: CatalogDatabase): void {
   database.pragma('wal_checkpoint(TRUNCATE)');
 }
 
-export function deleteCatalog(path: string): void {
+/** Keeps a damaged catalog, until there is another one, for whoever wants to know what happened to it. */
+export function setCatalogAside(path: string): void {
+  try {
+    renameSync(path, `${path}.damaged`);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+  deleteCatalog(path);
+}
+
+function deleteCatalog(path: string): void {
   for (const suffix of ['-wal', '-shm', '-journal', '']) rmSync(path + suffix, { force: true });
 }
 
 /** Whether SQLite found the file damaged, or to be no catalog at all. */
 export function isDamagedCatalog(error: unknown): boolean {
-  if (error instanceof StateError) return isDamagedCatalog(error.cause);
+  if (error instanceof StateError) return error.code === 'CATALOG_DAMAGED' || isDamagedCatalog(error.cause);
   if (!(error instanceof Sqlite.SqliteError)) return false;
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code) || /^no such (?:table|column)/.test(error.message);
 }
@@ -88,12 +100,12 @@ function usable(path: string): CatalogDatabase | undefined {
     const version: unknown = database.pragma('user_version', { simple: true });
     if (version === CATALOG_VERSION) return database;
   } catch (error) {
-    if (!isDamagedCatalog(error)) {
-      database?.close();
-      throw error;
-    }
+    database?.close();
+    if (!isDamagedCatalog(error)) throw error;
+    setCatalogAside(path);
+    return undefined;
   }
-  database?.close();
+  database.close();
   return undefined;
 }
 
@@ -121,6 +133,7 @@ function prepare(database: CatalogDatabase): void {
   // After a power failure the last transactions may be gone; they are taken in again.
   database.pragma('synchronous = NORMAL');
   database.pragma(`journal_size_limit = ${LOG_KEPT}`);
+  database.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
   database.pragma('trusted_schema = OFF');
   database.pragma(`cache_size = -${WRITER_CACHE}`);
   database.pragma('temp_store = MEMORY');

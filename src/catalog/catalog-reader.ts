@@ -12,8 +12,9 @@ import {
   type CatalogSnapshot,
   type KnownSnapshot,
 } from './known-snapshots.ts';
-import { GATHERED, type GatherLimits, type ListSource } from './list-search.ts';
-import { NameMemory } from './name-memory.ts';
+import { LIMITS, type ListSource } from './list-search.ts';
+import { NameIndex } from './name-index.ts';
+import { prepareOrders, type Orders } from './orders.ts';
 import { pathVersions } from './path-versions.ts';
 import { Places } from './places.ts';
 import { diffPage, type DiffPage } from './snapshot-diff.ts';
@@ -35,23 +36,24 @@ export interface DiffRequest {
 export class CatalogReader {
   readonly #database: CatalogDatabase;
   readonly #destination: string;
-  readonly #gathered: GatherLimits;
+  readonly #limits: ListSource['limits'];
   readonly #queries: HitQueries;
+  readonly #orders: Orders;
   readonly #places: Places;
-  readonly #names: NameMemory;
+  readonly #names: NameIndex;
   readonly #epoch: string;
   #seen: unknown;
   #snapshots: readonly KnownSnapshot[] = [];
-  #complete = '';
 
   /** @param destination the name under which summaries tell where a snapshot is */
-  constructor(path: string, destination: string, gathered = GATHERED) {
+  constructor(path: string, destination: string, limits = LIMITS) {
     this.#database = openForReading(path);
     this.#destination = destination;
-    this.#gathered = gathered;
+    this.#limits = limits;
     this.#queries = prepareHits(this.#database);
+    this.#orders = prepareOrders(this.#database, this.#queries);
     this.#places = new Places(this.#database);
-    this.#names = new NameMemory(this.#database);
+    this.#names = new NameIndex(this.#database);
     this.#epoch = String(this.#database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).pluck().get());
   }
 
@@ -86,11 +88,6 @@ export class CatalogReader {
     return this.#at(({ snapshots }) => summaryOf(requireSnapshot(snapshots, id), this.#destination));
   }
 
-  /** Does a part of what the next search would wait for; false when there is nothing left to do. */
-  warm(): boolean {
-    return this.#at(() => this.#names.load());
-  }
-
   close(): void {
     this.#database.close();
   }
@@ -101,23 +98,21 @@ export class CatalogReader {
       return answer({
         epoch: this.#epoch,
         queries: this.#queries,
+        orders: this.#orders,
         places: this.#places,
         names: this.#names,
         snapshots: this.#snapshots,
-        gathered: this.#gathered,
+        limits: this.#limits,
       });
     })();
   }
 
-  /** Reads the snapshots again when something was written. Names count once a snapshot that has them is complete. */
+  /** Reads the snapshots again when something was written. */
   #look(): void {
     const seen: unknown = this.#database.pragma('data_version', { simple: true });
     if (seen === this.#seen) return;
     this.#seen = seen;
     this.#snapshots = readSnapshots(this.#database);
-    const complete = this.#snapshots.filter((one) => one.complete).map(({ ordinal }) => ordinal);
-    if (complete.join() === this.#complete) return;
-    this.#complete = complete.join();
     this.#names.outdate();
   }
 }

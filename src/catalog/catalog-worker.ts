@@ -43,11 +43,11 @@ async function run({ path, repositoryId, access }: SyncSetup, signal: AbortSigna
 
 /** Reads only: without a state directory nothing is remembered of it, and nobody waits for a lock. */
 async function openAs(
-  { url, secret }: RepositoryAccess,
+  { url, access, person, secret }: RepositoryAccess,
   repositoryId: string,
   signal: AbortSignal,
 ): Promise<Repository> {
-  const destination = await openDestination(url);
+  const destination = await openDestination(url, { access, person });
   try {
     const options = { clock: systemClock, stateDirectory: undefined };
     const repository = await openRepository(destination, secretOf(secret), options, signal);

@@ -2,14 +2,14 @@
  * The index of all files of all snapshots of a repository: what the agent lists, searches and compares with. A cache: it
  * may be deleted at any time and is built again from the repository.
  *
- * Two threads do the work. One answers questions, for as long as the catalog is open. The other brings the catalog up to
+ * Two threads do the work. One answers questions, until the catalog is told to rest. The other brings the catalog up to
  * date; it lives for one run, opens the repository itself, and gives up the keys with its end.
  */
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
 import { BugError, RequestError } from '../base/errors.ts';
 import type { FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
-import { catalogPath, deleteCatalog, prepareCatalog } from './catalog-database.ts';
+import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
 import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
 import type { CatalogSnapshot } from './known-snapshots.ts';
 import {
@@ -30,7 +30,7 @@ export interface CatalogOptions {
   readonly repositoryId: string;
   /** The name of the destination that the repository is in. */
   readonly destination: string;
-  /** The file turned out to be damaged. It is empty from now on, until the next `sync`. */
+  /** The file turned out to be damaged. It is set aside; the catalog is empty from now on, until the next `sync`. */
   readonly onDamaged?: () => void;
 }
 
@@ -45,7 +45,8 @@ export function openCatalog(options: CatalogOptions): Catalog {
 export class Catalog {
   readonly #options: CatalogOptions;
   readonly #path: string;
-  #queries: QueryThread;
+  /** None while it rests. */
+  #queries: QueryThread | undefined;
   /** The end of the last run that was asked for. */
   #turn: Promise<unknown> = Promise.resolve();
   #damaged = false;
@@ -102,11 +103,18 @@ export class Catalog {
     return (await this.#ask({ kind: 'snapshot', id })) as CatalogSnapshot;
   }
 
+  /** Ends the thread that answers questions, and gives up its memory, until somebody asks again. */
+  async rest(): Promise<void> {
+    const queries = this.#queries;
+    this.#queries = undefined;
+    await queries?.close();
+  }
+
   /** Interrupts a run that is on its way. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#turn;
-    await this.#queries.close();
+    await this.rest();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -115,6 +123,7 @@ export class Catalog {
 
   async #ask(question: Parameters<QueryThread['ask']>[0]): Promise<unknown> {
     if (this.#damaged) throw beingRebuilt();
+    this.#queries ??= this.#startQueries();
     try {
       return await this.#queries.ask(question);
     } catch (cause) {
@@ -136,7 +145,6 @@ export class Catalog {
       result = await this.#run(setup, onProgress, signal);
     }
     if ('failure' in result) throw errorOf(result.failure);
-    await this.#ask({ kind: 'warm' });
     return result.report;
   }
 
@@ -165,8 +173,10 @@ export class Catalog {
   }
 
   async #rebuild(): Promise<void> {
-    await this.#queries.close();
-    deleteCatalog(this.#path);
+    // Nobody may ask, which would open the file.
+    this.#damaged = true;
+    await this.rest();
+    setCatalogAside(this.#path);
     prepareCatalog(this.#path);
     this.#queries = this.#startQueries();
     this.#damaged = false;
@@ -180,7 +190,7 @@ export class Catalog {
       this.#options.onDamaged?.();
     });
     // Whoever asks next is told of the same error.
-    thread.ask({ kind: 'warm' }).catch(() => undefined);
+    thread.ask({ kind: 'open' }).catch(() => undefined);
     return thread;
   }
 }

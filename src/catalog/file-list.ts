@@ -1,9 +1,12 @@
 /**
  * Lists and searches of files. A list is made in the way that is cheapest for it:
  *
- * - in order of the paths: by walking the tree from where the page begins;
- * - few names match, or few entries lie below the directory: by gathering and sorting all of them;
+ * - in order of the paths: by walking the tree from where the page begins, and into no directory without a match;
+ * - few names match, or few entries lie below the directory: by sorting all of them;
  * - else in the order of an index, passing over what does not match, which then is not much.
+ *
+ * What matches is found in the blocks of names first, in a time that does not depend on how many do. So the worst that can
+ * happen is a pass over one index.
  */
 import type { ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
@@ -11,11 +14,18 @@ import { pathNames, pathOf } from '../browse/locate.ts';
 import type { FileItem, FilePage, FileQuery } from '../jobs/agent.ts';
 import { decodeCursor, encodeCursor, invalid, type Cursor } from './cursor.ts';
 import { fileItem } from './file-item.ts';
-import { gather, inIndexOrder, inOrderOfWalk, isWalk, pathOfHit, walk } from './found-entries.ts';
+import { inOrderOf, inOrderOfWalk, pathOfHit, placeOfHit, walk } from './found-entries.ts';
 import type { Hit } from './hits.ts';
 import { chooseSnapshots, type KnownSnapshot } from './known-snapshots.ts';
 import { compare, type InOrder } from './list-order.ts';
-import { matchesQuery, prepareSearch, type ListSource, type Scope, type Search } from './list-search.ts';
+import {
+  isWalk,
+  matchesQuery,
+  prepareSearch,
+  type ListSource,
+  type Scope,
+  type Search,
+} from './list-search.ts';
 import { compileNamePattern } from './name-pattern.ts';
 import { NODE_TYPE } from './schema.ts';
 import type { PathHit } from './tree-walk.ts';
@@ -44,7 +54,7 @@ export function listFiles(source: ListSource, query: FileQuery): FilePage {
   }
   if (items.length > 0 && scopes.length === 0) return { items, next: null };
   if (scopes.length === 0 && chosen.length > 0 && path !== '/') requireSome(source, chosen, path);
-  const search = prepareSearch(source, query, scopes, after);
+  const search = prepareSearch(query, after);
   const page: Placed[] = [];
   for (const placed of merged(
     scopes.map((scope, i) => placedHits(source, search, scope, i)),
@@ -128,24 +138,19 @@ function* placedHits(
 ): Generator<Placed, undefined, undefined> {
   const { after, query, pattern } = search;
   const { sort } = query;
-  const isBehind = (placed: InOrder): boolean => after === undefined || compare(placed, after, sort) > 0;
-  const gathered = gather(source, search, scope, number)?.filter(isBehind);
-  if (gathered !== undefined) gathered.sort((a, b) => compare(a, b, sort));
-  else if (isWalk(query)) {
-    let behind = false;
-    for (const { path, hit } of walk(source, search, scope)) {
+  if (sort !== 'path' && !isWalk(query)) {
+    for (const hit of inOrderOf(source, search, scope, sort)) {
       if (!matchesQuery(hit, query, pattern)) continue;
-      const placed = { path, hit, scope: number, ...inOrderOfWalk(path, hit, sort, number) };
-      behind ||= isBehind(placed);
-      if (behind) yield placed;
+      yield { path: pathOfHit(source.places, hit), hit, scope: number, ...placeOfHit(hit, sort) };
     }
     return undefined;
   }
-  for (const { node, key, tie, order } of gathered ?? inIndexOrder(source, search, scope)) {
-    const hit = source.queries.one.get(scope.snapshot.ordinal, scope.snapshot.ordinal, node);
-    if (hit === undefined || !matchesQuery(hit, query, pattern)) continue;
-    const path = pathOfHit(source.places, hit);
-    yield { path, hit, scope: number, key: sort === 'path' ? path : key, tie, order };
+  let behind = after === undefined;
+  for (const { path, hit } of walk(source, search, scope)) {
+    if (!matchesQuery(hit, query, pattern)) continue;
+    const placed = { path, hit, scope: number, ...inOrderOfWalk(path, hit, sort, number) };
+    behind ||= after === undefined || compare(placed, after, sort) > 0;
+    if (behind) yield placed;
   }
   return undefined;
 }

@@ -1,26 +1,31 @@
-/** The entries that may be in a list, found in the way that is cheapest for it. */
+/** The entries that may be in a list, in its order. */
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { pathNames } from '../browse/locate.ts';
 import type { FileQuery } from '../jobs/agent.ts';
-import { TOP, inBatches, type Candidate, type Hit, type NamedCandidate } from './hits.ts';
+import { batches, type Hit } from './hits.ts';
 import type { InOrder } from './list-order.ts';
-import type { ListSource, Scope, Search } from './list-search.ts';
+import { selectNodes, type ListSource, type Scope, type Search, type Selection } from './list-search.ts';
+import { TOP, type DatabaseSort, type OrderRequest, type Ordered } from './orders.ts';
 import type { Places } from './places.ts';
-import { nameOf, walkOrder, walkTree, type PathHit } from './tree-walk.ts';
+import { NODE_TYPE } from './schema.ts';
+import { nameOf, walkOrder, walkTree, type PathHit, type WalkGuide } from './tree-walk.ts';
 
-/** Whether a list comes in its order by walking the tree. */
-export function isWalk({ sort, view }: FileQuery): boolean {
-  return sort === 'path' || (sort === 'name' && view === 'tree');
-}
+/** Nodes passed over for each that matches, until looking in order is given up: it has cost half as much as sorting them. */
+const PASSED_OVER = 10;
 
 export function walk(
-  { queries }: ListSource,
-  { after, query: { sort, view }, wanted }: Search,
-  { snapshot: { ordinal }, top }: Scope,
+  source: ListSource,
+  search: Search,
+  scope: Scope,
 ): Generator<PathHit, undefined, undefined> {
-  const start = after === undefined ? [] : pathNames(String(after.key) as ByteString);
+  const { sort, view } = search.query;
+  const { top, snapshot } = scope;
+  const start = search.after === undefined ? [] : pathNames(String(search.after.key) as ByteString);
   const below = sort === 'path' ? start.slice(pathNames(top.path).length) : start;
-  return walkTree(queries, ordinal, top, view === 'flat', below, wanted);
+  const { marks } = selectNodes(source, search, scope);
+  const guide: WalkGuide | undefined =
+    marks === undefined ? undefined : { marks, ways: source.names.waysTo(marks) };
+  return walkTree(source.queries, snapshot.ordinal, top, view === 'flat', below, guide);
 }
 
 export function inOrderOfWalk(path: ByteString, hit: Hit, sort: FileQuery['sort'], number: number): InOrder {
@@ -28,101 +33,85 @@ export function inOrderOfWalk(path: ByteString, hit: Hit, sort: FileQuery['sort'
   return { key: path, tie: number, order: walkOrder(path) };
 }
 
-/** An entry that may be in the list, and its place there. */
-export interface Found extends InOrder {
-  readonly node: number;
-}
-
-/** All that may match, when it is not much; undefined when it is, or comes in the right order anyhow. */
-export function gather(
+/** What may be in the list from behind the cursor on. */
+export function* inOrderOf(
   source: ListSource,
-  { query, nodes, wanted }: Search,
+  search: Search,
   scope: Scope,
-  number: number,
-): Found[] | undefined {
-  const { queries, places, gathered } = source;
-  const { sort, view } = query;
+  sort: DatabaseSort,
+): Generator<Hit, undefined, undefined> {
+  const { queries } = source;
   const { ordinal } = scope.snapshot;
-  if (scope.entries <= gathered.below) {
-    if (isWalk(query)) return undefined;
-    const asked = { ...wanted, ordinal, top: scope.top.node };
-    if (sort === 'name') {
-      return queries.belowNamed
-        .all(asked)
-        .map(([node, , size, modified, name]) => foundAs(node, size, modified, nameOf({ name }), sort));
+  for (const nodes of nodeBatches(source, search, scope, sort)) {
+    for (const hit of queries.nodes(ordinal, nodes)) {
+      // The root itself lies in no directory.
+      if (hit.directory !== 0) yield hit;
     }
-    const all = view === 'flat' ? queries.below : queries.inside;
-    return all.all(asked).map(([node, , size, modified]) => foundAs(node, size, modified, NO_NAME, sort));
   }
-  if (nodes === undefined) return undefined;
-  const found: Found[] = [];
-  for (const [node, directory, size, modified, name] of queries.nodes.all({
-    ...wanted,
-    ordinal,
-    nodes: JSON.stringify(nodes),
-  })) {
-    if (!isInScope(places, directory, scope.top, view)) continue;
-    const text = nameOf({ name });
-    if (sort === 'path') found.push({ node, key: '', tie: number, order: places.orderOf(directory, text) });
-    else found.push(foundAs(node, size, modified, text, sort));
-  }
-  return found;
+  return undefined;
 }
 
-const NO_NAME = '' as ByteString;
-
-function foundAs(
-  node: number,
-  size: number,
-  modified: number,
-  name: ByteString,
-  sort: FileQuery['sort'],
-): Found {
-  const key = sort === 'size' ? size : sort === 'modified' ? modified : name;
-  return { node, key, tie: node, order: key };
+function* nodeBatches(
+  source: ListSource,
+  search: Search,
+  scope: Scope,
+  sort: DatabaseSort,
+): Generator<readonly number[], undefined, undefined> {
+  const { view, type, limit: wanted } = search.query;
+  const selection = selectNodes(source, search, scope);
+  const first = startOf(search, sort);
+  if (sort === 'name' && selection.nodes !== undefined) {
+    // To ask for names alone is half the work. Many may not be there at the moment.
+    const nodes = source.orders.named(selection.nodes, first);
+    for (let at = 0, count = wanted + 1; at < nodes.length; at += count, count *= 2) {
+      yield nodes.slice(at, at + count);
+    }
+    return undefined;
+  }
+  const fetch = prepareFetch(source, sort, selection, view);
+  const { ordinal } = scope.snapshot;
+  const request = { ordinal, type: type === undefined ? 0 : NODE_TYPE[type], top: scope.top.node };
+  const next = (last: Ordered | undefined, limit: number): Ordered[] => {
+    const [node, key] = last ?? first;
+    return fetch({ ...request, nodes: '', key, node, limit });
+  };
+  for (const rows of batches(next, wanted + 1)) yield rows.map(([node]) => node);
+  return undefined;
 }
 
-function isInScope(places: Places, directory: number, top: Scope['top'], view: FileQuery['view']): boolean {
-  // The root itself lies in no directory.
-  if (directory === 0) return false;
-  if (view === 'tree') return directory === top.node;
-  // A version that the snapshot has lies below the root of its lineage.
-  return top.path === '/' || places.isWithin(directory, top.node);
+/** The cheapest way to what is selected. */
+function prepareFetch(
+  { orders, limits }: ListSource,
+  sort: DatabaseSort,
+  { marks, nodes, isSmall }: Selection,
+  view: FileQuery['view'],
+): (request: OrderRequest) => Ordered[] {
+  const { all, listed, below, inside } = orders[sort];
+  if (isSmall) return (request) => (view === 'flat' ? below : inside).all(request, undefined);
+  if (marks === undefined || nodes === undefined) return (request) => all.all(request, marks);
+  const list = JSON.stringify(nodes);
+  let isInOrder = nodes.length >= limits.soon;
+  return (request) => {
+    const rows = isInOrder ? all.upTo(nodes.length * PASSED_OVER, request, marks) : undefined;
+    // What matches may be all at the end.
+    isInOrder = rows !== undefined;
+    return rows ?? listed.all({ ...request, nodes: list }, marks);
+  };
+}
+
+/** Where the page begins. */
+function startOf({ after, query: { type } }: Search, sort: DatabaseSort): Ordered {
+  if (sort === 'name') return [after?.tie ?? 0, Buffer.from(String(after?.key ?? ''), 'latin1')];
+  if (after !== undefined) return [after.tie, Number(after.key)];
+  // Only files have a size of their own.
+  return [TOP, sort === 'size' && type !== undefined && type !== 'file' ? 0 : TOP];
+}
+
+export function placeOfHit(hit: Hit, sort: DatabaseSort): InOrder {
+  const key = sort === 'size' ? hit.own : sort === 'modified' ? hit.modified : nameOf(hit);
+  return { key, tie: hit.node, order: key };
 }
 
 export function pathOfHit(places: Places, hit: Hit): ByteString {
   return joinBytes(places.pathOf(hit.directory), nameOf(hit));
-}
-
-/** What may match in the scope, from behind the cursor on. */
-export function* inIndexOrder(
-  { queries, places }: ListSource,
-  { after, query, wanted }: Search,
-  { snapshot: { ordinal }, top }: Scope,
-): Generator<Found, undefined, undefined> {
-  const { sort, view, limit: wantedItems } = query;
-  const moment = { ...wanted, ordinal };
-  if (sort === 'name') {
-    const first = Buffer.from(String(after?.key ?? ''), 'latin1');
-    const named = inBatches<NamedCandidate>((last, limit) => {
-      const from = { name: last?.[4] ?? first, node: last?.[0] ?? after?.tie ?? 0 };
-      return queries.byName.all({ ...moment, ...from, limit });
-    }, wantedItems + 1);
-    for (const [node, directory, size, modified, name] of named) {
-      if (isInScope(places, directory, top, view))
-        yield foundAs(node, size, modified, nameOf({ name }), sort);
-    }
-    return undefined;
-  }
-  const [key, tie] = after === undefined ? [TOP, TOP] : [Number(after.key), after.tie];
-  const sized = inBatches<Candidate>((last, limit) => {
-    const node = last?.[0] ?? tie;
-    return sort === 'size'
-      ? queries.bySize.all({ ...moment, key: last?.[2] ?? key, node, limit })
-      : queries.byModified.all({ ...moment, key: last?.[3] ?? key, node, limit });
-  }, wantedItems + 1);
-  for (const [node, directory, size, modified] of sized) {
-    if (isInScope(places, directory, top, view)) yield foundAs(node, size, modified, NO_NAME, sort);
-  }
-  return undefined;
 }

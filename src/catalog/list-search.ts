@@ -1,12 +1,14 @@
-/** What a list of files is made from and asked for. */
+/** What a list of files is made from and asked for, and which nodes can be in it. */
 import type { ByteString } from '../base/byte-path.ts';
 import type { FileQuery } from '../jobs/agent.ts';
 import type { Cursor } from './cursor.ts';
-import type { Hit, HitQueries, Wanted } from './hits.ts';
+import type { Hit, HitQueries } from './hits.ts';
 import type { KnownSnapshot } from './known-snapshots.ts';
 import { placeOf, type InOrder } from './list-order.ts';
-import type { NameMemory } from './name-memory.ts';
+import { inBoth, listMarked, type Marks } from './marks.ts';
+import type { NameIndex } from './name-index.ts';
 import { compileNamePattern, foldName, type NamePattern } from './name-pattern.ts';
+import type { Orders } from './orders.ts';
 import type { Places } from './places.ts';
 import { NODE_TYPE } from './schema.ts';
 
@@ -14,22 +16,26 @@ import { NODE_TYPE } from './schema.ts';
 export interface ListSource {
   readonly epoch: string;
   readonly queries: HitQueries;
+  readonly orders: Orders;
   readonly places: Places;
-  readonly names: NameMemory;
+  readonly names: NameIndex;
   readonly snapshots: readonly KnownSnapshot[];
-  readonly gathered: GatherLimits;
+  readonly limits: ListLimits;
 }
 
-/** Up to so many entries are gathered and sorted rather than looked for in order. */
-export interface GatherLimits {
-  /** With names that match. */
-  readonly named: number;
-  /** Below a directory. */
+/** How many entries are looked at one by one rather than chosen with the index of names. */
+export interface ListLimits {
+  /** Below a directory, for a part of a name. */
+  readonly filtered: number;
+  /** Below a directory, for an order. */
   readonly below: number;
+  /** Nodes that match, for an order. When there are more, all others are passed over in order instead. */
+  readonly listed: number;
+  /** So many that match are looked for in order of size or time first, which may soon fill a page. */
+  readonly soon: number;
 }
 
-/** Gathering so many costs about as much as finding a page of them, among a million, in the order of an index. */
-export const GATHERED: GatherLimits = { named: 5_000, below: 15_000 };
+export const LIMITS: ListLimits = { filtered: 1_000, below: 10_000, listed: 20_000, soon: 4_000 };
 
 /** A directory of a snapshot, in which to look. */
 export interface Scope {
@@ -42,43 +48,59 @@ export interface Scope {
 export interface Search {
   readonly query: FileQuery;
   readonly pattern: NamePattern | undefined;
-  /** All nodes whose name matches, if those are few. */
-  readonly nodes: readonly number[] | undefined;
-  /** What the database can check of it. */
-  readonly wanted: Wanted;
   readonly after: (Cursor & InOrder) | undefined;
 }
 
-export function prepareSearch(
-  { names, gathered }: ListSource,
-  query: FileQuery,
-  scopes: readonly Scope[],
-  cursor: Cursor | undefined,
-): Search {
-  const pattern = compileNamePattern(query.q ?? '');
-  const isLarge = scopes.some(({ entries }) => entries > gathered.below);
-  const searched = pattern !== undefined && pattern.literal !== '' && isLarge;
+export function prepareSearch(query: FileQuery, cursor: Cursor | undefined): Search {
   return {
     query,
-    pattern,
-    nodes: searched ? names.find(pattern, gathered.named) : undefined,
-    wanted: { type: query.type === undefined ? 0 : NODE_TYPE[query.type], ...literalOf(pattern) },
+    pattern: compileNamePattern(query.q ?? ''),
     after: cursor === undefined ? undefined : placeOf(cursor, query.sort),
   };
 }
 
-/**
- * What the database can look for in a name: it knows the capital letters of ASCII only. Of the others Kelvin and the I with
- * a dot have small letters that begin with one of ASCII, and two marks stand for one of ASCII.
- */
-function literalOf(pattern: NamePattern | undefined): Pick<Wanted, 'literal' | 'or'> {
-  const whole = pattern?.literal ?? '';
-  const pieces = whole.includes('k') ? whole.split('i') : [whole];
-  const literal = pieces.reduce((a, b) => (b.length > a.length ? b : a));
-  // oxlint-disable-next-line no-control-regex -- the whole of ASCII, control characters included
-  if (literal === '' || !/^[\u0000-\u007f]*$/.test(literal) || /[;`]/.test(literal))
-    return { literal: null, or: null };
-  return { literal, or: literal.includes('k') ? '\u212A' : literal.includes('i') ? '\u0130' : null };
+/** Whether a list comes in its order by walking the tree. */
+export function isWalk({ sort, view }: FileQuery): boolean {
+  return sort === 'path' || (sort === 'name' && view === 'tree');
+}
+
+/** Which nodes of a scope to look at. */
+export interface Selection {
+  /** The others are not in the list; undefined when there is nothing to choose by. */
+  readonly marks: Marks | undefined;
+  /** Those that are marked, if they are few; not for walks. */
+  readonly nodes: readonly number[] | undefined;
+  /** So little lies in the scope that all of it is looked at. */
+  readonly isSmall: boolean;
+}
+
+export function selectNodes(source: ListSource, { query, pattern }: Search, scope: Scope): Selection {
+  const { limits } = source;
+  const isSmall = scope.entries <= (pattern === undefined ? limits.below : limits.filtered);
+  if (isSmall) return { marks: undefined, nodes: undefined, isSmall };
+  const marks = marksOf(source, query, pattern, scope);
+  const isListed = marks !== undefined && !isWalk(query);
+  return { marks, nodes: isListed ? listMarked(marks, limits.listed) : undefined, isSmall };
+}
+
+function marksOf(
+  { names, snapshots }: ListSource,
+  query: FileQuery,
+  pattern: NamePattern | undefined,
+  { snapshot: { root }, top }: Scope,
+): Marks | undefined {
+  const conditions: Marks[] = [];
+  if (pattern !== undefined) conditions.push(names.matching(pattern));
+  // Nearly everything is a file.
+  if (query.type !== undefined && query.type !== 'file') conditions.push(names.ofType(NODE_TYPE[query.type]));
+  if (!isWalk(query)) {
+    // Other roots are those of other hosts and sources.
+    const isAll = top.node === root && snapshots.every((one) => one.root === root);
+    if (query.view === 'tree') conditions.push(names.inside(top.node));
+    else if (!isAll) conditions.push(names.below(top.node));
+  }
+  const [first, ...others] = conditions;
+  return first === undefined ? undefined : others.reduce(inBoth, first);
 }
 
 export function matchesQuery(hit: Hit, { type }: FileQuery, pattern: NamePattern | undefined): boolean {

@@ -11,6 +11,8 @@ import {
   type ErrorFacts,
   type RepositoryCode,
 } from '../base/errors.ts';
+import type { DestinationAccess } from '../destination/access.ts';
+import type { Person } from '../destination/open.ts';
 import type { FileQuery } from '../jobs/agent.ts';
 import { isDamagedCatalog } from './catalog-database.ts';
 import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
@@ -19,6 +21,8 @@ import type { SyncProgress, SyncReport } from './sync.ts';
 /** How a thread opens the repository. What an engine is told of its destination is one. */
 export interface RepositoryAccess {
   readonly url: string;
+  readonly access?: DestinationAccess | undefined;
+  readonly person?: Person | undefined;
   readonly secret:
     | { readonly kind: 'passphrase'; readonly text: string }
     /** Base64 of 32 bytes. */
@@ -50,7 +54,8 @@ export type Question =
   | { readonly kind: 'diff'; readonly request: DiffRequest }
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }
   | { readonly kind: 'snapshot'; readonly id: string }
-  | { readonly kind: 'warm' };
+  /** Whether there is a catalog that can be asked. */
+  | { readonly kind: 'open' };
 
 export type ToQuery = { readonly number: number; readonly question: Question } | 'end';
 

@@ -3,9 +3,20 @@
 // oxlint-disable-next-line no-control-regex -- the whole of ASCII, control characters included
 const asciiOnly = /^[\u0000-\u007f]*$/;
 
+export function isAscii(text: string): boolean {
+  return asciiOnly.test(text);
+}
+
 export interface NamePattern {
+  /** What was asked for, folded. */
+  readonly folded: string;
   /** The longest text that every name that matches has in it, folded; empty when there is none. */
   readonly literal: string;
+  /** Every name that has the text in it matches. */
+  readonly isPart: boolean;
+  /** Characters that a name must have, and may have, to match. */
+  readonly least: number;
+  readonly most: number;
   /** Whether a folded name matches. */
   matches(folded: string): boolean;
 }
@@ -14,15 +25,21 @@ export interface NamePattern {
 export function compileNamePattern(query: string): NamePattern | undefined {
   const folded = foldText(query);
   if (folded === '') return undefined;
-  if (!/[*?]/.test(folded)) return { literal: folded, matches: (name) => name.includes(folded) };
+  if (!/[*?]/.test(folded)) {
+    const least = Array.from(folded).length;
+    const any = { isPart: true, least, most: Number.POSITIVE_INFINITY };
+    return { folded, literal: folded, ...any, matches: (name) => name.includes(folded) };
+  }
   const parts = folded.split(/\*+/).map((part) => Array.from(part));
   const literal = folded.split(/[*?]+/).reduce((a, b) => (b.length > a.length ? b : a));
-  return { literal, matches: (name) => matchesParts(parts, name) };
+  const least = parts.reduce((sum, part) => sum + part.length, 0);
+  const most = parts.length === 1 ? least : Number.POSITIVE_INFINITY;
+  return { folded, literal, isPart: false, least, most, matches: (name) => matchesParts(parts, name) };
 }
 
 /** Text in one composed form, without the difference of case. */
 export function foldText(text: string): string {
-  if (asciiOnly.test(text)) return text.toLowerCase();
+  if (isAscii(text)) return text.toLowerCase();
   // A final sigma is the one letter whose lower case depends on what surrounds it.
   return text.normalize('NFC').toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
@@ -34,7 +51,7 @@ export function foldName(name: Buffer): string {
 
 /** Parts with anything between them. Each is taken at its first place: a later one can gain nothing. */
 function matchesParts(parts: readonly (readonly string[])[], name: string): boolean {
-  const text = asciiOnly.test(name) ? name : Array.from(name);
+  const text = isAscii(name) ? name : Array.from(name);
   const first = parts[0] ?? [];
   const last = parts.at(-1) ?? [];
   if (parts.length === 1) return text.length === first.length && isAt(first, text, 0);

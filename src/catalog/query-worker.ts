@@ -8,13 +8,10 @@ const port = parentPort;
 if (port === null) throw new BugError('The catalog was started outside of a worker thread');
 const { path, destination }: QuerySetup = workerData;
 let reader: CatalogReader | undefined;
-let ended = false;
 
 port.on('message', (message: ToQuery) => {
   if (message === 'end') {
     reader?.close();
-    reader = undefined;
-    ended = true;
     port.close();
     return;
   }
@@ -29,15 +26,6 @@ port.on('message', (message: ToQuery) => {
   port.postMessage(reply);
 });
 
-/** A little at a time, so that questions come in between. */
-function warm(): void {
-  try {
-    if (!ended && reader?.warm() === true) setImmediate(warm);
-  } catch {
-    // The search that needs it meets the same error, and there is somebody to tell.
-  }
-}
-
 function answerTo(from: CatalogReader, question: Question): unknown {
   switch (question.kind) {
     case 'files':
@@ -50,8 +38,7 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.snapshots(question.request);
     case 'snapshot':
       return from.snapshot(question.id);
-    case 'warm':
-      setImmediate(warm);
+    case 'open':
       return undefined;
   }
 }

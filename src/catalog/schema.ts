@@ -7,10 +7,12 @@
  * Snapshots of the same host and the same sources form a lineage. The n-th one taken in has the ordinal
  * `lineage * SPAN + n`, and a version that still holds ends at the last ordinal of its lineage. So the ranges of different
  * lineages never meet, and `since <= ordinal AND until >= ordinal` is all that asks what a snapshot holds.
+ *
+ * A row of `names` holds the names of some thousand nodes, for searching: see `name-block.ts`.
  */
 
 /** Counted up with every change of what is stored: a file with another one is deleted and built anew. */
-export const CATALOG_VERSION = 1;
+export const CATALOG_VERSION = 2;
 
 /** Snapshots that a lineage can have. */
 export const SPAN = 1_048_576;
@@ -71,6 +73,13 @@ CREATE TABLE node (
 CREATE UNIQUE INDEX node_place ON node (directory, name);
 CREATE INDEX node_name ON node (name);
 
+CREATE TABLE names (
+  first INTEGER PRIMARY KEY,
+  last INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  block BLOB NOT NULL
+);
+
 CREATE TABLE version (
   node INTEGER NOT NULL,
   since INTEGER NOT NULL,
@@ -91,4 +100,5 @@ CREATE TABLE version (
 ) WITHOUT ROWID;
 CREATE INDEX version_size ON version (own, node);
 CREATE INDEX version_modified ON version (modified, node);
+CREATE INDEX version_type ON version (type, node) WHERE type > 1;
 `;

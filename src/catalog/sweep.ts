@@ -1,6 +1,9 @@
 /** Removes what only forgotten snapshots had. Nobody sees it any more, so that can wait and be done in one go. */
 import { setImmediate } from 'node:timers/promises';
+import type { ByteString } from '../base/byte-path.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
+import { NAMES_PER_BLOCK, foldedBytes } from './name-block.ts';
+import { prepareBlockWrite } from './name-writer.ts';
 import { countOf, note } from './register.ts';
 
 /** Nodes looked at between two commits. */
@@ -43,5 +46,49 @@ export async function sweep(database: CatalogDatabase, signal: AbortSignal): Pro
     })();
     await setImmediate();
   }
+  await sweepNames(database, signal);
   note(database, 'forgotten', 0);
+}
+
+interface Names {
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+}
+
+/** Writes the blocks anew in which nodes are missing, and makes one of neighbours that fit into one. */
+async function sweepNames(database: CatalogDatabase, signal: AbortSignal): Promise<void> {
+  const blocks = database.prepare<[], Names>('SELECT first, last, count FROM names ORDER BY first').all();
+  const nodes = database
+    .prepare<[number, number], number>(
+      'SELECT count(*) FROM node WHERE id BETWEEN ? AND ? AND directory <> 0',
+    )
+    .pluck();
+  let before: Names | undefined;
+  for (const { first, last, count } of blocks) {
+    signal.throwIfAborted();
+    const left = Number(nodes.get(first, last));
+    const joined = before !== undefined && before.count + left <= NAMES_PER_BLOCK;
+    const now =
+      joined && before !== undefined
+        ? { first: before.first, last, count: before.count + left }
+        : { first, last, count: left };
+    if (joined || left !== count) rewriteNames(database, now);
+    before = now;
+    await setImmediate();
+  }
+}
+
+/** Writes one block of the nodes there are. */
+function rewriteNames(database: CatalogDatabase, { first, last }: Names): void {
+  const nodes = database.prepare<[number, number], { id: number; directory: number; name: Buffer }>(
+    'SELECT id, directory, name FROM node WHERE id BETWEEN ? AND ? AND directory <> 0 ORDER BY id',
+  );
+  database.transaction(() => {
+    database.prepare('DELETE FROM names WHERE first BETWEEN ? AND ?').run(first, last);
+    const names = nodes.all(first, last).map(({ id, directory, name }) => {
+      return { node: id, directory, folded: foldedBytes(name.toString('latin1') as ByteString) };
+    });
+    prepareBlockWrite(database)(names);
+  })();
 }

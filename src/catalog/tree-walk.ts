@@ -1,11 +1,20 @@
 /** Goes through a snapshot in order of the paths, name by name, a directory before what is in it. */
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
-import { inBatches, type Hit, type HitQueries, type Wanted } from './hits.ts';
+import { inBatches, type Hit, type HitQueries } from './hits.ts';
+import { inEither, isMarked, type Marks } from './marks.ts';
 import { NODE_TYPE } from './schema.ts';
 
 export interface PathHit {
   readonly path: ByteString;
   readonly hit: Hit;
+}
+
+/** Where to go, when not everywhere. */
+export interface WalkGuide {
+  /** Entries to come by. */
+  readonly marks: Marks;
+  /** Directories to enter. */
+  readonly ways: Marks;
 }
 
 interface Level {
@@ -16,7 +25,7 @@ interface Level {
 /**
  * What lies in the directory `top`, whose path is given, at the moment `ordinal`.
  * @param recursive at all depths
- * @param wanted other entries are left out, if they are no directories
+ * @param guide undefined: everywhere
  * @param start names that lie in one another, from `top` down: begin with what the last of them names, there or not
  */
 export function* walkTree(
@@ -25,11 +34,12 @@ export function* walkTree(
   top: { readonly node: number; readonly path: ByteString },
   recursive: boolean,
   start: readonly ByteString[],
-  wanted: Wanted,
+  guide: WalkGuide | undefined,
 ): Generator<PathHit, undefined, undefined> {
   const open: Level[] = [];
+  const marks = guide === undefined ? undefined : recursive ? inEither(guide.marks, guide.ways) : guide.marks;
   const enter = (node: number, path: ByteString, after: ByteString | undefined): void => {
-    open.push({ path, hits: childrenOf(queries, ordinal, node, after, wanted) });
+    open.push({ path, hits: childrenOf(queries, ordinal, node, after, marks) });
   };
   if (start.length === 0) enter(top.node, top.path, undefined);
   else yield* resume(queries, ordinal, top, recursive, start, enter);
@@ -41,7 +51,8 @@ export function* walkTree(
     }
     const path = joinBytes(level.path, nameOf(hit));
     yield { path, hit };
-    if (recursive && hit.type === NODE_TYPE.directory) enter(hit.node, path, undefined);
+    if (!recursive || hit.type !== NODE_TYPE.directory) continue;
+    if (guide === undefined || isMarked(guide.ways, hit.node)) enter(hit.node, path, undefined);
   }
   return undefined;
 }
@@ -86,13 +97,12 @@ function childrenOf(
   ordinal: number,
   directory: number,
   after: ByteString | undefined,
-  wanted: Wanted,
+  marks: Marks | undefined,
 ): Generator<Hit, undefined, undefined> {
   const first = Buffer.from(after ?? '', 'latin1');
-  return inBatches((last, limit) => {
-    const from = last?.name ?? first;
-    return queries.wantedChildren.all({ ...wanted, ordinal, directory, after: from, limit });
-  });
+  return inBatches((last, limit) =>
+    queries.children.all({ ordinal, directory, after: last?.name ?? first, limit }, marks),
+  );
 }
 
 export function nameOf({ name }: Pick<Hit, 'name'>): ByteString {

@@ -4,6 +4,7 @@ import type { ByteString } from '../base/byte-path.ts';
 import { BugError } from '../base/errors.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import type { EntryRow } from './entry-row.ts';
+import { NameWriter } from './name-writer.ts';
 import { NODE_TYPE } from './schema.ts';
 
 /** The node of a name in a directory, and what it was in the snapshot before. */
@@ -34,6 +35,7 @@ export class VersionWriter {
   readonly #database: CatalogDatabase;
   readonly #ordinal: number;
   readonly #open: number;
+  readonly #names: NameWriter;
   readonly #statements;
   #rows = 0;
   #begun = false;
@@ -43,6 +45,7 @@ export class VersionWriter {
     this.#database = database;
     this.#ordinal = ordinal;
     this.#open = open;
+    this.#names = new NameWriter(database);
     const fields =
       'type, size, own, modified, finer, mode, attributes, content, kind, target, children, entries';
     this.#statements = {
@@ -101,7 +104,10 @@ export class VersionWriter {
 
   addNode(directory: number, name: ByteString): number {
     this.#begin();
-    return Number(this.#statements.node.run(directory, Buffer.from(name, 'latin1')).lastInsertRowid);
+    const { lastInsertRowid } = this.#statements.node.run(directory, Buffer.from(name, 'latin1'));
+    const node = Number(lastInsertRowid);
+    this.#names.add(node, directory, name);
+    return node;
   }
 
   /** Ends the version that holds so far, if any, and begins another. */
@@ -163,8 +169,13 @@ export class VersionWriter {
   }
 
   commit(): void {
-    // A full disk ends the transaction by itself.
-    if (this.#begun && this.#database.inTransaction) this.#database.exec('COMMIT');
+    if (this.#begun && this.#database.inTransaction) {
+      this.#names.flush();
+      this.#database.exec('COMMIT');
+    } else {
+      // A full disk ends the transaction by itself.
+      this.#names.drop();
+    }
     this.#begun = false;
     this.#rows = 0;
   }

@@ -57,6 +57,11 @@ export const TOPICS: readonly Topic[] = [
         load: async () => await import('./status.ts'),
       },
       {
+        name: 'ui',
+        purpose: 'Open the page of the agent in the browser',
+        load: async () => await import('./ui.ts'),
+      },
+      {
         name: 'jobs',
         purpose: 'List what ran, runs and waits',
         load: async () => await import('./jobs.ts'),
@@ -90,6 +95,11 @@ export const TOPICS: readonly Topic[] = [
         name: 'sources',
         purpose: 'List, add and remove what the agent backs up',
         load: async () => await import('./sources-command.ts'),
+      },
+      {
+        name: 'destinations',
+        purpose: 'List, test, add and remove the places that backups go to',
+        load: async () => await import('./destinations-command.ts'),
       },
       {
         name: 'credentials',
@@ -156,6 +166,11 @@ export const TOPICS: readonly Topic[] = [
         name: 'prune',
         purpose: 'Free the space that forgotten snapshots took',
         load: async () => await import('./prune.ts'),
+      },
+      {
+        name: 'copy',
+        purpose: 'Copy snapshots from another repository',
+        load: async () => await import('./copy.ts'),
       },
       {
         name: 'tag',

@@ -8,7 +8,7 @@ import type { SettingsContext } from '../config/effective-settings.ts';
 import { findSetting, readTypedValue } from '../config/key-path.ts';
 import { NO_FILE, loadConfig, readConfig } from '../config/load.ts';
 import { jsonSchemaText, type FilledConfig } from '../config/schema.ts';
-import { parseLocation } from '../destination/open.ts';
+import { parseLocation } from '../destination/location.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';

@@ -3,6 +3,9 @@ import type { ReadStream } from 'node:tty';
 import type { Clock } from '../base/clock.ts';
 import type { Output } from './output.ts';
 
+/** What work in another thread has of it, too. */
+export type Surroundings = Pick<Context, 'env' | 'clock' | 'signal'>;
+
 export interface Context {
   readonly stdin: ReadStream;
   /** Data for the person or program that asked. */

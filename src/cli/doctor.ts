@@ -1,6 +1,5 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { parseLocation } from '../destination/open.ts';
+import { directoryOf } from '../destination/location.ts';
 import { configFile } from './config.ts';
 import type { Context } from './context.ts';
 import { checkAgent, checkPort, checkWatching } from './doctor/agent.ts';
@@ -31,7 +30,7 @@ export function define(command: Command, context: Context): void {
     const healthy = findings.every(({ status }) => status !== 'error');
     if (!healthy) context.exitCode = EXIT.failed;
     if (options.json === true) await context.out.json({ type: 'doctor', healthy, findings });
-    else await show(findings, context);
+    else await showFindings(findings, context);
   });
 }
 
@@ -80,19 +79,18 @@ async function examineSettings(
     await guarded('port', async () => await checkPort(settings.listen.port, agent)),
   ];
   const place = settings.destinations.find(({ name }) => name === settings.defaultDestination);
-  if (place !== undefined)
+  const directory = place === undefined ? undefined : directoryOf(place.url);
+  if (directory !== undefined)
     findings.push(
-      await guarded(
-        'destination space',
-        async () => await checkSpace('destination space', resolve(parseLocation(place.url).directory)),
-      ),
+      await guarded('destination space', async () => await checkSpace('destination space', directory)),
     );
   const watched = settings.sources.filter(({ watch, poll }) => watch && !poll).map(({ path }) => path);
   findings.push(await guarded('watching', async () => await checkWatching(watched, context)));
   return findings;
 }
 
-async function show(findings: readonly Finding[], { out, env }: Context): Promise<void> {
+/** One line for each, aligned. */
+export async function showFindings(findings: readonly Finding[], { out, env }: Context): Promise<void> {
   const styles = createStyles(wantsColor(out.stream, env));
   const marks = {
     ok: styles.green('ok     '),

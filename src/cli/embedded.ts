@@ -1,18 +1,19 @@
 /** The repository that `start` makes in the state directory, so that backing up needs no preparation. */
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
-import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
+import { writeFileAtomically } from '../base/atomic-file.ts';
 import { RepositoryError } from '../base/errors.ts';
 import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import { openDestination } from '../destination/open.ts';
 import { createRepository, openRepository, readKeyFiles, type Repository } from '../repository/repository.ts';
-import type { Context } from './context.ts';
+import type { Surroundings } from './context.ts';
 import { openOptions } from './open.ts';
 import { generatePassphrase, writeRecoveryKit } from './recovery-kit.ts';
 import {
   createMachineKey,
   ensureStateDirectory,
+  knownRepositoryId,
   readMachineKey,
   statePaths,
   type StatePaths,
@@ -28,10 +29,10 @@ export interface Embedded {
  * Opens the embedded repository, or makes it. One that was there before and is gone is never made anew.
  * @throws {RepositoryError} {StateError} {DestinationError}
  */
-export async function openEmbedded(context: Context): Promise<Embedded> {
+export async function openEmbedded(context: Surroundings): Promise<Embedded> {
   const paths = statePaths(context.env);
   await ensureStateDirectory(paths.directory);
-  const knownId = (await readFileIfPresent(paths.repositoryId))?.toString('latin1').trim();
+  const knownId = await knownRepositoryId(paths);
   const destination = await openDestination(paths.repository, { create: true });
   try {
     const { slots, damaged } = await readKeyFiles(destination, context.signal);
@@ -58,7 +59,7 @@ export async function openEmbedded(context: Context): Promise<Embedded> {
 async function create(
   paths: StatePaths,
   destination: Repository['destination'],
-  context: Context,
+  context: Surroundings,
 ): Promise<Repository> {
   const machine = (await readMachineKey(paths)) ?? (await createMachineKey(paths));
   const recovery = randomBytes(32);

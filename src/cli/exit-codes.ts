@@ -49,12 +49,16 @@ export function describeError(error: unknown, env: Environment = process.env): s
   return [...lines.map(printable), ...(debug ? stackLines(error) : [])].join('\n');
 }
 
+/** Their messages say it all: what the system said of it would only frighten. */
+const PLAIN_CODES: ReadonlySet<string> = new Set(['NO_AGENT', 'NO_LOG']);
+
 function explain(error: unknown): readonly string[] {
   const side = textField(error, 'side');
   const message = messageOf(error);
   const expected = side === '' ? /^E[A-Z0-9]+$|^commander\./.test(textField(error, 'code')) : side !== 'bug';
   const said = [expected ? message : `Unexpected error: ${message}`];
-  for (const cause of causesOf(error).slice(0, MOST_CAUSES)) {
+  const causes = PLAIN_CODES.has(textField(error, 'code')) ? [] : causesOf(error);
+  for (const cause of causes.slice(0, MOST_CAUSES)) {
     const text = messageOf(cause);
     if (!said.some((line) => line.toLowerCase().includes(text.toLowerCase()))) said.push(text);
   }

@@ -18,6 +18,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
+import { reachOf } from './reach.ts';
 import { canPrompt } from './prompt.ts';
 import { givenByOptions, promptSecret, readGiven, secretOf } from './secret.ts';
 import { createStyles, wantsColor } from './terminal.ts';
@@ -59,7 +60,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
   const like =
     options.like === undefined ? undefined : await openLike(options.like, passphrase, options, context);
   const recovery = randomBytes(32);
-  const destination = await openDestination(location, { create: true });
+  const destination = await openDestination(location, { ...reachOf(context), create: true });
   try {
     const created = await createRepository(
       destination,
@@ -85,7 +86,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
 async function requireNone(location: string, context: Context): Promise<void> {
   let destination: Destination;
   try {
-    destination = await openDestination(location);
+    destination = await openDestination(location, reachOf(context));
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') return;
     throw error;

@@ -7,10 +7,14 @@ function isNpmStart(env: Environment): boolean {
   return env['npm_lifecycle_event'] === 'start' && env['npm_package_name'] === 'holdfast';
 }
 
+/** Where the Debian package has the program; its command is `holdfast`. */
+const PACKAGED = '/usr/lib/holdfast/';
+
 /** `npm start --` below npm, `holdfast` where it is installed, else the launcher by its path. */
 export function invocation(env: Environment, script: string | undefined, workingDirectory: string): string {
   if (isNpmStart(env)) return 'npm start --';
-  if (script === undefined || basename(script) === 'holdfast') return 'holdfast';
+  if (script === undefined || basename(script) === 'holdfast' || script.startsWith(PACKAGED))
+    return 'holdfast';
   const path = relative(workingDirectory, script);
   return `node ${quoted(path.startsWith('..') ? script : path)}`;
 }

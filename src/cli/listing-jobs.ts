@@ -29,7 +29,8 @@ export function jobsTable(jobs: readonly Job[], look: { styles: Styles; width: n
 /** `running, 42 %`, `completed with 3 warnings`, `failed`. */
 export function stateWords(job: Job): string {
   const { status, progress } = job;
-  if (status === 'queued') return job.waiting_for === null ? 'queued' : `waiting for ${job.waiting_for}`;
+  if (status === 'queued')
+    return job.waiting_for === null ? 'queued' : `waiting: ${job.waiting_for.replace(/\.$/, '')}`;
   if (status === 'running') {
     return progress.percent === null
       ? `running (${job.phase ?? 'starting'})`

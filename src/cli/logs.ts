@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { RequestError, errnoOf } from '../base/errors.ts';
+import { StateError, errnoOf } from '../base/errors.ts';
 import { agentLogPath } from './agent-log.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
@@ -41,7 +41,7 @@ async function readLog({ env }: Context): Promise<readonly string[]> {
     return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw cause;
-    throw new RequestError('NOT_FOUND', 'The agent has not written a log yet', {
+    throw new StateError('NO_LOG', 'The agent has not written a log yet', {
       hint: 'Start it with: holdfast start',
       cause,
     });
@@ -57,9 +57,11 @@ function readable(line: string): string {
     return printable(line);
   }
   const { time, level, msg, err, ...rest } = entry;
-  const error = typeof err === 'object' && err !== null && 'message' in err ? `: ${String(err.message)}` : '';
+  const said = String(msg);
+  const why = typeof err === 'object' && err !== null && 'message' in err ? String(err.message) : '';
+  const text = why.startsWith(said) ? why : `${said}${why === '' ? '' : `: ${why}`}`;
   const facts = Object.keys(rest).length === 0 ? '' : `  ${JSON.stringify(rest)}`;
   return printable(
-    `${localTime(Date.parse(String(time)))}  ${LEVELS[Number(level)] ?? String(level)}  ${String(msg)}${error}${facts}`,
+    `${localTime(Date.parse(String(time)))}  ${LEVELS[Number(level)] ?? String(level)}  ${text}${facts}`,
   );
 }

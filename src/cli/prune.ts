@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatBytes, formatDuration, parseDuration, parseSize } from '../base/units.ts';
 import { removeStaleTemporaries } from '../destination/local.ts';
-import { parseLocation } from '../destination/open.ts';
+import { directoryOf } from '../destination/location.ts';
 import type { PackFate, PruneOptions, PrunePlan } from '../repository/prune-plan.ts';
 import { planPrune, prune, type PrunePhase, type PruneResult } from '../repository/prune.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -98,7 +98,7 @@ async function pruneWithProgress(
   context: Context,
 ): Promise<PruneResult> {
   const progress = openProgress('Pruning', options, context);
-  const { directory } = parseLocation(chooseLocation(options, context.env).location);
+  const directory = directoryOf(chooseLocation(options, context.env).location);
   let phase: PrunePhase = 'analysing';
   let removed = { packs: 0, bytes: 0 };
   const update = (): void =>
@@ -125,7 +125,9 @@ async function pruneWithProgress(
           update();
         },
       },
-      { removeLeftovers: async (signal) => await removeStaleTemporaries(directory, signal) },
+      directory === undefined
+        ? {}
+        : { removeLeftovers: async (signal) => await removeStaleTemporaries(directory, signal) },
       context.signal,
     );
   } finally {

@@ -2,8 +2,10 @@
 import { once } from 'node:events';
 import { createLog } from '../daemon/log.ts';
 import { startDaemon, type Daemon } from '../daemon/daemon.ts';
+import { requirePrivateState } from '../daemon/private-state.ts';
 import { createSystemNotifier } from '../daemon/system-notify.ts';
 import { RepositoryError } from '../base/errors.ts';
+import { createRedactor } from '../base/redact.ts';
 import { programVersion } from '../base/program-version.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { addSource, editConfig } from '../config/config-edit.ts';
@@ -12,11 +14,12 @@ import type { Job } from '../jobs/job.ts';
 import { openAgentLog } from './agent-log.ts';
 import { configFile, settingsContext } from './config.ts';
 import type { Context } from './context.ts';
-import { openEmbedded } from './embedded.ts';
+import { prepareEmbedded } from './embedded-thread.ts';
 import { invocation } from './invocation.ts';
 import { stateWords } from './listing-jobs.ts';
 import { ensureStateDirectory, readMachineKey, statePaths } from './state-directory.ts';
 import { createStyles, jsonLine, wantsColor } from './terminal.ts';
+import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
 import { count } from './wording.ts';
 
 export interface RunAgentOptions {
@@ -36,15 +39,18 @@ const STEP_MS = 500;
 export async function runAgent(options: RunAgentOptions, context: Context): Promise<void> {
   const { env, clock, signal, stderr } = context;
   const paths = statePaths(env);
+  forbidCoreFiles();
   await ensureStateDirectory(paths.directory);
-  const { repository, created } = await openEmbedded(context);
-  await repository.close();
+  // Before anything is read from it or written to it.
+  await requirePrivateState(paths.directory);
+  const created = await prepareEmbedded(context);
   const file = configFile(options.config, env);
   await addSources(file, options, context);
   // Where nobody looks at the terminal, a service manager may collect what is printed.
   const also = stderr.isTTY ? undefined : (line: string): void => void stderr.write(line);
   using target = openAgentLog(paths.directory, options.quiet ? undefined : also);
-  const log = createLog('info', target);
+  const redactor = createRedactor();
+  const log = createLog('info', target, redactor.redact);
   await using notifier = createSystemNotifier(env, {
     clock,
     trouble: (error) => log.warn({ err: error }, 'the service manager was not told'),
@@ -58,6 +64,8 @@ export async function runAgent(options: RunAgentOptions, context: Context): Prom
     environment: withoutServiceManager(env),
     clock,
     log,
+    redactor,
+    forget: (names) => forgetVariables(env, names),
     machineKey: async () => {
       const key = await readMachineKey(paths);
       if (key !== undefined) return key;
@@ -126,7 +134,13 @@ async function greet(
   if (daemon.config.current.sources.length === 0)
     lines.push('Nothing is backed up yet. Begin with: holdfast start --source DIR');
   const run = invocation(env, process.argv[1], process.cwd());
-  lines.push(`  Get everything back with: ${run} restore latest --target DIR`);
+  // Only where a person looks: what a service prints is kept, and the address opens the page for anybody.
+  if (created && out.stream.isTTY) {
+    const { address: page, seconds } = daemon.pageAddress(null);
+    lines.push(`  Its page, once, within ${seconds} seconds: ${page}`);
+  }
+  lines.push(`  Open its page with: ${run} ui`);
+  lines.push(`  Bring files back with: ${run} restore latest --target DIR (what there is: ${run} snapshots)`);
   await out.write(`${lines.join('\n')}\n`);
   await out.flush();
 }

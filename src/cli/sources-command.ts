@@ -1,12 +1,11 @@
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { RequestError } from '../base/errors.ts';
-import { addSource, editConfig, removeSource } from '../config/config-edit.ts';
-import { NO_FILE, readConfig, type LoadedConfig } from '../config/load.ts';
-import { configFile, settingsContext } from './config.ts';
+import { RequestError, errnoOf } from '../base/errors.ts';
+import { addSource, removeSource } from '../config/config-edit.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
-import { ensureStateDirectory, statePaths } from './state-directory.ts';
+import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { renderTable } from './table.ts';
 import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
 
@@ -43,7 +42,7 @@ export function define(command: Command, context: Context): void {
 
 async function list(options: SourcesOptions, context: Context): Promise<void> {
   const { out, env } = context;
-  const sources = (await load(options, context))?.settings.sources ?? [];
+  const { sources } = await settingsOrDefaults(options.config, context);
   if (options.json === true) for (const source of sources) await out.json({ type: 'source', ...source });
   else if (sources.length === 0) await out.line('Nothing is backed up. Begin with: holdfast sources add DIR');
   else {
@@ -65,51 +64,50 @@ async function list(options: SourcesOptions, context: Context): Promise<void> {
 }
 
 async function add(path: string, options: SourcesOptions, context: Context): Promise<void> {
-  const loaded = await load(options, context);
+  const loaded = await readSettings(options.config, context);
   const wanted = resolve(path);
   if (loaded?.settings.sources.some((source) => source.path === wanted) === true)
     throw new RequestError('INVALID_SOURCE', `${wanted} is backed up already`, {
       hint: 'List with: holdfast sources list',
     });
+  await requireThere(wanted);
   const source = {
     path: wanted,
     ...(options.destination === undefined ? {} : { destination: options.destination }),
     ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
   };
-  await edit(addSource(source), loaded, options, context);
+  await changeSettings([addSource(source)], loaded, options.config, context);
   await say(`${wanted} is backed up from now on.`, { type: 'source_added', path: wanted }, options, context);
 }
 
+/** A slip of the finger would be noticed only when the files are needed. */
+async function requireThere(path: string): Promise<void> {
+  try {
+    await stat(path);
+  } catch (cause) {
+    // What only the agent may see is for the agent to judge.
+    if (errnoOf(cause) !== 'ENOENT' && errnoOf(cause) !== 'ENOTDIR') return;
+    throw new RequestError('INVALID_SOURCE', `${path} does not exist`, {
+      hint: 'Check the spelling, and that the drive is mounted.',
+    });
+  }
+}
+
 async function remove(path: string, options: SourcesOptions, context: Context): Promise<void> {
-  const loaded = await load(options, context);
+  const loaded = await readSettings(options.config, context);
   const wanted = resolve(path);
   const index = loaded?.settings.sources.findIndex((source) => source.path === wanted) ?? -1;
   if (index === -1)
     throw new RequestError('INVALID_SOURCE', `${wanted} is not backed up`, {
       hint: 'List with: holdfast sources list',
     });
-  await edit(removeSource(index), loaded, options, context);
+  await changeSettings([removeSource(index)], loaded, options.config, context);
   await say(
     `${wanted} is backed up no longer. Its snapshots stay.`,
     { type: 'source_removed', path: wanted },
     options,
     context,
   );
-}
-
-async function load({ config }: SourcesOptions, { env }: Context): Promise<LoadedConfig | undefined> {
-  return await readConfig(configFile(config, env), settingsContext(env));
-}
-
-async function edit(
-  change: ReturnType<typeof addSource>,
-  loaded: LoadedConfig | undefined,
-  { config }: SourcesOptions,
-  { env, signal }: Context,
-): Promise<void> {
-  await ensureStateDirectory(statePaths(env).directory);
-  const target = { file: configFile(config, env), context: settingsContext(env) };
-  await editConfig(target, [change], loaded?.revision ?? NO_FILE, signal);
 }
 
 async function say(text: string, object: object, options: OutputOptions, { out }: Context): Promise<void> {

@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { chmod, mkdir, open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { readFileIfPresent } from '../base/atomic-file.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import { createDirectorySync } from '../destination/directory-sync.ts';
 import { storeNewFile } from '../destination/new-file.ts';
@@ -53,6 +54,11 @@ function stateDirectory(env: Environment): string {
   throw new StateError('STATE_UNKNOWN', 'There is no home directory to keep state in', {
     hint: 'Name a directory in HOLDFAST_STATE_DIR.',
   });
+}
+
+/** Of the embedded repository; undefined before it was finished. */
+export async function knownRepositoryId({ repositoryId }: StatePaths): Promise<string | undefined> {
+  return (await readFileIfPresent(repositoryId))?.toString('latin1').trim();
 }
 
 /**
@@ -128,7 +134,13 @@ export async function createMachineKey({ directory, machineKey }: StatePaths): P
   const secret = randomBytes(KEY_BYTES);
   const content = Buffer.from(`${secret.toString('hex')}\n`);
   try {
-    await storeNewFile(machineKey, content, createDirectorySync(directory), new AbortController().signal);
+    await storeNewFile(
+      machineKey,
+      content,
+      createDirectorySync(directory),
+      undefined,
+      new AbortController().signal,
+    );
     return secret;
   } catch (cause) {
     throw new StateError('WRITE_ERROR', `${machineKey} cannot be written`, {

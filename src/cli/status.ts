@@ -1,19 +1,25 @@
 import type { Command } from 'commander';
+import { StateError } from '../base/errors.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { FullStatus } from '../jobs/agent.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
-import { protectionOf } from './protection.ts';
+import { protectionOf } from '../jobs/protection.ts';
 import { renderTable } from './table.ts';
-import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+import { createStyles, printable, terminalWidth, wantsColor } from './terminal.ts';
 import { count, localTime } from './wording.ts';
 
 export function define(command: Command, context: Context): void {
   addOutputOptions(command, { json: 'All of it as one JSON object' });
   addExamples(command, [['holdfast status', 'are you protected?']]);
   command.action(async (options: OutputOptions) => {
-    const status = await askAgent(context, 'status', {});
+    const status = await askIfRunning(context);
+    if (status === undefined) {
+      context.exitCode = 1;
+      await showAbsent(options, context);
+      return;
+    }
     const protection = protectionOf(status, context.clock.now());
     if (protection.level === 'bad') context.exitCode = 1;
     if (options.json === true) {
@@ -21,10 +27,32 @@ export function define(command: Command, context: Context): void {
         type: 'status',
         protected: protection.level !== 'bad',
         sentence: protection.sentence,
+        agent_running: true,
         ...status,
       });
     } else await show(status, context);
   });
+}
+
+async function askIfRunning(context: Context): Promise<FullStatus | undefined> {
+  try {
+    return await askAgent(context, 'status', {});
+  } catch (error) {
+    if (error instanceof StateError && error.code === 'NO_AGENT') return undefined;
+    throw error;
+  }
+}
+
+/** Backups that somebody makes by hand may be there all the same: `holdfast snapshots` lists them. */
+async function showAbsent(options: OutputOptions, { out, env }: Context): Promise<void> {
+  const sentence = 'Not protected: no agent is running, so nothing is backed up by itself.';
+  if (options.json === true) {
+    await out.json({ type: 'status', protected: false, sentence, agent_running: false });
+    return;
+  }
+  const { red, bold } = createStyles(wantsColor(out.stream, env));
+  await out.line(red(bold(sentence)));
+  await out.line('Start it with: holdfast start (or for good: holdfast service install)');
 }
 
 async function show(status: FullStatus, context: Context): Promise<void> {
@@ -32,12 +60,16 @@ async function show(status: FullStatus, context: Context): Promise<void> {
   const styles = createStyles(wantsColor(out.stream, env));
   const { level, sentence } = protectionOf(status, clock.now());
   const style = { good: styles.green, warning: styles.yellow, bad: styles.red }[level];
-  const lines = [style(styles.bold(sentence)), ''];
-  for (const check of status.checks) {
-    if (check.status !== 'ok')
-      lines.push(`${check.status === 'error' ? styles.red('!') : styles.yellow('!')} ${check.message}`);
+  await out.line(style(styles.bold(sentence)));
+  const wrong = status.config.error;
+  for (const { name, status: found, message } of status.checks) {
+    const mark = { ok: '', warning: styles.yellow('!'), error: styles.red('!') }[found];
+    // What the sentence says is not said again.
+    if (mark !== '' && !sentence.toLowerCase().includes(message.toLowerCase()))
+      await out.line(`${mark} ${printable(message)}`);
+    if (name === 'configuration' && wrong !== null) await out.line(printable(`  ${wrong}`));
   }
-  await out.write(`${lines.join('\n')}\n`);
+  await out.line('');
   if (status.sources.length > 0) {
     const rows = status.sources.map((source) => [
       source.path,
@@ -61,7 +93,7 @@ async function show(status: FullStatus, context: Context): Promise<void> {
   }
   const { running, queued } = status.jobs;
   await out.write(
-    `\n${count(running, 'job')} running, ${queued} waiting; ${formatBytes(status.storage.used_bytes)} stored; up for ${formatDuration(status.uptime_seconds * 1000)}\n`,
+    `${status.sources.length > 0 ? '\n' : ''}${count(running, 'job')} running, ${queued} waiting; ${formatBytes(status.storage.used_bytes)} stored; up for ${formatDuration(status.uptime_seconds * 1000)}\n`,
   );
 }
 

@@ -2,6 +2,7 @@
 import { join, normalize, resolve } from 'node:path';
 import { BugError, HoldfastError } from '../base/errors.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
+import { buildAccess } from './access-settings.ts';
 import type { Filled, FilledConfig } from './schema.ts';
 import type {
   DestinationSettings,
@@ -109,10 +110,11 @@ function buildDestinations(
   context: SettingsContext,
   faults: Fault[],
 ): readonly DestinationSettings[] {
-  const configured = Object.entries(config.destinations).map(([name, { url, passphrase }]) => ({
+  const configured = Object.entries(config.destinations).map(([name, { url, passphrase, access }]) => ({
     name,
     url: locationOf(url, context),
     passphrase: reference(passphrase),
+    ...(access === null ? {} : { access: buildAccess(access, { name, url, context, faults }) }),
   }));
   for (const { name, url } of configured)
     ask(context.checkLocation, url, ['destinations', name, 'url'], faults);

@@ -7,7 +7,7 @@ import {
   type TSchema,
   type TSchemaOptions,
   type TUnsafe,
-} from 'typebox';
+} from '../base/schema-type.ts';
 import type { TextFormat } from './text-formats.ts';
 
 export const object = <Properties extends TProperties>(properties: Properties, options: TObjectOptions) =>

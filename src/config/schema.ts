@@ -1,5 +1,6 @@
 /** The configuration file: every setting with its meaning, default and bounds. The text of the documentation is here. */
-import { Type, type Static } from 'typebox';
+import { Type, type Static } from '../base/schema-type.ts';
+import { Access } from './access-schema.ts';
 import {
   choice,
   count,
@@ -106,8 +107,9 @@ const Destination = object(
       maxLength: 4_096,
     }),
     passphrase: secret(
-      'Where the passphrase of the repository is; null to open it with the key of this machine.',
+      'Where the passphrase of the repository is; null for the one of the recovery kit of this machine.',
     ),
+    access: Access,
   },
   { description: 'One destination.' },
 );

@@ -48,6 +48,10 @@ export interface SecretContext {
   /** What `~` stands for. */
   readonly home: string;
   readonly clock: Clock;
+  /** For commands that are asked for a secret: without the other ones. */
+  readonly childEnv?: Environment;
+  /** Told of every secret that is found, so that it can be taken out of texts. */
+  readonly learn?: (secret: string) => void;
 }
 
 /** How long a command may take, in milliseconds: long enough to ask a password store over a network. */
@@ -68,6 +72,7 @@ export async function resolveSecret(
   if (found === '') throw unavailable(`${subjectOf(reference)} is empty`, 'Put the secret there.');
   if (found.includes('\0'))
     throw unavailable(`${subjectOf(reference)} holds a zero character`, 'A secret is one line of text.');
+  context.learn?.(found);
   return new Secret(found);
 }
 
@@ -104,11 +109,15 @@ async function readCredential(name: string, { env }: SecretContext): Promise<str
   return (await readSecretFile(join(directory, name), { checkMode: false })).toString('utf8');
 }
 
-async function ask(command: string, { env, clock }: SecretContext, signal: AbortSignal): Promise<string> {
+async function ask(
+  command: string,
+  { env, childEnv, clock }: SecretContext,
+  signal: AbortSignal,
+): Promise<string> {
   const child = spawn(command, {
     shell: true,
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...env },
+    env: { ...(childEnv ?? env) },
     // A group of its own, so that what the shell has started ends with it.
     detached: process.platform !== 'win32',
   });

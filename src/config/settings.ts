@@ -48,6 +48,49 @@ export interface DestinationSettings {
   readonly url: string;
   /** Absent for the embedded repository, which opens with the machine key. */
   readonly passphrase: SecretReference | null;
+  /** What it is reached with; absent where the environment gives that. */
+  readonly access?: AccessSettings;
+}
+
+/** By kind of destination; the one that fits the URL. Paths are absolute. */
+export interface AccessSettings {
+  readonly s3: {
+    readonly accessKeyId: string | null;
+    readonly secretAccessKey: SecretReference | null;
+    readonly sessionToken: SecretReference | null;
+    readonly profile: string | null;
+    readonly storageClass: string | null;
+    readonly serverSideEncryption: 'none' | 'AES256' | 'aws:kms';
+    readonly kmsKeyId: string | null;
+    readonly objectLock: { readonly mode: 'governance' | 'compliance'; readonly days: number } | null;
+  } | null;
+  readonly sftp: {
+    readonly keyFile: string | null;
+    readonly keyPassphrase: SecretReference | null;
+    readonly password: SecretReference | null;
+    readonly hostKeyFile: string | null;
+    readonly appendOnly: boolean;
+    readonly connections: number;
+  } | null;
+  readonly webdav: {
+    readonly user: string | null;
+    readonly password: SecretReference | null;
+    readonly token: SecretReference | null;
+    readonly caFile: string | null;
+  } | null;
+  readonly azblob: {
+    readonly accountKey: SecretReference | null;
+    readonly sasToken: SecretReference | null;
+  } | null;
+  readonly gs: {
+    readonly credentials: SecretReference | null;
+    readonly storageClass: string | null;
+  } | null;
+  readonly rclone: {
+    readonly program: string | null;
+    readonly configFile: string | null;
+    readonly configPassword: SecretReference | null;
+  } | null;
 }
 
 export interface BandwidthRule {

@@ -235,7 +235,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'number' ? 'a number' : 'true or false';
 }
 
-function withIndexes(path: KeyPath): KeyPath {
+export function withIndexes(path: KeyPath): KeyPath {
   return path.map((segment) => (/^\d+$/.test(String(segment)) ? Number(segment) : segment));
 }
 

@@ -1,6 +1,6 @@
 /** What the command line can ask a running agent over its local socket. Plain data in, plain data out. */
 import type { FullStatus, LogLine, SnapshotSummary } from '../jobs/agent.ts';
-import type { BackupOptions, Job, JobStatus, JobType } from '../jobs/job.ts';
+import type { BackupOptions, Job, JobResult, JobStatus, JobType } from '../jobs/job.ts';
 
 export interface CredentialView {
   readonly api_key: string;
@@ -22,11 +22,33 @@ export interface AlarmView {
   readonly text: string;
 }
 
+/** What the agent remembers of a destination of the settings. */
+export interface DestinationView {
+  readonly name: string;
+  /** At the end of the last job there; null before the first. */
+  readonly used_bytes: number | null;
+  /** Of the repository that was seen there; null before the first backup. */
+  readonly repository_id: string | null;
+  /** The newest check that has ended. */
+  readonly last_check: {
+    readonly status: JobStatus;
+    readonly result: JobResult | null;
+    readonly finished_at: number;
+  } | null;
+}
+
 export interface RunningAgent {
   readonly pid: number;
   readonly version: string;
   /** `http://127.0.0.1:7390` first. */
   readonly addresses: readonly string[];
+}
+
+/** The way to the agent's own page. */
+export interface PageAddress {
+  /** With a code that opens it once. Not to be kept, and not for other people's eyes. */
+  readonly address: string;
+  readonly seconds: number;
 }
 
 type Nothing = Readonly<Record<string, never>>;
@@ -68,10 +90,13 @@ export interface ControlCalls {
     readonly out: null;
   };
   readonly resume: { readonly in: Nothing; readonly out: null };
+  readonly destinations: { readonly in: Nothing; readonly out: readonly DestinationView[] };
   readonly snapshots: { readonly in: { readonly limit: number }; readonly out: readonly SnapshotSummary[] };
   readonly alarms: { readonly in: Nothing; readonly out: readonly AlarmView[] };
   /** All of them; gives those that were open. */
   readonly acknowledge: { readonly in: Nothing; readonly out: readonly AlarmView[] };
+  /** `user`: the id of the only user of this machine whose browser may use the code; null for any. */
+  readonly open_page: { readonly in: { readonly user: number | null }; readonly out: PageAddress };
   readonly credentials: { readonly in: Nothing; readonly out: readonly CredentialView[] };
   readonly create_credential: { readonly in: { readonly name: string }; readonly out: NewCredential };
   readonly rotate_credential: { readonly in: { readonly api_key: string }; readonly out: NewCredential };

@@ -1,6 +1,7 @@
 /** What the end of a job means for everything but the job itself. */
 import { hostname } from 'node:os';
 import type { Clock } from '../base/clock.ts';
+import type { EngineOutcome } from '../engine/protocol.ts';
 import type { Job } from '../jobs/job.ts';
 import type { AgentState } from '../jobs/open-state.ts';
 import { noticeOfJob } from '../notify/job-notice.ts';
@@ -21,15 +22,23 @@ export interface AfterJob {
   readonly clock: Clock;
 }
 
-export function afterJob(job: Job, parts: AfterJob): void {
-  const { destinations, catalogs, alarms, metrics, notifier, state, clock } = parts;
+export function afterJob(job: Job, outcome: EngineOutcome | null, parts: AfterJob): void {
+  const { destinations, catalogs, alarms, metrics, notifier, clock } = parts;
   metrics.jobEnded(job);
   const place = destinations.find(job.spec.destination);
   if (job.status === 'completed' && job.type !== 'restore') catalogs.update(place);
-  for (const alarm of alarms.judge(job)) {
+  for (const alarm of alarms.judge(job, outcome?.compared ?? null)) {
     const facts = { kind: 'alarm' as const, host: hostname(), text: alarm.text, source: alarm.source };
     notifier.notify(createNotice(facts, clock));
   }
+  tellOfJob(job, parts);
+}
+
+/** Tells the receivers of notices that a job has begun or ended. */
+export function tellOfJob(
+  job: Job,
+  { state, notifier, clock }: Pick<AfterJob, 'state' | 'notifier' | 'clock'>,
+): void {
   const log = state.database.jobLog.list(job.id).map(({ text }) => text);
   const notice = noticeOfJob(job, hostname(), log);
   if (notice !== null) notifier.notify(createNotice(notice, clock));

@@ -1,20 +1,28 @@
 /** Alarms that wait for an answer, and what is usual for each source. */
 import type { Clock } from '../base/clock.ts';
 import type { SettingStore } from '../db/settings.ts';
+import type { SourceComparison } from '../engine/protocol.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
 import type { JobBook } from '../jobs/job-book.ts';
-import type { Job } from '../jobs/job.ts';
+import type { BackupSpec, Job } from '../jobs/job.ts';
 import {
   NO_HISTORY,
-  frozenBefore,
+  afterAlarm,
+  emptyAlarm,
+  freezesOf,
   judgeRun,
   withRun,
   type Alarm,
+  type Freeze,
   type RunFacts,
   type SourceHistory,
 } from '../watch/alarms.ts';
 
 const OPEN = 'alarms';
+/** Paths of sources of which a person said that they are meant to be empty. */
+const EMPTY = 'empty sources';
+/** Fact of an alarm about an empty source that had files again before the alarm was acknowledged. */
+const FILLED = 'filled_since';
 
 export class Alarms {
   readonly #store: SettingStore;
@@ -31,31 +39,37 @@ export class Alarms {
     return (read(this.#store.get(OPEN)) as readonly Alarm[] | undefined) ?? [];
   }
 
-  /** Returns what is new about a backup that has ended. */
-  judge(job: Job): readonly Alarm[] {
-    const { spec } = job;
-    if (spec.type !== 'backup' || job.status !== 'completed' || spec.options.dry_run) return [];
-    const key = `history ${spec.destination} ${spec.source}`;
-    const kept = (read(this.#store.get(key)) as Kept | undefined) ?? { files: null, history: NO_HISTORY };
-    const facts = factsOf(job, spec.source, kept.files, this.#clock.now());
-    const raised = judgeRun(facts, kept.history, this.open());
-    const history = raised.length > 0 ? kept.history : withRun(kept.history, facts);
-    this.#store.set(key, JSON.stringify({ files: job.files_done, history } satisfies Kept));
+  /** Returns what is new about a backup that has ended; `compared` is what its engine found when it completed. */
+  judge(job: Job, compared: SourceComparison | null): readonly Alarm[] {
+    const { spec, status } = job;
+    if (spec.type !== 'backup' || spec.options.dry_run) return [];
+    const raised =
+      status === 'completed' ? this.#judgeMade(job, spec, compared) : this.#judgeRefused(job, spec);
     if (raised.length === 0) return [];
     this.#store.set(OPEN, JSON.stringify([...this.open(), ...raised]));
     for (const alarm of raised) this.#book.feed.append({ kind: 'alarm', jobId: job.id, data: { ...alarm } });
     return raised;
   }
 
-  /** The person has seen them; retention goes on. */
+  /** The person has seen them; retention goes on, and what is empty may be. */
   acknowledge(): readonly Alarm[] {
     const open = this.open();
+    const empty = open
+      .filter(({ kind, facts }) => kind === 'empty' && !(FILLED in facts))
+      .map(({ source }) => source);
+    this.#setEmpty(new Set([...this.#empty(), ...empty]));
     this.#store.set(OPEN, undefined);
     return open;
   }
 
-  frozenBefore(): number | null {
-    return frozenBefore(this.open());
+  /** Until there are files in it again. */
+  isEmptyExpected(source: string): boolean {
+    return this.#empty().has(source);
+  }
+
+  /** What retention must leave alone. */
+  freezes(): readonly Freeze[] {
+    return freezesOf(this.open());
   }
 
   /** Without paths: anybody on the machine may read them. */
@@ -66,29 +80,60 @@ export class Alarms {
       {
         name: 'alarms',
         status: 'warning',
-        message: `A source looks damaged (${open.map(({ kind }) => kind).join(', ')}). Older snapshots are kept until the alarm is acknowledged.`,
+        message: `A source looks damaged (${open.map(({ kind }) => kind).join(', ')}). Its older snapshots are kept until the alarm is acknowledged.`,
       },
     ];
   }
-}
 
-interface Kept {
-  readonly files: number | null;
-  readonly history: SourceHistory;
-}
+  #judgeMade(job: Job, spec: BackupSpec, compared: SourceComparison | null): readonly Alarm[] {
+    if (job.files_done > 0) this.#filled(spec.source);
+    if (compared === null) return [];
+    const key = `usual ${spec.destination} ${spec.source}`;
+    const history = (read(this.#store.get(key)) as SourceHistory | undefined) ?? NO_HISTORY;
+    const facts: RunFacts = {
+      ...compared,
+      source: spec.source,
+      at: this.#clock.now(),
+      files: job.files_done,
+    };
+    const open = this.open();
+    // That it is empty has been acknowledged.
+    const isExpected = job.files_done === 0 && this.isEmptyExpected(spec.source);
+    const raised = isExpected ? [] : judgeRun(facts, history, open);
+    const isQuiet = !isExpected && raised.length === 0 && !open.some(({ source }) => source === spec.source);
+    this.#store.set(key, JSON.stringify(isQuiet ? withRun(history, facts) : afterAlarm(history)));
+    return raised;
+  }
 
-function factsOf(job: Job, source: string, filesBefore: number | null, at: number): RunFacts {
-  const { progress } = job;
-  return {
-    source,
-    at,
-    filesBefore,
-    files: job.files_done,
-    filesNew: progress.files_new,
-    filesChanged: progress.files_changed,
-    bytesNew: Math.max(0, progress.bytes_done - progress.bytes_deduplicated),
-    bytesStored: progress.bytes_uploaded,
-  };
+  #judgeRefused({ error }: Job, { source }: BackupSpec): readonly Alarm[] {
+    // What was acknowledged while the job ran is not told again.
+    if (error?.code !== 'SOURCE_SUSPICIOUSLY_EMPTY' || this.isEmptyExpected(source)) return [];
+    const filesBefore = Number(error.details['files_before']);
+    const isThere = error.details['is_there'] === true;
+    const alarm = emptyAlarm({ source, at: this.#clock.now(), filesBefore, isThere }, this.open());
+    return alarm === null ? [] : [alarm];
+  }
+
+  /** Nobody's word about its emptiness, given or yet to be given, holds any longer. */
+  #filled(source: string): void {
+    this.#setEmpty(new Set([...this.#empty()].filter((path) => path !== source)));
+    const open = this.open();
+    if (!open.some((alarm) => alarm.kind === 'empty' && alarm.source === source)) return;
+    const changed = open.map((alarm) =>
+      alarm.kind === 'empty' && alarm.source === source
+        ? { ...alarm, facts: { ...alarm.facts, [FILLED]: 'yes' } }
+        : alarm,
+    );
+    this.#store.set(OPEN, JSON.stringify(changed));
+  }
+
+  #empty(): ReadonlySet<string> {
+    return new Set((read(this.#store.get(EMPTY)) as readonly string[] | undefined) ?? []);
+  }
+
+  #setEmpty(paths: ReadonlySet<string>): void {
+    this.#store.set(EMPTY, paths.size === 0 ? undefined : JSON.stringify([...paths]));
+  }
 }
 
 function read(text: string | undefined): unknown {

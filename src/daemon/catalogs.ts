@@ -1,4 +1,5 @@
 /** The catalogs of all repositories that the agent knows, kept up to date after every job. */
+import type { Clock } from '../base/clock.ts';
 import { BugError, RequestError, isAbort } from '../base/errors.ts';
 import { openCatalog, type Catalog } from '../catalog/catalog.ts';
 import type { Destinations, Place } from './destinations.ts';
@@ -19,9 +20,16 @@ interface Kept {
   readonly catalog: Catalog;
   /** Settles when what was known so far is taken in; never rejects. */
   upToDate: Promise<void>;
+  /** When something was last asked of it, on the monotonic clock, and what is not answered yet. */
+  lastAskedMs: number;
+  asked: number;
 }
 
+/** Milliseconds after the last question for which a catalog stays ready for the next. */
+const READY_MS = 60_000;
+
 export interface CatalogsParts {
+  readonly clock: Clock;
   readonly stateDirectory: string;
   readonly destinations: Destinations;
   readonly trouble: (error: unknown) => void;
@@ -36,10 +44,18 @@ export class Catalogs implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** Takes in what is new at a place, in the background. */
+  /** Takes in what is new at a place, in the background. A catalog that cannot be opened is no reason for anything to fail. */
   update(place: Place): void {
-    const kept = this.#at(place);
-    if (kept === undefined) return;
+    let kept: Kept | undefined;
+    try {
+      kept = this.#at(place);
+    } catch (error) {
+      this.#parts.trouble(error);
+    }
+    if (kept !== undefined) this.#takeIn(kept);
+  }
+
+  #takeIn(kept: Kept): void {
     const before = kept.upToDate;
     kept.upToDate = before.then(async () => await this.#sync(kept));
   }
@@ -56,7 +72,7 @@ export class Catalogs implements AsyncDisposable {
     for (const kept of all) {
       await withPatience(kept.upToDate);
       try {
-        return await question(kept.catalog);
+        return await this.#ask(kept, question);
       } catch (error) {
         if (!(error instanceof Error) || !('code' in error) || !NOT_HERE.has(String(error.code))) throw error;
         unknown = error;
@@ -70,7 +86,7 @@ export class Catalogs implements AsyncDisposable {
     const answers: T[] = [];
     for (const kept of this.#kept.values()) {
       await withPatience(kept.upToDate);
-      answers.push(await question(kept.catalog, kept.place));
+      answers.push(await this.#ask(kept, async (catalog) => await question(catalog, kept.place)));
     }
     return answers;
   }
@@ -85,6 +101,15 @@ export class Catalogs implements AsyncDisposable {
     });
     if (place === undefined) throw new BugError('A catalog that answered is not among those that are kept');
     return place;
+  }
+
+  /** Lets those rest that nobody has asked for a while. */
+  async rest(): Promise<void> {
+    const nowMs = this.#parts.clock.monotonic();
+    const idle = [...this.#kept.values()].filter(
+      ({ asked, lastAskedMs }) => asked === 0 && nowMs - lastAskedMs >= READY_MS,
+    );
+    await Promise.all(idle.map(async ({ catalog }) => await catalog.rest()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -106,9 +131,21 @@ export class Catalogs implements AsyncDisposable {
         onDamaged: () => this.update(place),
       }),
       upToDate: Promise.resolve(),
+      lastAskedMs: this.#parts.clock.monotonic(),
+      asked: 0,
     };
     this.#kept.set(repositoryId, kept);
     return kept;
+  }
+
+  async #ask<T>(kept: Kept, question: (catalog: Catalog) => Promise<T>): Promise<T> {
+    kept.asked += 1;
+    try {
+      return await question(kept.catalog);
+    } finally {
+      kept.asked -= 1;
+      kept.lastAskedMs = this.#parts.clock.monotonic();
+    }
   }
 
   async #sync({ place, catalog }: Kept): Promise<void> {

@@ -1,19 +1,24 @@
 /** What the local socket answers with. */
 import type { Credentials } from '../api/credentials.ts';
 import { RequestError } from '../base/errors.ts';
-import type { ControlHandlers, RunningAgent } from '../control/calls.ts';
+import type { ControlHandlers, DestinationView, PageAddress, RunningAgent } from '../control/calls.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Alarms } from './alarm-book.ts';
+import type { Destinations } from './destinations.ts';
 
 export interface ControlParts {
   readonly agent: Agent;
   readonly alarms: Alarms;
   readonly credentials: Credentials;
+  readonly destinations: Pick<Destinations, 'all' | 'repositoryId'>;
+  /** To the agent's own page, with a one-time code. */
+  readonly pageAddress: (user: number | null) => PageAddress;
   readonly facts: RunningAgent;
 }
 
-export function controlHandlers({ agent, alarms, credentials, facts }: ControlParts): ControlHandlers {
+export function controlHandlers(parts: ControlParts): ControlHandlers {
+  const { agent, alarms, credentials, facts } = parts;
   const jobOf = (id: string): Job => {
     const job = agent.job(id);
     if (job !== undefined) return job;
@@ -45,9 +50,11 @@ export function controlHandlers({ agent, alarms, credentials, facts }: ControlPa
       await agent.resume();
       return null;
     },
+    destinations: async () => await viewsOf(parts),
     snapshots: async ({ limit }) => await agent.snapshots({ limit }),
     alarms: async () => await Promise.resolve(alarms.open()),
     acknowledge: async () => await Promise.resolve(alarms.acknowledge()),
+    open_page: async ({ user }) => await Promise.resolve(parts.pageAddress(user)),
     credentials: async () =>
       await Promise.resolve(credentials.list().filter(({ revoked_at: revoked }) => revoked === null)),
     create_credential: async ({ name }) => {
@@ -63,4 +70,23 @@ export function controlHandlers({ agent, alarms, credentials, facts }: ControlPa
       return await Promise.resolve(null);
     },
   };
+}
+
+/** Newest checks that are looked at for one that has ended. */
+const CHECKS = 20;
+
+async function viewsOf({ agent, destinations }: ControlParts): Promise<readonly DestinationView[]> {
+  const known = new Map((await agent.fullStatus()).destinations.map((one) => [one.name, one]));
+  return destinations.all().map((place) => {
+    const checks = agent.jobs({ types: ['check'], destination: place.name, limit: CHECKS });
+    const [last] = checks.flatMap(({ status, result, finished_at: at }) =>
+      at === null || status === 'canceled' ? [] : { status, result, finished_at: at },
+    );
+    return {
+      name: place.name,
+      used_bytes: known.get(place.name)?.used_bytes ?? null,
+      repository_id: destinations.repositoryId(place) ?? null,
+      last_check: last ?? null,
+    };
+  });
 }

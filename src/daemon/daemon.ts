@@ -1,19 +1,22 @@
 /** The agent, put together from its parts, run, and taken apart in reverse. */
 import { homedir } from 'node:os';
 import type { Logger } from 'pino';
+import { pageAddressOf } from './page-address.ts';
 import { createApiServer, type ApiServer } from '../api/server.ts';
 import type { Listening } from '../api/listening.ts';
 import { createServerLogger } from './log.ts';
 import type { Clock } from '../base/clock.ts';
 import { RequestError, isAbort } from '../base/errors.ts';
+import { redactDeep, type Redactor } from '../base/redact.ts';
 import { openConfigSource, type ConfigSource } from '../config/config-source.ts';
-import type { Environment, SecretContext } from '../config/secret.ts';
+import type { Environment } from '../config/secret.ts';
+import type { PageAddress } from '../control/calls.ts';
 import { serveControl } from '../control/server.ts';
-import { parseLocation } from '../destination/open.ts';
+import { parseLocation } from '../destination/location.ts';
 import type { Agent } from '../jobs/agent.ts';
 import { uploadLimitAt } from '../jobs/bandwidth.ts';
 import { linuxCircumstances } from '../jobs/circumstances.ts';
-import { waitingReason } from '../jobs/conditions.ts';
+import { waitingReason, type Circumstances } from '../jobs/conditions.ts';
 import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { createJobBook } from '../jobs/job-book.ts';
 import type { Job } from '../jobs/job.ts';
@@ -23,17 +26,21 @@ import { createMetrics } from '../notify/metrics.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import { tellAbsences } from './absence-watch.ts';
-import { afterJob } from './after-job.ts';
+import { afterJob, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
 import { Catalogs } from './catalogs.ts';
 import { controlHandlers } from './control-handlers.ts';
 import { createDestinations, type Destinations } from './destinations.ts';
+import { DrillRecords } from './drill-records.ts';
+import { keepHouse } from './housekeeping.ts';
 import { createLocalAgent } from './local-agent.ts';
 import { openNotifier, replaceSenders } from './notices.ts';
+import { bringBackBackups } from './past-backups.ts';
 import { backupOf, planOf, type PlannedJob } from './planning.ts';
 import { prepareJob, sourceOf } from './prepare-job.ts';
-import { Reading } from './reading.ts';
+import { readingWhenNeeded } from './reading-when-needed.ts';
 import { takeRunDirectory } from './run-directory.ts';
+import { agentSecrets, learningSecrets } from './withheld.ts';
 import type { StatusParts } from './status.ts';
 import { Watching } from './watching.ts';
 
@@ -48,10 +55,15 @@ export interface DaemonOptions {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly redactor: Redactor;
+  /** Takes variables out of the process's own environment. */
+  readonly forget: (names: readonly string[]) => void;
   /** The secret of the embedded repository. */
   readonly machineKey: () => Promise<Buffer>;
   /** Sources to back up at once. */
   readonly now: readonly string[];
+  /** Of power and network, instead of what the system says. */
+  readonly circumstances?: Circumstances | undefined;
 }
 
 /** A running agent. */
@@ -59,16 +71,16 @@ export interface Daemon extends AsyncDisposable {
   readonly agent: Agent;
   readonly listening: Listening;
   readonly config: ConfigSource;
+  /** To its own page, with a one-time code; `user` as in `PageSessions`. */
+  readonly pageAddress: (user: number | null) => PageAddress;
   /** Queued by `now`. */
   readonly firstJobs: readonly Job[];
 }
 
-/** Seconds between two tidyings of the state database. */
-const TIDY_MS = 3_600_000;
-
 /** @throws {StateError} {ConfigError} when it cannot begin */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { stateDirectory, clock, log, environment, version } = options;
+  const { stateDirectory, clock, log, environment, version, redactor } = options;
+  const { redact } = redactor;
   await using stack = new AsyncDisposableStack();
   const run = stack.use(await takeRunDirectory(stateDirectory));
   const trouble = (error: unknown): void => {
@@ -92,30 +104,36 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const state = openAgentState(stateDirectory, clock);
   stack.defer(() => state.close());
   for (const finding of state.findings) log.warn(finding);
-  const secrets: SecretContext = { env: environment, home: homedir(), clock };
+  const { context: secrets, childVariables, withhold } = agentSecrets(options);
+  withhold(settings());
   const uploadLimit = (): number | null =>
     uploadLimitAt(settings().bandwidth, clock.now(), settings().timeZone);
-  const destinations = createDestinations({
-    settings,
-    repositories: state.database.repositories,
-    stateDirectory,
-    secrets,
-    machineKey: options.machineKey,
-    uploadLimit,
-  });
+  const destinations = learningSecrets(
+    createDestinations({
+      settings,
+      repositories: state.database.repositories,
+      stateDirectory,
+      secrets,
+      machineKey: options.machineKey,
+      uploadLimit,
+    }),
+    redactor,
+  );
   const metrics = createMetrics({ clock, version });
-  const notifier = await openNotifier(config, secrets, clock, log);
+  const notifier = await openNotifier(config, secrets, clock, log, redact);
   stack.defer(async () => await notifier.close());
-  const catalogs = stack.use(new Catalogs({ stateDirectory, destinations, trouble }));
+  const catalogs = stack.use(new Catalogs({ clock, stateDirectory, destinations, trouble }));
   const weakCost = environment['HOLDFAST_TEST_KDF'] !== undefined;
-  const reading = stack.use(new Reading({ clock, stateDirectory, destinations, weakCost }));
-  const engines = createEngineProcesses({ clock, environment });
+  const reading = stack.use(readingWhenNeeded({ clock, stateDirectory, destinations, weakCost }));
+  if (state.lost) await bringBackBackups({ state, destinations, reading, clock, log });
+  const engines = createEngineProcesses({ clock, environment: childVariables });
   stack.defer(async () => await engines.close());
-  const book = createJobBook(state, clock);
+  const book = createJobBook(state, clock, redact);
   const alarms = new Alarms(state.database.settings, book, clock);
+  const drills = new DrillRecords(state.database.settings, clock);
   const never = (): readonly string[] => [
     stateDirectory,
-    ...destinations.all().map(({ directory }) => directory),
+    ...destinations.all().flatMap(({ directory }) => directory ?? []),
   ];
 
   const watching = stack.use(
@@ -123,18 +141,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       clock,
       never,
       changed: (source) => submitQuietly(() => runner.submit(backupOf(source), 'watch'), trouble),
-      note: (source, text) => log.info({ source }, text),
+      whole: (jobId, text) => book.log(jobId, 'info', text),
+      note: (source, text) => log.warn({ source }, text),
       problem: (source, error) => log.warn({ source, err: error }, error.message),
     }),
   );
   const fullWalks = new Set<string>();
-  const circumstances = linuxCircumstances(clock);
+  const circumstances = options.circumstances ?? linuxCircumstances(clock);
   const runner: Runner = new Runner({
     book,
     settings: state.database.settings,
     launcher: engines,
     clock,
-    environment,
+    environment: childVariables,
     placesOf: (spec) => ({
       source: spec.type === 'backup' ? spec.source : null,
       destination: placeKey(destinations, spec.destination),
@@ -166,9 +185,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (outcome.storedBytes !== null)
         state.database.settings.set(`stored ${place.name}`, String(outcome.storedBytes));
     },
-    ended: (job) => {
+    began: (job) => tellOfJob(job, { state, notifier, clock }),
+    tried: (jobId, trial) => drills.record(jobId, trial),
+    ended: (job, outcome) => {
       watching.ended(job);
-      afterJob(job, { destinations, catalogs, alarms, metrics, notifier, state, clock });
+      afterJob(job, outcome, { destinations, catalogs, alarms, metrics, notifier, state, clock });
     },
     trouble,
   });
@@ -199,7 +220,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     );
     watching.follow(settings().sources);
     for (const source of settings().sources) {
-      const last = state.database.jobs.newest({ types: ['backup'], source: source.path });
+      const last = state.database.jobs.newest({
+        types: ['backup'],
+        source: source.path,
+        destination: source.destination,
+      });
       // The schedule of a new source has its first run when its interval has passed: that is long to be without a backup.
       if (last === undefined) submitQuietly(() => runner.submit(backupOf(source), 'schedule'), trouble);
     }
@@ -208,8 +233,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         source: path,
         destination,
         lastSuccessAt:
-          state.database.jobs.newest({ types: ['backup'], status: 'completed', source: path })?.finished_at ??
-          null,
+          state.database.jobs.newest({ types: ['backup'], status: 'completed', source: path, destination })
+            ?.finished_at ?? null,
       })),
       settings().destinations.map(({ name }) => name),
     );
@@ -220,6 +245,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       book.feed.append({ kind: 'config', jobId: null, data: { status, error: error?.message ?? null } });
       if (status === 'degraded') log.warn({ line: error?.line, column: error?.column }, error?.message ?? '');
       if (!settingsChanged) return;
+      withhold(settings());
       log.info('the configuration was read again');
       follow();
       void replaceSenders(notifier, config, secrets, clock).catch(trouble);
@@ -233,13 +259,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     version,
     jobs: state.database.jobs,
     settings,
-    config: () => ({ ...config.state, file: options.configFile }),
+    config: () => ({ ...redactDeep(config.state, redact), file: options.configFile }),
     pause: () => runner.pausedUntil,
     scheduler,
     watching,
     destinations,
     storedBytes: (name) => storedBytesOf(state, name),
-    findings: () => alarms.checks(),
+    findings: () => [...alarms.checks(), ...watching.checks()],
   };
   const agent = createLocalAgent({
     runner,
@@ -252,6 +278,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     catalogs,
     reading,
     status,
+    drills,
   });
   const api: ApiServer = stack.use(
     await createApiServer({
@@ -259,9 +286,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       state: state.database,
       clock,
       settings,
+      settingsFile: config,
       stateDirectory,
       version,
       logger: createServerLogger(log),
+      redact,
       metrics: async () => {
         metrics.setQueueLength(state.database.jobs.count('queued'));
         for (const place of destinations.all())
@@ -272,6 +301,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
   const listening = await api.listen(options.port ?? settings().listen.port);
   const addresses = listening.hosts.map((host) => `http://${host}`);
+  const pageAddress = (user: number | null): PageAddress => pageAddressOf(api, addresses[0] ?? '', user);
   for (const note of listening.notes) log.info(note);
   stack.use(
     await serveControl(
@@ -280,6 +310,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         agent,
         alarms,
         credentials: api.credentials,
+        destinations,
+        pageAddress,
         facts: { pid: process.pid, version, addresses },
       }),
       trouble,
@@ -290,12 +322,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   runner.start();
   scheduler.start();
   for (const place of destinations.all()) catalogs.update(place);
-  const tidying = new AbortController();
-  stack.defer(() => tidying.abort());
-  const lookForAbsences = (): void =>
-    submitQuietly(() => tellAbsences({ settings, state: state.database, notifier, clock }), trouble);
-  lookForAbsences();
-  void tidyOften(state, lookForAbsences, clock, tidying.signal).catch(trouble);
+  stack.use(
+    keepHouse({
+      state,
+      catalogs,
+      clock,
+      lookForAbsences: () => tellAbsences({ settings, state: state.database, notifier, clock }),
+      trouble,
+    }),
+  );
   const firstJobs = await Promise.all(
     options.now.map(async (source) => await firstBackup(agent, settings(), source)),
   );
@@ -305,6 +340,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     agent,
     listening,
     config,
+    pageAddress,
     firstJobs,
     [Symbol.asyncDispose]: async () => await parts.disposeAsync(),
   };
@@ -347,21 +383,4 @@ function newSeed(state: AgentState): string {
   const seed = crypto.randomUUID();
   state.database.settings.set('machine', seed);
   return seed;
-}
-
-async function tidyOften(
-  state: AgentState,
-  look: () => void,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    for (;;) {
-      await clock.sleep(TIDY_MS, signal);
-      state.tidy();
-      look();
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }

@@ -2,12 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { RequestError, StateError } from '../base/errors.ts';
+import { resolveAccess } from '../config/access.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
-import type { SecretReference, Settings } from '../config/settings.ts';
+import type { AccessSettings, DestinationSettings, SecretReference, Settings } from '../config/settings.ts';
 import type { RepositoryStore } from '../db/repositories.ts';
-import { parseLocation } from '../destination/open.ts';
+import { parseLocation, placeUrl, shownPlace } from '../destination/location.ts';
+import { personOf } from '../destination/open.ts';
 import type { EngineDestination } from '../engine/protocol.ts';
 
 /** A destination of the settings, or one that a request named by its URL. */
@@ -16,8 +17,14 @@ export interface Place {
   readonly name: string;
   /** One spelling for each place. */
   readonly url: string;
-  readonly directory: string;
+  /** As it is opened: an absolute path, or the URL with what says how to reach it. */
+  readonly location: string;
+  /** For people: a path or a URL. */
+  readonly shown: string;
+  /** Undefined when it is not on this machine. */
+  readonly directory: string | undefined;
   readonly passphrase: SecretReference | null;
+  readonly access: AccessSettings | undefined;
 }
 
 export interface DestinationParts {
@@ -51,12 +58,27 @@ export function createDestinations(parts: DestinationParts): Destinations {
   const { repositories, settings, stateDirectory } = parts;
   const embedded = join(stateDirectory, 'repository');
 
-  const placeAt = (name: string, location: string, passphrase: SecretReference | null): Place => {
-    const { directory } = parseLocation(location);
-    return { name, url: pathToFileURL(directory).href, directory, passphrase };
+  const placeAt = ({ name, url: location, passphrase, access }: DestinationSettings): Place => {
+    const place = parseLocation(location);
+    const directory = place.kind === 'local' ? place.directory : undefined;
+    return {
+      name,
+      url: placeUrl(place),
+      location: directory ?? location,
+      shown: shownPlace(place),
+      directory,
+      passphrase,
+      access,
+    };
   };
-  const all = (): readonly Place[] =>
-    settings().destinations.map(({ name, url, passphrase }) => placeAt(name, url, passphrase));
+  let configured = settings().destinations;
+  let places: readonly Place[] | undefined;
+  const all = (): readonly Place[] => {
+    const { destinations } = settings();
+    if (places === undefined || destinations !== configured) places = destinations.map(placeAt);
+    configured = destinations;
+    return places;
+  };
 
   return {
     all,
@@ -65,15 +87,21 @@ export function createDestinations(parts: DestinationParts): Destinations {
       const configured = all();
       const named = configured.find(({ name }) => name === wanted);
       if (named !== undefined) return named;
-      if (wanted === 'cloud') throw noCloud();
+      if (wanted === 'cloud') {
+        const remote = configured.find(({ directory }) => directory === undefined);
+        if (remote === undefined) throw noCloud();
+        return remote;
+      }
       if (!/[/\\:]/.test(wanted)) throw unknownName(wanted, configured);
-      const place = placeAt(wanted, wanted, null);
+      const place = placeAt({ name: wanted, url: wanted, passphrase: null });
       return configured.find(({ url }) => url === place.url) ?? { ...place, name: place.url };
     },
     async open(place, signal) {
       return {
         name: place.name,
-        url: place.directory,
+        url: place.location,
+        access: await resolveAccess(place.access, parts.secrets, signal),
+        person: personOf(parts.secrets),
         secret: await secretOf(place, embedded, parts, signal),
         repositoryId: repositories.get(place.url)?.repositoryId ?? null,
         uploadLimit: parts.uploadLimit(),
@@ -84,7 +112,8 @@ export function createDestinations(parts: DestinationParts): Destinations {
       if (repositoryId === '' || repositories.get(url) !== undefined) return;
       repositories.set({ url, repositoryId, since: nowMs });
     },
-    isPresent: ({ url, directory }) => repositories.get(url) === undefined || existsSync(directory),
+    isPresent: ({ url, directory }) =>
+      directory === undefined || repositories.get(url) === undefined || existsSync(directory),
   };
 }
 
@@ -118,14 +147,14 @@ async function agentPassphrase(stateDirectory: string, place: Place): Promise<st
 
 function unknownName(name: string, configured: readonly Place[]): RequestError {
   return new RequestError('INVALID_DESTINATION', `There is no destination ${name}`, {
-    hint: `Configured are: ${configured.map((place) => place.name).join(', ')}. A path or a file: URL will do too.`,
+    hint: `Configured are: ${configured.map((place) => place.name).join(', ')}. A path or a URL will do too.`,
     details: { destination: name },
   });
 }
 
 function noCloud(): RequestError {
   return new RequestError('INVALID_DESTINATION', 'No remote destination is configured', {
-    hint: 'Name a configured destination, a path or a file: URL.',
+    hint: 'Name a configured destination, a path or a URL.',
     details: { destination: 'cloud' },
   });
 }

@@ -11,7 +11,8 @@ import type { BackupOptions, Job } from '../jobs/job.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { Catalogs } from './catalogs.ts';
 import type { Destinations, Place } from './destinations.ts';
-import type { Reading } from './reading.ts';
+import type { DrillRecords } from './drill-records.ts';
+import type { RepositoryReading } from './reading-when-needed.ts';
 import { checkSource } from './source-check.ts';
 import { fullStatus, publicStatus, type StatusParts } from './status.ts';
 
@@ -24,8 +25,9 @@ export interface LocalAgentParts {
   readonly stateDirectory: string;
   readonly destinations: Destinations;
   readonly catalogs: Catalogs;
-  readonly reading: Reading;
+  readonly reading: RepositoryReading;
   readonly status: StatusParts;
+  readonly drills: DrillRecords;
 }
 
 const NOTHING_SAID: BackupOptions = {
@@ -76,15 +78,18 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
 
     async snapshots(request) {
       if (request.before !== undefined) {
-        return await catalogs.ask(defaultPlace(), async (catalog) => await catalog.snapshots(request));
+        const page = await catalogs.ask(defaultPlace(), async (catalog) => await catalog.snapshots(request));
+        return page.map((snapshot) => parts.drills.with(snapshot));
       }
       const pages = await catalogs.askAll(async (catalog) => await catalog.snapshots(request));
       return pages
         .flat()
         .sort((a, b) => b.created_at - a.created_at)
-        .slice(0, request.limit);
+        .slice(0, request.limit)
+        .map((snapshot) => parts.drills.with(snapshot));
     },
-    snapshot: async (id) => await catalogs.ask(defaultPlace(), async (catalog) => await named(catalog, id)),
+    snapshot: async (id) =>
+      parts.drills.with(await catalogs.ask(defaultPlace(), async (catalog) => await named(catalog, id))),
     async forgetSnapshot(id) {
       const place = await catalogs.placeOf(id);
       await reading.forget(place, id);

@@ -1,6 +1,10 @@
-/** Logs of the agent. Secrets are objects that show themselves as `[secret]`; what is named like one is removed too. */
+/**
+ * Logs of the agent. Secrets are objects that show themselves as `[secret]`; what is named like one is removed too, and
+ * what is one by its value or form, wherever in a line it stands.
+ */
 import { pino, type Logger, type LoggerOptions } from 'pino';
 import type { FastifyBaseLogger } from 'fastify';
+import { redactText } from '../base/redact.ts';
 
 const SECRET_NAMES = [
   'password',
@@ -17,11 +21,15 @@ export interface LogTarget {
   write(line: string): void;
 }
 
-export function createLog(level: LoggerOptions['level'] & string, target: LogTarget): Logger {
+export function createLog(
+  level: LoggerOptions['level'] & string,
+  target: LogTarget,
+  redact: (text: string) => string = redactText,
+): Logger {
   const paths = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
   return pino(
     { level, base: null, redact: { paths, censor: '[secret]' }, timestamp: pino.stdTimeFunctions.isoTime },
-    target,
+    { write: (line) => target.write(redact(line)) },
   );
 }
 

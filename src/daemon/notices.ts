@@ -13,10 +13,12 @@ export async function openNotifier(
   secrets: SecretContext,
   clock: Clock,
   log: Logger,
+  redact: (text: string) => string,
 ): Promise<Notifier> {
   const notifier = new Notifier([], {
     clock,
     host: hostname(),
+    redact,
     log: (line) => log.warn(line, 'a notice could not be delivered'),
   });
   try {

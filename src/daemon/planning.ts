@@ -23,7 +23,8 @@ export function planOf(settings: Settings): readonly PlannedJob[] {
   };
   for (const source of sources) {
     add(backupKey(source), source.schedule, backupOf(source));
-    if (source.watch) add(`walk ${source.path}`, WATCHED_AT_LEAST, backupOf(source), true);
+    if (source.watch)
+      add(`walk ${source.destination} ${source.path}`, WATCHED_AT_LEAST, backupOf(source), true);
   }
   for (const { name } of destinations) {
     add(`prune ${name}`, maintenance.prune, { type: 'prune', destination: name, apply_retention: true });
@@ -41,8 +42,9 @@ export function planOf(settings: Settings): readonly PlannedJob[] {
   return plan;
 }
 
-export function backupKey({ path }: Pick<SourceSettings, 'path'>): string {
-  return `backup ${path}`;
+/** The same directory may go to several destinations, each in its own time. */
+export function backupKey({ destination, path }: Pick<SourceSettings, 'destination' | 'path'>): string {
+  return `backup ${destination} ${path}`;
 }
 
 export function backupOf(source: SourceSettings): BackupSpec {

@@ -48,9 +48,11 @@ export async function prepareJob(job: Job, parts: Preparing, signal: AbortSignal
             keep_monthly: keepMonthly,
             keep_yearly: keepYearly,
             keep_within: keepWithin,
-            frozen_before: alarms.frozenBefore(),
+            frozen: alarms.freezes(),
           },
+    emptyExpected: spec.type === 'backup' && alarms.isEmptyExpected(spec.source),
     workers: null,
+    allowedRoots: settings().restore.allowedRoots,
   };
 }
 

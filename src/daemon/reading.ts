@@ -61,6 +61,14 @@ export class Reading implements AsyncDisposable {
     };
   }
 
+  /** What the repository itself has; with its id. */
+  async snapshots(
+    place: Place,
+  ): Promise<{ readonly repositoryId: string; readonly snapshots: readonly Snapshot[] }> {
+    const { repository, snapshots } = await this.#at(place);
+    return { repositoryId: repository.id, snapshots: [...snapshots.values()] };
+  }
+
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND */
   async forget(place: Place, snapshotId: string): Promise<void> {
     const { repository } = await this.#withSnapshot(place, snapshotId);
@@ -108,8 +116,8 @@ export class Reading implements AsyncDisposable {
   async #openAt(place: Place): Promise<Open> {
     const { clock, destinations, stateDirectory, weakCost } = this.#parts;
     const { signal } = this.#closing;
-    const { secret } = await destinations.open(place, signal);
-    const destination = await openDestination(place.directory);
+    const { access, person, secret, url } = await destinations.open(place, signal);
+    const destination = await openDestination(url, { access, person });
     const repository = await openRepository(
       destination,
       secret.kind === 'machine'

@@ -1,9 +1,11 @@
 /** `run/` in the state directory: one agent at a time, and where it is reached. */
+import { rmSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
-import { openDatabase, type Database } from '../db/database.ts';
+import { isDamage, openDatabase, type Database } from '../db/database.ts';
+import { requirePrivateState } from './private-state.ts';
 
 /** Milliseconds: another agent keeps its lock for as long as it lives. */
 const BUSY_MS = 200;
@@ -17,9 +19,10 @@ export interface RunDirectory extends AsyncDisposable {
 /**
  * Takes the state directory for this process. An exclusive lock of SQLite: the system gives it up with the process,
  * however that ends.
- * @throws {StateError} ALREADY_RUNNING
+ * @throws {StateError} ALREADY_RUNNING, STATE_NOT_PRIVATE
  */
 export async function takeRunDirectory(stateDirectory: string): Promise<RunDirectory> {
+  await requirePrivateState(stateDirectory);
   const path = join(stateDirectory, 'run');
   await mkdir(path, { recursive: true, mode: 0o700 });
   const lock = lockOf(path);
@@ -40,6 +43,17 @@ export async function takeRunDirectory(stateDirectory: string): Promise<RunDirec
 
 /** Undefined when another process holds it. */
 function lockOf(path: string): Database | undefined {
+  try {
+    return lockIn(path);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    // There is nothing in it.
+    for (const end of ['-wal', '-shm', '']) rmSync(join(path, `lock${end}`), { force: true });
+    return lockIn(path);
+  }
+}
+
+function lockIn(path: string): Database | undefined {
   let database: Database | undefined;
   try {
     database = openDatabase(join(path, 'lock'), BUSY_MS);

@@ -1,6 +1,6 @@
 /** Whether a path can be backed up, asked before a job is queued so that the person hears of it at once. */
 import { constants } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { RequestError, errnoOf } from '../base/errors.ts';
 
@@ -47,11 +47,18 @@ export async function checkSource(source: string, stateDirectory: string): Promi
       'Name the directory that it is in: special files are backed up with it.',
     );
   }
-  const needed = stats.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK;
-  await access(real, needed).catch((cause: unknown) => {
+  await tryReading(real, stats.isDirectory()).catch((cause: unknown) => {
     throw unreachable(source, cause);
   });
   return resolved;
+}
+
+/** By opening it: asking the system whether one may leaves out the capability that the service reads everything with. */
+async function tryReading(path: string, isDirectory: boolean): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  await file.close();
+  // What is in a directory can be named only by who may search it.
+  if (isDirectory) await stat(`${path}/.`);
 }
 
 export function isInside(path: string, directory: string): boolean {

@@ -64,7 +64,17 @@ export function publicStatus(parts: StatusParts): PublicStatus {
         ? null
         : { status: newest.status, finished_at: newest.finished_at },
     next_run_at: next.length === 0 ? null : Math.min(...next),
-    checks,
+    // After the judgement: a pause that somebody wanted is nothing bad, but it is said whatever else is wrong.
+    checks: paused ? [...checks, pauseCheck(pause)] : checks,
+  };
+}
+
+function pauseCheck({ until }: Pause): StatusCheck {
+  const end = until === null ? 'somebody resumes them' : `${new Date(until).toISOString().slice(0, 16)}Z`;
+  return {
+    name: 'pause',
+    status: 'warning',
+    message: `Backups are paused until ${end}.`,
   };
 }
 
@@ -80,7 +90,7 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
   const places = destinations.all();
   const shown = places.map((place): DestinationStatus => ({
     name: place.name,
-    url: place.directory,
+    url: place.shown,
     reachable: destinations.isPresent(place),
     used_bytes: storedBytes(place.name) ?? null,
   }));
@@ -93,7 +103,7 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
     destinations: shown,
     storage: {
       used_bytes: shown.reduce((sum, { used_bytes: bytes }) => sum + (bytes ?? 0), 0),
-      free_bytes: main === undefined ? null : await freeBytes(main.directory),
+      free_bytes: main?.directory === undefined ? null : await freeBytes(main.directory),
     },
     watcher: { status: unwatched ? 'degraded' : 'ok', directories: watching.directories },
     config: { status, file, error: error?.message ?? null },
@@ -101,7 +111,9 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
 }
 
 function sourceStatus(source: Settings['sources'][number], parts: StatusParts): SourceStatus {
-  const last = parts.jobs.newest({ types: ['backup'], status: 'completed', source: source.path });
+  // What lies at another place, where the source was backed up to before, does not count.
+  const { path, destination } = source;
+  const last = parts.jobs.newest({ types: ['backup'], status: 'completed', source: path, destination });
   const next = parts.scheduler.nextRun(backupKey(source));
   const nowMs = parts.now();
   const lastGood = last?.finished_at ?? null;

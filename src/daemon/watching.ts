@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { HoldfastError } from '../base/errors.ts';
 import type { SourceSettings } from '../config/settings.ts';
 import type { ChangedPaths } from '../engine/protocol.ts';
+import type { StatusCheck } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
 import { watchSource, type Changes, type SourceWatcher, type WatchState } from '../watch/source-watcher.ts';
 
@@ -12,6 +13,8 @@ export interface WatchingParts {
   readonly never: () => readonly string[];
   /** Changes have gathered: a backup is worthwhile. */
   readonly changed: (source: SourceSettings) => void;
+  /** For the log of a job: why it looks at everything. */
+  readonly whole: (jobId: string, text: string) => void;
   /** For people. */
   readonly note: (source: string, text: string) => void;
   readonly problem: (source: string, error: HoldfastError) => void;
@@ -29,6 +32,8 @@ export class Watching implements AsyncDisposable {
     string,
     { readonly watcher: SourceWatcher; readonly changes: Changes; readonly reader: string }
   >();
+  /** Sources of which not everything was told, until a backup has looked at all of it. */
+  readonly #lost = new Set<string>();
   #closing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: WatchingParts) {
@@ -62,12 +67,14 @@ export class Watching implements AsyncDisposable {
     this.giveBack(id);
     const changes = watcher.take(reader);
     this.#taken.set(id, { watcher, changes, reader });
+    if (changes.kind === 'unknown') this.#parts.whole(id, `Everything is looked at: ${changes.reason}.`);
     return changes.kind === 'paths' ? { paths: changes.paths, since: changes.since } : null;
   }
 
   /** The job is over: what a failed one had taken is to be looked at by the next. */
   ended(job: Job): void {
     if (job.status !== 'completed') this.giveBack(job.id);
+    else if (job.spec.type === 'backup') this.#lost.delete(job.spec.source);
     this.#taken.delete(job.id);
   }
 
@@ -76,6 +83,18 @@ export class Watching implements AsyncDisposable {
     if (taken === undefined) return;
     taken.watcher.putBack(taken.changes, taken.reader);
     this.#taken.delete(jobId);
+  }
+
+  /** Without paths: anybody on the machine may read them. */
+  checks(): readonly StatusCheck[] {
+    if (this.#lost.size === 0) return [];
+    return [
+      {
+        name: 'watching',
+        status: 'ok',
+        message: 'Not every change was told by the system; the next backup looks at everything.',
+      },
+    ];
   }
 
   stateOf(path: string): WatchState | undefined {
@@ -101,7 +120,10 @@ export class Watching implements AsyncDisposable {
       { root: bytesOfText(path), never: never().map((one) => bytesOfText(one)), poll: source.poll, clock },
       {
         changed: () => changed(this.#watched.get(path)?.source ?? source),
-        lost: (reason) => note(path, `Everything is looked at again at the next backup: ${reason}.`),
+        lost: (reason) => {
+          this.#lost.add(path);
+          note(path, `Everything is looked at again at the next backup: ${reason}.`);
+        },
         problem: (error) => problem(path, error),
       },
     );

@@ -5,6 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { StateError, errnoOf } from '../base/errors.ts';
 
 export type Database = Sqlite.Database;
+export type Statement<Values extends unknown[], Row> = Sqlite.Statement<Values, Row>;
 
 const BUSY_MS = 5_000;
 
@@ -21,8 +22,9 @@ export function openDatabase(path: string, busyMs: number = BUSY_MS): Database {
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     database.pragma('trusted_schema = OFF');
-    const found = database.pragma('quick_check(1)', { simple: true });
-    if (found !== 'ok') throw new Sqlite.SqliteError(String(found), 'SQLITE_CORRUPT');
+    // Indexes as well: one that lost an entry would hide a job.
+    const found = database.pragma('integrity_check(1)', { simple: true });
+    if (found !== 'ok') throw damage(String(found));
     return database;
   } catch (error) {
     database.close();
@@ -50,9 +52,31 @@ function cannotOpen(path: string, cause: unknown): StateError {
   });
 }
 
+/** An error for which `isDamage` holds. */
+export function damage(what: string): Error {
+  return new Sqlite.SqliteError(what, 'SQLITE_CORRUPT');
+}
+
 /** Whether SQLite found the file damaged, or to be no database at all. */
 export function isDamage(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code);
+}
+
+/** Whether the disk has no room for what was to be written. */
+export function isFull(error: unknown): boolean {
+  if (error instanceof StateError) return isFull(error.cause);
+  if (error instanceof Sqlite.SqliteError) return error.code === 'SQLITE_FULL';
+  return ['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
+}
+
+/** Whether a table or column is missing that every version of the schema has. */
+export function isBrokenSchema(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^(?:no such (?:table|column)|malformed)/.test(error.message);
+}
+
+/** Whether SQLite could not do what it was asked: the disk is full, or the file cannot be used. */
+export function isFailedQuery(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError;
 }
 
 /** SQLite gives its log and its index of it the mode of the database, so that has to be right before it opens. */

@@ -1,7 +1,7 @@
 /** Jobs and their problems. What is searched for has columns; the rest of a job is one JSON text. */
 import type { JobPageRequest } from '../jobs/agent.ts';
 import type { Job, JobProblem, JobStatus } from '../jobs/job.ts';
-import { relaxed, type Database } from './database.ts';
+import { relaxed, type Database, type Statement } from './database.ts';
 
 /** What the queue remembers of a job beside what people see. */
 export interface JobBookkeeping {
@@ -56,6 +56,8 @@ export interface JobStore {
   /** All, in the order of their coming, one at a time. */
   all(): Iterable<JobRecord>;
   count(status: JobStatus): number;
+  /** Puts them in the order of their creation, after earlier ones were brought back. */
+  reorder(): void;
   /** Newest first, without problems. */
   page(request: JobPageRequest): readonly Job[];
   /** The newest job for which this holds: status, type and source are those of `filter`. */
@@ -73,6 +75,17 @@ interface Row {
   readonly detail: string;
   readonly bookkeeping: string;
 }
+
+/** Answers that are kept in memory: one for each source, and a few. */
+const MOST_REMEMBERED = 2_000;
+
+const REORDER = `
+  CREATE TEMP TABLE new_order AS
+    SELECT seq AS old, row_number() OVER (ORDER BY created_at, id) AS new FROM jobs;
+  -- Numbers are unique, so they all make room first.
+  UPDATE jobs SET seq = -seq;
+  UPDATE jobs SET seq = (SELECT new FROM new_order WHERE old = -jobs.seq);
+  DROP TABLE new_order;`;
 
 const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping';
 
@@ -110,15 +123,29 @@ export function createJobStore(db: Database): JobStore {
     db.prepare<[number]>(`DELETE FROM ${table} WHERE job_id IN (SELECT id FROM jobs WHERE finished_at < ?)`),
   );
 
+  /** Answers that hold until a job is written: the status is asked for far more often than anything changes. */
+  const known = new Map<string, Job | number | undefined>();
+  const remembered = <T extends Job | number | undefined>(question: string, answer: () => T): T => {
+    // What a transaction has written may be undone.
+    if (db.inTransaction) return answer();
+    if (!known.has(question)) {
+      if (known.size >= MOST_REMEMBERED) known.clear();
+      known.set(question, answer());
+    }
+    return known.get(question) as T;
+  };
+
   const write = ({ job, bookkeeping }: JobRecord): void => {
+    known.clear();
     update.run(job.status, job.finished_at, detailOf(job), JSON.stringify(bookkeeping), job.id);
   };
+  /** By their text: there is one for each set of filters. */
+  const pages = new Map<string, Statement<(string | number)[], Row>>();
   const page = (request: JobPageRequest): readonly Job[] => {
     const { text, values } = pageQuery(request);
-    return db
-      .prepare<(string | number)[], Row>(text)
-      .all(...values)
-      .map((row) => fromRow(row).job);
+    const statement = pages.get(text) ?? db.prepare<(string | number)[], Row>(text);
+    pages.set(text, statement);
+    return statement.all(...values).map((row) => fromRow(row).job);
   };
 
   return {
@@ -126,6 +153,7 @@ export function createJobStore(db: Database): JobStore {
       const { id, type, status, spec, created_at, finished_at } = job;
       const source = spec.type === 'backup' ? spec.source : null;
       const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
+      known.clear();
       insert.run(id, type, status, source, spec.destination, created_at, finished_at, detail, kept);
     },
     update: write,
@@ -149,10 +177,16 @@ export function createJobStore(db: Database): JobStore {
       // One query for each: nothing else could use the connection while a result is being read.
       for (let row = next.get(0); row !== undefined; row = next.get(row.seq)) yield fromRow(row);
     },
-    count: (status) => count.get(status) ?? 0,
+    reorder: db.transaction(() => {
+      known.clear();
+      db.exec(REORDER);
+    }),
+    count: (status) => remembered(`count ${status}`, () => count.get(status) ?? 0),
     page,
-    newest: (filter) => page({ ...filter, limit: 1 })[0],
+    newest: (filter) =>
+      remembered(`newest ${JSON.stringify(filter)}`, () => page({ ...filter, limit: 1 })[0]),
     prune(nowMs) {
+      known.clear();
       prune.run(nowMs - KEPT_MS, KEPT_JOBS);
       for (const statement of pruneDetail) statement.run(nowMs - KEPT_DETAIL_MS);
     },

@@ -1,6 +1,10 @@
 /**
  * Rate limits by a sliding log: a request is accepted when fewer than `limit` were accepted in the window that ends
- * with it. The times of the accepted ones are kept on disk, so that a restart forgives nothing.
+ * with it. The times of the accepted ones are counted in memory and kept on disk, so that a restart forgives nothing.
+ *
+ * So as not to write at every request, places are reserved on disk some at a time before they are given out. Reserved
+ * places whose times were not written, because the process was killed, count as taken when the log is opened again:
+ * then up to a hundredth of the limit is refused that could have been accepted, and never anything accepted too much.
  */
 import { relaxed, type Database } from './database.ts';
 
@@ -21,40 +25,72 @@ export interface RateLog {
   look(bucket: string, limit: number, windowMs: number, nowMs: number): RateVerdict;
   /** Forgets what no window of `windowMs` holds any more. */
   prune(windowMs: number, nowMs: number): void;
+  /** Writes the times that are in memory alone, and gives reserved places back: to be called before the end. */
+  flush(): void;
 }
 
-export function createRateLog(db: Database): RateLog {
-  const count = db.prepare<[string, number], number>(
-    'SELECT count(*) FROM rate_log WHERE bucket = ? AND at > ?',
-  );
-  count.pluck();
-  const nth = db.prepare<[string, number, number], number>(
-    'SELECT at FROM rate_log WHERE bucket = ? AND at > ? ORDER BY at LIMIT 1 OFFSET ?',
-  );
-  nth.pluck();
-  const newest = db.prepare<[string], number | null>('SELECT max(at) FROM rate_log WHERE bucket = ?');
-  newest.pluck();
-  const bringBack = db.prepare<[number, string, number]>(
-    'UPDATE rate_log SET at = ? WHERE bucket = ? AND at > ?',
-  );
-  const insert = db.prepare<[string, number]>('INSERT INTO rate_log (bucket, at) VALUES (?, ?)');
-  const forget = db.prepare<[string, number]>('DELETE FROM rate_log WHERE bucket = ? AND at <= ?');
-  const forgetAll = db.prepare<[number]>('DELETE FROM rate_log WHERE at <= ?');
+interface Bucket {
+  /** Rising; those before `first` have left the window. */
+  readonly times: number[];
+  first: number;
+  /** How many of the last ones are not on the disk. */
+  unwritten: number;
+  /** Places that are reserved on the disk and not taken. */
+  reserved: number;
+  /** The disk has other times: places that were reserved before, or times that were ahead of the clock. */
+  moved: boolean;
+}
 
-  /**
-   * A clock that was set back leaves times ahead of it. They count as accepted just now: that lets nothing more
-   * through, and ends after one window even when the clock had been years ahead.
-   */
-  const mend = (bucket: string, nowMs: number): void => {
-    if ((newest.get(bucket) ?? nowMs) > nowMs) bringBack.run(nowMs, bucket, nowMs);
+/** The time of a reserved place: ahead of every clock. */
+const RESERVED = Number.MAX_SAFE_INTEGER;
+/** Part of a limit that is reserved at once. */
+const RESERVED_SHARE = 0.01;
+/** In memory: there may be as many as addresses, and keys that somebody tries. */
+const MOST_BUCKETS = 1_000;
+/** Times that have left the window are dropped from memory so many at once. */
+const DROPPED_AT_ONCE = 256;
+
+/** `openedAtMs`: now. `mostBuckets`: that are kept in memory. */
+export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MOST_BUCKETS): RateLog {
+  const store = createTimeStore(db);
+  const buckets = new Map<string, Bucket>();
+
+  /** `more`: times that are accepted with this. */
+  const keep = (name: string, bucket: Bucket, reserve: number, more: readonly number[]): void => {
+    store.write(name, bucket, reserve, more);
+    bucket.times.push(...more);
+    bucket.unwritten = 0;
+    bucket.reserved = reserve;
+    bucket.moved = false;
   };
-  const look = (bucket: string, limit: number, windowMs: number, nowMs: number): RateVerdict => {
+  const settle = (name: string, bucket: Bucket): void => {
+    if (bucket.unwritten > 0 || bucket.reserved > 0 || bucket.moved) keep(name, bucket, 0, []);
+  };
+  const open = (name: string): Bucket => {
+    const known = buckets.get(name);
+    if (known !== undefined) return known;
+    for (const [other, bucket] of buckets) {
+      if (buckets.size < mostBuckets) break;
+      settle(other, bucket);
+      buckets.delete(other);
+    }
+    const found = store.read(name);
+    const moved = found.includes(RESERVED);
+    // Somebody else reserved them: they were taken before the log was opened, if they were.
+    const times = found.map((at) => (at === RESERVED ? openedAtMs : at)).sort((a, b) => a - b);
+    const bucket = { times, first: 0, unwritten: 0, reserved: 0, moved };
+    buckets.set(name, bucket);
+    return bucket;
+  };
+  const look = (name: string, limit: number, windowMs: number, nowMs: number): RateVerdict => {
+    const bucket = open(name);
     mend(bucket, nowMs);
-    const since = nowMs - windowMs;
-    const used = count.get(bucket, since) ?? 0;
+    const { times } = bucket;
+    const first = firstAfter(bucket, nowMs - windowMs);
+    const used = times.length - first;
     const accepted = used < limit;
     // More than the limit are in the window after the limit was lowered: all but `limit - 1` have to leave it.
-    const leaving = limit <= 0 ? undefined : nth.get(bucket, since, accepted ? 0 : used - limit);
+    const leaving = limit <= 0 ? undefined : times[accepted ? first : first + used - limit];
     const resetAtMs = leaving === undefined ? nowMs + (accepted ? 0 : windowMs) : leaving + windowMs;
     return {
       accepted,
@@ -63,23 +99,108 @@ export function createRateLog(db: Database): RateLog {
       retryAfterMs: accepted ? 0 : resetAtMs - nowMs,
     };
   };
-  const accept = db.transaction(
-    (bucket: string, limit: number, windowMs: number, nowMs: number): RateVerdict => {
-      const verdict = look(bucket, limit, windowMs, nowMs);
+
+  return {
+    tryAccept(name, limit, windowMs, nowMs) {
+      const verdict = look(name, limit, windowMs, nowMs);
       if (!verdict.accepted) return verdict;
-      forget.run(bucket, nowMs - windowMs);
-      insert.run(bucket, nowMs);
+      const bucket = open(name);
+      leave(bucket, nowMs - windowMs);
+      if (bucket.reserved === 0) {
+        const places = Math.min(verdict.remaining, Math.max(1, Math.floor(limit * RESERVED_SHARE)));
+        keep(name, bucket, places - 1, [nowMs]);
+      } else {
+        bucket.reserved -= 1;
+        bucket.unwritten += 1;
+        bucket.times.push(nowMs);
+      }
       const resetAtMs = verdict.resetAtMs === nowMs ? nowMs + windowMs : verdict.resetAtMs;
       return { ...verdict, remaining: verdict.remaining - 1, resetAtMs };
     },
-  );
+    look,
+    prune(windowMs, nowMs) {
+      for (const [name, bucket] of buckets) {
+        leave(bucket, nowMs - windowMs);
+        if (bucket.first < bucket.times.length) continue;
+        settle(name, bucket);
+        buckets.delete(name);
+      }
+      store.forgetAll(nowMs - windowMs);
+    },
+    flush() {
+      for (const [name, bucket] of buckets) settle(name, bucket);
+    },
+  };
+}
 
+/**
+ * A clock that was set back leaves times ahead of it. They count as accepted just now: that lets nothing more through,
+ * and ends after one window even when the clock had been years ahead.
+ */
+function mend(bucket: Bucket, nowMs: number): void {
+  const { times } = bucket;
+  for (let index = times.length - 1; index >= bucket.first && (times[index] ?? 0) > nowMs; index -= 1) {
+    times[index] = nowMs;
+    bucket.moved = true;
+  }
+}
+
+/** Index of the first time in the window. */
+function firstAfter({ times, first }: Bucket, untilMs: number): number {
+  let index = first;
+  while (index < times.length && (times[index] ?? 0) <= untilMs) index += 1;
+  return index;
+}
+
+/** Leaves out what was accepted until `untilMs`. */
+function leave(bucket: Bucket, untilMs: number): void {
+  const { times } = bucket;
+  bucket.first = firstAfter(bucket, untilMs);
+  bucket.unwritten = Math.min(bucket.unwritten, times.length - bucket.first);
+  if (bucket.first < DROPPED_AT_ONCE) return;
+  times.splice(0, bucket.first);
+  bucket.first = 0;
+}
+
+/** What the disk has of the buckets. Nothing here waits for it: that would hold up all other requests. */
+interface TimeStore {
+  /** Rising. */
+  read(name: string): number[];
+  /** Makes the disk know the times of a bucket and `more`, and `reserve` places beside them. */
+  write(name: string, bucket: Bucket, reserve: number, more: readonly number[]): void;
+  /** Forgets what was accepted until then. */
+  forgetAll(untilMs: number): void;
+}
+
+function createTimeStore(db: Database): TimeStore {
+  const select = db.prepare<[string], number>('SELECT at FROM rate_log WHERE bucket = ? ORDER BY at');
+  select.pluck();
+  const insert = db.prepare<[string, number]>('INSERT INTO rate_log (bucket, at) VALUES (?, ?)');
+  const release = db.prepare<[string, number]>('DELETE FROM rate_log WHERE bucket = ? AND at = ?');
+  const forget = db.prepare<[string, number]>('DELETE FROM rate_log WHERE bucket = ? AND at < ?');
+  const forgetAll = db.prepare<[number]>('DELETE FROM rate_log WHERE at <= ?');
+  const clear = db.prepare<[string]>('DELETE FROM rate_log WHERE bucket = ?');
+
+  const write = db.transaction(
+    (name: string, { times, first, unwritten, moved }: Bucket, reserve: number, more: readonly number[]) => {
+      const oldest = times[first];
+      if (moved || oldest === undefined) clear.run(name);
+      else {
+        release.run(name, RESERVED);
+        forget.run(name, oldest);
+      }
+      for (const at of times.slice(moved ? first : times.length - unwritten)) insert.run(name, at);
+      for (const at of more) insert.run(name, at);
+      for (let place = 0; place < reserve; place += 1) insert.run(name, RESERVED);
+    },
+  );
   return {
-    // Every request passes here: waiting for the disk each time would hold up all the others.
-    tryAccept: (bucket, limit, windowMs, nowMs) => relaxed(db, () => accept(bucket, limit, windowMs, nowMs)),
-    look: (bucket, limit, windowMs, nowMs) => relaxed(db, () => look(bucket, limit, windowMs, nowMs)),
-    prune: (windowMs, nowMs) => {
-      relaxed(db, () => forgetAll.run(nowMs - windowMs));
+    read: (name) => select.all(name),
+    write: (name, bucket, reserve, more) => {
+      relaxed(db, () => write(name, bucket, reserve, more));
+    },
+    forgetAll: (untilMs) => {
+      relaxed(db, () => forgetAll.run(untilMs));
     },
   };
 }

@@ -24,9 +24,17 @@ export function createRepositoryStore(
   const select = db.prepare<[string], KnownRepository>(`SELECT ${columns} FROM repositories WHERE url = ?`);
   const all = db.prepare<[], KnownRepository>(`SELECT ${columns} FROM repositories ORDER BY url`);
   const put = db.prepare<[string, string, number]>('INSERT OR REPLACE INTO repositories VALUES (?, ?, ?)');
+  /** All of them, until one is set. */
+  let known: ReadonlyMap<string, KnownRepository> | undefined;
   return {
-    get: (url) => select.get(url),
+    get(url) {
+      // What a transaction has written may be undone.
+      if (db.inTransaction) return select.get(url);
+      known ??= new Map(all.all().map((repository) => [repository.url, repository]));
+      return known.get(url);
+    },
     set: db.transaction((repository: KnownRepository): void => {
+      known = undefined;
       if (select.get(repository.url)?.repositoryId === repository.repositoryId) return;
       put.run(repository.url, repository.repositoryId, repository.since);
       changed(repository);

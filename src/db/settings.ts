@@ -20,14 +20,23 @@ export function createSettingStore(
   );
   const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO settings VALUES (?, ?)');
   const remove = db.prepare<[string]>('DELETE FROM settings WHERE key = ?');
+  /** All of them, until one is set. */
+  let known: ReadonlyMap<string, string> | undefined;
+  const readAll = (): ReadonlyMap<string, string> => new Map(all.all().map(({ key, value }) => [key, value]));
   return {
-    get: (key) => select.get(key),
+    get(key) {
+      // What a transaction has written may be undone.
+      if (db.inTransaction) return select.get(key);
+      known ??= readAll();
+      return known.get(key);
+    },
     set: db.transaction((key: string, value: string | undefined): void => {
+      known = undefined;
       if (select.get(key) === value) return;
       if (value === undefined) remove.run(key);
       else put.run(key, value);
       changed(key, value ?? null);
     }),
-    all: () => new Map(all.all().map(({ key, value }) => [key, value])),
+    all: readAll,
   };
 }

@@ -3,7 +3,15 @@ import { existsSync, renameSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import { createCredentialStore, type Credential, type CredentialStore } from './credentials.ts';
-import { isDamage, openDatabase, relaxed, type Database } from './database.ts';
+import {
+  damage,
+  isBrokenSchema,
+  isDamage,
+  isFailedQuery,
+  openDatabase,
+  relaxed,
+  type Database,
+} from './database.ts';
 import type { DurableRecord } from './durable.ts';
 import { createEventStore, type EventStore } from './events.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
@@ -11,6 +19,7 @@ import { createJobLogStore, type JobLogStore } from './job-log.ts';
 import { createJobStore, type JobStore } from './jobs.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
 import { createRateLog, type RateLog } from './rate-log.ts';
+import { requireReadable } from './readable.ts';
 import { createRepositoryStore, type RepositoryStore } from './repositories.ts';
 import { createScheduleStore, type ScheduleStore } from './schedules.ts';
 import { createSettingStore, type SettingStore } from './settings.ts';
@@ -57,44 +66,38 @@ export function openStateDatabase(
   clock: Clock,
   migrations: readonly string[] = MIGRATIONS,
 ): StateDatabase {
-  const opened = openWhole(path, clock, migrations);
   try {
-    return storesOf(opened.database, path, opened, clock);
+    return openStores(path, clock, migrations, null);
   } catch (error) {
-    opened.database.close();
-    throw error;
+    if (!isDamage(error) && !isBrokenSchema(error)) throw error;
+    return openStores(path, clock, migrations, moveAside(path, clock.now()));
   }
 }
 
-interface Opened {
-  readonly database: Database;
-  readonly setAside: string | null;
-  readonly fresh: boolean;
-}
-
-function openWhole(path: string, clock: Clock, migrations: readonly string[]): Opened {
-  try {
-    return { ...openMigrated(path, migrations), setAside: null };
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    const setAside = moveAside(path, clock.now());
-    return { ...openMigrated(path, migrations), setAside };
-  }
-}
-
-function openMigrated(
+function openStores(
   path: string,
+  clock: Clock,
   migrations: readonly string[],
-): { readonly database: Database; readonly fresh: boolean } {
+  setAside: string | null,
+): StateDatabase {
   const database = openDatabase(path);
   try {
-    const fresh = database.pragma('user_version', { simple: true }) === 0;
+    const fresh = isFresh(database);
     migrate(database, path, migrations);
-    return { database, fresh };
+    requireReadable(database);
+    return storesOf(database, path, { setAside, fresh }, clock);
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Without a version there is nothing else either, unless the version was what was hit. */
+function isFresh(database: Database): boolean {
+  if (database.pragma('user_version', { simple: true }) !== 0) return false;
+  const tables = database.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get();
+  if (tables !== 0) throw damage('tables without a version');
+  return true;
 }
 
 /** The log and its index go with the file: a log of one database replayed into another would damage that one too. */
@@ -120,13 +123,13 @@ function moveAside(path: string, nowMs: number): string {
 function storesOf(
   database: Database,
   path: string,
-  { setAside, fresh }: Omit<Opened, 'database'>,
+  { setAside, fresh }: Pick<StateDatabase, 'setAside' | 'fresh'>,
   clock: Clock,
 ): StateDatabase {
   let listener: (record: DurableRecord) => void = () => undefined;
   const jobs = createJobStore(database);
   const events = createEventStore(database);
-  const rateLog = createRateLog(database);
+  const rateLog = createRateLog(database, clock.now());
   const idempotency = createIdempotencyStore(database);
   const credentials = createCredentialStore(database, (credential) => listener(credentialRecord(credential)));
   const settings = createSettingStore(database, (key, value) => listener({ kind: 'setting', key, value }));
@@ -183,7 +186,14 @@ function storesOf(
       jobs.prune(nowMs);
     },
     close() {
-      database.close();
+      try {
+        rateLog.flush();
+      } catch (error) {
+        // Then what is in memory alone counts as taken when the log is opened again.
+        if (!isFailedQuery(error)) throw error;
+      } finally {
+        database.close();
+      }
     },
   };
 }

@@ -28,6 +28,11 @@ export interface Destination {
   /** Pages of at most 1,000 objects. */
   list(prefix: string, signal: AbortSignal): AsyncIterable<readonly ListedObject[]>;
   delete(key: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Begins the object's time of protection anew: for as long as configured, from now on, nobody can remove or replace
+   * it. There only where the storage protects what is put, and then put begins that time by itself.
+   */
+  retain?(key: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,11 +1,25 @@
-/** A destination that stores no faster than it is told to: for links that others want to use too. */
+/** How fast a destination may store: for links that others want to use too. */
 import type { Clock } from '../base/clock.ts';
-import type { Destination } from './destination.ts';
+
+/** Asked by a destination before each piece of what it stores: a put with a limit is a trickle, not one burst. */
+export interface UploadPace {
+  /**
+   * Waits until some bytes of that object may be sent, and gives how many: at least one, `wanted` at most. Rejects
+   * with the signal's reason.
+   */
+  next(key: string, wanted: number, signal: AbortSignal): Promise<number>;
+  /** Whether there is a limit now: what was sent must then be on its way before more is asked for. */
+  readonly limited: boolean;
+}
 
 /** Unused allowance is kept for so long: small objects then pass without a wait. */
 const KEPT_MS = 1_000;
 /** Between two looks at the limit, which may change while somebody waits. */
 const LOOK_MS = 100;
+/** A piece is what the limit allows in this time, */
+const PIECE_MS = 100;
+/** but no less than this: every piece costs the storage a call. */
+const SMALLEST_PIECE = 16_384;
 
 /**
  * A bucket that fills at the rate of the limit. Who stores something waits until the bucket holds as many bytes, one
@@ -24,6 +38,17 @@ export class UploadLimit {
     this.#rate = bytesPerSecond;
     this.#held = (bytesPerSecond ?? 0) * (KEPT_MS / 1000);
     this.#filledAt = clock.monotonic();
+  }
+
+  get limited(): boolean {
+    return this.#rate !== undefined;
+  }
+
+  /** Bytes to ask for at once: all when there is no limit. */
+  piece(wanted: number): number {
+    if (this.#rate === undefined) return wanted;
+    const usual = Math.max(SMALLEST_PIECE, Math.floor((this.#rate * PIECE_MS) / 1000));
+    return Math.min(wanted, usual);
   }
 
   /** Holds from now on, for those who wait already too. */
@@ -83,25 +108,22 @@ export class UploadLimit {
 }
 
 /**
- * `destination` with its puts held to `limit`. Where `waits` says no, a put goes on at once and those that come after
- * make up for it: what tells others that one is alive must not queue behind data.
+ * The pace of a destination under `limit`. Where `waits` says no, a put goes on at once and those that come after make
+ * up for it: what tells others that one is alive must not queue behind data.
  */
-export function limitUploads(
-  destination: Destination,
-  limit: UploadLimit,
-  waits: (key: string) => boolean,
-): Destination {
+export function paceOf(limit: UploadLimit, waits: (key: string) => boolean): UploadPace {
   return {
-    properties: destination.properties,
-    put: async (key, body, signal) => {
-      if (waits(key)) await limit.take(body.byteLength, signal);
-      else limit.spend(body.byteLength);
-      return await destination.put(key, body, signal);
+    async next(key, wanted, signal) {
+      if (!waits(key)) {
+        limit.spend(wanted);
+        return wanted;
+      }
+      const piece = limit.piece(wanted);
+      await limit.take(piece, signal);
+      return piece;
     },
-    get: (key, range, signal) => destination.get(key, range, signal),
-    stat: (key, signal) => destination.stat(key, signal),
-    list: (prefix, signal) => destination.list(prefix, signal),
-    delete: (key, signal) => destination.delete(key, signal),
-    close: () => destination.close(),
+    get limited() {
+      return limit.limited;
+    },
   };
 }

@@ -15,12 +15,15 @@ import type { ByteRange, Destination, ListedObject, ObjectStat } from './destina
 import { createDirectorySync, createDurably } from './directory-sync.ts';
 import { storageError } from './errno.ts';
 import { checkKey, checkPrefix, isKeyPart } from './key.ts';
+import type { UploadPace } from './limited.ts';
 import { absentErrnos, walkFiles } from './local-walk.ts';
 import { isTemporaryName, storeNewFile, temporaryName } from './new-file.ts';
 
 export interface LocalOptions {
   /** Creates the directory, private to the user, when it is absent. */
   readonly create?: boolean;
+  /** Holds puts to a limit; as fast as possible without it. */
+  readonly pace?: UploadPace | undefined;
 }
 
 const pageLength = 1000;
@@ -50,7 +53,7 @@ export async function openLocalDestination(
     const handle = await open(root, 'r');
     try {
       const { dev, ino } = await handle.stat();
-      return localDestination(root, handle, { dev, ino });
+      return localDestination(root, handle, { dev, ino }, options.pace);
     } catch (error) {
       await handle.close();
       throw error;
@@ -70,7 +73,12 @@ interface Identity {
   readonly ino: number;
 }
 
-function localDestination(root: string, handle: FileHandle, identity: Identity): Destination {
+function localDestination(
+  root: string,
+  handle: FileHandle,
+  identity: Identity,
+  pace: UploadPace | undefined,
+): Destination {
   const directories = createDirectorySync(root);
   const inFlight = new Set<Promise<unknown>>();
 
@@ -125,7 +133,7 @@ function localDestination(root: string, handle: FileHandle, identity: Identity):
       const path = join(root, key);
       try {
         await directories.ensure(dirname(path));
-        return await storeNewFile(path, body, directories, signal);
+        return await storeNewFile(path, body, directories, pace && { pace, key }, signal);
       } catch (error) {
         // A directory known to exist was removed by somebody else: the next try makes it again.
         if (errnoOf(error) === 'ENOENT') directories.forget();

@@ -9,6 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { DestinationError, errnoOf } from '../base/errors.ts';
 import type { ObjectStat } from './destination.ts';
 import type { DirectorySync } from './directory-sync.ts';
+import type { UploadPace } from './limited.ts';
 
 /**
  * Objects are immutable, but 0400 would guard nothing: the program never opens one for writing, and whoever may
@@ -39,6 +40,13 @@ export function claimName(name: string): string {
   return `.tmp-${createHash('sha256').update(name).digest('hex').slice(0, 32)}~`;
 }
 
+/** How a file is written that must not take the whole of a link. */
+export interface FilePace {
+  readonly pace: UploadPace;
+  /** What the pace calls it. */
+  readonly key: string;
+}
+
 /**
  * Stores `body` as the new file `path`, whose directory exists. Rejects with kind `exists` when there is such a
  * file (which is durable by then, whoever stored it), and otherwise with what the file system answered.
@@ -47,12 +55,13 @@ export async function storeNewFile(
   path: string,
   body: Uint8Array,
   directories: Pick<DirectorySync, 'sync'>,
+  paced: FilePace | undefined,
   signal: AbortSignal,
 ): Promise<ObjectStat> {
   const directory = dirname(path);
   const temporary = join(directory, temporaryName());
   try {
-    await writeSynced(temporary, body, signal);
+    await writeSynced(temporary, body, paced, signal);
     signal.throwIfAborted();
     await publish(temporary, path);
   } catch (error) {
@@ -72,15 +81,23 @@ export async function storeNewFile(
   }
 }
 
-async function writeSynced(path: string, body: Uint8Array, signal: AbortSignal): Promise<void> {
+async function writeSynced(
+  path: string,
+  body: Uint8Array,
+  paced: FilePace | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   const handle = await open(path, 'wx', fileMode);
   try {
     for (let offset = 0; offset < body.byteLength;) {
       signal.throwIfAborted();
-      const length = Math.min(writeBytes, body.byteLength - offset);
+      const wanted = Math.min(writeBytes, body.byteLength - offset);
+      const length = (await paced?.pace.next(paced.key, wanted, signal)) ?? wanted;
       const { bytesWritten } = await handle.write(body, offset, length, offset);
       if (bytesWritten === 0) throw incomplete(path, offset, body.byteLength);
       offset += bytesWritten;
+      // What the system collects in memory would go over the link to a share in one burst at the end.
+      if (paced?.pace.limited === true && offset < body.byteLength) await handle.datasync();
     }
     signal.throwIfAborted();
     await handle.sync();

@@ -27,16 +27,20 @@ export const defaultRetryPolicy: RetryPolicy = Object.freeze({
   random: Math.random,
 });
 
+/** A store that wants to be left alone for longer is left to the job, which waits without keeping anything open. */
+const LONGEST_WAIT_MS = 15 * 60_000;
+
 export async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal });
 }
 
 /**
  * `destination` with failures of kind `unreachable`, or with `retry: 'now'`, tried again under `policy`; the last
- * failure is thrown as it came. A put may succeed although its reply is lost, so an own repeated put that finds
- * the key taken succeeds when the stored bytes are its own. Two writers that race with equal bytes may therefore
- * both succeed: whoever needs one winner puts something of its own into the body. `body` must not change until
- * the put has settled.
+ * failure is thrown as it came. Where the store said when it may be asked again (`details.retryAfterMs`), that is
+ * waited for, unless it is more than 15 minutes. A put may succeed although its reply is lost, so an own repeated put
+ * that finds the key taken succeeds when the stored bytes are its own. Two writers that race with equal bytes may
+ * therefore both succeed: whoever needs one winner puts something of its own into the body. `body` must not change
+ * until the put has settled.
  */
 export function withRetry(
   destination: Destination,
@@ -47,9 +51,13 @@ export function withRetry(
   async function waitAfter(error: unknown, attempt: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!canPass(error) || attempt >= policy.attempts) throw error;
+    const askedMs = waitAskedFor(error);
+    if (askedMs > LONGEST_WAIT_MS) throw error;
     const longestMs = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (attempt - 1));
     // Never below half: a destination that has just failed is given time.
-    const delayMs = Math.round((longestMs * (1 + policy.random())) / 2);
+    const ownMs = Math.round((longestMs * (1 + policy.random())) / 2);
+    // Never earlier than asked for, and not all at that very moment.
+    const delayMs = askedMs > 0 ? Math.round(askedMs + ownMs / 4) : ownMs;
     policy.onRetry?.(error, delayMs);
     try {
       await sleep(delayMs, signal);
@@ -100,14 +108,25 @@ export function withRetry(
   }
 
   return {
-    properties: destination.properties,
+    // A getter may stand behind them.
+    get properties() {
+      return destination.properties;
+    },
     put,
     get: (key, range, signal) => persist(signal, () => destination.get(key, range, signal)),
     stat: (key, signal) => persist(signal, () => destination.stat(key, signal)),
     list,
     delete: (key, signal) => persist(signal, () => destination.delete(key, signal)),
+    ...(destination.retain === undefined
+      ? {}
+      : { retain: (key, signal) => persist(signal, async () => await destination.retain?.(key, signal)) }),
     close: () => destination.close(),
   };
+}
+
+/** Milliseconds; 0 when the store said nothing. */
+function waitAskedFor({ details: { retryAfterMs } }: DestinationError): number {
+  return typeof retryAfterMs === 'number' ? retryAfterMs : 0;
 }
 
 function canPass(error: unknown): error is DestinationError {

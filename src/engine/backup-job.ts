@@ -15,13 +15,16 @@ import type { EntryProblem } from '../format/records.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import type { BackupSpec } from '../jobs/job.ts';
 import { usableChanges, type UsableChanges } from './change-set.ts';
+import { lastOfSource, refuseEmptySource, whereItLies } from './empty-source.ts';
+import { keepTree, recallTree } from './known-trees.ts';
 import { jobTag, neverPaths, outcomeOf, snapshotOfJob, type JobParts } from './job-parts.ts';
 import { sentences } from './job-error.ts';
 import type { EngineJob, EngineOutcome } from './protocol.ts';
 import type { Counters, Moment } from './report.ts';
+import { compareWithLast, type ComparedRun } from './source-comparison.ts';
 import { digestOf, recallWalk, rememberWalk, type WalkKey } from './walk-memory.ts';
 
-/** @throws {SourceError} INVALID_SOURCE */
+/** @throws {SourceError} INVALID_SOURCE, SOURCE_SUSPICIOUSLY_EMPTY */
 export async function runBackup(
   parts: JobParts,
   spec: BackupSpec,
@@ -30,10 +33,17 @@ export async function runBackup(
   const { job, place, report } = parts;
   const { repository } = place;
   report.phase('scanning');
-  const { live } = await listSnapshots(repository, signal);
+  const { live } = await listSnapshots(repository, signal, { remembered: true });
   const made = snapshotOfJob(live, job.id);
-  if (made !== undefined) return alreadyMade(parts, made);
+  const lies = bytesOfText(whereItLies(spec.source));
+  const last = lastOfSource(
+    live.filter(({ id }) => id !== made?.id),
+    madeHere().host,
+    lies,
+  );
+  if (made !== undefined) return await alreadyMade(parts, made, last, signal);
   const never = neverPaths(parts);
+  if (!job.emptyExpected && !spec.options.dry_run) refuseEmptySource(lies, last, never);
   const { source, notes } = findSource(spec, never);
   for (const note of notes) report.note(note);
   const request = requestOf(parts, spec, { source, never });
@@ -64,13 +74,20 @@ export async function runBackup(
       facts: { dry_run: true, bytes_to_read: bytesToRead },
     });
   }
-  const summary = await archive(comparing, observer, signal);
+  const known = recallTree(repository, source);
+  const summary = await archive({ ...comparing, known, learn: true }, observer, signal);
+  keepTree(repository, source, summary.known);
   await remember(parts, key, { snapshot: summary.snapshot.id, rules });
-  return madeNow(parts, summary, changes !== undefined);
+  return await madeNow(parts, { summary, last, incremental: changes !== undefined }, signal);
 }
 
 /** An interrupted job whose snapshot was committed before the daemon heard of it. */
-function alreadyMade(parts: JobParts, snapshot: Snapshot): EngineOutcome {
+async function alreadyMade(
+  parts: JobParts,
+  snapshot: Snapshot,
+  last: Snapshot | undefined,
+  signal: AbortSignal,
+): Promise<EngineOutcome> {
   const { counts, errors, errorsMore, startedMs, finishedMs } = snapshot.record;
   for (const problem of errors) parts.report.problem(problemOf(problem));
   parts.report.note('The snapshot of this job was there already: an earlier attempt had completed it.');
@@ -81,24 +98,43 @@ function alreadyMade(parts: JobParts, snapshot: Snapshot): EngineOutcome {
     bytes: counts.bytes,
     warnings: errors.length + errorsMore,
     progress: parts.report.finished(moment),
+    compared: await compareWithLast({ ...nothingStored(parts, snapshot), last }, signal),
     facts: { resumed: true, duration_ms: finishedMs - startedMs },
   });
 }
 
-function madeNow(parts: JobParts, summary: ArchiveSummary, incremental: boolean): EngineOutcome {
+/** How much of it was new is no longer known. */
+function nothingStored({ place }: JobParts, made: Snapshot): Omit<ComparedRun, 'last'> {
+  return { repository: place.repository, made, bytesNew: 0, bytesStored: 0 };
+}
+
+interface Made {
+  readonly summary: ArchiveSummary;
+  readonly last: Snapshot | undefined;
+  readonly incremental: boolean;
+}
+
+async function madeNow(
+  parts: JobParts,
+  { summary, last, incremental }: Made,
+  signal: AbortSignal,
+): Promise<EngineOutcome> {
   const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs } = summary;
   const { counts, errors, errorsMore, omitted } = snapshot.record;
   for (const what of omitted) parts.report.note(`Not captured: ${what}`);
+  const contentNew = Math.min(bytesNew, bytesRead);
   const moment = finalMoment(snapshot, {
     bytes_uploaded: bytesUploaded,
-    bytes_deduplicated: Math.max(0, counts.bytes - Math.min(bytesNew, bytesRead)),
+    bytes_deduplicated: Math.max(0, counts.bytes - contentNew),
   });
+  const run = { ...nothingStored(parts, snapshot), bytesNew: contentNew, bytesStored: bytesUploaded, last };
   return outcomeOf(parts, {
     snapshotId: snapshot.id,
     files: counts.files,
     bytes: counts.bytes,
     warnings: errors.length + errorsMore,
     progress: parts.report.finished(moment),
+    compared: await compareWithLast(run, signal),
     facts: {
       bytes_read: bytesRead,
       bytes_new: bytesNew,

@@ -68,6 +68,7 @@ export async function runDrill(
       await drillSnapshot(parts, index, one, join(scratch, String(i)), tally, signal);
       const failed = tally.failed - failedBefore;
       results[`snapshot ${one.snapshot.id}`] = `${one.files.length - failed} of ${one.files.length} files`;
+      report.tried({ snapshotId: one.snapshot.id, files: one.files.length, failed });
     }
   } finally {
     await rm(scratch, { recursive: true, force: true });

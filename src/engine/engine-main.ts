@@ -23,7 +23,9 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, ()
 process.on('uncaughtException', crash);
 process.on('unhandledRejection', crash);
 
-send({ kind: 'ready', pid: process.pid });
+if (process.connected) send({ kind: 'ready', pid: process.pid });
+// It went while this process was being loaded.
+else void end(0);
 
 function send(message: FromEngine): void {
   // Without a channel there is nobody who wants to know; 'disconnect' has been told.

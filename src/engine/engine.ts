@@ -74,7 +74,7 @@ export class Engine {
     let last: FromEngine;
     try {
       const place = await this.#keeper.open(openRequest(job), signal);
-      if (place.created) report.note(`A new repository was made in ${place.directory}.`);
+      if (place.created) report.note(`A new repository was made in ${place.shown}.`);
       last = { kind: 'completed', outcome: await runJob({ job, place, report }, job.spec, signal) };
     } catch (error) {
       last = await this.#failure(error, job, report, signal);

@@ -28,7 +28,7 @@ export function snapshotOfJob(live: readonly Snapshot[], id: string): Snapshot |
 export function neverPaths({ job, place }: Pick<JobParts, 'job' | 'place'>): readonly NeverPath[] {
   const named = [
     { path: job.stateDirectory, reason: "Holdfast's own state directory" },
-    { path: place.directory, reason: 'the repository itself' },
+    ...(place.directory === undefined ? [] : [{ path: place.directory, reason: 'the repository itself' }]),
     ...job.never.map((path) => ({ path, reason: 'a place of Holdfast' })),
   ];
   const real = named.flatMap(({ path, reason }) => {
@@ -62,6 +62,7 @@ export function outcomeOf(
     filesSkipped: 0,
     bytes: 0,
     storedBytes: place.packBytes() ?? null,
+    compared: null,
     ...result,
     warnings,
   };

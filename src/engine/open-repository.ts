@@ -4,9 +4,10 @@ import type { Clock } from '../base/clock.ts';
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
 import { passphraseCost, testCost } from '../codec/passphrase-cost.ts';
 import type { Destination } from '../destination/destination.ts';
-import { UploadLimit, limitUploads } from '../destination/limited.ts';
+import { UploadLimit, paceOf } from '../destination/limited.ts';
 import { createMemoryDestination } from '../destination/memory.ts';
-import { openDestination, parseLocation } from '../destination/open.ts';
+import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
+import { openDestination } from '../destination/open.ts';
 import type { Secret, SlotFile } from '../repository/key-slots.ts';
 import {
   createRepository,
@@ -38,10 +39,14 @@ export interface JobRepository {
   /** One in memory that stands in for a repository that does not exist: for dry runs. */
   readonly pretended: boolean;
   /** Absolute path of a destination on this machine. */
-  readonly directory: string;
+  readonly directory: string | undefined;
+  /** For people: a path or a URL. */
+  readonly shown: string;
   /** Stored bytes of all packs when they were last listed; undefined before. */
   packBytes(): number | undefined;
 }
+
+type Where = Pick<JobRepository, 'directory' | 'shown'>;
 
 interface Kept {
   readonly opened: JobRepository;
@@ -104,8 +109,8 @@ export class RepositoryKeeper implements AsyncDisposable {
   }
 }
 
-function identityOf({ destination: { url, secret }, stateDirectory }: OpenRequest): string {
-  return JSON.stringify([url, secret, stateDirectory]);
+function identityOf({ destination: { url, access, person, secret }, stateDirectory }: OpenRequest): string {
+  return JSON.stringify([url, access, person, secret, stateDirectory]);
 }
 
 /** Whether the destination still is the one that was opened, with the same keys and configuration. */
@@ -134,14 +139,14 @@ async function openFor(
   signal: AbortSignal,
 ): Promise<JobRepository> {
   const { destination, stateDirectory } = request;
-  const { directory } = parseLocation(destination.url);
+  const directory = directoryOf(destination.url);
+  const where = { directory, shown: shownPlace(parseLocation(destination.url)) };
   const options: OpenOptions = { clock, stateDirectory, allowWeakCost: testCost(env) !== undefined };
-  const place = await openPlace(request);
-  if (place === undefined) return await pretend(directory, options, signal);
+  const place = await openPlace(request, limit);
+  if (place === undefined) return await pretend(where, options, signal);
   const { watched, packBytes } = watchPacks(place);
-  const limited = limitUploads(watched, limit, (key) => key.startsWith('packs/'));
   try {
-    const { slots, damaged } = await readKeyFiles(limited, signal);
+    const { slots, damaged } = await readKeyFiles(watched, signal);
     const empty = slots.length === 0 && damaged.length === 0;
     const remembered = rememberedId(destination);
     if (empty && remembered !== undefined) throw gone(destination, 'empty');
@@ -151,12 +156,12 @@ async function openFor(
     const created = empty && request.absent === 'create';
     if (empty && request.absent === 'pretend') {
       await place.close();
-      return await pretend(directory, options, signal);
+      return await pretend(where, options, signal);
     }
     const secret = secretOf(destination);
     const repository = created
       ? await createRepository(
-          limited,
+          watched,
           {
             ...options,
             secrets: [{ secret, label: secret.kind === 'machine' ? 'this machine' : 'passphrase' }],
@@ -164,8 +169,8 @@ async function openFor(
           },
           signal,
         )
-      : await openRepository(limited, secret, options, signal);
-    return { repository, created, pretended: false, directory, packBytes };
+      : await openRepository(watched, secret, options, signal);
+    return { repository, created, pretended: false, ...where, packBytes };
   } catch (error) {
     await place.close();
     throw error;
@@ -173,10 +178,19 @@ async function openFor(
 }
 
 /** Undefined where there is nothing and a dry run only wants to know what would be. */
-async function openPlace({ destination, absent }: OpenRequest): Promise<Destination | undefined> {
+async function openPlace(
+  { destination, absent }: OpenRequest,
+  limit: UploadLimit,
+): Promise<Destination | undefined> {
   const remembered = rememberedId(destination) !== undefined;
+  const pace = paceOf(limit, (key) => key.startsWith('packs/'));
   try {
-    return await openDestination(destination.url, { create: absent === 'create' && !remembered });
+    return await openDestination(destination.url, {
+      create: absent === 'create' && !remembered,
+      pace,
+      access: destination.access,
+      person: destination.person,
+    });
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
     if (remembered) throw gone(destination, 'missing', error);
@@ -185,7 +199,7 @@ async function openPlace({ destination, absent }: OpenRequest): Promise<Destinat
   }
 }
 
-async function pretend(directory: string, options: OpenOptions, signal: AbortSignal): Promise<JobRepository> {
+async function pretend(where: Where, options: OpenOptions, signal: AbortSignal): Promise<JobRepository> {
   const secret: Secret = { kind: 'machine', secret: Buffer.alloc(32) };
   const repository = await createRepository(
     createMemoryDestination(() => options.clock.now()),
@@ -197,7 +211,7 @@ async function pretend(directory: string, options: OpenOptions, signal: AbortSig
     },
     signal,
   );
-  return { repository, created: false, pretended: true, directory, packBytes: () => undefined };
+  return { repository, created: false, pretended: true, ...where, packBytes: () => undefined };
 }
 
 /** Adds up the packs whenever a job lists them all, so that nobody has to list them for their sizes alone. */

@@ -1,11 +1,17 @@
 /** Messages between the daemon and an engine process. Plain data: they cross a process boundary. */
+import type { DestinationAccess } from '../destination/access.ts';
+import type { Person } from '../destination/open.ts';
 import type { JobError, JobPhase, JobProblem, JobProgress, JobResult, JobSpec } from '../jobs/job.ts';
 
 /** Everything an engine process needs to reach a repository. Secrets are in memory and on the IPC channel only. */
 export interface EngineDestination {
   readonly name: string;
-  /** `file:///dir` or an absolute path; other kinds later. */
+  /** An absolute path or a URL. */
   readonly url: string;
+  /** What a remote place is reached with. */
+  readonly access?: DestinationAccess | undefined;
+  /** Where to look for what `access` does not say. */
+  readonly person?: Person | undefined;
   readonly secret:
     | { readonly kind: 'passphrase'; readonly text: string }
     /** Base64 of 32 bytes. */
@@ -45,7 +51,11 @@ export interface EngineJob {
     readonly oneFileSystem: boolean;
   };
   readonly retention: RetentionRules | null;
+  /** A person said that the source is meant to be empty: it is backed up as it is. */
+  readonly emptyExpected: boolean;
   readonly workers: number | null;
+  /** Directories that a restore may write to; none for all. */
+  readonly allowedRoots?: readonly string[];
 }
 
 export interface RetentionRules {
@@ -57,8 +67,8 @@ export interface RetentionRules {
   readonly keep_yearly: number | null;
   /** As `30d`, `1y6m`. */
   readonly keep_within: string | null;
-  /** Snapshots from before this time are not forgotten: an alarm waits for an answer. Null without one. */
-  readonly frozen_before: number | null;
+  /** Alarms wait for an answer: snapshots of these sources from before these times (ms) are not forgotten. */
+  readonly frozen: readonly { readonly source: string; readonly before: number }[];
 }
 
 export type ToEngine =
@@ -80,8 +90,31 @@ export interface EngineOutcome {
   readonly progress: JobProgress;
   /** Stored bytes of the repository after the job, when it is known. */
   readonly storedBytes: number | null;
+  /** Of a backup; null for anything else, and when there was no earlier snapshot of the source. */
+  readonly compared: SourceComparison | null;
   /** Facts of a check, prune or drill, for the log. */
   readonly facts: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** What a backup found, compared with the newest earlier snapshot of the source. */
+export interface SourceComparison {
+  /** Regular files in that snapshot. */
+  readonly filesBefore: number;
+  readonly filesNew: number;
+  readonly filesChanged: number;
+  /** Content that the repository did not have yet, and what it was compressed to. */
+  readonly bytesNew: number;
+  readonly bytesStored: number;
+  /** Files by extension, of extensions that no file had before; looked at only when much is new. */
+  readonly newExtensions: Readonly<Record<string, number>>;
+}
+
+/** What a restore drill found of one snapshot. */
+export interface SnapshotTrial {
+  readonly snapshotId: string;
+  /** Restored, or only read, and compared. */
+  readonly files: number;
+  readonly failed: number;
 }
 
 export type FromEngine =
@@ -97,6 +130,8 @@ export type FromEngine =
     }
   | { readonly kind: 'problem'; readonly problem: JobProblem }
   | { readonly kind: 'note'; readonly text: string }
+  /** A drill is through with one snapshot. */
+  | { readonly kind: 'tried'; readonly trial: SnapshotTrial }
   | { readonly kind: 'completed'; readonly outcome: EngineOutcome }
   | { readonly kind: 'failed'; readonly error: JobError }
   | { readonly kind: 'canceled' };

@@ -1,11 +1,12 @@
 /** Retention and prune as a job. */
-import { textOfBytes } from '../base/byte-path.ts';
+import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { removeStaleTemporaries } from '../destination/local.ts';
 import type { PruneSpec } from '../jobs/job.ts';
 import type { PackFate } from '../repository/prune-plan.ts';
 import { prune, type PruneResult } from '../repository/prune.ts';
 import { planRetention, type KeepCount, type RetentionPolicy } from '../repository/retention.ts';
-import { forgetSnapshots, listSnapshots } from '../repository/snapshots.ts';
+import { forgetSnapshots, listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import { whereItLies } from './empty-source.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome, RetentionRules } from './protocol.ts';
 import type { Moment } from './report.ts';
@@ -31,7 +32,7 @@ export async function runPrune(
         removed = { packs: removed.packs + packs, bytes: removed.bytes + bytes };
       },
     },
-    { removeLeftovers: async (signal) => await removeStaleTemporaries(place.directory, signal) },
+    place.directory === undefined ? {} : leftoversIn(place.directory),
     signal,
   );
   const { plan } = result;
@@ -46,7 +47,7 @@ export async function runPrune(
   });
 }
 
-/** Forgets what no rule keeps, but nothing from before an alarm that waits for an answer. */
+/** Forgets what no rule keeps, but nothing of a source from before an alarm about it that waits for an answer. */
 async function forget(
   { place: { repository }, report }: JobParts,
   rules: RetentionRules,
@@ -69,9 +70,8 @@ async function forget(
     partial: record.status === 'partial',
   }));
   const plan = planRetention(inputs, policy, repository.clock.now());
-  const times = new Map(inputs.map(({ id, timeMs }) => [id, timeMs]));
-  const frozenBefore = rules.frozen_before ?? Number.NEGATIVE_INFINITY;
-  const remove = plan.remove.filter((id) => (times.get(id) ?? 0) >= frozenBefore);
+  const frozenIds = frozenSnapshots(live, rules.frozen);
+  const remove = plan.remove.filter((id) => !frozenIds.has(id));
   const frozen = plan.remove.length - remove.length;
   if (frozen > 0)
     report.note(`${frozen} snapshots from before an alarm are not forgotten until it has been answered.`);
@@ -85,6 +85,27 @@ async function forget(
     snapshots_kept: live.length - remove.length,
     snapshots_frozen: frozen,
   };
+}
+
+/** Those with anything in them of a source that an alarm is about, from before the alarm. */
+function frozenSnapshots(live: readonly Snapshot[], frozen: RetentionRules['frozen']): ReadonlySet<string> {
+  const freezes = frozen.map(({ source, before }) => ({
+    before,
+    paths: new Set([source, whereItLies(source)].map(bytesOfText)),
+  }));
+  const isFrozen = ({ record }: Snapshot): boolean =>
+    freezes.some(
+      ({ before, paths }) =>
+        record.startedMs < before &&
+        record.paths.some((path) =>
+          [...paths].some((source) => isWithin(path, source) || isWithin(source, path)),
+        ),
+    );
+  return new Set(live.filter(isFrozen).map(({ id }) => id));
+}
+
+function isWithin(path: ByteString, above: ByteString): boolean {
+  return path === above || above === '/' || path.startsWith(`${above}/`);
 }
 
 /** Undefined when no rule is stated. */
@@ -133,4 +154,11 @@ function factsOf(result: PruneResult): Record<string, number> {
 
 function bytesOf(packs: readonly PackFate[]): number {
   return packs.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** What dead writers left in a directory; other stores leave nothing half-made. */
+function leftoversIn(directory: string): {
+  readonly removeLeftovers: (signal: AbortSignal) => Promise<unknown>;
+} {
+  return { removeLeftovers: async (signal) => await removeStaleTemporaries(directory, signal) };
 }

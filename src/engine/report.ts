@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { createEstimate } from '../base/progress-estimate.ts';
 import { NO_PROGRESS, type JobPhase, type JobProblem, type JobProgress } from '../jobs/job.ts';
-import type { FromEngine } from './protocol.ts';
+import type { FromEngine, SnapshotTrial } from './protocol.ts';
 
 /** Between two messages about progress, in milliseconds. */
 export const PROGRESS_EVERY_MS = 500;
@@ -81,6 +81,10 @@ export class Report {
   note(text: string): void {
     this.#notes += 1;
     if (this.#notes <= MOST_SENT) this.#send({ kind: 'note', text });
+  }
+
+  tried(trial: SnapshotTrial): void {
+    this.#send({ kind: 'tried', trial });
   }
 
   /** From now on these are the counters. */

@@ -45,7 +45,10 @@ export async function runRestore(
     repository,
     index,
     snapshot: sparing(snapshot, spared),
-    target: spec.target === null ? { kind: 'in-place' } : { kind: 'directory', path: spec.target },
+    target:
+      spec.target === null
+        ? { kind: 'in-place' }
+        : { kind: 'directory', path: spec.target, within: parts.job.allowedRoots },
     paths: spec.paths.map(pathOfSpec),
     include: [],
     exclude: spared.map(patternFor),

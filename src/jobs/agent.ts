@@ -46,6 +46,18 @@ export interface SnapshotSummary {
   readonly size_bytes: number;
   /** Of the job that made it, when this agent did. */
   readonly backup_id: string | null;
+  /** Left out while no restore drill has tried it. */
+  readonly last_drill?: SnapshotDrill;
+}
+
+/** What the latest restore drill found of a snapshot. */
+export interface SnapshotDrill {
+  readonly job_id: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Files that were restored and compared. */
+  readonly files: number;
+  readonly files_failed: number;
 }
 
 export interface FileItem {

@@ -1,8 +1,8 @@
 /** One attempt at a job: hook before, engine, and what the engine reports while it works; then the hook after. */
 import type { Clock } from '../base/clock.ts';
-import { HoldfastError, isAbort } from '../base/errors.ts';
+import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
 import type { HookSettings } from '../config/settings.ts';
-import type { EngineJob, EngineOutcome, FromEngine } from '../engine/protocol.ts';
+import type { EngineJob, EngineOutcome, FromEngine, SnapshotTrial } from '../engine/protocol.ts';
 import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
@@ -38,6 +38,10 @@ export interface AttemptSetup {
   readonly hooks: HookSettings | null;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly prepare: (job: Job, signal: AbortSignal) => Promise<EngineJob>;
+  /** A drill is through with one snapshot. */
+  readonly tried: (jobId: string, trial: SnapshotTrial) => void;
+  /** What could not be written down while the job goes on; told once. */
+  readonly trouble: (error: unknown) => void;
 }
 
 export class Attempt {
@@ -60,6 +64,7 @@ export class Attempt {
   #warnings = 0;
   #writtenMs = Number.NEGATIVE_INFINITY;
   #waitsToWrite = false;
+  #hasTrouble = false;
   #uploadLimit: number | null | undefined;
 
   constructor(setup: AttemptSetup) {
@@ -170,19 +175,22 @@ export class Attempt {
       case 'ready':
         return;
       case 'phase':
-        book.show(this.#id, (record) => inPhase(record, message.phase));
+        this.#show(() => book.show(this.#id, (record) => inPhase(record, message.phase)));
         return;
       case 'progress':
         this.#latest = message;
         this.#writeInTime();
         return;
       case 'problem':
-        book.addProblem(this.#id, message.problem);
+        this.#show(() => book.addProblem(this.#id, message.problem));
         this.#warnings += 1;
         this.#log('warn', `${message.problem.path}: ${message.problem.message}`);
         return;
       case 'note':
         this.#log('info', message.text);
+        return;
+      case 'tried':
+        this.#show(() => this.#setup.tried(this.#id, message.trial));
         return;
       case 'completed':
       case 'failed':
@@ -212,10 +220,23 @@ export class Attempt {
     this.#latest = undefined;
     this.#warnings = 0;
     this.#writtenMs = this.#setup.clock.monotonic();
-    this.#setup.book.show(this.#id, (record) => {
-      const counted = warned(record, warnings);
-      return latest === undefined ? counted : progressed(counted, { ...latest, ranMs: this.ranMs });
-    });
+    this.#show(() =>
+      this.#setup.book.show(this.#id, (record) => {
+        const counted = warned(record, warnings);
+        return latest === undefined ? counted : progressed(counted, { ...latest, ranMs: this.ranMs });
+      }),
+    );
+  }
+
+  /** Writes what only shows how the job goes: that the disk of the state is full is no reason to stop the job. */
+  #show(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (error instanceof BugError) throw error;
+      if (!this.#hasTrouble) this.#setup.trouble(error);
+      this.#hasTrouble = true;
+    }
   }
 
   /** What fails while a message is taken in ends this attempt, not the process. */
@@ -243,7 +264,7 @@ export class Attempt {
   }
 
   #log(level: 'info' | 'warn', text: string): void {
-    this.#setup.book.log(this.#id, level, text);
+    this.#show(() => this.#setup.book.log(this.#id, level, text));
   }
 }
 

@@ -1,5 +1,6 @@
 /** Events as they come, after those that were missed. */
 import type { Clock } from '../base/clock.ts';
+import { redactDeep, redactText } from '../base/redact.ts';
 import type { EventStore, NewEvent } from '../db/events.ts';
 import type { AgentEvent } from './agent.ts';
 
@@ -25,7 +26,12 @@ export interface EventFeed {
   watch(wake: () => void): () => void;
 }
 
-export function createEventFeed(store: EventStore, clock: Clock): EventFeed {
+/** `redact` takes the secrets out of what is said; jobs come without any. */
+export function createEventFeed(
+  store: EventStore,
+  clock: Clock,
+  redact: (text: string) => string = redactText,
+): EventFeed {
   const watchers = new Set<() => void>();
   const watch = (wake: () => void): (() => void) => {
     watchers.add(wake);
@@ -68,7 +74,7 @@ export function createEventFeed(store: EventStore, clock: Clock): EventFeed {
 
   return {
     append(event) {
-      const stored = store.append({ ...event, at: clock.now() });
+      const stored = store.append({ ...event, data: redactDeep(event.data, redact), at: clock.now() });
       wakeAll();
       return stored;
     },

@@ -4,16 +4,18 @@
 import { monotonicFactory } from 'ulid';
 import type { Clock } from '../base/clock.ts';
 import { RequestError } from '../base/errors.ts';
+import { redactDeep, redactText } from '../base/redact.ts';
+import { isFull } from '../db/database.ts';
 import type { JobRecord } from '../db/jobs.ts';
 import type { AgentEvent, LogLine } from './agent.ts';
 import { createEventFeed, type EventFeed } from './event-feed.ts';
-import { assertStep, isTerminal, newJob } from './job-states.ts';
+import { assertStep, canceled, isTerminal, newJob } from './job-states.ts';
 import { ID_PREFIX, type Job, type JobProblem, type JobSpec, type JobTrigger } from './job.ts';
 import type { AgentState } from './open-state.ts';
 
 export interface JobBook {
   readonly feed: EventFeed;
-  /** Makes a queued job. */
+  /** Makes a queued job. @throws {RequestError} INSUFFICIENT_STORAGE */
   add(spec: JobSpec, trigger: JobTrigger): JobRecord;
   /**
    * Applies a step to the job as it is stored now, and gives it as it then is.
@@ -35,8 +37,13 @@ export interface JobBook {
   waitFor(id: string, ms: number, signal: AbortSignal): Promise<Job>;
 }
 
-export function createJobBook({ database, journal }: AgentState, clock: Clock): JobBook {
-  const feed = createEventFeed(database.events, clock);
+/** `redact` takes the secrets out of all that is said about a job before it is stored anywhere. */
+export function createJobBook(
+  { database, journal, takeBack }: AgentState,
+  clock: Clock,
+  redact: (text: string) => string = redactText,
+): JobBook {
+  const feed = createEventFeed(database.events, clock, redact);
   const { jobs, jobLog } = database;
   // Ids of the same millisecond rise too, and they do not come again when the clock is set back.
   const nextUlid = monotonicFactory();
@@ -53,18 +60,24 @@ export function createJobBook({ database, journal }: AgentState, clock: Clock): 
     add(spec, trigger) {
       const nowMs = clock.now();
       const added = newJob(`${ID_PREFIX[spec.type]}${nextUlid(nowMs)}`, spec, trigger, nowMs);
-      database.transaction(() => {
-        jobs.insert(added);
-        feed.store(eventOf('job.created', added.job, false));
-        journal.append({ kind: 'job', record: added });
-      });
+      try {
+        database.transaction(() => {
+          jobs.insert(added);
+          feed.store(eventOf('job.created', added.job, false));
+          journal.append({ kind: 'job', record: added });
+        });
+      } catch (error) {
+        // Whoever asked for it is told that it was refused, so it must not be found in the journal later.
+        takeBack({ kind: 'job', record: canceled(added, nowMs) });
+        throw isFull(error) ? noRoom(error) : error;
+      }
       feed.wake();
       return added;
     },
     change(id, step) {
       const after = database.transaction(() => {
         const before = record(id);
-        const next = step(before);
+        const next = withoutSecrets(step(before), redact);
         assertStep(before.job, next.job);
         jobs.update(next);
         feed.store(eventOf(isTerminal(next.job.status) ? 'job.finished' : 'job.updated', next.job, false));
@@ -77,7 +90,7 @@ export function createJobBook({ database, journal }: AgentState, clock: Clock): 
     show(id, step) {
       const after = database.relaxed(() => {
         const before = record(id);
-        const next = step(before);
+        const next = withoutSecrets(step(before), redact);
         assertStep(before.job, next.job);
         jobs.updateProgress(next);
         feed.store(eventOf('job.updated', next.job, true));
@@ -87,13 +100,13 @@ export function createJobBook({ database, journal }: AgentState, clock: Clock): 
       return after;
     },
     addProblem(id, problem) {
-      jobs.addProblem(id, problem);
+      jobs.addProblem(id, { ...problem, message: redact(problem.message) });
     },
     clearProblems(id) {
       jobs.clearProblems(id);
     },
     log(id, level, text) {
-      jobLog.append(id, { at: clock.now(), level, text });
+      jobLog.append(id, { at: clock.now(), level, text: redact(text) });
     },
     record,
     queued: () => jobs.records('queued'),
@@ -109,6 +122,26 @@ export function createJobBook({ database, journal }: AgentState, clock: Clock): 
       }
     },
   };
+}
+
+/** Paths and specifications stay as they are: they have to be right, and are checked for secrets when they come in. */
+function withoutSecrets(record: JobRecord, redact: (text: string) => string): JobRecord {
+  const { error } = record.job;
+  if (error === null) return record;
+  const shown = {
+    code: error.code,
+    message: redact(error.message),
+    details: redactDeep(error.details, redact),
+  };
+  return { ...record, job: { ...record.job, error: shown } };
+}
+
+function noRoom(cause: unknown): RequestError {
+  return new RequestError('INSUFFICIENT_STORAGE', 'The job cannot be noted: the disk of the agent is full', {
+    hint: 'Make room on the disk that the state directory is on, then ask again.',
+    retry: 'later',
+    cause,
+  });
 }
 
 /** Resolves at the next event, or after `ms`. */

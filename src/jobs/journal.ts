@@ -31,6 +31,8 @@ const GROWTH = 3;
 export interface Journal {
   /** The last of each name, in the order of their first coming, as found when it was opened. */
   readonly found: readonly DurableRecord[];
+  /** There was one when it was opened, readable or not. */
+  readonly wasThere: boolean;
   /** Lines that could not be read then: at most the last one of each file, unless something is wrong. */
   readonly damagedLines: number;
   /** On the disk when it returns. @throws {StateError} WRITE_ERROR */
@@ -94,6 +96,7 @@ export function openJournal(directory: string, { smallBytes = SMALL_BYTES }: Jou
 
   return {
     found: read.found,
+    wasThere: files.length > 0,
     damagedLines: read.damagedLines,
     append(record) {
       guarded(directory, () => write(sealLine(key, number, record)));

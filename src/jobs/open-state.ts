@@ -1,9 +1,12 @@
 /** The state database together with its journal: whichever of them knows more brings the other up to date. */
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
+import { StateError } from '../base/errors.ts';
 import { durableName, type DurableRecord } from '../db/durable.ts';
-import type { JobRecord } from '../db/jobs.ts';
+import type { JobBookkeeping, JobRecord } from '../db/jobs.ts';
 import { openStateDatabase, type StateDatabase } from '../db/state-database.ts';
+import type { Job } from './job.ts';
 import { openJournal, type Journal, type JournalOptions } from './journal.ts';
 import { isTerminal } from './job-states.ts';
 
@@ -12,6 +15,12 @@ export interface AgentState {
   readonly journal: Journal;
   /** What was found wrong when it was opened, as sentences; empty when all was well. */
   readonly findings: readonly string[];
+  /** The database was lost. What the journal did not have either may still be learned from the destinations. */
+  readonly lost: boolean;
+  /** Corrects the journal, which may say what the database could not take: now, or as soon as there is room. */
+  readonly takeBack: (correction: DurableRecord) => void;
+  /** To be called when much was put into the database that the journal has not been told of. */
+  rewriteJournal(): void;
   /** Shortens what has grown: to be called now and then. */
   tidy(): void;
   close(): void;
@@ -33,18 +42,46 @@ export function openAgentState(
     const restored = bringBack(database, journal.found);
     if (database.fresh && journal.found.length > 0) database.events.startAbove(clock.now());
     writeMissing(database, journal);
-    database.onDurable((record) => journal.append(record));
+    const corrections: DurableRecord[] = [];
+    const correct = (): void => {
+      for (let next = corrections[0]; next !== undefined; next = corrections[0]) {
+        journal.append(next);
+        corrections.shift();
+      }
+    };
+    // What the database could not take must not stand in the journal for longer than the disk is full.
+    const append = (record: DurableRecord): void => {
+      correct();
+      journal.append(record);
+    };
+    const correctIfPossible = (): void => {
+      try {
+        correct();
+      } catch (error) {
+        // With the next line, the next tidying or the end.
+        if (!(error instanceof StateError)) throw error;
+      }
+    };
+    database.onDurable(append);
     const tidy = (): void => {
+      correctIfPossible();
       database.prune();
       journal.rotateIfDue(() => everything(database));
     };
     tidy();
     return {
       database,
-      journal,
+      journal: { ...journal, append },
       findings: findingsOf(database, journal, restored),
+      lost: database.setAside !== null || (database.fresh && journal.wasThere),
+      takeBack(correction) {
+        corrections.push(correction);
+        correctIfPossible();
+      },
+      rewriteJournal: () => journal.rotate(() => everything(database)),
       tidy,
       close() {
+        correctIfPossible();
         journal.close();
         database.close();
       },
@@ -78,9 +115,38 @@ function bringBackJob({ jobs }: StateDatabase, record: JobRecord): boolean {
     jobs.insert(record);
     return true;
   }
-  if (isTerminal(known.job.status) || !isTerminal(record.job.status)) return false;
+  if (!isTruer(record, known)) return false;
   jobs.update(record);
   return true;
+}
+
+/**
+ * Whether what the journal says of a job is to be believed: the database may have lost the end of its log, or been
+ * changed by somebody else, while the lines of a journal are sealed.
+ */
+function isTruer(
+  { job: written, bookkeeping }: JobRecord,
+  { job: known, bookkeeping: kept }: JobRecord,
+): boolean {
+  if (isTerminal(written.status)) return !isDeepStrictEqual(written, known);
+  // The line that said so was lost.
+  if (isTerminal(known.status)) return false;
+  const ahead = stepsOf(written, bookkeeping) - stepsOf(known, kept);
+  return (
+    ahead > 0 || (ahead === 0 && !isDeepStrictEqual(lastingOf(written, bookkeeping), lastingOf(known, kept)))
+  );
+}
+
+/** Rises with every end of an attempt. */
+function stepsOf({ attempt }: Job, { deaths, retries, cancelRequested }: JobBookkeeping): number {
+  return attempt + deaths + retries + Number(cancelRequested);
+}
+
+/** What changes with a line in the journal alone; the names of all the rest. */
+function lastingOf(job: Job, bookkeeping: JobBookkeeping): unknown {
+  const { id, type, status, spec, trigger, attempt, created_at, started_at, progress } = job;
+  const names = [job, progress, bookkeeping].map((record) => Object.keys(record).sort());
+  return { id, type, status, spec, trigger, attempt, created_at, started_at, names };
 }
 
 /** A journal that was removed, or damaged, gets from the database what it lacks. */

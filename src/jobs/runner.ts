@@ -1,10 +1,10 @@
 /** Runs queued jobs in engine processes, and brings each to an end whatever happens to the process. */
 import type { Clock } from '../base/clock.ts';
-import { RequestError } from '../base/errors.ts';
+import { BugError, RequestError } from '../base/errors.ts';
 import type { HookSettings } from '../config/settings.ts';
 import { NO_BOOKKEEPING, type JobRecord } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
-import type { EngineJob, EngineOutcome } from '../engine/protocol.ts';
+import type { EngineJob, EngineOutcome, SnapshotTrial } from '../engine/protocol.ts';
 import { Attempt, type AttemptEnd } from './attempt.ts';
 import type { EngineLauncher } from './engine-launcher.ts';
 import type { JobBook } from './job-book.ts';
@@ -26,6 +26,8 @@ import { isOver, readPause, writePause, type Pause } from './pause.ts';
 import { isTaken, startable, submitJob, type PlacesOf } from './queue.ts';
 import { deathDelay, passingReason, retryDelay } from './retry-delay.ts';
 
+/** Milliseconds after which the end of a job that could not be written is written again. */
+const WRITE_AGAIN_MS = 2_000;
 /** Milliseconds after which conditions and limits are looked at again while something waits or runs. */
 const LOOK_AGAIN_MS = 30_000;
 
@@ -45,8 +47,12 @@ export interface RunnerSetup {
   readonly uploadLimit: () => number | null;
   /** An engine has completed a job: what it found out, told before `ended`. A throw is reported to `trouble`. */
   readonly completed: (job: Job, outcome: EngineOutcome) => void;
-  /** A job is over. A throw is reported to `trouble`. */
-  readonly ended: (job: Job) => void;
+  /** An attempt at a job begins. A throw is reported to `trouble`. */
+  readonly began: (job: Job) => void;
+  /** A drill is through with one snapshot. A throw is reported to `trouble`. */
+  readonly tried: (jobId: string, trial: SnapshotTrial) => void;
+  /** A job is over; with what its engine found out when it completed. A throw is reported to `trouble`. */
+  readonly ended: (job: Job, outcome: EngineOutcome | null) => void;
   /** Something failed that no job can be blamed for, as the state database; to be logged. */
   readonly trouble: (error: unknown) => void;
 }
@@ -60,6 +66,7 @@ export class Runner {
   #looking: Promise<void> | undefined;
   #lookAgain = false;
   #timer = new AbortController();
+  readonly #closing = new AbortController();
 
   constructor(setup: RunnerSetup) {
     this.#setup = setup;
@@ -126,6 +133,7 @@ export class Runner {
   async close(): Promise<void> {
     this.#state = 'closed';
     this.#timer.abort();
+    this.#closing.abort();
     await this.#looking;
     await this.#stopAll();
   }
@@ -192,8 +200,9 @@ export class Runner {
   }
 
   #start(id: string): void {
-    const { book, clock, placesOf, hooksOf } = this.#setup;
+    const { book, clock, placesOf, hooksOf, began } = this.#setup;
     const { job } = book.change(id, (record) => started(record, clock.now()));
+    this.#tell(() => began(job));
     const places = placesOf(job.spec);
     const attempt = new Attempt({ ...this.#setup, job, places, hooks: hooksOf(job) });
     this.#attempts.set(id, attempt);
@@ -203,16 +212,31 @@ export class Runner {
   async #run(job: Job, attempt: Attempt): Promise<void> {
     const { book, trouble } = this.#setup;
     try {
-      book.clearProblems(job.id);
-      book.log(job.id, 'info', job.attempt === 1 ? 'Started.' : `Started, attempt ${job.attempt}.`);
+      this.#tell(() => {
+        book.clearProblems(job.id);
+        book.log(job.id, 'info', job.attempt === 1 ? 'Started.' : `Started, attempt ${job.attempt}.`);
+      });
       const end = await attempt.run();
-      await attempt.finish(this.#end(job.id, end, attempt.ranMs));
+      await attempt.finish(await this.#endWhenPossible(job.id, end, attempt.ranMs));
     } catch (error) {
       trouble(error);
     } finally {
       this.#attempts.delete(job.id);
       this.#runs.delete(job.id);
       this.look();
+    }
+  }
+
+  /** As `#end`, again and again while the disk of the state is full: what an engine has done is not done once more. */
+  async #endWhenPossible(id: string, end: AttemptEnd, ranMs: number): Promise<Job> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return this.#end(id, end, ranMs);
+      } catch (error) {
+        if (error instanceof BugError || !this.#isOpen()) throw error;
+        if (tries === 1) this.#setup.trouble(error);
+      }
+      await this.#setup.clock.sleep(WRITE_AGAIN_MS, this.#closing.signal);
     }
   }
 
@@ -223,19 +247,28 @@ export class Runner {
     const { job } = book.change(id, (record) =>
       afterEnd(ranMs > 0 ? ran(record, ranMs) : record, end, nowMs),
     );
-    book.log(id, end.kind === 'failed' || end.kind === 'died' ? 'error' : 'info', endText(end, job));
-    if (end.kind === 'completed') {
-      for (const [name, value] of Object.entries(end.outcome.facts))
-        book.log(id, 'info', `${name}: ${value}`);
-    }
+    this.#tell(() => {
+      book.log(id, end.kind === 'failed' || end.kind === 'died' ? 'error' : 'info', endText(end, job));
+      if (end.kind === 'completed') {
+        for (const [name, value] of Object.entries(end.outcome.facts))
+          book.log(id, 'info', `${name}: ${value}`);
+      }
+    });
     if (isTerminal(job.status)) this.#tellEnded(job, end);
     return job;
   }
 
   #tellEnded(job: Job, end: AttemptEnd): void {
+    const outcome = end.kind === 'completed' ? end.outcome : null;
+    this.#tell(() => {
+      if (outcome !== null) this.#setup.completed(job, outcome);
+      this.#setup.ended(job, outcome);
+    });
+  }
+
+  #tell(about: () => void): void {
     try {
-      if (end.kind === 'completed') this.#setup.completed(job, end.outcome);
-      this.#setup.ended(job);
+      about();
     } catch (error) {
       this.#setup.trouble(error);
     }

@@ -1,6 +1,6 @@
 /** Notices by e-mail. */
 import { isIPv4 } from 'node:net';
-import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { SendMailOptions } from 'nodemailer';
 import { errnoOf } from '../base/errors.ts';
 import { endOf } from './cut-text.ts';
 import { isTimeout, withDeadline } from './deadline.ts';
@@ -42,6 +42,8 @@ export function emailSender(account: MailAccount, timeoutMs = TIMEOUT_MS): Sende
 /** A connection for each message: there are few, and none stays open between them. */
 async function deliver(account: MailAccount, message: SendMailOptions, signal: AbortSignal): Promise<void> {
   const { host, port, user, password } = account;
+  // Large, and seldom needed.
+  const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     host,
     port,

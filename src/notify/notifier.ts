@@ -1,5 +1,6 @@
 /** Hands notices to all senders. Nothing that goes wrong here reaches the one who has something to say. */
 import type { Clock } from '../base/clock.ts';
+import { redactText } from '../base/redact.ts';
 import { createAttention } from './attention.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './delivery.ts';
 import { Lane, wordsOf, type NoticeLog, type SenderStatus } from './lane.ts';
@@ -16,6 +17,8 @@ export interface NotifierOptions {
   readonly host: string;
   readonly policy?: RetryPolicy;
   readonly flushMs?: number;
+  /** Takes the secrets out of what is said. */
+  readonly redact?: (text: string) => string;
 }
 
 export type TestResult = { readonly ok: true } | { readonly ok: false; readonly message: string };
@@ -36,9 +39,11 @@ export class Notifier {
   /** Returns at once and never throws. */
   notify(notice: Notice): void {
     if (this.#closed) return;
+    const { redact = redactText } = this.#options;
+    const shown = { ...notice, text: redact(notice.text), log: notice.log.map(redact) };
     const forPeople = this.#attention.admits(notice);
     for (const lane of this.#lanes) {
-      if (lane.sender.everything || forPeople) lane.push(notice);
+      if (lane.sender.everything || forPeople) lane.push(shown);
     }
   }
 

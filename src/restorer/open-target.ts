@@ -1,6 +1,6 @@
-import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { asByteString, bytesOfText, type ByteString } from '../base/byte-path.ts';
+import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import { native } from '../system/native.ts';
 import { DescriptorDirectory } from './descriptor-directory.ts';
@@ -34,7 +34,7 @@ export function openTarget(target: RestoreTarget, dryRun: boolean): OpenTarget {
     }
     return opened('/');
   }
-  const wanted = target.path;
+  const { path: wanted, within = [] } = target;
   if (!path.isAbsolute(wanted)) {
     throw invalid(
       'not_absolute',
@@ -43,20 +43,54 @@ export function openTarget(target: RestoreTarget, dryRun: boolean): OpenTarget {
     );
   }
   try {
+    requireWithin(realOf(wanted), within, wanted);
     if (!dryRun) mkdirSync(wanted, { recursive: true, mode: 0o700 });
     if (!statSync(wanted).isDirectory())
       throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
     const resolved = realpathSync(wanted);
     const open = opened(resolved);
+    // Of the directory that is open: its name may have led elsewhere when it was asked about before.
+    requireWithin(placeOf(open), within, wanted);
     if (dryRun) accessSync(resolved, constants.W_OK | constants.X_OK);
     else probe(open.root);
     return open;
   } catch (error) {
     const code = errnoOf(error);
     if (dryRun && code === 'ENOENT') return absent(wanted);
-    if (code === undefined) throw error;
+    if (code === undefined || error instanceof RequestError) throw error;
     throw unusable(wanted, code, error);
   }
+}
+
+function requireWithin(place: string, allowed: readonly string[], wanted: string): void {
+  if (allowed.length === 0 || allowed.some((root) => isInside(realOf(root), place))) return;
+  throw invalid(
+    'not_allowed',
+    `The settings do not allow restoring to ${wanted}, which is ${place}`,
+    'Choose a directory below one of restore.allowedRoots, or add it there.',
+  );
+}
+
+function placeOf({ handover, path: resolved }: OpenTarget): string {
+  if ('fd' in handover && process.platform === 'linux') return readlinkSync(`/proc/self/fd/${handover.fd}`);
+  return textOfBytes(resolved);
+}
+
+/** With links resolved as far as the path exists. */
+function realOf(wanted: string): string {
+  try {
+    return realpathSync(wanted);
+  } catch (error) {
+    const above = path.dirname(wanted);
+    if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '') || above === wanted)
+      return path.resolve(wanted);
+    return path.join(realOf(above), path.basename(wanted));
+  }
+}
+
+function isInside(directory: string, place: string): boolean {
+  const way = path.relative(directory, place);
+  return way === '' || (way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way));
 }
 
 function opened(resolved: string): OpenTarget & { readonly root: TargetDirectory } {

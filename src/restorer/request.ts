@@ -12,8 +12,15 @@ import type { Snapshot } from '../repository/snapshots.ts';
 export type OverwriteMode = 'never' | 'if_changed' | 'if_newer' | 'always';
 
 export type RestoreTarget =
-  /** An absolute path; created when absent. Entries keep their full path below it. */
-  | { readonly kind: 'directory'; readonly path: string }
+  /**
+   * An absolute path; created when absent. Entries keep their full path below it. `within`: it must lie in one of these
+   * directories once links are resolved; none for anywhere.
+   */
+  | {
+      readonly kind: 'directory';
+      readonly path: string;
+      readonly within?: readonly string[] | undefined;
+    }
   /** Where the entries were when they were backed up. */
   | { readonly kind: 'in-place' };
 

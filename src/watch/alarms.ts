@@ -1,7 +1,7 @@
 /**
  * Whether what happened to a source looks like damage: it is suddenly empty, most of it is gone, or most of it was
- * rewritten with what looks encrypted. While an alarm is not acknowledged, no older snapshot is forgotten. Pure: the
- * caller keeps alarms and history.
+ * rewritten with what looks encrypted. While an alarm is not acknowledged, no older snapshot of the source is forgotten.
+ * Pure: the caller keeps alarms and history.
  */
 import { createHash } from 'node:crypto';
 
@@ -37,14 +37,31 @@ export interface RunFacts {
   readonly newExtensions?: Readonly<Record<string, number>>;
 }
 
-/** What was usual for a source: one entry for each run, the newest last. */
+/** Runs of about an hour taken together: what is spread over many small backups is seen as one. */
+type RunWindow = Pick<
+  RunFacts,
+  'at' | 'filesNew' | 'filesChanged' | 'bytesNew' | 'bytesStored' | 'newExtensions'
+> & { readonly filesBefore: number; readonly files: number };
+
+/** What was usual for a source: one entry for each window, the newest last; and the window that is not over yet. */
 export interface SourceHistory {
   readonly runs: readonly { readonly rewrittenShare: number; readonly touched: number }[];
+  readonly window: RunWindow | null;
 }
 
-export const NO_HISTORY: SourceHistory = { runs: [] };
+export const NO_HISTORY: SourceHistory = { runs: [], window: null };
+
+/** Snapshots of this source from before this time must stay. */
+export interface Freeze {
+  /** Path, as the settings name it. */
+  readonly source: string;
+  /** Milliseconds since 1970. */
+  readonly before: number;
+}
 
 const RUNS_KEPT = 30;
+/** Milliseconds from the first run of a window on. */
+const WINDOW_MS = 3_600_000;
 /** Fewer files may come and go as they like. */
 const LEAST_FILES = 100;
 const SHRUNK_SHARE = 0.5;
@@ -61,49 +78,91 @@ const BURST_FILES = 10_000;
 const BURST_SHARE = 0.5;
 
 /**
- * A source that is empty where there were files before: the backup is refused with `SOURCE_SUSPICIOUSLY_EMPTY`, since
- * in most cases a disk is not mounted. Null when there is nothing to refuse.
+ * For a source that is empty, or not there at all, where there were files before: the engine has refused to back it up,
+ * since in most cases a disk is not mounted. Null while an alarm says so already.
  */
-export function judgeEmpty(
-  facts: Pick<RunFacts, 'source' | 'at' | 'filesBefore' | 'files'>,
+export function emptyAlarm(
+  facts: Pick<RunFacts, 'source' | 'at'> & { readonly filesBefore: number; readonly isThere: boolean },
   open: readonly Alarm[],
-): { readonly refuse: boolean; readonly alarm: Alarm | null } {
-  const { filesBefore, files, source } = facts;
-  if (filesBefore === null || filesBefore === 0 || files > 0) return { refuse: false, alarm: null };
+): Alarm | null {
+  const { filesBefore, isThere, source } = facts;
   const alarm = makeAlarm(facts, 'empty', { files_before: filesBefore }, [
-    `${source} is empty, and had ${counted(filesBefore)} at its last backup.`,
-    'No backup was made. If it is a disk or a share, mount it; if it is meant to be empty, acknowledge this alarm.',
+    `${source} ${isThere ? 'is empty' : 'is not there any more'}, and had ${counted(filesBefore)} at its last backup.`,
+    'No backup was made, and older snapshots are kept. If it is a disk or a share, mount it; if it is meant to be ' +
+      'empty, acknowledge this alarm.',
   ]);
-  return { refuse: true, alarm: unlessOpen(alarm, open) };
+  return unlessOpen(alarm, open);
 }
 
 /** Alarms for a backup that was made; those of a kind that is open for the source already are not raised again. */
-export function judgeRun(facts: RunFacts, history: SourceHistory, open: readonly Alarm[]): readonly Alarm[] {
+export function judgeRun(run: RunFacts, history: SourceHistory, open: readonly Alarm[]): readonly Alarm[] {
+  const { runs, window } = withoutOldWindow(history, run.at);
+  const facts = window === null ? run : { ...run, ...joined(window, run) };
   const { filesBefore } = facts;
   if (filesBefore === null || filesBefore < LEAST_FILES) return [];
   const found = [
     shrunk(facts, filesBefore),
-    rewritten(facts, filesBefore, history) ?? burst(facts, filesBefore, history),
+    rewritten(facts, filesBefore, runs) ?? burst(facts, filesBefore, runs),
   ];
   return found
     .flatMap((alarm) => (alarm === null ? [] : [unlessOpen(alarm, open)]))
     .filter((one) => one !== null);
 }
 
-/** The history with a run more. Runs that raised an alarm are not usual and do not belong in it. */
-export function withRun(history: SourceHistory, facts: RunFacts): SourceHistory {
-  if (facts.filesBefore === null || facts.filesBefore === 0) return history;
-  const run = {
-    rewrittenShare: rewrittenFiles(facts, facts.filesBefore) / facts.filesBefore,
-    touched: touchedFiles(facts, facts.filesBefore),
+/** The history with a run more. */
+export function withRun(history: SourceHistory, run: RunFacts): SourceHistory {
+  const { filesBefore } = run;
+  const { runs, window } = withoutOldWindow(history, run.at);
+  if (window !== null) return { runs, window: { ...joined(window, run), at: window.at } };
+  if (filesBefore === null || filesBefore === 0) return { runs, window };
+  const { at, files, filesNew, filesChanged, bytesNew, bytesStored, newExtensions = {} } = run;
+  return {
+    runs,
+    window: { at, filesBefore, files, filesNew, filesChanged, bytesNew, bytesStored, newExtensions },
   };
-  return { runs: [...history.runs, run].slice(-RUNS_KEPT) };
 }
 
-/** Snapshots from before this time must stay; null when no alarm waits to be acknowledged. */
-export function frozenBefore(open: readonly Alarm[]): number | null {
-  return open.length === 0 ? null : Math.max(...open.map(({ at }) => at));
+/** The history after an alarm: what led to it is not usual, and is not counted once more. */
+export function afterAlarm({ runs }: SourceHistory): SourceHistory {
+  return { runs, window: null };
 }
+
+/** What must stay: for each source, everything from before the newest alarm that waits to be acknowledged. */
+export function freezesOf(open: readonly Alarm[]): readonly Freeze[] {
+  const newest = new Map<string, number>();
+  for (const { source, at } of open) newest.set(source, Math.max(at, newest.get(source) ?? at));
+  return [...newest].map(([source, before]) => ({ source, before }));
+}
+
+/** A window that is over becomes a part of what is usual. So does one from the future, which a wrong clock began. */
+function withoutOldWindow(history: SourceHistory, at: number): SourceHistory {
+  const { runs, window } = history;
+  if (window === null || (at >= window.at && at - window.at < WINDOW_MS)) return history;
+  const usual = {
+    rewrittenShare: rewrittenFiles(window, window.filesBefore) / window.filesBefore,
+    touched: touchedFiles(window, window.filesBefore),
+  };
+  return { runs: [...runs, usual].slice(-RUNS_KEPT), window: null };
+}
+
+/** Compared with what there was when the window began. */
+function joined(window: RunWindow, run: RunFacts): RunWindow {
+  const newExtensions = { ...window.newExtensions };
+  for (const [extension, count] of Object.entries(run.newExtensions ?? {}))
+    newExtensions[extension] = (newExtensions[extension] ?? 0) + count;
+  return {
+    at: run.at,
+    filesBefore: window.filesBefore,
+    files: run.files,
+    filesNew: window.filesNew + run.filesNew,
+    filesChanged: window.filesChanged + run.filesChanged,
+    bytesNew: window.bytesNew + run.bytesNew,
+    bytesStored: window.bytesStored + run.bytesStored,
+    newExtensions,
+  };
+}
+
+type UsualRuns = SourceHistory['runs'];
 
 function shrunk(facts: RunFacts, before: number): Alarm | null {
   const { files, source } = facts;
@@ -115,7 +174,7 @@ function shrunk(facts: RunFacts, before: number): Alarm | null {
 }
 
 /** Many files changed, or vanished while as many others came, and their content no longer compresses. */
-function rewritten(facts: RunFacts, before: number, { runs }: SourceHistory): Alarm | null {
+function rewritten(facts: RunFacts, before: number, runs: UsualRuns): Alarm | null {
   const count = rewrittenFiles(facts, before);
   const share = count / before;
   const usual = median(runs.map((run) => run.rewrittenShare));
@@ -141,7 +200,7 @@ function rewritten(facts: RunFacts, before: number, { runs }: SourceHistory): Al
   );
 }
 
-function burst(facts: RunFacts, before: number, { runs }: SourceHistory): Alarm | null {
+function burst(facts: RunFacts, before: number, runs: UsualRuns): Alarm | null {
   const touched = touchedFiles(facts, before);
   const usual = Math.max(0, ...runs.map((run) => run.touched));
   // Without a history nothing is unusual yet.
@@ -153,16 +212,18 @@ function burst(facts: RunFacts, before: number, { runs }: SourceHistory): Alarm 
   ]);
 }
 
-function goneFiles({ files, filesNew }: RunFacts, before: number): number {
+type FileCounts = Pick<RunFacts, 'files' | 'filesNew' | 'filesChanged'>;
+
+function goneFiles({ files, filesNew }: FileCounts, before: number): number {
   return Math.max(0, before - (files - filesNew));
 }
 
 /** Changed in place, or under another name. */
-function rewrittenFiles(facts: RunFacts, before: number): number {
+function rewrittenFiles(facts: FileCounts, before: number): number {
   return facts.filesChanged + Math.min(facts.filesNew, goneFiles(facts, before));
 }
 
-function touchedFiles(facts: RunFacts, before: number): number {
+function touchedFiles(facts: FileCounts, before: number): number {
   return facts.filesChanged + facts.filesNew + goneFiles(facts, before);
 }
 

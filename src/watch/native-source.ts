@@ -111,6 +111,11 @@ export class NativeSource implements ChangeFeed, NativeClient {
   async stop(): Promise<boolean> {
     if (this.#state !== 'lost') this.#state = 'starting';
     this.#starts += 1;
+    // A directory that is just being subscribed would find the queue gone, which is closed next.
+    for (let last: Promise<void> | undefined; last !== this.#covering;) {
+      last = this.#covering;
+      await last;
+    }
     const subscriptions = this.#subscriptions;
     this.#subscriptions = [];
     let clean = true;
@@ -133,7 +138,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     const skip = (path: ByteString): boolean => this.#isLeftOut(path);
     for (let attempt = 1; ; attempt += 1) {
       const scan = await scanDirectories(top, skip, signal);
-      if (scan.marks.size === 0 && top !== root) return;
+      if (start !== this.#starts || (scan.marks.size === 0 && top !== root)) return;
       for (const path of scan.unreadable) this.#blind.add(path);
       try {
         const end = await subscribeNative(

@@ -42,6 +42,8 @@ let pressure: EventPressure | undefined;
 const held = new Set<string>();
 /** Another way to the root of the file system, of which there may be any number in a row. */
 const DETOUR = '/proc/self/root';
+/** Left to itself it looks for a program (watchman), which it would let watch with other gaps than those known here. */
+const OPTIONS: Options = process.platform === 'linux' ? { backend: 'inotify' } : {};
 
 /** Starts one more source. */
 export async function joinNative(client: NativeClient): Promise<void> {
@@ -88,7 +90,7 @@ async function release(): Promise<void> {
   if (!canOpenQueue()) return;
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-watch-'));
   try {
-    const subscription = await subscribe(directory, () => {});
+    const subscription = await subscribe(directory, () => {}, OPTIONS);
     await subscription.unsubscribe();
   } finally {
     await rmdir(directory);
@@ -111,6 +113,7 @@ export async function subscribeNative(
   const spelled = `${detour}${directory}`;
   // Not `ignore`, which takes brackets and stars in a path for a pattern.
   const options: Options & { ignorePaths: readonly string[] } = {
+    ...OPTIONS,
     ignorePaths: leftOut.map((path) => `${detour}${path}`),
   };
   const asGiven = (event: Event): NativeEvent => ({

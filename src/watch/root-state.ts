@@ -1,4 +1,4 @@
-import { opendirSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { asByteString, fsPath, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 
@@ -28,18 +28,4 @@ export function sameRoot(one: RootState, other: RootState): boolean {
   if (one.kind !== other.kind || one.path !== other.path) return false;
   // A file is often replaced by renaming another over it: that is a change of the file, not of the source.
   return one.kind === 'other' || (one.device === other.device && one.inode === other.inode);
-}
-
-/**
- * Whether a source is a directory without a single entry, as the place of a file system that is not mounted is.
- * @throws a system error when it cannot be read
- */
-export function isEmptySource(root: ByteString): boolean {
-  if (lookAtRoot(root).kind !== 'directory') return false;
-  const directory = opendirSync(fsPath(root));
-  try {
-    return directory.readSync() === null;
-  } finally {
-    directory.closeSync();
-  }
 }

@@ -162,7 +162,7 @@ async function measureRounds(directory: string, source: string, rounds: number):
 async function toldOf(watcher: SourceWatcher, files: readonly string[]): Promise<Set<ByteString>> {
   const wanted = new Set(files.map((file) => bytesOfText(dirname(file))));
   const told = new Set<ByteString>();
-  while (!wanted.isSubsetOf(told)) {
+  while (![...wanted].every((directory) => told.has(directory))) {
     await delay(100);
     const changes = watcher.take();
     if (changes.kind !== 'paths') throw new Error(changes.reason);

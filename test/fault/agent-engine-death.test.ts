@@ -121,13 +121,13 @@ describe('the death of the daemon', () => {
     expect(objects('snapshots')).toEqual([]);
   });
 
-  test('ends an engine that has nothing to do', async () => {
+  test.each(['has nothing to do', 'is being loaded'])('ends an engine that %s', async (what) => {
     const child = fork(ENGINE_MAIN, {
       serialization: 'advanced',
       env: engineEnvironment(),
       execArgv: [...SOURCE_FLAGS],
     });
-    await new Promise((resolve) => child.once('message', resolve));
+    if (what === 'has nothing to do') await new Promise((resolve) => child.once('message', resolve));
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
     child.disconnect();
     expect(await exited).toBe(0);

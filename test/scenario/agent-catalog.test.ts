@@ -1,5 +1,5 @@
 /** The catalog of a repository on disk, with its threads. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bytesOfText } from '../../src/base/byte-path.ts';
@@ -201,9 +201,11 @@ describe('the catalog', () => {
       await using catalog = site.open();
       await site.sync(catalog);
     }
-    writeFileSync(site.file, Buffer.alloc(8_192, 1));
+    const damaged = Buffer.alloc(8_192, 1);
+    writeFileSync(site.file, damaged);
     await using catalog = site.open();
     expect(await catalog.snapshots({ limit: 1 })).toEqual([]);
+    expect(readFileSync(`${site.file}.damaged`).equals(damaged)).toBe(true);
     await site.sync(catalog);
     expect(await found(catalog, 'file-199')).toEqual(['file-199.txt']);
   });
@@ -227,6 +229,7 @@ describe('the catalog', () => {
     await expect(catalog.snapshots({ limit: 1 })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 
     await site.sync(catalog);
+    expect(existsSync(`${site.file}.damaged`)).toBe(true);
     expect(await found(catalog, 'file-199.txt')).toEqual(['file-199.txt']);
     expect(told).toBe(1);
   });

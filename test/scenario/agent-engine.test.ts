@@ -465,7 +465,7 @@ describe('a prune', () => {
     keep_monthly: null,
     keep_yearly: null,
     keep_within: null,
-    frozen_before: null,
+    frozen: [],
   };
   const spec = { type: 'prune', destination: 'default', apply_retention: true } as const;
 
@@ -485,12 +485,23 @@ describe('a prune', () => {
     expect(next.facts).toMatchObject({ snapshots_forgotten: 0, snapshots_kept: 1 });
   });
 
-  test('forgets nothing from before an alarm', async () => {
+  test('forgets nothing of a source from before an alarm about it, and of others what the rules say', async () => {
     await backUpThrice();
-    const retention = { ...rules, frozen_before: Date.now() + 60_000 };
-    const ended = await engine.run(site.job(spec, { retention }));
-    expect(completed(ended).facts).toMatchObject({ snapshots_forgotten: 0, snapshots_frozen: 2 });
-    expect(notesOf(ended).join()).toContain('alarm');
+    const before = Date.now() + 60_000;
+    // The source is named through a link, and is not there any more.
+    const link = join(site.directory, 'link');
+    symlinkSync(site.source, link);
+    renameSync(site.source, join(site.directory, 'away'));
+    for (const source of [link, site.source]) {
+      const ended = await engine.run(
+        site.job(spec, { retention: { ...rules, frozen: [{ source, before }] } }),
+      );
+      expect(completed(ended).facts).toMatchObject({ snapshots_forgotten: 0, snapshots_frozen: 2 });
+      expect(notesOf(ended).join()).toContain('alarm');
+    }
+    const other = { source: join(site.directory, 'other'), before };
+    const ended = await engine.run(site.job(spec, { retention: { ...rules, frozen: [other] } }));
+    expect(completed(ended).facts).toMatchObject({ snapshots_forgotten: 2, snapshots_frozen: 0 });
   });
 
   test('without rules, or when retention is not asked for, forgets nothing', async () => {

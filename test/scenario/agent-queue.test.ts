@@ -53,6 +53,8 @@ function startAgent(): Agent {
     hooksOf: () => null,
     uploadLimit: () => uploadLimit,
     completed: () => undefined,
+    began: () => undefined,
+    tried: () => undefined,
     ended: () => undefined,
     trouble: (error) => troubles.push(error),
   });

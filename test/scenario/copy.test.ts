@@ -37,7 +37,7 @@ interface Target {
 }
 
 async function newTarget(like?: Repository): Promise<Target> {
-  const calls = recordingDestination(await createMemoryDestination());
+  const calls = recordingDestination(createMemoryDestination());
   const repository = await createRepository(
     calls,
     {

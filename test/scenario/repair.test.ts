@@ -29,7 +29,7 @@ afterEach(async () => {
 
 async function newCopy(isAlike: boolean): Promise<Repository> {
   const repository = await createRepository(
-    await createMemoryDestination(),
+    createMemoryDestination(),
     {
       clock: systemClock,
       stateDirectory: undefined,

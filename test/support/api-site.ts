@@ -9,6 +9,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { MetricsText } from '../../src/api/agent-documents.ts';
 import type { ApiLimits } from '../../src/api/limits.ts';
 import { createApiServer, type ApiServer } from '../../src/api/server.ts';
+import type { SettingsFile } from '../../src/api/settings-routes.ts';
 import type { NewCredential } from '../../src/api/credentials.ts';
 import { RequestError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/clock.ts';
@@ -17,6 +18,8 @@ import { openStateDatabase, type StateDatabase } from '../../src/db/state-databa
 import type { Agent, PublicStatus } from '../../src/jobs/agent.ts';
 import { type Job, NO_PROGRESS } from '../../src/jobs/job.ts';
 import { manualClock, type ManualClock } from './manual-clock.ts';
+import { judge } from './openapi-judge.ts';
+import { testSettingsFile } from './settings-file.ts';
 
 export interface ApiReply {
   readonly status: number;
@@ -55,7 +58,7 @@ export interface ApiSite {
   /** To be changed by tests. */
   settings: Settings;
   readonly agent: TestAgent;
-  /** Over a connection of its own. */
+  /** Over a connection of its own. The reply is held against docs/api/desktop.yaml, here and in `inject`. */
   call(target: string, options?: CallOptions): Promise<ApiReply>;
   /** Without a connection: for many. */
   inject(target: string, options?: CallOptions): Promise<ApiReply>;
@@ -73,6 +76,8 @@ export interface SiteOptions {
   readonly plan?: Settings['plan'];
   readonly logger?: FastifyBaseLogger;
   readonly agent?: Partial<Agent>;
+  /** Instead of config.json in the state directory. */
+  readonly settingsFile?: SettingsFile;
   readonly metrics?: () => Promise<MetricsText>;
 }
 
@@ -90,6 +95,7 @@ export async function openApiSite(options: SiteOptions = {}): Promise<ApiSite> {
       state,
       clock,
       settings: () => settings,
+      settingsFile: options.settingsFile ?? testSettingsFile(directory),
       stateDirectory: directory,
       version: '9.8.7',
       ...(options.limits === undefined ? {} : { limits: options.limits }),
@@ -127,7 +133,9 @@ export async function openApiSite(options: SiteOptions = {}): Promise<ApiSite> {
     clock,
     directory,
     agent,
-    call: async (target, call = {}) => await callOver(running.port, target, call),
+    async call(target, call = {}) {
+      return judged(call.method, target, await callOver(running.port, target, call));
+    },
     async inject(target, { method = 'GET', headers = {}, body, token } = {}) {
       const reply = await running.server.app.inject({
         method: method as 'GET',
@@ -135,7 +143,8 @@ export async function openApiSite(options: SiteOptions = {}): Promise<ApiSite> {
         headers: { host: site.host, ...jsonHeaders(body, token), ...headers } as Record<string, string>,
         ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
-      return toReply(reply.statusCode, reply.headers as ApiReply['headers'], reply.body);
+      const { statusCode, headers: shown, body: text } = reply;
+      return judged(method, target, toReply(statusCode, shown as ApiReply['headers'], text));
     },
     raw: async (bytes) => await rawExchange(running.port, bytes),
     credential: () => running.server.credentials.create('test'),
@@ -161,6 +170,13 @@ function jsonHeaders(body: unknown, token: string | undefined): OutgoingHttpHead
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
+}
+
+/** Every reply has to be one that the document describes. The routes of the product's own page are in no document. */
+function judged(method = 'GET', target: string, reply: ApiReply): ApiReply {
+  const ofPage = reply.status === 200 && /^\/(?:page\.\w+)?(?:\?|$)/.test(target);
+  if (!ofPage && !target.startsWith('/internal/')) judge(method, target, reply);
+  return reply;
 }
 
 async function callOver(port: number, target: string, options: CallOptions): Promise<ApiReply> {

@@ -3,10 +3,12 @@
  * uses: an oracle that reads extended attributes through the code under test would share its mistakes.
  */
 
+import { closeSync, constants, readSync } from 'node:fs';
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
 import koffi from 'koffi';
 import { asByteString } from '../../src/base/byte-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
+import { errnoOf } from '../../src/base/errors.ts';
 
 /** A failed call; `code` is the errno name as in node:fs errors. */
 export class LibcError extends Error {
@@ -88,6 +90,48 @@ export function setTimes(path: ByteString, nanoseconds: bigint): void {
   const seconds = (nanoseconds - part) / 1_000_000_000n;
   const times = BigInt64Array.of(seconds, part, seconds, part);
   checked('utimensat', utimensat(AT_FDCWD, cString(path), times, AT_SYMLINK_NOFOLLOW));
+}
+
+/** Events of one directory as the kernel queues them, kept there until they are read. Linux only. */
+export interface EventQueue extends Disposable {
+  /** Reads everything, and says how much that was and whether the kernel had dropped some for want of space. */
+  read(): { readonly events: number; readonly overflowed: boolean };
+}
+
+const inotifyInit = declare('int inotify_init1(int flags)');
+const inotifyAddWatch = declare('int inotify_add_watch(int queue, const uint8_t *path, uint32_t mask)');
+const ALL_EVENTS = 0xfff;
+const QUEUE_OVERFLOW = 0x4000;
+const EVENT_HEADER = 16;
+
+/** Throws LibcError. */
+export function openEventQueue(directory: ByteString): EventQueue {
+  const queue = checked('inotify_init1', inotifyInit(constants.O_NONBLOCK));
+  checked('inotify_add_watch', inotifyAddWatch(queue, cString(directory), ALL_EVENTS));
+  return {
+    read() {
+      let [events, overflowed] = [0, false];
+      const buffer = Buffer.alloc(1_048_576);
+      for (let end = readSome(queue, buffer); end > 0; end = readSome(queue, buffer)) {
+        for (let at = 0; at < end; at += EVENT_HEADER + buffer.readUInt32LE(at + 12)) {
+          events += 1;
+          overflowed ||= (buffer.readUInt32LE(at + 4) & QUEUE_OVERFLOW) !== 0;
+        }
+      }
+      return { events, overflowed };
+    },
+    [Symbol.dispose]: () => closeSync(queue),
+  };
+}
+
+/** 0 when nothing waits. */
+function readSome(queue: number, buffer: Buffer): number {
+  try {
+    return readSync(queue, buffer);
+  } catch (error) {
+    if (errnoOf(error) === 'EAGAIN') return 0;
+    throw error;
+  }
 }
 
 /** False where extended attributes have another interface; the three calls below are Linux only. */

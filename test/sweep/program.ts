@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-const executable = join(import.meta.dirname, '..', '..', 'service', 'bin', 'holdfast.js');
+export const EXECUTABLE = join(import.meta.dirname, '..', '..', 'service', 'bin', 'holdfast.js');
 const killer = pathToFileURL(join(import.meta.dirname, 'kill-at-call.ts')).href;
 
 export const PASSPHRASE = 'sweep: correct horse battery staple';
@@ -50,7 +50,7 @@ export interface Place {
   readonly passphrase?: string | undefined;
 }
 
-function environment(
+export function environment(
   { repository, state, cache, passphrase }: Place,
   more: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
@@ -70,7 +70,7 @@ function environment(
 
 function start(place: Place, words: readonly string[], more: NodeJS.ProcessEnv): ChildProcess {
   const env = environment(place, more);
-  return spawn(process.execPath, [executable, ...words], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  return spawn(process.execPath, [EXECUTABLE, ...words], { stdio: ['ignore', 'pipe', 'pipe'], env });
 }
 
 async function outcomeOf(child: ChildProcess): Promise<Outcome> {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChunkerParameters } from '../../src/codec/chunker.ts';
+import type { Argon2Cost } from '../../src/codec/kdf.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openLocalDestination } from '../../src/destination/local.ts';
 import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
@@ -18,6 +19,8 @@ export interface PackSizes {
   readonly packTarget: number;
   readonly segmentTarget: number;
   readonly chunker?: ChunkerParameters;
+  /** WEAK_COST when absent. */
+  readonly cost?: Argon2Cost;
 }
 
 export class Workspace {

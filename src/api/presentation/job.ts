@@ -1,6 +1,7 @@
 /** What jobs of all types show. */
 import type { LogLine } from '../../jobs/agent.ts';
-import type { Job, JobProgress } from '../../jobs/job.ts';
+import type { Job, JobError, JobProgress } from '../../jobs/job.ts';
+import { isErrorCode } from '../error-codes.ts';
 import type { JobFields, JobLog, Progress } from '../schemas/job.ts';
 import { shownDestination } from './redact.ts';
 import { maybeTimestamp, timestamp } from './time.ts';
@@ -23,7 +24,7 @@ export function jobFields(job: Job, now: number): JobFields {
     finished_at: maybeTimestamp(job.finished_at),
     progress: progressOf(job.progress),
     warnings_count: job.warnings_count,
-    error: job.error === null ? null : { ...job.error, details: { ...job.error.details } },
+    error: job.error === null ? null : shownError(job.error),
   };
 }
 
@@ -33,6 +34,11 @@ export function jobLog(job: Job, lines: readonly LogLine[]): JobLog {
     lines: lines.map(({ at, level, text }) => ({ at: timestamp(at), level, text })),
     problems: job.problems.map(({ path, code, message }) => ({ path, code, message })),
   };
+}
+
+/** What the registry does not have says nothing to whoever looks it up there. */
+function shownError({ code, message, details }: JobError): JobError {
+  return { code: isErrorCode(code) ? code : 'INTERNAL_ERROR', message, details: { ...details } };
 }
 
 function lastedMs(job: Job, now: number): number {

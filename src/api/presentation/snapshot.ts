@@ -1,4 +1,4 @@
-import type { SnapshotChange as CatalogChange, SnapshotSummary } from '../../jobs/agent.ts';
+import type { SnapshotChange as CatalogChange, SnapshotDrill, SnapshotSummary } from '../../jobs/agent.ts';
 import type { Snapshot, SnapshotChange } from '../schemas/snapshot.ts';
 import { shownDestination } from './redact.ts';
 import { timestamp } from './time.ts';
@@ -16,7 +16,17 @@ export function presentSnapshot(summary: SnapshotSummary): Snapshot {
     files_count: summary.files,
     size_bytes: summary.size_bytes,
     backup_id: summary.backup_id,
+    last_drill: summary.last_drill === undefined ? null : presentDrill(summary.last_drill),
   };
+}
+
+function presentDrill({
+  job_id: id,
+  at,
+  files,
+  files_failed: failed,
+}: SnapshotDrill): Snapshot['last_drill'] {
+  return { id, at: timestamp(at), files_count: files, files_failed: failed };
 }
 
 export function presentChange(change: CatalogChange): SnapshotChange {

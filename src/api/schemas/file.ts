@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../base/schema-type.ts';
 import { Count, IdInput, Nullable, PathB64Input, PathInput, Time } from './values.ts';
 
 const FileType = Type.Enum(['file', 'directory', 'symlink', 'other']);

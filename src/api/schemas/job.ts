@@ -1,5 +1,5 @@
 /** What the jobs of all types have in common. */
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../base/schema-type.ts';
 import { Count, MaybeTime, Nullable, Time, TimeInput } from './values.ts';
 
 export const JobStatus = Type.Enum(['queued', 'running', 'completed', 'failed', 'canceled']);

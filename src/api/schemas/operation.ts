@@ -1,5 +1,5 @@
 /** Checks, prunes and drills, and the pause. */
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../base/schema-type.ts';
 import { JOB_FIELDS } from './job.ts';
 import { Count, MaybeTime, TimeInput } from './values.ts';
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../base/schema-type.ts';
 import { JOB_FIELDS } from './job.ts';
 import { Count, IdInput, Nullable, PathB64Input, PathInput, TimeInput } from './values.ts';
 

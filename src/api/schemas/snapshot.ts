@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../../base/schema-type.ts';
 import { Count, IdInput, Nullable, PathInput, Time } from './values.ts';
 
 export const Snapshot = Type.Object({
@@ -13,6 +13,7 @@ export const Snapshot = Type.Object({
   files_count: Count,
   size_bytes: Count,
   backup_id: Nullable(Type.String()),
+  last_drill: Nullable(Type.Object({ id: Type.String(), at: Time, files_count: Count, files_failed: Count })),
 });
 export type Snapshot = Static<typeof Snapshot>;
 

@@ -1,5 +1,5 @@
 /** Schemas of single values that several resources have. */
-import { type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from '../../base/schema-type.ts';
 
 /** RFC 3339, in UTC with milliseconds. */
 export const Time = Type.String();

@@ -2,16 +2,17 @@
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { errnoOf } from '../../base/errors.ts';
+import { HoldfastError, errnoOf } from '../../base/errors.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
 import { resolveSecret } from '../../config/secret.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
-import { parseLocation } from '../../destination/open.ts';
+import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import type { Secret } from '../../repository/key-slots.ts';
 import { settingsContext } from '../config.ts';
 import type { Context } from '../context.ts';
 import { openAt } from '../open.ts';
+import { reachOfSettings } from '../reach.ts';
 import { readMachineKey, statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
 import { count, shortId } from '../wording.ts';
@@ -96,28 +97,56 @@ export async function checkRepository(settings: Settings, context: Context): Pro
       `There is no destination ${defaultDestination}`,
       'Name one that is: holdfast config set defaultDestination NAME',
     );
-  const { directory } = parseLocation(place.url);
+  const directory = directoryOf(place.url);
   const paths = statePaths(context.env);
-  if (directory === paths.repository && !(await isThere(paths.repositoryId)) && !(await isThere(directory)))
+  const isEmbedded = directory === paths.repository;
+  if (isEmbedded && !(await isThere(paths.repositoryId)) && !(await isThere(paths.repository)))
     return warning(check, 'There is none yet', 'The first start makes it: holdfast start --source DIR');
-  const secret = await secretFor(place, directory, context);
+  return await checkOpening(check, place, context);
+}
+
+/** The repository that is at a destination opens with the key that the settings name. */
+export async function checkOpening(
+  check: string,
+  place: DestinationSettings,
+  context: Context,
+): Promise<Finding> {
+  const directory = directoryOf(place.url);
+  const shown = shownPlace(parseLocation(place.url));
+  let secret: Secret | undefined;
+  try {
+    secret = await secretFor(place, directory, context);
+  } catch (error) {
+    if (!isForAgentOnly(place, error)) throw error;
+    return warning(check, `${shown} was not opened: its passphrase is given to the agent alone`, '');
+  }
   if (secret === undefined)
     return problem(
       check,
-      `The key to ${directory} is not there`,
+      `The key to ${shown} is not there`,
       'Put it back from a copy, or name the passphrase of the recovery kit in the settings of the destination.',
     );
-  const repository = await openAt(directory, secret, context);
+  const repository = await openAt(place.url, secret, context, await reachOfSettings(place, context));
   try {
-    return ok(check, `${directory} opens (${shortId(repository.id)})`);
+    return ok(check, `${shown} opens (${shortId(repository.id)})`);
   } finally {
     await repository.close();
   }
 }
 
+/** What systemd, or the environment of the agent, does not give to this process may be with the agent all the same. */
+function isForAgentOnly({ passphrase }: DestinationSettings, error: unknown): boolean {
+  return (
+    error instanceof HoldfastError &&
+    error.code === 'SECRET_UNAVAILABLE' &&
+    passphrase !== null &&
+    ('credential' in passphrase || 'env' in passphrase)
+  );
+}
+
 async function secretFor(
   { passphrase }: DestinationSettings,
-  directory: string,
+  directory: string | undefined,
   { env, clock, signal }: Context,
 ): Promise<Secret | undefined> {
   const paths = statePaths(env);

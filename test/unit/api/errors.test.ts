@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ApiError, fromHoldfastError } from '../../../src/api/api-error.ts';
 import { ERROR_CODES, statusOf, type ErrorCode } from '../../../src/api/error-codes.ts';
 import { toApiError } from '../../../src/api/framework-errors.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
 import {
   BugError,
   DestinationError,
@@ -69,6 +70,24 @@ describe('an error of the program', () => {
     expect(toApiError(new RepositoryError('CORRUPT_DATA', 'damaged'))).toMatchObject({
       code: 'DESTINATION_ERROR',
     });
+  });
+
+  test('that a part of the program knows by a finer name is an invalid request', () => {
+    const error = new RequestError('NOT_A_FILE', '/x is a directory', { hint: 'List it.' });
+    expect(toApiError(error)).toMatchObject({
+      code: 'INVALID_REQUEST',
+      statusCode: 400,
+      message: '/x is a directory. List it.',
+    });
+  });
+
+  test('about secrets and the catalog says what cannot be done, and nothing of the paths', () => {
+    const secret = '/var/lib/holdfast/secret';
+    const unsafe = toApiError(new ConfigError('SECRET_UNSAFE', secret, { details: { file: secret } }));
+    expect(unsafe).toMatchObject({ code: 'DESTINATION_ERROR', details: {} });
+    const closed = toApiError(new StateError('CATALOG_CLOSED', secret));
+    expect(closed).toMatchObject({ code: 'SERVICE_UNAVAILABLE', details: {} });
+    for (const { message } of [unsafe, closed]) expect(message).not.toContain(secret);
   });
 
   test('about anything else says nothing of what happened', () => {

@@ -159,6 +159,31 @@ describe('pathVersions', () => {
     ).toEqual(['present 1 0-2 (3)']);
   });
 
+  it('takes nothing for changed because snapshots before had a salt of their own, or another one', async () => {
+    const own: Made = [at(file('1'))];
+    const salted: Made = [at(file('1')), { salt: Buffer.alloc(16, 1) }];
+    const other: Made = [at(file('1')), { salt: Buffer.alloc(16, 2) }];
+    const plain: Made = [at(file('1')), { plain: true }];
+    for (const made of [
+      [own, salted, salted],
+      [salted, own, own],
+      [own, salted, own, salted],
+      [salted, salted, other, other],
+      [own, own, plain, plain, own],
+    ]) {
+      for (const order of ['oldest-first', 'newest-first'] as const) {
+        for (const path of ['/home', '/home/u/f']) {
+          expect(await versions(made, path, order)).toHaveLength(1);
+        }
+      }
+    }
+  });
+
+  it('sees what changed under a salt that hid it', async () => {
+    const made: Made[] = [[at(file('a'))], [at(file('b')), { salt: Buffer.alloc(16) }], [at(file('b'))]];
+    expect(await versions(made, '/home/u/f')).toEqual(['present 1 0-1 (2)', 'present 1 2-2 (1)']);
+  });
+
   it('reads no further than the first directory that is as in the snapshot before', async () => {
     const repository = await memoryRepository(signal);
     const made = Array.from({ length: 20 }, (_, i): Made => [

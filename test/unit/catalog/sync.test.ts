@@ -82,6 +82,9 @@ describe('syncCatalog', () => {
     await fixture.commit(tree('3'));
     await fixture.sync();
     const before = fixture.count('version');
+    const names = fixture.database.prepare<[], number>('SELECT sum(count) FROM names').pluck();
+    // All but the root, and `gone` with three entries.
+    expect(names.get()).toBe(930 + 4);
     await forgetSnapshots(fixture.repository, [middle.id], 'test', signal);
     await fixture.sync();
     expect(() => shownPaths(fixture, { snapshot: middle.id })).toThrow('There is no snapshot');
@@ -91,6 +94,7 @@ describe('syncCatalog', () => {
     // `gone` with three entries, the root, `d7` and the file in it.
     expect(fixture.count('version')).toBe(before - 7);
     expect(fixture.count('node')).toBe(931);
+    expect(names.get()).toBe(930);
     expect(shownPaths(fixture, { path: '/d7', q: 'f3' })).toEqual(['/d7/f3']);
   });
 

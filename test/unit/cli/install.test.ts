@@ -63,6 +63,13 @@ describe('the steps of an installation', () => {
     }
   });
 
+  test('let the system service make temporary files where it may write', async () => {
+    const unit = await written('system', 'linux', '.service');
+    expect(unit).toContain('ProtectSystem=strict');
+    expect(unit).toMatch(/^CacheDirectory=holdfast$/m);
+    expect(unit).toMatch(/^Environment=TMPDIR=%C\/holdfast$/m);
+  });
+
   test('do not exist for a system that is not known', () => {
     expect(() => layoutOf('system', env, 'aix')).toThrow('no such service');
     expect(() => layoutOf('user', env, 'win32')).toThrow('no such service');
@@ -150,5 +157,61 @@ describe.skipIf(!canAnalyze)('systemd', () => {
     } finally {
       rmSync(directory, { recursive: true });
     }
+  });
+});
+
+const canParse = spawnSync('python3', ['-c', 'import plistlib, xml.dom.minidom']).status === 0;
+
+/** What a parser of another make finds in a file. */
+function parsed(script: string, text: string): unknown {
+  const { status, stdout, stderr } = spawnSync('python3', ['-c', script], { input: text, encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+const PROPERTY_LIST =
+  'import sys, json, plistlib; print(json.dumps(plistlib.loads(sys.stdin.buffer.read(), fmt=plistlib.FMT_XML)))';
+const ELEMENTS = `
+import sys, json, xml.etree.ElementTree as tree
+root = tree.fromstring(sys.stdin.read())
+print(json.dumps([root.tag, [[one.tag, (one.text or '').strip(), dict(one.attrib)] for one in root]]))`;
+
+describe.skipIf(!canParse)('the files for other systems, read by a parser', () => {
+  test.each(['system', 'user'] as const)(
+    'the property list for the %s holds what was put in',
+    async (scope) => {
+      const list = parsed(PROPERTY_LIST, await written(scope, 'darwin', '.plist'));
+      const state = scope === 'user' ? env.HOLDFAST_STATE_DIR : '/Library/Application Support/Holdfast';
+      expect(list).toMatchObject({
+        Label: 'org.example.holdfast',
+        ProgramArguments: ['/opt/node', expect.stringMatching(/holdfast\.js$/), 'start', '--quiet'],
+        EnvironmentVariables: { HOLDFAST_STATE_DIR: state },
+        RunAtLoad: true,
+        KeepAlive: { SuccessfulExit: false },
+        Umask: 0o077,
+      });
+    },
+  );
+
+  test('the service of Windows holds what was put in', async () => {
+    const layout = layoutOf('system', { ProgramData: '/data & "more"' }, 'win32');
+    const steps = await installSteps(layout, { start: false, runtime: '/opt/a <b>/node' });
+    const [step] = steps;
+    const [tag, elements] = parsed(ELEMENTS, step?.kind === 'write' ? step.content : '') as [
+      string,
+      unknown[],
+    ];
+    expect(tag).toBe('service');
+    expect(elements).toContainEqual(['executable', '/opt/a <b>/node', {}]);
+    expect(elements).toContainEqual([
+      'env',
+      '',
+      { name: 'HOLDFAST_STATE_DIR', value: join('/data & "more"', 'Holdfast', 'state') },
+    ]);
+    expect(elements).toContainEqual([
+      'arguments',
+      expect.stringMatching(/^".*holdfast\.js" start --quiet$/),
+      {},
+    ]);
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { CONFIG_VERSION, jsonSchemaText, schemaNode } from '../../../src/config/schema.ts';
 import { isTextFormat } from '../../../src/config/text-formats.ts';
 import { load, problemsOf } from '../../support/config-place.ts';
+import { commentedExample } from '../../support/commented-example.ts';
 import { settingRows, settingsTable } from '../../support/settings-table.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..');
@@ -99,9 +100,26 @@ describe('config.example.json', () => {
   test('would be refused with any of its names misspelt', () => {
     const names = [...text.matchAll(/"(\w+)":/g)]
       .map(([, name]) => name ?? '')
-      .filter((name) => name !== 'nas' && name !== 'usb');
+      .filter((name) => !Object.hasOwn(JSON.parse(text).destinations, name));
     for (const name of new Set(names))
       expect(problemsOf(text.replace(`"${name}":`, `"${name}z":`))).not.toEqual([]);
+  });
+});
+
+describe('docs/config.example.jsonc', () => {
+  const text = read('docs/config.example.jsonc');
+
+  test('is config.example.json with the meaning and default of every setting before it', () => {
+    expect(text).toBe(commentedExample());
+    for (const { key, schema } of settingRows()) {
+      // As it stands in the comments, whatever line it was broken in.
+      const flat = text.replaceAll(/\n\s*\/\/ /g, ' ');
+      expect([key, flat.includes(schema.description ?? key)]).toEqual([key, true]);
+    }
+  });
+
+  test('is accepted as it is, with the same result', () => {
+    expect(load(text).settings).toEqual(load(read('config.example.json')).settings);
   });
 });
 

@@ -1,4 +1,6 @@
 import * as fc from 'fast-check';
+import { openDatabase } from '../../../src/db/database.ts';
+import { createRateLog } from '../../../src/db/rate-log.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { databaseSite, type DatabaseSite } from './open-database.ts';
 
@@ -134,5 +136,86 @@ describe('the rate log', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('never accepts more than the limit in a window when it is killed, and a hundredth less at most', () => {
+    const step = fc.record({
+      waitMs: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: WINDOW / 2 })),
+      requests: fc.integer({ min: 1, max: 150 }),
+      /** What is in memory alone is lost. */
+      killed: fc.boolean(),
+    });
+    site.reopen().close();
+    const database = openDatabase(site.path);
+    let rounds = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(1, 7, 100, 400), fc.array(step, { maxLength: 12 }), (limit, steps) => {
+        rounds += 1;
+        let now = 1_000_000_000 + rounds * 100 * WINDOW;
+        let log = createRateLog(database, now);
+        const accepted: number[] = [];
+        let kills = 0;
+        for (const { waitMs, requests, killed } of steps) {
+          now += waitMs;
+          if (killed) {
+            log = createRateLog(database, now);
+            kills += 1;
+          }
+          for (let count = 0; count < requests; count += 1) {
+            const inWindow = accepted.filter((at) => at > now - WINDOW).length;
+            const verdict = log.tryAccept(`${rounds}`, limit, WINDOW, now);
+            if (verdict.accepted) accepted.push(now);
+            expect(verdict.accepted && inWindow >= limit).toBe(false);
+            const withheld = kills * Math.max(0, Math.floor(limit / 100) - 1);
+            if (inWindow < limit - withheld) expect(verdict.accepted).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+    database.close();
+  });
+
+  it('writes once for a hundredth of the limit, and nothing for what it refuses', () => {
+    const { rateLog } = site.reopen();
+    const other = openDatabase(site.path);
+    const writes = (requests: number): number => {
+      let [count, version] = [0, other.pragma('data_version', { simple: true })];
+      for (let index = 0; index < requests; index += 1) {
+        rateLog.tryAccept('key', 1_000, WINDOW, 1_000_000 + index);
+        const now = other.pragma('data_version', { simple: true });
+        if (now !== version) count += 1;
+        version = now;
+      }
+      return count;
+    };
+    expect(writes(1_000)).toBe(100);
+    expect(writes(1_000)).toBe(0);
+    other.close();
+  });
+
+  it('knows as much of many buckets when it keeps few of them in memory', () => {
+    site.reopen().close();
+    const database = openDatabase(site.path);
+    const steps = fc.array(fc.record({ bucket: fc.nat(5), waitMs: fc.integer({ min: 0, max: WINDOW / 4 }) }));
+    let rounds = 0;
+    fc.assert(
+      fc.property(steps, (list) => {
+        rounds += 1;
+        let now = 1_000_000_000 + rounds * 100 * WINDOW;
+        const log = createRateLog(database, now, 2);
+        const accepted: { bucket: number; at: number }[] = [];
+        for (const { bucket, waitMs } of list) {
+          now += waitMs;
+          const used = accepted.filter((one) => one.bucket === bucket && one.at > now - WINDOW).length;
+          const verdict = log.tryAccept(`${rounds} ${bucket}`, 2, WINDOW, now);
+          expect(verdict.accepted).toBe(used < 2);
+          if (verdict.accepted) accepted.push({ bucket, at: now });
+          if (waitMs % 7 === 0) log.prune(WINDOW, now);
+        }
+      }),
+      { numRuns: 60 },
+    );
+    database.close();
   });
 });

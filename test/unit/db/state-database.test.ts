@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase, relaxed } from '../../../src/db/database.ts';
 import { MIGRATIONS } from '../../../src/db/migrate.ts';
 import { databaseSite, type DatabaseSite } from './open-database.ts';
 
@@ -27,6 +28,23 @@ afterEach(() => {
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 describe('the state database', () => {
+  it('writes every commit to the disk before it returns, but for what may be lost', () => {
+    const database = openDatabase(site.path);
+    try {
+      const now = (name: string): unknown => database.pragma(name, { simple: true });
+      const FULL = 2;
+      const NORMAL = 1;
+      expect([now('journal_mode'), now('synchronous')]).toEqual(['wal', FULL]);
+      expect(relaxed(database, () => now('synchronous'))).toBe(NORMAL);
+      expect(now('synchronous')).toBe(FULL);
+      // Inside of what has to last, nothing is relaxed.
+      const within = database.transaction(() => relaxed(database, () => now('synchronous')));
+      expect(within()).toBe(FULL);
+    } finally {
+      database.close();
+    }
+  });
+
   it('is for its owner alone, with everything beside it', () => {
     site.reopen().settings.set('a', 'b');
     const files = readdirSync(site.directory);

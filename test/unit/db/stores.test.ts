@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EVENTS_COUNT, EVENTS_MS } from '../../../src/db/events.ts';
 import { IDEMPOTENCY_MS } from '../../../src/db/idempotency.ts';
+import { NO_BOOKKEEPING, type JobRecord } from '../../../src/db/jobs.ts';
+import type { Job } from '../../../src/jobs/job.ts';
+import { BACKUP_SPEC, jobOf } from '../../support/api-jobs.ts';
 import { databaseSite, type DatabaseSite } from './open-database.ts';
 
 let site: DatabaseSite;
@@ -60,6 +63,27 @@ describe('credentials', () => {
     if (before?.kind !== 'credential') throw new Error('no record of the credential');
     database.restore(before);
     expect(database.credentials.find('hfk_1')).toMatchObject({ revokedAt: 20 });
+  });
+});
+
+describe('jobs that are brought back', () => {
+  it('take their place among the others by when they were made', () => {
+    const { jobs } = site.reopen();
+    const insert = (id: string, created_at: number): void =>
+      jobs.insert({ job: jobOf(BACKUP_SPEC, { id, created_at }), bookkeeping: NO_BOOKKEEPING });
+    for (const [id, at] of [
+      ['c', 30],
+      ['d', 40],
+      ['a', 10],
+      ['b', 20],
+    ] as const)
+      insert(id, at);
+    jobs.addProblem('a', { path: '/x', code: 'EACCES', message: 'no' });
+    jobs.reorder();
+    insert('e', 50);
+    expect([...jobs.all()].map(({ job }) => job.id)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(jobs.page({ limit: 3, before: 'e' }).map(({ id }) => id)).toEqual(['d', 'c', 'b']);
+    expect(jobs.get('a')?.problems).toHaveLength(1);
   });
 });
 
@@ -181,5 +205,67 @@ describe('the smaller stores', () => {
     expect(settings.get('pause')).toBeUndefined();
     expect(repositories.get('file:///mnt')).toEqual({ url: 'file:///mnt', repositoryId: 'r1', since: 4 });
     expect(repositories.get('file:///other')).toBeUndefined();
+  });
+});
+
+describe('answers that are remembered', () => {
+  const record = (id: string, changes: Partial<Job> = {}): JobRecord => ({
+    job: { ...jobOf(BACKUP_SPEC, changes), id },
+    bookkeeping: NO_BOOKKEEPING,
+  });
+
+  it('about jobs are right after every change, and after one that was undone', () => {
+    const database = site.reopen();
+    const { jobs } = database;
+    const look = (): readonly unknown[] => [
+      jobs.count('queued'),
+      jobs.count('completed'),
+      jobs.newest({ types: ['backup'] })?.id,
+      jobs.newest({ status: 'completed' })?.size_bytes,
+    ];
+    expect([look(), look()]).toEqual([
+      [0, 0, undefined, undefined],
+      [0, 0, undefined, undefined],
+    ]);
+    jobs.insert(record('bkp_1'));
+    expect([look(), look()]).toEqual([
+      [1, 0, 'bkp_1', undefined],
+      [1, 0, 'bkp_1', undefined],
+    ]);
+    expect(() =>
+      database.transaction(() => {
+        jobs.insert(record('bkp_2'));
+        jobs.update(record('bkp_1', { status: 'completed', size_bytes: 7, finished_at: 5 }));
+        expect(look()).toEqual([1, 1, 'bkp_2', 7]);
+        throw new Error('undone');
+      }),
+    ).toThrow('undone');
+    expect(look()).toEqual([1, 0, 'bkp_1', undefined]);
+    jobs.update(record('bkp_1', { status: 'completed', size_bytes: 8, finished_at: 5 }));
+    expect(look()).toEqual([0, 1, 'bkp_1', 8]);
+    jobs.prune(500 * 86_400_000);
+    expect(look()).toEqual([0, 0, undefined, undefined]);
+  });
+
+  it('about settings and repositories are right after a change that was undone', () => {
+    const database = site.reopen();
+    const { repositories, settings } = database;
+    const known = { url: 'file:///a', repositoryId: 'r', since: 5 };
+    const look = (): readonly unknown[] => [settings.get('a'), repositories.get('file:///a')];
+    expect(look()).toEqual([undefined, undefined]);
+    expect(() =>
+      database.transaction(() => {
+        settings.set('a', '1');
+        repositories.set(known);
+        expect(look()).toEqual(['1', known]);
+        throw new Error('undone');
+      }),
+    ).toThrow('undone');
+    expect(look()).toEqual([undefined, undefined]);
+    settings.set('a', '2');
+    repositories.set(known);
+    expect(look()).toEqual(['2', known]);
+    settings.set('a', undefined);
+    expect(look()).toEqual([undefined, known]);
   });
 });

@@ -45,6 +45,27 @@ async function memoryWithOld(): Promise<Destination> {
   return memory;
 }
 
+describe('a store that says when it may be asked again', () => {
+  const busy = (retryAfterMs: number): DestinationError =>
+    new DestinationError('unreachable', 'too many', { retry: 'later', details: { retryAfterMs } });
+
+  test('is left alone for as long as it says, and not asked by all at that very moment', async () => {
+    const memory = await memoryWithOld();
+    using faulty = faultyDestination(memory, [{ on: 'get', fault: 'fail', error: busy(7_000), times: 2 }]);
+    const { sleep, delaysMs } = sleeper();
+    await call(withRetry(faulty, policy, sleep), 'get');
+    expect(delaysMs).toEqual([7_025, 7_050]);
+  });
+
+  test('is not waited for when that is more than 15 minutes', async () => {
+    const error = busy(15 * 60_000 + 1);
+    using faulty = faultyDestination(await memoryWithOld(), [{ on: 'get', fault: 'fail', error }]);
+    const { sleep, delaysMs } = sleeper();
+    await expect(call(withRetry(faulty, policy, sleep), 'get')).rejects.toBe(error);
+    expect(delaysMs).toEqual([]);
+  });
+});
+
 describe('what is tried again', () => {
   test.each(methods)('%s is, when the destination was unreachable for a while', async (method) => {
     const memory = await memoryWithOld();

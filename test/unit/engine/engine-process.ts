@@ -198,6 +198,7 @@ export function openSite(): EngineSite {
           oneFileSystem: false,
         },
         retention: null,
+        emptyExpected: false,
         workers: 1,
         ...overrides,
       };

@@ -13,6 +13,7 @@ export const OUTCOME: EngineOutcome = {
   warnings: 0,
   progress: { ...NO_PROGRESS, percent: 100 },
   storedBytes: null,
+  compared: null,
   facts: {},
 };
 

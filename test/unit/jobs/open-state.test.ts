@@ -13,6 +13,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { moduleUrl, runScript, startScript } from '../../support/run-script.ts';
+import { StateError } from '../../../src/base/errors.ts';
+import type { DurableRecord } from '../../../src/db/durable.ts';
 import { createJobBook } from '../../../src/jobs/job-book.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 import { openJournal } from '../../../src/jobs/journal.ts';
@@ -101,6 +103,28 @@ describe('a state database that is lost', () => {
     await site.crash(() => renameSync(pathOf('older.db'), pathOf('state.db')));
     expect(site.job(id)).toMatchObject({ status: 'completed', attempt: 2 });
     expect(site.job(later.id)).toMatchObject({ status: 'running' });
+  });
+});
+
+describe('a job that the database could not take', () => {
+  it('is refused, and not found in the journal later', async () => {
+    const { database, journal } = site.state;
+    const { append } = journal;
+    Object.assign(journal, {
+      // The line is written, and then the commit fails.
+      append: (record: DurableRecord) => {
+        append(record);
+        throw new StateError('WRITE_ERROR', 'No room', {
+          cause: Object.assign(new Error('full'), { code: 'ENOSPC' }),
+        });
+      },
+    });
+    expect(() => site.runner.submit(backupOf('/a'), 'api')).toThrow(
+      expect.objectContaining({ code: 'INSUFFICIENT_STORAGE' }),
+    );
+    expect(database.jobs.count('queued')).toBe(0);
+    await site.crash(() => rmSync(pathOf('state.db')));
+    expect(allJobs().map(({ status }) => status)).toEqual(['canceled']);
   });
 });
 

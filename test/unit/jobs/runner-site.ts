@@ -45,6 +45,7 @@ export function engineJobOf(job: Job): EngineJob {
       oneFileSystem: false,
     },
     retention: null,
+    emptyExpected: false,
     workers: null,
   };
 }
@@ -104,6 +105,8 @@ export async function runnerSite(
       hooksOf: () => null,
       uploadLimit: () => null,
       completed: () => undefined,
+      began: () => undefined,
+      tried: () => undefined,
       ended: (job) => ended.push(job),
       trouble: (error) => {
         if (!killed.signal.aborted) troubles.push(error);

@@ -351,7 +351,7 @@ describe('the runner', () => {
     );
   });
 
-  it('goes on with a job whose end could not be written', async () => {
+  it('writes the end of a job as soon as it can be written', async () => {
     const here = await begin();
     const { id } = here.runner.submit(backupOf('/a'), 'api');
     await settle();
@@ -367,8 +367,11 @@ describe('the runner', () => {
     expect(here.job(id).status).toBe('running');
     expect(here.troubles[0]).toMatchObject({ code: 'WRITE_ERROR' });
     Object.assign(journal, { append });
+    expect(here.ended).toEqual([]);
     await here.pass(MINUTE);
-    expect(here.job(id)).toMatchObject({ status: 'running', attempt: 2 });
+    expect(here.job(id)).toMatchObject({ status: 'completed', attempt: 1 });
+    expect(here.ended.map((job) => job.id)).toEqual([id]);
+    expect(here.troubles).toHaveLength(1);
   });
 
   it('waits for the end of a job as long as it is asked to', async () => {

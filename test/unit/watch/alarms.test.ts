@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
-  frozenBefore,
-  judgeEmpty,
+  afterAlarm,
+  emptyAlarm,
+  freezesOf,
   judgeRun,
   NO_HISTORY,
   withRun,
@@ -20,8 +21,15 @@ const quiet: RunFacts = {
   bytesStored: 4_000_000,
 };
 
+const DAY_MS = 86_400_000;
+
+/** Runs of the days before. */
 function after(runs: readonly Partial<RunFacts>[]): SourceHistory {
-  return runs.reduce<SourceHistory>((history, run) => withRun(history, { ...quiet, ...run }), NO_HISTORY);
+  const first = quiet.at - runs.length * DAY_MS;
+  return runs.reduce<SourceHistory>(
+    (history, run, day) => withRun(history, { ...quiet, at: first + day * DAY_MS, ...run }),
+    NO_HISTORY,
+  );
 }
 
 function kinds(facts: Partial<RunFacts>, history = after([{}, {}, {}])): readonly string[] {
@@ -29,20 +37,17 @@ function kinds(facts: Partial<RunFacts>, history = after([{}, {}, {}])): readonl
 }
 
 describe('an empty source', () => {
-  test('is refused where there were files, and an alarm says so once', () => {
-    const { refuse, alarm } = judgeEmpty({ ...quiet, files: 0 }, []);
-    expect(refuse).toBe(true);
+  const gone = { source: '/home/me', at: quiet.at, filesBefore: 1_000, isThere: true };
+
+  test('is told of once, with what to do', () => {
+    const alarm = emptyAlarm(gone, []);
     expect(alarm?.text).toContain('/home/me is empty, and had 1000 files');
-    expect(judgeEmpty({ ...quiet, files: 0 }, alarm === null ? [] : [alarm])).toEqual({
-      refuse: true,
-      alarm: null,
-    });
+    expect(alarm?.text).toContain('mount it');
+    expect(emptyAlarm(gone, alarm === null ? [] : [alarm])).toBeNull();
   });
 
-  test('is fine when it was empty before, or never backed up', () => {
-    for (const filesBefore of [0, null])
-      expect(judgeEmpty({ ...quiet, files: 0, filesBefore }, [])).toEqual({ refuse: false, alarm: null });
-    expect(judgeEmpty({ ...quiet, files: 1, filesBefore: 1 }, []).refuse).toBe(false);
+  test('is told apart from one that is not there', () => {
+    expect(emptyAlarm({ ...gone, isThere: false }, [])?.text).toContain('is not there any more');
   });
 });
 
@@ -112,10 +117,14 @@ describe('alarms', () => {
     expect(judgeRun({ ...quiet, source: '/other', files: 10 }, NO_HISTORY, [alarm])).toHaveLength(1);
   });
 
-  test('keep every snapshot from before the newest of them', () => {
-    const at = (time: number) => judgeRun({ ...quiet, at: time, files: 1 }, NO_HISTORY, []);
-    expect(frozenBefore([])).toBeNull();
-    expect(frozenBefore([...at(5), ...at(9), ...at(7)])).toBe(9);
+  test('keep every snapshot of their source from before the newest of them', () => {
+    const at = (time: number, source: string) =>
+      judgeRun({ ...quiet, source, at: time, files: 1 }, NO_HISTORY, []);
+    expect(freezesOf([])).toEqual([]);
+    expect(freezesOf([...at(5, '/a'), ...at(9, '/a'), ...at(7, '/a'), ...at(8, '/b')])).toEqual([
+      { source: '/a', before: 9 },
+      { source: '/b', before: 8 },
+    ]);
   });
 
   test('have an id that tells them apart', () => {
@@ -124,8 +133,53 @@ describe('alarms', () => {
   });
 });
 
-test('a history keeps the last thirty runs', () => {
+describe('runs of one hour', () => {
+  const minute = 60_000;
+  const encrypted = { filesChanged: 50, bytesNew: 5_000_000, bytesStored: 5_000_000 };
+
+  /** The kinds that each of so many runs raises, a minute apart. */
+  function series(count: number, run: (n: number) => Partial<RunFacts>, begin = NO_HISTORY) {
+    let history = begin;
+    return Array.from({ length: count }, (_, n) => {
+      const facts = { ...quiet, at: quiet.at + n * minute, ...run(n) };
+      const raised = judgeRun(facts, history, []);
+      history = raised.length > 0 ? afterAlarm(history) : withRun(history, facts);
+      return raised.map(({ kind }) => kind).join();
+    });
+  }
+
+  test('are judged together: rewriting that is spread over many small backups is seen', () => {
+    const said = series(6, () => encrypted, after([{}, {}, {}]));
+    expect(said).toEqual(['', '', '', 'rewritten', '', '']);
+  });
+
+  test('are judged together: so is what vanishes little by little', () => {
+    const said = series(8, (n) => ({ filesBefore: 1_000 - n * 100, files: 900 - n * 100, filesChanged: 0 }));
+    expect(said[4]).toBe('');
+    expect(said[5]).toBe('shrunk');
+  });
+
+  test('do not become usual while they last', () => {
+    const said = series(40, () => ({
+      ...encrypted,
+      filesChanged: 6,
+      bytesNew: 500_000,
+      bytesStored: 500_000,
+    }));
+    expect(said.slice(0, 33).join('')).toBe('');
+    expect(said[33]).toBe('rewritten');
+  });
+
+  test('become usual afterwards, unless they raised an alarm', () => {
+    const busy = { ...encrypted, filesChanged: 150 };
+    expect(after([busy, quiet]).runs).toEqual([{ rewrittenShare: 0.15, touched: 150 }]);
+    expect(afterAlarm(after([busy, quiet])).runs).toHaveLength(1);
+    expect(afterAlarm(after([busy, quiet])).window).toBeNull();
+  });
+});
+
+test('a history keeps the last thirty windows', () => {
   const history = after(Array.from({ length: 40 }, (_, index) => ({ filesChanged: index })));
   expect(history.runs).toHaveLength(30);
-  expect(history.runs.at(-1)?.touched).toBe(39);
+  expect(history.runs.at(-1)?.touched).toBe(38);
 });

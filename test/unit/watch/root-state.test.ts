@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
-import { isEmptySource, lookAtRoot, sameRoot } from '../../../src/watch/root-state.ts';
+import { lookAtRoot, sameRoot } from '../../../src/watch/root-state.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 let directory: string;
 const look = (name: string): ReturnType<typeof lookAtRoot> => lookAtRoot(bytesOfText(join(directory, name)));
-const isEmpty = (name: string): boolean => isEmptySource(bytesOfText(join(directory, name)));
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'holdfast-root-'));
@@ -45,12 +44,4 @@ test('a directory that was replaced is another root, a file that was is not', ()
   writeFileSync(join(directory, 'new'), '');
   renameSync(join(directory, 'new'), join(directory, 'file'));
   expect(sameRoot(before.file, look('file'))).toBe(true);
-});
-
-test('a directory without entries is empty, a file and what is not there are not', () => {
-  expect(isEmpty('é')).toBe(true);
-  expect(isEmpty('file')).toBe(false);
-  expect(isEmpty('nothing')).toBe(false);
-  writeFileSync(join(directory, 'é', '.hidden'), '');
-  expect(isEmpty('é')).toBe(false);
 });

@@ -66,6 +66,12 @@ describe('the fields of a job', () => {
     });
   });
 
+  test('have no error code that the registry does not have', () => {
+    const error = { code: 'NO_SUCH_CODE', message: 'It failed.', details: {} };
+    const shown = jobFields(jobOf(BACKUP_SPEC, { status: 'failed', error }), 0).error;
+    expect(shown).toEqual({ ...error, code: 'INTERNAL_ERROR' });
+  });
+
   test('have the error with its details', () => {
     const error = { code: 'READ_ERROR', message: 'It failed. Try again.', details: { path: '/x' } };
     expect(jobFields(jobOf(BACKUP_SPEC, { status: 'failed', error }), 0).error).toEqual(error);

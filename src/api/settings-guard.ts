@@ -1,0 +1,48 @@
+/**
+ * What no request may change of the settings, though it may change the others. Whoever holds a token may use the agent;
+ * with these it could run commands as the agent's user, have the agent send its secrets elsewhere, or lift the limits
+ * that the settings put on tokens. They are changed on the machine: in the file, or by the command line.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { shownKeyPath, type KeyPath } from '../config/config-error.ts';
+import type { FilledConfig } from '../config/schema.ts';
+import { ApiError } from './api-error.ts';
+
+/** @throws {ApiError} FORBIDDEN, naming the first of them that differs */
+export function requireUnguarded(present: FilledConfig, wanted: FilledConfig): void {
+  requireSame(['plan'], present.plan, wanted.plan);
+  requireSame(['restore', 'allowedRoots'], present.restore.allowedRoots, wanted.restore.allowedRoots);
+  if (present.requireEncryption) requireSame(['requireEncryption'], true, wanted.requireEncryption);
+  for (const [index, { path, hooks }] of wanted.sources.entries()) {
+    const known = present.sources.filter((source) => source.path === path);
+    for (const name of ['before', 'after'] as const) {
+      const command = hooks[name];
+      if (command === null || known.some((source) => source.hooks[name] === command)) continue;
+      throw guarded(['sources', index, 'hooks', name]);
+    }
+  }
+  for (const [name, destination] of Object.entries(wanted.destinations)) {
+    if (destination.passphrase === null) continue;
+    const known = Object.hasOwn(present.destinations, name) ? present.destinations[name] : undefined;
+    requireSame(['destinations', name], known, destination);
+  }
+  const { ntfy, webhook, email } = wanted.notices;
+  // Where a secret is sent is as good as the secret.
+  if (ntfy !== null && ntfy.token !== null) requireSame(['notices', 'ntfy'], present.notices.ntfy, ntfy);
+  if (webhook !== null && webhook.secret !== null)
+    requireSame(['notices', 'webhook'], present.notices.webhook, webhook);
+  if (email !== null && email.password !== null)
+    requireSame(['notices', 'email'], present.notices.email, email);
+}
+
+function requireSame(path: KeyPath, present: unknown, wanted: unknown): void {
+  if (!isDeepStrictEqual(present, wanted)) throw guarded(path);
+}
+
+function guarded(path: KeyPath): ApiError {
+  const shown = shownKeyPath(path);
+  return new ApiError('FORBIDDEN', `The setting ${shown} cannot be changed by a request`, {
+    hint: 'Change it on the machine: in the configuration file, or with holdfast config set.',
+    details: { path: shown },
+  });
+}

@@ -1,0 +1,92 @@
+/** Takes secrets out of text before it is stored, logged, shown or sent. */
+
+const SHOWN = '[secret]';
+
+/** Shorter ones are part of ordinary words; nobody who chose one is protected by hiding it. */
+const SHORTEST_SECRET = 8;
+const MOST_SECRETS = 1_000;
+
+export interface Redactor {
+  /** From now on this text is a secret, however it is written. */
+  readonly learn: (secret: string) => void;
+  readonly redact: (text: string) => string;
+}
+
+/** Knows the secrets that it was told, beside what gives itself away by its form. */
+export function createRedactor(): Redactor {
+  const known = new Set<string>();
+  let spellings: readonly string[] = [];
+  return {
+    learn(secret) {
+      if (secret.length < SHORTEST_SECRET || known.has(secret) || known.size >= MOST_SECRETS) return;
+      known.add(secret);
+      // The longest first: a secret may be a part of another one.
+      spellings = [...new Set([...known].flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
+    },
+    redact(text) {
+      let shown = text;
+      for (const spelling of spellings) {
+        if (shown.includes(spelling)) shown = shown.replaceAll(spelling, SHOWN);
+      }
+      return redactText(shown);
+    },
+  };
+}
+
+/** A secret as it stands in JSON, in a URL, or encoded. */
+function spellingsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+    // Without the last characters, which depend on what follows.
+    ...(['base64', 'base64url'] as const).map((encoding) =>
+      bytes.subarray(0, bytes.length - (bytes.length % 3)).toString(encoding),
+    ),
+    bytes.toString('hex'),
+  ].filter((spelling) => spelling.length >= SHORTEST_SECRET);
+}
+
+const FORMS: readonly (readonly [pattern: RegExp, shown: string])[] = [
+  // Access tokens, and the secrets that Holdfast itself gives out.
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, SHOWN],
+  [/\b(hfs|hfp|whsec)_[A-Za-z0-9+/=]{16,}/g, `$1_${SHOWN}`],
+  [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${SHOWN}`],
+  [/\b(#?code=)[\w-]{40,}/g, `$1${SHOWN}`],
+  // As commands and settings of other programs have them.
+  [
+    /((?:password|passwd|passphrase|secret|token|api[_-]?key)["']?=)(?:"[^"]*"|'[^']*'|[^\s"'\\,;&]+)/gi,
+    `$1${SHOWN}`,
+  ],
+];
+
+/** A URL up to its path, and its query. */
+const ADDRESS = /\b([a-z][a-z0-9+.-]{1,30}:\/\/)([^\s"'<>\\]*)/gi;
+
+/** What gives itself away: user names and queries of URLs, tokens, and what is called a password. */
+export function redactText(text: string): string {
+  let shown = text.replace(ADDRESS, (_all, scheme: string, rest: string) => scheme + redactRest(rest));
+  for (const [pattern, replacement] of FORMS) shown = shown.replace(pattern, replacement);
+  return shown;
+}
+
+function redactRest(rest: string): string {
+  const slash = rest.search(/[/?#]/);
+  const host = slash === -1 ? rest : rest.slice(0, slash);
+  const path = slash === -1 ? '' : rest.slice(slash);
+  const shownHost = host.slice(host.lastIndexOf('@') + 1);
+  const query = path.indexOf('?');
+  return shownHost + (query === -1 ? path : `${path.slice(0, query)}?${SHOWN}`);
+}
+
+/** All texts within plain data; names of fields stay as they are. */
+export function redactDeep<Value>(value: Value, redact: (text: string) => string): Value {
+  if (typeof value === 'string') return redact(value) as Value;
+  if (Array.isArray(value)) return value.map((one: unknown) => redactDeep(one, redact)) as Value;
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, redactDeep<unknown>(one, redact)]),
+  ) as Value;
+}

@@ -1,0 +1,166 @@
+/** What is at a destination: by a look from outside, and by trying it out. */
+import { stat, statfs } from 'node:fs/promises';
+import { DestinationError, HoldfastError, errnoOf } from '../base/errors.ts';
+import type { DestinationSettings } from '../config/settings.ts';
+import type { DestinationView } from '../control/calls.ts';
+import type { Destination } from '../destination/destination.ts';
+import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
+import { openDestination } from '../destination/open.ts';
+import { probeDestination } from '../destination/probe.ts';
+import { readKeyFiles } from '../repository/repository.ts';
+import type { Context } from './context.ts';
+import { guarded, ok, problem, warning, type Finding } from './doctor/finding.ts';
+import { checkSpace } from './doctor/machine.ts';
+import { checkOpening } from './doctor/place.ts';
+import { reachOfSettings } from './reach.ts';
+import { knownRepositoryId, statePaths } from './state-directory.ts';
+
+export interface Look {
+  /** `empty`: no repository yet; `missing`: there was one, and the place is gone; `broken`: it cannot be read. */
+  readonly state: 'ready' | 'empty' | 'missing' | 'broken';
+  /** What is wrong, and what to do. */
+  readonly problem: string | null;
+  readonly usedBytes: number | null;
+  readonly freeBytes: number | null;
+  readonly repositoryId: string | null;
+}
+
+/** `known` is what the agent remembers of it. */
+export async function lookAt(
+  settings: DestinationSettings,
+  known: DestinationView | undefined,
+  context: Context,
+): Promise<Look> {
+  const directory = directoryOf(settings.url);
+  const isEmbedded = directory === statePaths(context.env).repository;
+  const repositoryId =
+    known?.repository_id ??
+    (isEmbedded ? await knownRepositoryId(statePaths(context.env)) : undefined) ??
+    null;
+  const seen = await look(settings, known?.used_bytes ?? null, context);
+  // A directory that nobody has made yet is missing only when a repository was in it, as far as anybody knows.
+  const isNew = repositoryId === null && (isEmbedded || known !== undefined);
+  const state = seen.state === 'missing' && isNew ? 'empty' : seen.state;
+  return { ...seen, state, problem: state === 'empty' ? null : seen.problem, repositoryId };
+}
+
+async function look(
+  settings: DestinationSettings,
+  usedBytes: number | null,
+  context: Context,
+): Promise<Omit<Look, 'repositoryId'>> {
+  const { url } = settings;
+  const { signal } = context;
+  const directory = directoryOf(url);
+  let destination: Destination | undefined;
+  try {
+    destination = await openDestination(url, await reachOfSettings(settings, context));
+    const { slots, damaged } = await readKeyFiles(destination, signal);
+    const isUsed = slots.length + damaged.length > 0;
+    return {
+      state: isUsed ? 'ready' : 'empty',
+      problem: null,
+      usedBytes: isUsed ? (usedBytes ?? (await sizeOf(destination, signal))) : 0,
+      freeBytes: directory === undefined ? null : await freeBytes(directory),
+    };
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    const isGone = error instanceof DestinationError && error.kind === 'not-found';
+    return {
+      state: isGone ? 'missing' : 'broken',
+      problem: `${error.message}. ${error.hint}`,
+      usedBytes,
+      freeBytes: null,
+    };
+  } finally {
+    await destination?.close();
+  }
+}
+
+/** All that is stored there. Where asking costs nothing: a remote one would be asked for every object. */
+async function sizeOf(destination: Destination, signal: AbortSignal): Promise<number | null> {
+  if (destination.properties.remote) return null;
+  let bytes = 0;
+  for await (const page of destination.list('', signal)) for (const { size } of page) bytes += size;
+  return bytes;
+}
+
+async function freeBytes(directory: string): Promise<number | null> {
+  try {
+    const { bavail, bsize } = await statfs(directory);
+    return bavail * bsize;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return null;
+  }
+}
+
+/** Every step with what came of it. `configured`: its key is known, so that a repository there should open. */
+export async function tryOut(
+  settings: DestinationSettings,
+  configured: boolean,
+  context: Context,
+): Promise<readonly Finding[]> {
+  const directory = directoryOf(settings.url);
+  const shown = shownPlace(parseLocation(settings.url));
+  const isEmbedded = directory === statePaths(context.env).repository;
+  if (directory !== undefined && isEmbedded && !(await isThere(directory)))
+    return [
+      warning(
+        'open',
+        'The repository in the state directory is not made yet',
+        'The first start makes it: holdfast start',
+      ),
+    ];
+  let destination: Destination;
+  try {
+    destination = await openDestination(settings.url, await reachOfSettings(settings, context));
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    const isAbsent = error instanceof DestinationError && error.kind === 'not-found';
+    const hint =
+      isAbsent && directory !== undefined
+        ? `${error.hint} If it is new, make the directory: mkdir ${directory}`
+        : error.hint;
+    return [problem('open', error.message, hint)];
+  }
+  try {
+    return [
+      ok('open', `${shown} is there`),
+      ...(await probeDestination(destination, context.clock, context.signal)),
+      ...(directory === undefined
+        ? []
+        : [await guarded('space', async () => await checkSpace('space', directory))]),
+      await guarded(
+        'repository',
+        async () => await tryRepository(destination, settings, configured, context),
+      ),
+    ];
+  } finally {
+    await destination.close();
+  }
+}
+
+async function tryRepository(
+  destination: Destination,
+  settings: DestinationSettings,
+  configured: boolean,
+  context: Context,
+): Promise<Finding> {
+  const { slots, damaged } = await readKeyFiles(destination, context.signal);
+  if (slots.length + damaged.length === 0)
+    return ok('repository', 'None there yet: the first backup makes it');
+  if (!configured)
+    return ok('repository', 'There is one; whether its key is known shows once it is configured');
+  return await checkOpening('repository', settings, context);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,269 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { RequestError, StateError } from '../base/errors.ts';
+import { formatBytes, formatDuration } from '../base/units.ts';
+import { removeDestination, setDestination, setValue } from '../config/config-edit.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { DestinationSettings, SecretReference } from '../config/settings.ts';
+import type { DestinationView } from '../control/calls.ts';
+import { askAgent } from './ask-agent.ts';
+import type { Context } from './context.ts';
+import { lookAt, tryOut, type Look } from './destination-look.ts';
+import { showFindings } from './doctor.ts';
+import { EXIT } from './exit-codes.ts';
+import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
+import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
+import { renderTable } from './table.ts';
+import { createStyles, printable, terminalWidth, wantsColor, type Styles } from './terminal.ts';
+import { shortId } from './wording.ts';
+
+interface DestinationsOptions extends OutputOptions {
+  readonly config?: string;
+}
+
+interface AddOptions extends DestinationsOptions {
+  readonly default?: boolean;
+  readonly passphraseFile?: string;
+  readonly passphraseEnv?: string;
+  readonly passphraseCommand?: string;
+  readonly passphraseCredential?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command.usage('COMMAND [options]').helpCommand(false);
+  const sub = (name: string, purpose: string, json: string): Command => {
+    const one = command
+      .command(name)
+      .summary(purpose)
+      .description(`${purpose}.`)
+      .helpOption('-h, --help', 'Show this help')
+      .option('--config <file>', 'Another file than config.json in the state directory');
+    return addOutputOptions(one, { json });
+  };
+  sub(
+    'list',
+    'List where backups go, what is there, and when it was last checked',
+    'One JSON object for each',
+  ).action(async (options: DestinationsOptions) => await list(options, context));
+
+  sub(
+    'test',
+    'Store, list, read and delete something there, and open the repository if there is one',
+    'The findings as one JSON object',
+  )
+    .argument('<name>', 'of a destination, or a path or URL that is not configured yet')
+    .action(async (name: string, options: DestinationsOptions) => await test(name, options, context));
+
+  sub(
+    'add',
+    'Add a place for backups; the first backup makes a repository there',
+    'The result as a JSON object',
+  )
+    .argument('<name>', 'as you want to call it')
+    .argument('<location>', 'a path or a URL without secrets')
+    .option('--default', 'Use it where no destination is named')
+    .option('--passphrase-file <file>', 'Its passphrase is in this file')
+    .option('--passphrase-env <variable>', 'Its passphrase is in this variable of the agent')
+    .option('--passphrase-command <command>', 'This command prints its passphrase')
+    .option('--passphrase-credential <name>', 'Its passphrase is this systemd credential')
+    .action(
+      async (name: string, location: string, options: AddOptions) =>
+        await add(name, location, options, context),
+    );
+
+  sub('remove', 'Use it no longer; what is stored there stays', 'The result as a JSON object')
+    .argument('<name>')
+    .action(async (name: string, options: DestinationsOptions) => await remove(name, options, context));
+  addExamples(command, [
+    ['holdfast destinations add nas /mnt/nas/holdfast --default', 'back up to another disk from now on'],
+    ['holdfast destinations test nas', 'does it keep what it promises?'],
+  ]);
+}
+
+/** A destination with all that is known of it. */
+interface Row extends Look {
+  readonly settings: DestinationSettings;
+  readonly known: DestinationView | undefined;
+  readonly isDefault: boolean;
+}
+
+async function list(options: DestinationsOptions, context: Context): Promise<void> {
+  const { out, env, clock } = context;
+  const { destinations, defaultDestination } = await settingsOrDefaults(options.config, context);
+  const told = options.config === undefined ? await askIfRunning(context) : undefined;
+  const rows: Row[] = [];
+  for (const settings of destinations) {
+    const known = told?.find(({ name }) => name === settings.name);
+    const look = await lookAt(settings, known, context);
+    rows.push({ ...look, settings, known, isDefault: settings.name === defaultDestination });
+  }
+  if (options.json === true) {
+    for (const row of rows) await out.json(jsonOf(row, told !== undefined));
+    return;
+  }
+  const styles = createStyles(wantsColor(out.stream, env));
+  const columns = [
+    { title: 'Name', cut: 'never' as const },
+    { title: 'State', cut: 'never' as const },
+    { title: 'Stored', align: 'right' as const },
+    { title: 'Free', align: 'right' as const },
+    { title: 'Repository' },
+    { title: 'Last check' },
+    { title: 'Where', cut: 'middle' as const },
+  ];
+  await out.write(
+    renderTable(
+      columns,
+      rows.map((row) => cellsOf(row, styles, clock.now())),
+      { width: terminalWidth(out.stream), titleStyle: styles.bold },
+    ),
+  );
+  for (const { problem, settings } of rows)
+    if (problem !== null) await out.line(printable(`${settings.name}: ${problem}`));
+  if (told === undefined && options.config === undefined)
+    await out.line('\nNo agent is running: when they were last checked is not known.');
+}
+
+async function askIfRunning(context: Context): Promise<readonly DestinationView[] | undefined> {
+  try {
+    return await askAgent(context, 'destinations', {});
+  } catch (error) {
+    if (error instanceof StateError && error.code === 'NO_AGENT') return undefined;
+    throw error;
+  }
+}
+
+function jsonOf({ settings, known, isDefault, ...look }: Row, agentRuns: boolean): object {
+  return {
+    type: 'destination',
+    name: settings.name,
+    url: settings.url,
+    default: isDefault,
+    state: look.state,
+    problem: look.problem,
+    used_bytes: look.usedBytes,
+    free_bytes: look.freeBytes,
+    repository_id: look.repositoryId,
+    agent_running: agentRuns,
+    last_check: known?.last_check ?? null,
+  };
+}
+
+const STATE_WORDS = { ready: 'ready', empty: 'not used yet', missing: 'NOT THERE', broken: 'NOT USABLE' };
+
+function cellsOf(row: Row, styles: Styles, nowMs: number) {
+  const { settings, known, isDefault, state, usedBytes, freeBytes, repositoryId } = row;
+  const style = { ready: styles.green, empty: styles.dim, missing: styles.red, broken: styles.red }[state];
+  return [
+    `${settings.name}${isDefault ? ' (default)' : ''}`,
+    { text: STATE_WORDS[state], style },
+    usedBytes === null ? '' : formatBytes(usedBytes),
+    freeBytes === null ? '' : formatBytes(freeBytes),
+    repositoryId === null ? '' : shortId(repositoryId),
+    checkCell(known?.last_check, styles, nowMs),
+    settings.url,
+  ];
+}
+
+function checkCell(check: DestinationView['last_check'] | undefined, styles: Styles, nowMs: number) {
+  if (check === undefined) return '';
+  if (check === null) return 'never';
+  const age = `${formatDuration(nowMs - check.finished_at)} ago`;
+  if (check.status === 'failed') return { text: `FAILED ${age}`, style: styles.red };
+  return check.result === 'warning' ? { text: `warnings ${age}`, style: styles.yellow } : age;
+}
+
+async function test(wanted: string, options: DestinationsOptions, context: Context): Promise<void> {
+  const { destinations, defaultDestination } = await settingsOrDefaults(options.config, context);
+  const name = wanted === 'default' ? defaultDestination : wanted;
+  const found = destinations.find((one) => one.name === name);
+  if (found === undefined && !/[/\\:]/.test(wanted)) throw unknown(wanted, destinations);
+  const settings = found ?? { name: wanted, url: locationOf(wanted), passphrase: null };
+  const findings = await tryOut(settings, found !== undefined, context);
+  const usable = findings.every(({ status }) => status !== 'error');
+  if (!usable) context.exitCode = EXIT.failed;
+  if (options.json === true) {
+    await context.out.json({
+      type: 'destination_test',
+      name: settings.name,
+      url: settings.url,
+      usable,
+      findings,
+    });
+    return;
+  }
+  await showFindings(findings, context);
+  // A place that is not made yet was not tried.
+  if (usable && findings.length === 1) return;
+  const verdict = usable ? 'can be used.' : 'CANNOT be used as it is.';
+  await context.out.line(`\n${printable(settings.name)} ${verdict}`);
+}
+
+function unknown(name: string, destinations: readonly DestinationSettings[]): RequestError {
+  return new RequestError('INVALID_DESTINATION', `There is no destination ${name}`, {
+    hint: `Configured are: ${destinations.map((one) => one.name).join(', ')}. A path or a URL will do too.`,
+  });
+}
+
+/** A relative path is one of the working directory; a URL stays as it is. */
+function locationOf(text: string): string {
+  return /^[a-z][a-z0-9+.-]+:/i.test(text) ? text : resolve(text);
+}
+
+async function add(name: string, location: string, options: AddOptions, context: Context): Promise<void> {
+  const loaded = await readSettings(options.config, context);
+  if (namesOf(loaded).includes(name))
+    throw new RequestError('INVALID_DESTINATION', `There is a destination ${name} already`, {
+      hint: `Choose another name, or change it: holdfast config set destinations.${name}.url LOCATION`,
+    });
+  const passphrase = passphraseOf(options);
+  const url = locationOf(location);
+  const changes = [
+    setDestination(name, { url, ...(passphrase === undefined ? {} : { passphrase }) }),
+    ...(options.default === true ? [setValue(['defaultDestination'], name)] : []),
+  ];
+  await changeSettings(changes, loaded, options.config, context);
+  const told = { type: 'destination_added', name, url, default: options.default === true };
+  if (options.json === true) await context.out.json(told);
+  else
+    await context.out.line(
+      `${printable(name)} is at ${printable(url)} from now on. Try it out with: holdfast destinations test ${printable(name)}`,
+    );
+}
+
+function passphraseOf(options: AddOptions): SecretReference | undefined {
+  const { passphraseFile, passphraseEnv, passphraseCommand, passphraseCredential } = options;
+  const given: readonly SecretReference[] = [
+    ...(passphraseFile === undefined ? [] : [{ file: resolve(passphraseFile) }]),
+    ...(passphraseEnv === undefined ? [] : [{ env: passphraseEnv }]),
+    ...(passphraseCommand === undefined ? [] : [{ command: passphraseCommand }]),
+    ...(passphraseCredential === undefined ? [] : [{ credential: passphraseCredential }]),
+  ];
+  if (given.length > 1) throw usage('The passphrase is named twice', 'Name it by one of the options.');
+  return given[0];
+}
+
+async function remove(name: string, options: DestinationsOptions, context: Context): Promise<void> {
+  const loaded = await readSettings(options.config, context);
+  if (!namesOf(loaded).includes(name))
+    throw new RequestError('INVALID_DESTINATION', `There is no destination ${name} in the configuration`, {
+      hint: 'List with: holdfast destinations list',
+    });
+  const users = loaded?.values.sources.filter(({ destination }) => destination === name) ?? [];
+  const [first] = users;
+  if (first !== undefined)
+    throw new RequestError('INVALID_DESTINATION', `${name} is in use: ${first.path} is backed up to it`, {
+      hint: 'Name another destination for that source first, or remove the source.',
+    });
+  if (loaded?.values.defaultDestination === name)
+    throw new RequestError('INVALID_DESTINATION', `${name} is the default destination`, {
+      hint: 'Choose another one first: holdfast config set defaultDestination NAME (or unset it)',
+    });
+  await changeSettings([removeDestination(name)], loaded, options.config, context);
+  if (options.json === true) await context.out.json({ type: 'destination_removed', name });
+  else await context.out.line(`${printable(name)} is used no longer. What is stored there stays.`);
+}
+
+function namesOf(loaded: LoadedConfig | undefined): readonly string[] {
+  return Object.keys(loaded?.values.destinations ?? {});
+}

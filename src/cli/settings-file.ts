@@ -1,0 +1,41 @@
+/** Commands that change the settings: on the configuration that was read, comments kept. */
+import { editConfig, type ConfigChange } from '../config/config-edit.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from '../config/load.ts';
+import type { Settings } from '../config/settings.ts';
+import { configFile, settingsContext } from './config.ts';
+import type { Context } from './context.ts';
+import { ensureStateDirectory, statePaths } from './state-directory.ts';
+
+/** `named` as by `--config`. Undefined when there is no file. */
+export async function readSettings(
+  named: string | undefined,
+  { env }: Context,
+): Promise<LoadedConfig | undefined> {
+  return await readConfig(configFile(named, env), settingsContext(env));
+}
+
+/**
+ * What holds, also when there is no file.
+ * @throws {ConfigError} CONFIG_MISSING when a file was named that does not exist
+ */
+export async function settingsOrDefaults(named: string | undefined, context: Context): Promise<Settings> {
+  const loaded = await readSettings(named, context);
+  if (loaded !== undefined) return loaded.settings;
+  const file = configFile(named, context.env);
+  if (named !== undefined)
+    throw new ConfigError('CONFIG_MISSING', `${file} does not exist`, { hint: 'Check the spelling.' });
+  return loadConfig(file, Buffer.from('{}'), settingsContext(context.env)).settings;
+}
+
+/** @throws {RequestError} REVISION_MISMATCH when somebody else changed the file since it was read */
+export async function changeSettings(
+  changes: readonly ConfigChange[],
+  read: LoadedConfig | undefined,
+  named: string | undefined,
+  { env, signal }: Context,
+): Promise<void> {
+  await ensureStateDirectory(statePaths(env).directory);
+  const target = { file: configFile(named, env), context: settingsContext(env) };
+  await editConfig(target, changes, read?.revision ?? NO_FILE, signal);
+}

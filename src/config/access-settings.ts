@@ -1,0 +1,83 @@
+/** Access of a destination, from the file's values to what the agent reads. */
+import { ACCESS_SCHEMES } from './access-schema.ts';
+import { absolutePath, type SettingsContext } from './effective-settings.ts';
+import type { FilledConfig } from './schema.ts';
+import type { AccessSettings, SecretReference } from './settings.ts';
+import type { Fault } from './validate.ts';
+
+type Written = NonNullable<FilledConfig['destinations'][string]['access']>;
+
+interface AccessScene {
+  /** Of the destination. */
+  readonly name: string;
+  readonly url: string;
+  readonly context: SettingsContext;
+  readonly faults: Fault[];
+}
+
+export function buildAccess(written: Written, scene: AccessScene): AccessSettings {
+  refuseMisplaced(written, scene);
+  const { s3, sftp, webdav, azblob, gs, rclone } = written;
+  const path = (text: string | null): string | null =>
+    text === null ? null : absolutePath(text, scene.context);
+  return {
+    s3: s3 && buildS3(s3, scene),
+    sftp: sftp && {
+      keyFile: path(sftp.keyFile),
+      keyPassphrase: reference(sftp.keyPassphrase),
+      password: reference(sftp.password),
+      hostKeyFile: path(sftp.hostKeyFile),
+      appendOnly: sftp.appendOnly,
+      connections: sftp.connections,
+    },
+    webdav: webdav && {
+      user: webdav.user,
+      password: reference(webdav.password),
+      token: reference(webdav.token),
+      caFile: path(webdav.caFile),
+    },
+    azblob: azblob && { accountKey: reference(azblob.accountKey), sasToken: reference(azblob.sasToken) },
+    gs: gs && { credentials: reference(gs.credentials), storageClass: gs.storageClass },
+    rclone: rclone && {
+      program: path(rclone.program),
+      configFile: path(rclone.configFile),
+      configPassword: reference(rclone.configPassword),
+    },
+  };
+}
+
+function buildS3(s3: NonNullable<Written['s3']>, { name, faults }: AccessScene): AccessSettings['s3'] {
+  const { objectLockDays, objectLockMode, ...rest } = s3;
+  if ((s3.accessKeyId === null) !== (s3.secretAccessKey === null)) {
+    faults.push({
+      path: ['destinations', name, 'access', 's3'],
+      code: 'CONFIG_INVALID',
+      message: 'The access key and its secret go together',
+      hint: 'Write both accessKeyId and secretAccessKey, or neither.',
+    });
+  }
+  return {
+    ...rest,
+    secretAccessKey: reference(s3.secretAccessKey),
+    sessionToken: reference(s3.sessionToken),
+    objectLock: objectLockDays === null ? null : { mode: objectLockMode, days: objectLockDays },
+  };
+}
+
+/** What is written for another kind of destination would be left unread. */
+function refuseMisplaced(written: Written, { name, url, faults }: AccessScene): void {
+  for (const [kind, scheme] of Object.entries(ACCESS_SCHEMES)) {
+    if ((written as Readonly<Record<string, unknown>>)[kind] === null || scheme.test(url)) continue;
+    faults.push({
+      path: ['destinations', name, 'access', kind],
+      code: 'CONFIG_INVALID',
+      message: `The access "${kind}" does not fit the URL of the destination`,
+      hint: 'Write the access of the kind that the URL names.',
+    });
+  }
+}
+
+/** The schema lets exactly one of the four through. */
+function reference(written: object | null): SecretReference | null {
+  return written as SecretReference | null;
+}

@@ -1,0 +1,68 @@
+/** What the agent does now and then for itself: it tidies, and gives up the memory that only work needed. */
+import { isAbort } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import type { AgentState } from '../jobs/open-state.ts';
+import { returnSpareMemory } from '../system/spare-memory.ts';
+import type { Catalogs } from './catalogs.ts';
+
+export interface HouseParts {
+  readonly state: AgentState;
+  readonly catalogs: Pick<Catalogs, 'rest'>;
+  readonly clock: Clock;
+  readonly lookForAbsences: () => void;
+  readonly trouble: (error: unknown) => void;
+}
+
+/** Milliseconds. */
+const TIDY_MS = 3_600_000;
+const REST_MS = 60_000;
+/** Bytes more than after the last time, from which on giving memory back is worth the trouble. */
+const WORTHWHILE = 16_000_000;
+
+/** Until it is disposed of. */
+export function keepHouse(parts: HouseParts): Disposable {
+  const ended = new AbortController();
+  const { clock, state, lookForAbsences, trouble } = parts;
+  const every = async (ms: number, work: () => void | Promise<void>): Promise<void> => {
+    for (;;) {
+      await clock.sleep(ms, ended.signal);
+      try {
+        await work();
+      } catch (error) {
+        trouble(error);
+      }
+    }
+  };
+  const begin = (loop: Promise<void>): void => {
+    loop.catch((error: unknown) => {
+      if (!isAbort(error) && !ended.signal.aborted) trouble(error);
+    });
+  };
+  const look = (): void => {
+    try {
+      lookForAbsences();
+    } catch (error) {
+      trouble(error);
+    }
+  };
+  look();
+  begin(
+    every(TIDY_MS, () => {
+      state.tidy();
+      look();
+    }),
+  );
+  begin(every(REST_MS, resting(parts)));
+  return { [Symbol.dispose]: () => ended.abort() };
+}
+
+function resting({ state, catalogs }: HouseParts): () => Promise<void> {
+  let after = 0;
+  return async () => {
+    if (state.database.jobs.count('running') > 0) return;
+    await catalogs.rest();
+    if (process.memoryUsage.rss() < after + WORTHWHILE) return;
+    returnSpareMemory();
+    after = process.memoryUsage.rss();
+  };
+}

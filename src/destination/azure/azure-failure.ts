@@ -1,0 +1,79 @@
+/** What Azure Blob Storage answers when it does not do what it is asked. */
+import {
+  DENIED,
+  FULL,
+  TAKEN,
+  THROTTLED,
+  meaning,
+  retryAfterMs,
+  webFailure,
+  type WebAction,
+  type WebAnswer,
+} from '../http-failure.ts';
+
+const NO_CONTAINER = meaning(
+  'not-found',
+  'never',
+  'there is no such container',
+  'Check its name and the account, or make the container first.',
+);
+const WRONG_KEY = meaning(
+  'denied',
+  'never',
+  'the credentials are wrong or no longer valid',
+  'Check the account key or the shared access signature, and when it ends.',
+);
+
+/** By the store's own names. */
+const MEANINGS = {
+  ContainerNotFound: NO_CONTAINER,
+  ContainerBeingDeleted: NO_CONTAINER,
+  ContainerDisabled: DENIED,
+  AuthenticationFailed: WRONG_KEY,
+  InvalidAuthenticationInfo: WRONG_KEY,
+  AuthorizationFailure: DENIED,
+  AuthorizationPermissionMismatch: DENIED,
+  AccountIsDisabled: DENIED,
+  BlobImmutableDueToPolicy: DENIED,
+  // Who may create and not write.
+  UnauthorizedBlobOverwrite: TAKEN,
+  ServerBusy: THROTTLED,
+  Md5Mismatch: meaning('unreachable', 'now', 'the bytes arrived damaged', 'Check the network.'),
+  AccountQuotaExceeded: FULL,
+  BlobArchived: meaning(
+    'unsupported',
+    'never',
+    'the object is in the archive tier',
+    'Bring it back to a tier that is read at once.',
+  ),
+} as const;
+
+export function azureFailure(error: unknown, action: WebAction): unknown {
+  return webFailure(error, action, answerOf, MEANINGS);
+}
+
+export function azureStatus(error: unknown): number | undefined {
+  return answerOf(error)?.status;
+}
+
+export function azureCode(error: unknown): string | undefined {
+  return answerOf(error)?.code;
+}
+
+interface Refusal extends Error {
+  readonly statusCode?: number;
+  readonly code?: string;
+  readonly response?: { readonly headers: { get(name: string): string | undefined } };
+}
+
+function answerOf(error: unknown): WebAnswer | undefined {
+  if (!(error instanceof Error) || error.name !== 'RestError') return undefined;
+  const { statusCode: status, code, response } = error as Refusal;
+  if (status === undefined) return undefined;
+  const header = (name: string): string | undefined => response?.headers.get(name);
+  return {
+    status,
+    code: header('x-ms-error-code') ?? code,
+    retryAfterMs: retryAfterMs(header('retry-after'), header('date')),
+  };
+}

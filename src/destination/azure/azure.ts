@@ -1,0 +1,382 @@
+/**
+ * A container of Azure Blob Storage as a destination: the key, below a prefix, is the name of a block blob.
+ *
+ * A put goes with the MD5 of its bytes, which the store compares, and with the condition that there is no such blob,
+ * which the store keeps also among several that come at once.
+ */
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob';
+import { DestinationError, RequestError } from '../../base/errors.ts';
+import type { DestinationKind } from '../../base/errors.ts';
+import type { AzureAccess } from '../access.ts';
+import { bodyStream, collectBody } from '../body.ts';
+import { extentOf } from '../byte-range.ts';
+import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import { TAKEN, failure, meaning } from '../http-failure.ts';
+import { checkKey, checkPrefix } from '../key.ts';
+import type { UploadPace } from '../limited.ts';
+import { plainUrl, type AzurePlace } from '../location.ts';
+import { orderedPages } from '../ordered-pages.ts';
+import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
+import { azureCode, azureFailure, azureStatus } from './azure-failure.ts';
+
+export interface AzureOptions {
+  readonly pace?: UploadPace | undefined;
+  /** How long nothing may move, in milliseconds. */
+  readonly stallMs?: number;
+}
+
+const PARALLEL = 16;
+const PAGE_LENGTH = 1000;
+
+/** Larger ones are none of a repository's; without a bound a broken answer would fill the memory. */
+const LARGEST_OBJECT = 1024 ** 3;
+
+/** No key of a destination, so that nothing of the kind is ever there. */
+const TRIAL = 'HOLDFAST-TRIAL-delete';
+
+const live = new AbortController().signal;
+
+/**
+ * Two requests: whether the container is there, and whether these credentials may delete. Rejects with `not-found`
+ * when there is no such container, `denied` when the credentials are not good for it.
+ */
+export async function openAzureDestination(
+  place: AzurePlace,
+  access: AzureAccess = {},
+  options: AzureOptions = {},
+): Promise<Destination> {
+  const store: AzureStore = {
+    container: await containerOf(place, access),
+    root: place.prefix === '' ? '' : `${place.prefix}/`,
+    url: plainUrl(place),
+    pace: options.pace,
+    stallMs: options.stallMs ?? STALL_MS,
+  };
+  const [canDelete] = await Promise.all([mayDelete(store), listPage(store, '', undefined, 1, live)]);
+  return azureDestination(store, canDelete);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the environment says where the URL and the settings do not; the names are those of Azure's own tools. */
+export function azureAccess(
+  environment: Environment,
+  place: AzurePlace,
+  settings: AzureAccess = {},
+): { readonly place: AzurePlace; readonly access: AzureAccess } {
+  const given = (name: string): string | undefined => environment[name] || undefined;
+  const isNamed = settings.accountKey !== undefined || settings.sasToken !== undefined;
+  return {
+    place: { ...place, account: place.account ?? given('AZURE_STORAGE_ACCOUNT') },
+    access: isNamed
+      ? settings
+      : { accountKey: given('AZURE_STORAGE_KEY'), sasToken: given('AZURE_STORAGE_SAS_TOKEN') },
+  };
+}
+
+interface AzureStore {
+  readonly container: ContainerClient;
+  readonly root: string;
+  readonly url: string;
+  readonly pace: UploadPace | undefined;
+  readonly stallMs: number;
+}
+
+async function containerOf(place: AzurePlace, access: AzureAccess): Promise<ContainerClient> {
+  const { accountKey, sasToken } = access;
+  const { account } = place;
+  const endpoint =
+    place.endpoint ?? (account === undefined ? undefined : `https://${account}.blob.core.windows.net`);
+  if (endpoint === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
+  const library = await import('@azure/storage-blob');
+  const settings = { retryOptions: { maxTries: 1 }, keepAliveOptions: { enable: true } };
+  const url = `${endpoint}/${place.container}`;
+  if (accountKey !== undefined) {
+    if (account === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
+    const credential = new library.StorageSharedKeyCredential(account, accountKey);
+    return new library.ContainerClient(url, library.newPipeline(credential, settings));
+  }
+  if (sasToken === undefined)
+    throw unusable(
+      'There are no credentials for the Azure account.',
+      'Name accountKey or sasToken in "access" of the destination, or set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN.',
+    );
+  if (endpoint.startsWith('http:') && !/^http:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(`${endpoint}/`))
+    throw unusable('The endpoint is without TLS, and the signature would be seen by all.', 'Use https.');
+  const pipeline = library.newPipeline(new library.AnonymousCredential(), settings);
+  return new library.ContainerClient(`${url}?${sasToken.replace(/^\?/, '')}`, pipeline);
+}
+
+function unusable(what: string, hint: string): RequestError {
+  return new RequestError('INVALID_DESTINATION', what, { op: 'open destination', hint });
+}
+
+function azureDestination(store: AzureStore, canDelete: boolean): Destination {
+  return {
+    properties: { url: store.url, conditionalCreate: true, canDelete, maxParallel: PARALLEL, remote: true },
+    async put(key, body, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      return await putBlob(store, key, body, canDelete, signal);
+    },
+    async get(key, range, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      return await getBlob(store, key, range, signal);
+    },
+    async stat(key, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      return await statBlob(store, key, signal);
+    },
+    async *list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
+      signal.throwIfAborted();
+      checkPrefix(prefix);
+      const ask = async (next: string | undefined) =>
+        await listPage(store, prefix, next, PAGE_LENGTH, signal);
+      for await (const page of orderedPages(store.url, store.root, prefix, ask)) {
+        yield page;
+        signal.throwIfAborted();
+      }
+    },
+    async delete(key, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      await deleteBlob(store, key, signal);
+    },
+    close: async () => {},
+  };
+}
+
+interface Question {
+  /** As a verb: "store", "read". */
+  readonly op: string;
+  readonly key?: string;
+  /** Failures that the caller understands, and gets as they are. */
+  readonly mine?: (error: unknown) => boolean;
+}
+
+async function ask<T>(
+  { url, stallMs }: AzureStore,
+  { op, key, mine }: Question,
+  signal: AbortSignal,
+  call: (moving: Moving) => Promise<T>,
+): Promise<T> {
+  try {
+    return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, call);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (mine?.(error) === true) throw error;
+    throw azureFailure(error, { op, url, key });
+  }
+}
+
+async function putBlob(
+  store: AzureStore,
+  key: string,
+  body: Uint8Array,
+  canDelete: boolean,
+  signal: AbortSignal,
+): Promise<ObjectStat> {
+  const md5 = createHash('md5').update(body).digest();
+  const blob = store.container.getBlockBlobClient(store.root + key);
+  try {
+    await ask(store, { op: 'store', key }, signal, async (moving) => {
+      await blob.upload(() => bodyStream(body, key, store.pace, moving), body.byteLength, {
+        abortSignal: moving.signal,
+        conditions: { ifNoneMatch: '*' },
+        transactionalContentMD5: md5,
+        blobHTTPHeaders: { blobContentType: 'application/octet-stream' },
+      });
+    });
+  } catch (error) {
+    // Who may create and not write is refused where there is a blob, and not told why.
+    if (!isKind(error, 'denied') || !(await isThere(store, key, signal))) throw error;
+    throw failure(TAKEN, { op: 'store', url: store.url, key }, error);
+  }
+  const { contentMD5: stored, ...stat } = await blobFacts(store, key, signal);
+  if (stat.size === body.byteLength && (stored === undefined || md5.equals(stored))) return stat;
+  if (canDelete) await deleteBlob(store, key, signal);
+  throw senseless(
+    store,
+    'store',
+    key,
+    `other bytes are there (${stat.size}) than were sent (${body.byteLength})`,
+  );
+}
+
+async function isThere(store: AzureStore, key: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await statBlob(store, key, signal);
+    return true;
+  } catch (error) {
+    if (isKind(error, 'not-found') || isKind(error, 'denied')) return false;
+    throw error;
+  }
+}
+
+function isKind(error: unknown, kind: DestinationKind): boolean {
+  return error instanceof DestinationError && error.kind === kind;
+}
+
+async function blobFacts(
+  store: AzureStore,
+  key: string,
+  signal: AbortSignal,
+): Promise<ObjectStat & { readonly contentMD5: Uint8Array | undefined }> {
+  const blob = store.container.getBlockBlobClient(store.root + key);
+  const reply = await ask(
+    store,
+    { op: 'look at', key },
+    signal,
+    async ({ signal: abortSignal }) => await blob.getProperties({ abortSignal }),
+  );
+  const { contentLength: size, lastModified, contentMD5 } = reply;
+  if (size === undefined || lastModified === undefined)
+    throw senseless(store, 'look at', key, 'the answer has no size or no time');
+  return { size, modifiedMs: lastModified.getTime(), contentMD5 };
+}
+
+async function statBlob(store: AzureStore, key: string, signal: AbortSignal): Promise<ObjectStat> {
+  const { size, modifiedMs } = await blobFacts(store, key, signal);
+  return { size, modifiedMs };
+}
+
+async function getBlob(
+  store: AzureStore,
+  key: string,
+  range: ByteRange | undefined,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const isOrdinary =
+    range === undefined ||
+    (Number.isSafeInteger(range.offset) &&
+      Number.isSafeInteger(range.length) &&
+      range.offset >= 0 &&
+      range.length > 0);
+  if (!isOrdinary) {
+    // The store knows no ranges from the end, and none that are empty.
+    const { size } = await statBlob(store, key, signal);
+    const { start, length } = extentOf(range, size, key);
+    if (length === 0) return Buffer.alloc(0);
+    return await getBlob(store, key, { offset: start, length }, signal);
+  }
+  const mine = (error: unknown): boolean => azureStatus(error) === 416;
+  try {
+    return await ask(
+      store,
+      { op: 'read', key, mine },
+      signal,
+      async (moving) => await download(store, key, range, moving),
+    );
+  } catch (error) {
+    if (!mine(error)) throw error;
+    const { size } = await statBlob(store, key, signal);
+    extentOf(range, size, key);
+    throw senseless(store, 'read', key, 'the store says that a part is not there which is', error);
+  }
+}
+
+async function download(
+  store: AzureStore,
+  key: string,
+  range: ByteRange | undefined,
+  moving: Moving,
+): Promise<Buffer> {
+  const blob = store.container.getBlockBlobClient(store.root + key);
+  const reply = await blob.download(range?.offset ?? 0, range?.length, {
+    abortSignal: moving.signal,
+    maxRetryRequests: 0,
+  });
+  moving.moved();
+  const body = reply.readableStreamBody as Readable | undefined;
+  try {
+    const length = expectedLength(store, key, range, reply);
+    if (body === undefined) throw senseless(store, 'read', key, 'the answer has no body');
+    return await collectBody(body, length, key, moving);
+  } finally {
+    body?.destroy();
+  }
+}
+
+function expectedLength(
+  store: AzureStore,
+  key: string,
+  range: ByteRange | undefined,
+  { contentLength: length, contentRange }: BlobDownloadResponseParsed,
+): number {
+  if (length === undefined || length > LARGEST_OBJECT)
+    throw senseless(store, 'read', key, 'the answer does not say how long it is, or is too long');
+  if (range === undefined) return length;
+  const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(contentRange ?? '') ?? [];
+  if (from === undefined) throw senseless(store, 'read', key, 'the whole object came instead of a part');
+  extentOf(range, Number(size), key);
+  if (
+    Number(from) !== range.offset ||
+    Number(to) !== range.offset + range.length - 1 ||
+    length !== range.length
+  )
+    throw senseless(store, 'read', key, 'another part came than was asked for');
+  return length;
+}
+
+async function listPage(
+  store: AzureStore,
+  prefix: string,
+  next: string | undefined,
+  maxPageSize: number,
+  signal: AbortSignal,
+) {
+  const reply = await ask(store, { op: 'list' }, signal, async ({ signal: abortSignal }) => {
+    const pages = store.container
+      .listBlobsFlat({ prefix: store.root + prefix, abortSignal })
+      .byPage({ maxPageSize, ...(next === undefined ? {} : { continuationToken: next }) });
+    return await pages.next();
+  });
+  if (reply.done === true) return { objects: [], next: undefined };
+  const { segment, continuationToken: token } = reply.value;
+  return {
+    objects: segment.blobItems.map(({ name, properties: { contentLength: size, lastModified } }) => ({
+      name,
+      size,
+      modifiedMs: lastModified.getTime(),
+    })),
+    next: token === '' ? undefined : token,
+  };
+}
+
+async function deleteBlob(store: AzureStore, key: string, signal: AbortSignal): Promise<void> {
+  const mine = (error: unknown): boolean =>
+    azureStatus(error) === 404 && azureCode(error) !== 'ContainerNotFound';
+  try {
+    await ask(store, { op: 'delete', key, mine }, signal, async ({ signal: abortSignal }) => {
+      await store.container.getBlockBlobClient(store.root + key).delete({ abortSignal });
+    });
+  } catch (error) {
+    if (!mine(error)) throw error;
+  }
+}
+
+/** Whether these credentials may delete: asked for with a blob that is not there. */
+async function mayDelete(store: AzureStore): Promise<boolean> {
+  try {
+    await deleteBlob(store, TRIAL, live);
+    return true;
+  } catch (error) {
+    if (isKind(error, 'denied')) return false;
+    throw error;
+  }
+}
+
+function senseless(
+  { url }: AzureStore,
+  op: string,
+  key: string,
+  what: string,
+  cause?: unknown,
+): DestinationError {
+  const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
+  return failure(meaning('corrupt-reply', 'now', what, hint), { op, url, key }, cause);
+}

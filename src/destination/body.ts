@@ -1,0 +1,64 @@
+/** Bodies on their way: out of memory in pieces, and into memory of a known size. */
+import { Readable } from 'node:stream';
+import { DestinationError } from '../base/errors.ts';
+import type { UploadPace } from './limited.ts';
+import type { Moving } from './stall.ts';
+
+/** One write to the network at most. */
+const PIECE_BYTES = 256 * 1024;
+
+/** `body` as a stream that keeps to the pace. Nothing is copied. */
+export function bodyStream(
+  body: Uint8Array,
+  key: string,
+  pace: UploadPace | undefined,
+  { signal, moved }: Moving,
+): Readable {
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for (let at = 0; at < body.byteLength;) {
+      const wanted = Math.min(PIECE_BYTES, body.byteLength - at);
+      const length = pace === undefined ? wanted : await pace.next(key, wanted, signal);
+      yield Buffer.from(body.buffer, body.byteOffset + at, length);
+      at += length;
+      moved();
+    }
+  }
+  return Readable.from(pieces(), { objectMode: false, highWaterMark: PIECE_BYTES });
+}
+
+/** Exactly `length` bytes of the reply, as memory of the caller's own. Rejects with `corrupt-reply` when there are more or fewer. */
+export async function collectBody(
+  stream: Readable,
+  length: number,
+  key: string,
+  { signal, moved }: Moving,
+): Promise<Buffer> {
+  // Not from the shared pool: the bytes may be handed to another thread together with their memory.
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let filled = 0;
+  const stop = (): void => void stream.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      moved();
+      if (filled + chunk.length > length) throw wrongLength(key, 'more', length);
+      chunk.copy(bytes, filled);
+      filled += chunk.length;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stream.destroy();
+  }
+  signal.throwIfAborted();
+  if (filled < length) throw wrongLength(key, `${filled}`, length);
+  return bytes;
+}
+
+function wrongLength(key: string, actual: string, expected: number): DestinationError {
+  return new DestinationError('corrupt-reply', `The reply for ${key} has ${actual} of ${expected} bytes`, {
+    op: 'read',
+    hint: 'The line or the store cuts replies short. If it stays so, run a check of the repository.',
+    details: { key, expected },
+    retry: 'now',
+  });
+}

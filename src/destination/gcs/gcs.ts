@@ -1,0 +1,306 @@
+/**
+ * A bucket of Google Cloud Storage as a destination: the key, below a prefix, is the name of the object.
+ *
+ * A put goes with the MD5 of its bytes, which the store compares, and with the condition that there is no such object,
+ * which the store keeps also among several that come at once.
+ */
+import { createHash } from 'node:crypto';
+import { finished } from 'node:stream/promises';
+import type { Bucket, File, StorageOptions } from '@google-cloud/storage';
+import { DestinationError, RequestError } from '../../base/errors.ts';
+import type { GoogleAccess } from '../access.ts';
+import { bodyStream, collectBody } from '../body.ts';
+import { extentOf } from '../byte-range.ts';
+import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import { failure, meaning } from '../http-failure.ts';
+import { checkKey, checkPrefix } from '../key.ts';
+import type { UploadPace } from '../limited.ts';
+import { plainUrl, type GooglePlace } from '../location.ts';
+import { orderedPages } from '../ordered-pages.ts';
+import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
+import { googleFailure, googleStatus } from './gcs-failure.ts';
+
+export interface GoogleOptions {
+  readonly pace?: UploadPace | undefined;
+  /** How long nothing may move, in milliseconds. */
+  readonly stallMs?: number;
+}
+
+const PARALLEL = 16;
+const PAGE_LENGTH = 1000;
+
+/** Larger ones are none of a repository's; without a bound a broken answer would fill the memory. */
+const LARGEST_OBJECT = 1024 ** 3;
+
+/** No key of a destination, so that nothing of the kind is ever there. */
+const TRIAL = 'HOLDFAST-TRIAL-delete';
+
+const live = new AbortController().signal;
+
+/**
+ * Two requests: whether the bucket is there, and whether these credentials may delete. Rejects with `not-found` when
+ * there is no such bucket, `denied` when the credentials are not good for it.
+ */
+export async function openGoogleDestination(
+  place: GooglePlace,
+  access: GoogleAccess = {},
+  options: GoogleOptions = {},
+): Promise<Destination> {
+  const store: GoogleStore = {
+    bucket: await bucketOf(place, access),
+    root: place.prefix === '' ? '' : `${place.prefix}/`,
+    url: plainUrl(place),
+    storageClass: access.storageClass,
+    pace: options.pace,
+    stallMs: options.stallMs ?? STALL_MS,
+  };
+  const [canDelete] = await Promise.all([mayDelete(store), listPage(store, '', undefined, 1, live)]);
+  return googleDestination(store, canDelete);
+}
+
+interface GoogleStore {
+  readonly bucket: Bucket;
+  readonly root: string;
+  readonly url: string;
+  readonly storageClass: string | undefined;
+  readonly pace: UploadPace | undefined;
+  readonly stallMs: number;
+}
+
+async function bucketOf(place: GooglePlace, access: GoogleAccess): Promise<Bucket> {
+  const { Storage } = await import('@google-cloud/storage');
+  const options: StorageOptions = {
+    retryOptions: { autoRetry: false, maxRetries: 0 },
+    ...(place.endpoint === undefined ? {} : { apiEndpoint: place.endpoint }),
+    ...serviceAccount(access.credentials),
+  };
+  return new Storage(options).bucket(place.bucket);
+}
+
+/** The parts of a service account's key that are asked for; without a key the library finds credentials by itself. */
+function serviceAccount(text: string | undefined): StorageOptions {
+  if (text === undefined) return {};
+  try {
+    const key = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const { client_email: email, private_key: secret, project_id: project } = key;
+    if (typeof email === 'string' && typeof secret === 'string')
+      return {
+        credentials: { client_email: email, private_key: secret },
+        ...(typeof project === 'string' ? { projectId: project } : {}),
+      };
+  } catch {
+    // What is wrong with it would repeat a part of it.
+  }
+  throw new RequestError(
+    'INVALID_DESTINATION',
+    'The credentials for Google Cloud Storage are no key of a service account.',
+    {
+      op: 'open destination',
+      hint: 'Make a JSON key for the service account, and name the file in "credentials".',
+    },
+  );
+}
+
+function googleDestination(store: GoogleStore, canDelete: boolean): Destination {
+  return {
+    properties: { url: store.url, conditionalCreate: true, canDelete, maxParallel: PARALLEL, remote: true },
+    async put(key, body, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      return await putFile(store, key, body, canDelete, signal);
+    },
+    async get(key, range, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      return await getFile(store, key, range, signal);
+    },
+    async stat(key, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      return await statFile(store, key, signal);
+    },
+    async *list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
+      signal.throwIfAborted();
+      checkPrefix(prefix);
+      const ask = async (next: string | undefined) =>
+        await listPage(store, prefix, next, PAGE_LENGTH, signal);
+      for await (const page of orderedPages(store.url, store.root, prefix, ask)) {
+        yield page;
+        signal.throwIfAborted();
+      }
+    },
+    async delete(key, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      await deleteFile(store, key, signal);
+    },
+    close: async () => {},
+  };
+}
+
+interface Question {
+  /** As a verb: "store", "read". */
+  readonly op: string;
+  readonly key?: string;
+  /** Failures that the caller understands, and gets as they are. */
+  readonly mine?: (error: unknown) => boolean;
+}
+
+async function ask<T>(
+  { url, stallMs }: GoogleStore,
+  { op, key, mine }: Question,
+  signal: AbortSignal,
+  call: (moving: Moving) => Promise<T>,
+): Promise<T> {
+  try {
+    return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, call);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (mine?.(error) === true) throw error;
+    throw googleFailure(error, { op, url, key });
+  }
+}
+
+function fileOf({ bucket, root }: GoogleStore, key: string): File {
+  return bucket.file(root + key);
+}
+
+async function putFile(
+  store: GoogleStore,
+  key: string,
+  body: Uint8Array,
+  canDelete: boolean,
+  signal: AbortSignal,
+): Promise<ObjectStat> {
+  const md5 = createHash('md5').update(body).digest('base64');
+  const file = fileOf(store, key);
+  await ask(store, { op: 'store', key }, signal, async (moving) => {
+    const target = file.createWriteStream({
+      resumable: false,
+      validation: false,
+      preconditionOpts: { ifGenerationMatch: 0 },
+      metadata: {
+        contentType: 'application/octet-stream',
+        md5Hash: md5,
+        ...(store.storageClass !== undefined && key.startsWith('packs/')
+          ? { storageClass: store.storageClass }
+          : {}),
+      },
+    });
+    const source = bodyStream(body, key, store.pace, moving);
+    const stop = (): void => void target.destroy();
+    moving.signal.addEventListener('abort', stop, { once: true });
+    try {
+      source.on('error', (error) => target.destroy(error));
+      await finished(source.pipe(target));
+    } finally {
+      moving.signal.removeEventListener('abort', stop);
+    }
+  });
+  const stat = await statFile(store, key, signal, md5);
+  if (stat !== undefined && stat.size === body.byteLength) return stat;
+  if (canDelete) await deleteFile(store, key, signal);
+  throw senseless(store, 'store', key, 'other bytes are there than were sent');
+}
+
+async function statFile(store: GoogleStore, key: string, signal: AbortSignal): Promise<ObjectStat>;
+async function statFile(
+  store: GoogleStore,
+  key: string,
+  signal: AbortSignal,
+  md5: string,
+): Promise<ObjectStat | undefined>;
+/** Undefined when the object has another checksum than `md5`. */
+async function statFile(
+  store: GoogleStore,
+  key: string,
+  signal: AbortSignal,
+  md5?: string,
+): Promise<ObjectStat | undefined> {
+  const [facts] = await ask(
+    store,
+    { op: 'look at', key },
+    signal,
+    async () => await fileOf(store, key).getMetadata(),
+  );
+  if (md5 !== undefined && facts.md5Hash !== undefined && facts.md5Hash !== md5) return undefined;
+  const size = Number(facts.size ?? Number.NaN);
+  const modifiedMs = Date.parse(facts.timeCreated ?? '');
+  if (!Number.isSafeInteger(size) || !Number.isFinite(modifiedMs))
+    throw senseless(store, 'look at', key, 'the answer has no size or no time');
+  return { size, modifiedMs };
+}
+
+async function getFile(
+  store: GoogleStore,
+  key: string,
+  range: ByteRange | undefined,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  // The library hides what the head of an answer says: how much must come is asked for before.
+  const { size } = await statFile(store, key, signal);
+  const { start, length } = extentOf(range, size, key);
+  if (length > LARGEST_OBJECT) throw senseless(store, 'read', key, 'it is too large');
+  if (length === 0) return Buffer.alloc(0);
+  return await ask(store, { op: 'read', key }, signal, async (moving) => {
+    const stream = fileOf(store, key).createReadStream({
+      validation: false,
+      decompress: false,
+      ...(range === undefined ? {} : { start, end: start + length - 1 }),
+    });
+    return await collectBody(stream, length, key, moving);
+  });
+}
+
+async function listPage(
+  store: GoogleStore,
+  prefix: string,
+  pageToken: string | undefined,
+  maxResults: number,
+  signal: AbortSignal,
+) {
+  const [files, next] = await ask(store, { op: 'list' }, signal, async () => {
+    return await store.bucket.getFiles({
+      prefix: store.root + prefix,
+      autoPaginate: false,
+      maxResults,
+      ...(pageToken === undefined ? {} : { pageToken }),
+    });
+  });
+  const token = (next as { readonly pageToken?: string } | null | undefined)?.pageToken;
+  return {
+    objects: files.map(({ name, metadata }) => ({
+      name,
+      size: Number(metadata.size ?? Number.NaN),
+      modifiedMs: Date.parse(metadata.timeCreated ?? ''),
+    })),
+    next: token,
+  };
+}
+
+async function deleteFile(store: GoogleStore, key: string, signal: AbortSignal): Promise<void> {
+  const mine = (error: unknown): boolean => googleStatus(error) === 404;
+  try {
+    await ask(store, { op: 'delete', key, mine }, signal, async () => {
+      await fileOf(store, key).delete();
+    });
+  } catch (error) {
+    if (!mine(error)) throw error;
+  }
+}
+
+/** Whether these credentials may delete: asked for with an object that is not there. */
+async function mayDelete(store: GoogleStore): Promise<boolean> {
+  try {
+    await deleteFile(store, TRIAL, live);
+    return true;
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'denied') return false;
+    throw error;
+  }
+}
+
+function senseless({ url }: GoogleStore, op: string, key: string, what: string): DestinationError {
+  const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
+  return failure(meaning('corrupt-reply', 'now', what, hint), { op, url, key });
+}

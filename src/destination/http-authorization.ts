@@ -1,0 +1,122 @@
+/** Who one is at a web server: Basic, Digest (RFC 7616) and Bearer. */
+import { createHash, randomBytes } from 'node:crypto';
+
+export interface HttpCredentials {
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly token?: string | undefined;
+}
+
+export interface Authorization {
+  /** For a request; undefined as long as the server has not asked. */
+  header(method: string, path: string): string | undefined;
+  /** Told of a `WWW-Authenticate`. False when asking again makes no difference. */
+  challenged(challenge: string): boolean;
+}
+
+interface DigestChallenge {
+  readonly realm: string;
+  readonly nonce: string;
+  readonly opaque: string | undefined;
+  readonly hash: 'md5' | 'sha256';
+  readonly algorithm: string | undefined;
+  readonly hasQop: boolean;
+}
+
+/** Passwords are sent only when they are asked for, and as little of them as the server is content with. */
+export function createAuthorization({ user, password, token }: HttpCredentials): Authorization {
+  let basic = false;
+  let digest: DigestChallenge | undefined;
+  let count = 0;
+
+  function challenged(text: string): boolean {
+    if (user === undefined || password === undefined) return false;
+    const parts = challengesIn(text);
+    const found = parts.flatMap((part) => digestOf(part) ?? []).toSorted((a, b) => rank(b) - rank(a))[0];
+    if (found !== undefined) {
+      // The same nonce refused again means that the password is wrong.
+      const isNew = found.nonce !== digest?.nonce;
+      digest = found;
+      count = 0;
+      return isNew;
+    }
+    if (basic || !parts.some(({ scheme }) => scheme === 'basic')) return false;
+    basic = true;
+    return true;
+  }
+
+  function header(method: string, path: string): string | undefined {
+    if (token !== undefined) return `Bearer ${token}`;
+    if (user === undefined || password === undefined) return undefined;
+    if (digest !== undefined)
+      return digestHeader(digest, { user, password, method, path, count: (count += 1) });
+    return basic ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` : undefined;
+  }
+
+  return { header, challenged };
+}
+
+function rank({ hash }: DigestChallenge): number {
+  return hash === 'sha256' ? 1 : 0;
+}
+
+interface Challenge {
+  readonly scheme: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** Several may stand in one header, separated by commas, as their parameters are. */
+function challengesIn(text: string): readonly Challenge[] {
+  const found: { scheme: string; parameters: Map<string, string> }[] = [];
+  const token = /([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))|([\w!#$%&'*+.^`|~-]+)/g;
+  for (const [, name, quoted, plain, scheme] of text.matchAll(token)) {
+    if (scheme !== undefined) found.push({ scheme: scheme.toLowerCase(), parameters: new Map() });
+    else if (name !== undefined)
+      found.at(-1)?.parameters.set(name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, '$1') ?? plain ?? '');
+  }
+  return found;
+}
+
+function digestOf({ scheme, parameters }: Challenge): DigestChallenge | undefined {
+  const [realm, nonce] = [parameters.get('realm'), parameters.get('nonce')];
+  const algorithm = parameters.get('algorithm');
+  const qop = parameters.get('qop');
+  const hash = { md5: 'md5', 'sha-256': 'sha256' }[(algorithm ?? 'md5').toLowerCase()];
+  if (scheme !== 'digest' || realm === undefined || nonce === undefined) return undefined;
+  if (hash !== 'md5' && hash !== 'sha256') return undefined;
+  const hasQop = qop !== undefined;
+  if (hasQop && !qop.split(',').some((word) => word.trim() === 'auth')) return undefined;
+  return { realm, nonce, opaque: parameters.get('opaque'), hash, algorithm, hasQop };
+}
+
+interface DigestRequest {
+  readonly user: string;
+  readonly password: string;
+  readonly method: string;
+  readonly path: string;
+  /** How often the nonce was used, this time included. */
+  readonly count: number;
+}
+
+function digestHeader(challenge: DigestChallenge, request: DigestRequest): string {
+  const { realm, nonce, opaque, hash, algorithm, hasQop } = challenge;
+  const { user, password, method, path, count } = request;
+  const digest = (...parts: readonly string[]): string =>
+    createHash(hash).update(parts.join(':')).digest('hex');
+  const nc = count.toString(16).padStart(8, '0');
+  const cnonce = randomBytes(12).toString('hex');
+  const secret = digest(user, realm, password);
+  const target = digest(method, path);
+  const response = hasQop ? digest(secret, nonce, nc, cnonce, 'auth', target) : digest(secret, nonce, target);
+  const quote = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+  return [
+    `Digest username=${quote(user)}`,
+    `realm=${quote(realm)}`,
+    `nonce=${quote(nonce)}`,
+    `uri=${quote(path)}`,
+    `response="${response}"`,
+    ...(algorithm === undefined ? [] : [`algorithm=${algorithm}`]),
+    ...(opaque === undefined ? [] : [`opaque=${quote(opaque)}`]),
+    ...(hasQop ? ['qop=auth', `nc=${nc}`, `cnonce="${cnonce}"`] : []),
+  ].join(', ');
+}

@@ -1,0 +1,183 @@
+/** What the answers of web servers and networks mean for a destination, for all stores that are reached by HTTP. */
+import { DestinationError, errnoOf, isAbort } from '../base/errors.ts';
+import type { DestinationKind, Retry } from '../base/errors.ts';
+
+/** What was being done, for the message. */
+export interface WebAction {
+  /** As a verb: "store", "read". */
+  readonly op: string;
+  /** Where, without secrets: the plain URL of the destination. */
+  readonly url: string;
+  /** The object, when there is one. */
+  readonly key?: string | undefined;
+}
+
+/** What a server said, as far as it is known. */
+export interface WebAnswer {
+  readonly status: number | undefined;
+  /** The store's own name for the failure: `SlowDown`, `AuthenticationFailed`. */
+  readonly code: string | undefined;
+  /** Milliseconds after which the server wants to be asked again. */
+  readonly retryAfterMs: number | undefined;
+}
+
+interface Meaning {
+  readonly kind: DestinationKind;
+  readonly retry: Retry;
+  readonly what: string;
+  readonly hint: string;
+}
+
+export function meaning(kind: DestinationKind, retry: Retry, what: string, hint: string): Meaning {
+  return { kind, retry, what, hint };
+}
+
+const LINE = 'Check the network, and the address of the destination.';
+const LATER = 'It is tried again later; if it stays so, ask who runs the store.';
+const RIGHTS = 'Check the credentials of the destination and what they allow.';
+const REPORT = 'Check the address and the settings of the destination.';
+
+/** Retrying at once would only add to it. */
+export const THROTTLED = meaning('unreachable', 'later', 'the store is asked too often', LATER);
+export const DENIED = meaning('denied', 'never', 'the store refuses', RIGHTS);
+export const TAKEN = meaning(
+  'exists',
+  'never',
+  'it already exists',
+  'Objects are never replaced. Delete the object first if it has to change.',
+);
+export const FULL = meaning(
+  'full',
+  'later',
+  'no space is left, or the quota is used up',
+  'Free some space there, or get more.',
+);
+
+function meaningOfStatus(status: number): Meaning {
+  if (status === 401 || status === 403) return DENIED;
+  if (status === 404 || status === 410)
+    return meaning(
+      'not-found',
+      'never',
+      'it does not exist',
+      'Check that this is the right destination and that nothing was removed from it.',
+    );
+  if (status === 408) return meaning('unreachable', 'now', 'the store waited in vain', LINE);
+  if (status === 409 || status === 412) return TAKEN;
+  if (status === 413)
+    return meaning('unsupported', 'never', 'the store takes no object of this size', 'Use another store.');
+  if (status === 416)
+    return meaning(
+      'corrupt-reply',
+      'never',
+      'it has no such part',
+      'The object is damaged or cut short. Run a check of the repository.',
+    );
+  if (status === 429) return THROTTLED;
+  if (status === 507) return FULL;
+  if (status === 501 || status === 405)
+    return meaning('unsupported', 'never', 'the store cannot do this', 'Use another store.');
+  if (status >= 500)
+    return meaning('unreachable', 'later', `the store has a problem of its own (${status})`, LATER);
+  if (status >= 300 && status < 400)
+    return meaning(
+      'unsupported',
+      'never',
+      'the store names another address',
+      'Check the address and the region of the destination.',
+    );
+  return meaning('unsupported', 'never', `the store does not understand (${status})`, REPORT);
+}
+
+const CERTIFICATE = meaning(
+  'denied',
+  'never',
+  'the certificate of the server cannot be trusted',
+  'Check the address and the clock of this machine, and the certificate. Nothing was sent.',
+);
+
+const SENSELESS = meaning(
+  'corrupt-reply',
+  'now',
+  'the answer makes no sense',
+  'Check that no proxy or sign-in page of a network answers in place of the store.',
+);
+const GONE = meaning('unreachable', 'later', 'the server cannot be reached', LINE);
+
+/** Names of Node and OpenSSL for certificates that are none of the server's, or too old. */
+const UNTRUSTED =
+  /^(?:CERT_|ERR_TLS_CERT|ERR_SSL|ERR_TLS_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH|EPROTO)/;
+
+/**
+ * The error to throw for `error`, which came of `action`. `special` are meanings of the store's own codes. Aborts,
+ * DestinationErrors and errors of the program are returned as they are.
+ */
+export function webFailure(
+  error: unknown,
+  action: WebAction,
+  answerOf: (error: unknown) => WebAnswer | undefined,
+  special: Readonly<Record<string, Meaning>> = {},
+): unknown {
+  if (error instanceof DestinationError || isAbort(error)) return error;
+  const answer = answerOf(error);
+  const found = (answer?.code === undefined ? undefined : special[answer.code]) ?? meaningOf(error, answer);
+  if (found === undefined) return error;
+  return failure(found, action, error, answer);
+}
+
+function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | undefined {
+  if (answer?.status !== undefined) return answer.status >= 300 ? meaningOfStatus(answer.status) : SENSELESS;
+  const code = networkCode(error);
+  if (code !== undefined) return UNTRUSTED.test(code) ? CERTIFICATE : GONE;
+  return undefined;
+}
+
+/** Of the error or of what caused it. */
+function networkCode(error: unknown): string | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    const code = errnoOf(at);
+    if (code !== undefined && /^[A-Z][A-Z0-9_]+$/.test(code) && !code.startsWith('ERR_INVALID')) return code;
+    if (at.name === 'TimeoutError' || /socket hang up|network socket disconnected/i.test(at.message))
+      return 'ETIMEDOUT';
+    if (at instanceof AggregateError && at.errors.length > 0) {
+      const inner = networkCode(at.errors[0]);
+      if (inner !== undefined) return inner;
+    }
+  }
+  return undefined;
+}
+
+export function failure(
+  { kind, retry, what, hint }: Meaning,
+  { op, url, key }: WebAction,
+  cause?: unknown,
+  answer?: WebAnswer,
+): DestinationError {
+  const subject = key === undefined ? url : `${key} in ${url}`;
+  const code = answer?.code ?? networkCode(cause);
+  const detail = code === undefined ? '' : ` (${code.slice(0, 60)})`;
+  return new DestinationError(kind, `Cannot ${op} ${subject}: ${what}${detail}`, {
+    op,
+    hint,
+    retry,
+    details: {
+      ...(key === undefined ? {} : { key }),
+      ...(answer?.status === undefined ? {} : { status: answer.status }),
+      ...(answer?.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
+      ...(answer !== undefined && isThrottling(answer) ? { throttled: true } : {}),
+    },
+    cause,
+  });
+}
+
+function isThrottling({ status, code }: WebAnswer): boolean {
+  return status === 429 || status === 503 || /slow ?down|throttl|busy|too ?many/i.test(code ?? '');
+}
+
+/** `Retry-After` in milliseconds: seconds, or a date that is compared with the server's own. */
+export function retryAfterMs(value: string | undefined, serverDate: string | undefined): number | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const waitMs = Date.parse(text) - Date.parse(serverDate ?? '');
+  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
+}

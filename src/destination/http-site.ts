@@ -1,0 +1,213 @@
+/**
+ * Requests to one web server, for stores whose protocol is plain HTTP: connections that are kept, who one is, bodies
+ * that stream. Node's own client instead of fetch: fetch tells nothing of bytes that move, trusts no further
+ * certificates, and does not let a caller write as slowly as a limit asks.
+ */
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { rootCertificates } from 'node:tls';
+import { errnoOf } from '../base/errors.ts';
+import { bodyStream } from './body.ts';
+import { createAuthorization } from './http-authorization.ts';
+import type { HttpCredentials } from './http-authorization.ts';
+import { failure, meaning, retryAfterMs, webFailure } from './http-failure.ts';
+import type { WebAction, WebAnswer } from './http-failure.ts';
+import type { UploadPace } from './limited.ts';
+import { STALL_MS, whileMoving } from './stall.ts';
+import type { Moving } from './stall.ts';
+
+export interface HttpSiteOptions {
+  /** `http(s)://host[:port]`. */
+  readonly origin: string;
+  /** For people: the plain URL of the destination. */
+  readonly url: string;
+  readonly credentials: HttpCredentials;
+  /** PEM of certificates to trust beside those of the system. */
+  readonly certificates?: string | undefined;
+  readonly maxSockets: number;
+}
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Encoded, with a slash at its beginning. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  /** What stands around the body, where it is a part of a form. */
+  readonly frame?: { readonly before: Buffer; readonly after: Buffer };
+  /** Only with a body that is an object. */
+  readonly pace?: UploadPace | undefined;
+  /** For messages. */
+  readonly op: string;
+  readonly key?: string | undefined;
+  /** Those that are no failure. */
+  readonly accepts: readonly number[];
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly stream: IncomingMessage;
+}
+
+/** Uses the reply, whose stream must be read to its end or destroyed. */
+export type TakeReply<T> = (reply: HttpReply, moving: Moving) => Promise<T>;
+
+export interface HttpSite {
+  /**
+   * Rejects with a DestinationError for an answer that the request does not accept, and for a connection that fails or
+   * on which nothing moves; with the signal's reason when that is aborted.
+   */
+  ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T>;
+  close(): void;
+}
+
+/** Of answers that are read into memory and are no object. */
+const LARGEST_TEXT = 64 * 1024 * 1024;
+
+export function openHttpSite({
+  origin,
+  url,
+  credentials,
+  certificates,
+  maxSockets,
+}: HttpSiteOptions): HttpSite {
+  const base = new URL(origin);
+  const agent =
+    base.protocol === 'https:'
+      ? new HttpsAgent({
+          keepAlive: true,
+          maxSockets,
+          ...(certificates === undefined ? {} : { ca: [...rootCertificates, certificates] }),
+        })
+      : new HttpAgent({ keepAlive: true, maxSockets });
+  const send = base.protocol === 'https:' ? httpsRequest : httpRequest;
+  const authorization = createAuthorization(credentials);
+
+  async function ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T> {
+    const action: WebAction = { op: request.op, url, key: request.key };
+    try {
+      return await whileMoving(`${request.op} in ${url}`, STALL_MS, signal, async (moving) => {
+        const reply = await signedIn(request, moving);
+        if (request.accepts.includes(reply.status)) return await take(reply, moving);
+        reply.stream.destroy();
+        throw webFailure(new Error(`status ${reply.status}`), action, () => answerOf(reply));
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      const found = webFailure(error, action, () => undefined);
+      // What Node's parser makes of an answer that is no HTTP, or ends too early.
+      if (found === error && /^(?:HPE_|ERR_STREAM_PREMATURE)/.test(errnoOf(error) ?? ''))
+        throw failure(broken, action, error);
+      if (found === error && error instanceof Error && error.message === 'aborted')
+        throw failure(broken, action, error);
+      throw found;
+    }
+  }
+
+  /** Once more when the server asks who one is, or has asked for something else than before. */
+  async function signedIn(request: HttpRequest, moving: Moving): Promise<HttpReply> {
+    const reply = await onKeptConnection(request, moving);
+    if (reply.status !== 401 || !authorization.challenged(reply.headers['www-authenticate'] ?? ''))
+      return reply;
+    await drain(reply, moving);
+    return await onKeptConnection(request, moving);
+  }
+
+  /** A connection that was kept may have been closed by the server at that moment: that is no failure. */
+  async function onKeptConnection(request: HttpRequest, moving: Moving): Promise<HttpReply> {
+    for (;;) {
+      const outgoing = begin(request, moving);
+      let wasKept = false;
+      // A request that waited for its turn gets one too, without `reusedSocket`.
+      outgoing.once('socket', ({ bytesRead }) => (wasKept = bytesRead > 0));
+      try {
+        return await exchange(outgoing, request, moving);
+      } catch (error) {
+        outgoing.destroy();
+        moving.signal.throwIfAborted();
+        const wasClosed = ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
+        if (!wasKept || !wasClosed) throw error;
+      }
+    }
+  }
+
+  function begin(request: HttpRequest, { signal }: Moving): ClientRequest {
+    const { method, path, headers = {}, body, frame } = request;
+    const around = (frame?.before.byteLength ?? 0) + (frame?.after.byteLength ?? 0);
+    const authorized = authorization.header(method, path);
+    return send(base, {
+      agent,
+      method,
+      path,
+      signal,
+      headers: {
+        ...headers,
+        ...(body === undefined ? {} : { 'Content-Length': `${body.byteLength + around}` }),
+        ...(authorized === undefined ? {} : { Authorization: authorized }),
+      },
+    });
+  }
+
+  return { ask, close: () => agent.destroy() };
+}
+
+const broken = meaning(
+  'corrupt-reply',
+  'now',
+  'the answer is cut short or no HTTP',
+  'Check that no proxy or sign-in page of a network answers in place of the store.',
+);
+
+async function exchange(outgoing: ClientRequest, request: HttpRequest, moving: Moving): Promise<HttpReply> {
+  const answered = Promise.withResolvers<IncomingMessage>();
+  outgoing.once('response', answered.resolve);
+  outgoing.on('error', answered.reject);
+  outgoing.once('socket', (socket) => {
+    socket.setNoDelay(true);
+    if (socket.connecting) socket.once('connect', moving.moved);
+  });
+  const { body, frame, pace, key = '' } = request;
+  if (body === undefined) outgoing.end();
+  else {
+    const stream = bodyStream(body, key, pace, moving);
+    stream.once('error', (error) => outgoing.destroy(error));
+    outgoing.once('close', () => stream.destroy());
+    if (frame !== undefined) outgoing.write(frame.before);
+    stream.pipe(outgoing, { end: false });
+    stream.once('end', () => outgoing.end(frame?.after));
+  }
+  const stream = await answered.promise;
+  moving.moved();
+  const { statusCode: status = 0, headers } = stream;
+  return { status, headers, stream };
+}
+
+function answerOf({ status, headers }: HttpReply): WebAnswer {
+  const { 'retry-after': after, date } = headers;
+  return { status, code: undefined, retryAfterMs: retryAfterMs(after, date) };
+}
+
+/** Reads to the end what is of no interest, so that the connection can be used again. */
+export async function drain({ stream }: HttpReply, moving: Moving): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    moving.moved();
+    bytes += chunk.byteLength;
+    if (bytes > 1024 * 1024) break;
+  }
+}
+
+/** The reply as text. An end that comes too early rejects. */
+export async function textOf({ stream }: HttpReply, moving: Moving): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    moving.moved();
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes > LARGEST_TEXT) throw new Error('aborted');
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

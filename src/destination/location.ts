@@ -1,0 +1,316 @@
+/** From a location as people write it to what it names, without touching it. */
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { RequestError } from '../base/errors.ts';
+import { secretInUrl } from '../base/url-secrets.ts';
+import {
+  bucketOf,
+  endpointOf,
+  hostOf,
+  invalid,
+  isLoopback,
+  partsOf,
+  prefixOf,
+  secretRefused,
+} from './url-parts.ts';
+
+export type Location =
+  | LocalPlace
+  | S3Place
+  | SftpPlace
+  | WebdavPlace
+  | AzurePlace
+  | GooglePlace
+  | RclonePlace;
+
+export interface LocalPlace {
+  readonly kind: 'local';
+  /** Absolute path. */
+  readonly directory: string;
+}
+
+/** `s3://bucket/prefix?endpoint=&region=&path_style=` */
+export interface S3Place {
+  readonly kind: 's3';
+  readonly bucket: string;
+  /** Without slashes around it; empty for the whole bucket. */
+  readonly prefix: string;
+  /** `https://host[:port][/path]`; undefined for Amazon's own. */
+  readonly endpoint: string | undefined;
+  readonly region: string | undefined;
+  /** The bucket is part of the path, not of the host name. */
+  readonly pathStyle: boolean;
+}
+
+/** `sftp://user@host:22/dir`; `/~/dir` is below the home directory. */
+export interface SftpPlace {
+  readonly kind: 'sftp';
+  readonly user: string | undefined;
+  /** Without brackets around IPv6 addresses. */
+  readonly host: string;
+  readonly port: number;
+  /** Absolute, or relative to the home directory. */
+  readonly directory: string;
+}
+
+/** `webdavs://user@host/dir`; `webdav://` on this machine only. */
+export interface WebdavPlace {
+  readonly kind: 'webdav';
+  /** `https://host[:port]/dir`, without a slash at the end and without user. */
+  readonly url: string;
+  readonly user: string | undefined;
+}
+
+/** `azblob://container/prefix?account=&endpoint=` */
+export interface AzurePlace {
+  readonly kind: 'azblob';
+  readonly container: string;
+  readonly prefix: string;
+  readonly account: string | undefined;
+  /** Of the account; undefined for `https://ACCOUNT.blob.core.windows.net`. */
+  readonly endpoint: string | undefined;
+}
+
+/** `gs://bucket/prefix?endpoint=` */
+export interface GooglePlace {
+  readonly kind: 'gs';
+  readonly bucket: string;
+  readonly prefix: string;
+  /** Undefined for Google's own. */
+  readonly endpoint: string | undefined;
+}
+
+/** `rclone:remote:path` */
+export interface RclonePlace {
+  readonly kind: 'rclone';
+  /** A name of rclone's own configuration. */
+  readonly remote: string;
+  readonly path: string;
+}
+
+/**
+ * A path, absolute or relative to the working directory, or a URL. No message repeats a location that is not a plain
+ * path: it may hold a secret in a place nobody thought of.
+ * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL
+ */
+export function parseLocation(location: string): Location {
+  const found = understand(location);
+  if (found.kind === 'local' && found.directory.includes('\0'))
+    throw invalid('The destination contains a NUL character.');
+  return found;
+}
+
+/** The directory of a place on this machine; undefined for any other. */
+export function directoryOf(location: string): string | undefined {
+  const place = parseLocation(location);
+  return place.kind === 'local' ? place.directory : undefined;
+}
+
+/** One spelling for each place: what only says how it is reached, such as the region, is left out. */
+export function placeUrl(place: Location): string {
+  switch (place.kind) {
+    case 'local':
+      return pathToFileURL(place.directory).href;
+    case 's3':
+      return `s3://${place.bucket}${below(place.prefix)}${query({ endpoint: place.endpoint })}`;
+    case 'sftp': {
+      const { user, host, port, directory } = place;
+      const home = directory.startsWith('/') ? '' : '/~/';
+      const name = isIP(host) === 6 ? `[${host}]` : host;
+      return `sftp://${user === undefined ? '' : `${encodeURIComponent(user)}@`}${name}:${port}${home}${encodeURI(directory)}`;
+    }
+    case 'webdav':
+      return place.url.replace(/^http/, 'webdav');
+    case 'azblob':
+      return `azblob://${place.container}${below(place.prefix)}${query(place)}`;
+    case 'gs':
+      return `gs://${place.bucket}${below(place.prefix)}${query({ endpoint: place.endpoint })}`;
+    case 'rclone':
+      return `rclone:${place.remote}:${place.path}`;
+  }
+}
+
+/** For people: a directory as its path, anything else as its URL. */
+export function shownPlace(place: Location): string {
+  return place.kind === 'local' ? place.directory : placeUrl(place);
+}
+
+/** For logs and `properties.url`: no user info, no query. */
+export function plainUrl(place: Location): string {
+  const url = placeUrl(place).replace(/\?.*$/s, '');
+  return url.replace(/^(sftp:\/\/)[^@/]*@/, '$1');
+}
+
+function below(prefix: string): string {
+  return prefix === '' ? '' : `/${prefix.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+function query({
+  account,
+  endpoint,
+}: {
+  account?: string | undefined;
+  endpoint: string | undefined;
+}): string {
+  const parameters = new URLSearchParams();
+  if (account !== undefined) parameters.set('account', account);
+  if (endpoint !== undefined) parameters.set('endpoint', endpoint);
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`;
+}
+
+function understand(location: string): Location {
+  if (location.trim() === '') throw invalid('The destination is empty.');
+  if (isPath(location)) return { kind: 'local', directory: directoryOfPath(location) };
+  refuseSecrets(location);
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(location)?.[0].toLowerCase();
+  switch (scheme) {
+    case undefined:
+      throw invalid('The destination is neither a path nor a URL.');
+    case 'file:':
+      return { kind: 'local', directory: directoryOfUrl(location) };
+    case 's3:':
+      return s3Place(location);
+    case 'sftp:':
+      return sftpPlace(location);
+    case 'webdav:':
+    case 'webdavs:':
+      return webdavPlace(location);
+    case 'azblob:':
+      return azurePlace(location);
+    case 'gs:':
+      return googlePlace(location);
+    case 'rclone:':
+      return rclonePlace(location);
+    default:
+      throw invalid(`Destinations of the kind "${scheme}" do not exist here.`);
+  }
+}
+
+/** A colon before the first slash means a URL, or a host as in host:/dir; ./a:b is how to name such a directory. */
+function isPath(location: string): boolean {
+  if (process.platform === 'win32' && /^[a-z]:[\\/]/i.test(location)) return true;
+  return !/^[^/]*:/.test(location);
+}
+
+function directoryOfPath(path: string): string {
+  // Only a shell expands it; taken literally it would fill a directory of that name.
+  if (/^~[^/]*(\/|$)/.test(path)) throw invalid(`${path} begins with "~". Write the home directory in full.`);
+  return resolve(path);
+}
+
+function directoryOfUrl(text: string): string {
+  if (!/^file:\//i.test(text)) throw invalid('A file: URL has an absolute path.');
+  try {
+    const url = new URL(text);
+    if (url.search !== '' || url.hash !== '') {
+      throw invalid('A file: URL has no query and no fragment. Write "?" as %3F and "#" as %23.');
+    }
+    return resolve(fileURLToPath(url));
+  } catch (error) {
+    if (error instanceof RequestError) throw error;
+    throw invalid('The file: URL does not name a directory of this machine. It has three slashes.', error);
+  }
+}
+
+/** Older buckets, and those of other makers, have names that Amazon gives no more. */
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;
+const CONTAINER = /^(?:[a-z0-9](?:[a-z0-9]|-(?!-)){1,61}[a-z0-9]|\$root)$/;
+
+function s3Place(text: string): S3Place {
+  const parts = partsOf(text, ['endpoint', 'region', 'path_style']);
+  const endpoint = endpointOf(parts);
+  const region = parts.parameters.get('region') ?? undefined;
+  if (region !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(region))
+    throw invalid('This is not the name of a region.');
+  const style = parts.parameters.get('path_style');
+  if (style !== null && style !== 'true' && style !== 'false')
+    throw invalid('The parameter "path_style" is true or false.');
+  return {
+    kind: 's3',
+    bucket: bucketOf(parts, 'bucket', BUCKET),
+    prefix: prefixOf(parts),
+    endpoint,
+    region,
+    // Few stores but Amazon's own have a host name for every bucket.
+    pathStyle: style === null ? endpoint !== undefined : style === 'true',
+  };
+}
+
+function azurePlace(text: string): AzurePlace {
+  const parts = partsOf(text, ['account', 'endpoint']);
+  const account = parts.parameters.get('account') ?? undefined;
+  if (account !== undefined && !/^[a-z0-9]{3,24}$/.test(account))
+    throw invalid('The name of an account has 3 to 24 small letters and digits.');
+  return {
+    kind: 'azblob',
+    container: bucketOf(parts, 'container', CONTAINER),
+    prefix: prefixOf(parts),
+    account,
+    endpoint: endpointOf(parts),
+  };
+}
+
+function googlePlace(text: string): GooglePlace {
+  const parts = partsOf(text, ['endpoint']);
+  return {
+    kind: 'gs',
+    bucket: bucketOf(parts, 'bucket', BUCKET),
+    prefix: prefixOf(parts),
+    endpoint: endpointOf(parts),
+  };
+}
+
+function sftpPlace(text: string): SftpPlace {
+  const parts = partsOf(text, []);
+  const { host, port } = hostOf(parts, 22);
+  const home = parts.path[0] === '~';
+  const path = prefixOf(home ? { ...parts, path: parts.path.slice(1) } : parts);
+  if (parts.path.length === 0) throw invalid('The sftp: URL names no directory.');
+  return {
+    kind: 'sftp',
+    user: parts.user === '' ? undefined : parts.user,
+    host,
+    port,
+    directory: home ? path : `/${path}`,
+  };
+}
+
+function webdavPlace(text: string): WebdavPlace {
+  const parts = partsOf(text, []);
+  const isPlain = /^webdav:/i.test(text);
+  const { host, port } = hostOf(parts, isPlain ? 80 : 443);
+  if (isPlain && !isLoopback(host))
+    throw invalid('Without TLS (webdav:) only this machine itself is reached. Use webdavs:.');
+  const name = isIP(host) === 6 ? `[${host}]` : host;
+  const url = new URL(`${isPlain ? 'http' : 'https'}://${name}:${port}`);
+  return {
+    kind: 'webdav',
+    url: `${url.origin}${below(prefixOf(parts))}`,
+    user: parts.user === '' ? undefined : parts.user,
+  };
+}
+
+function rclonePlace(text: string): RclonePlace {
+  const found = /^rclone:([\p{L}\p{N}_.+@-][\p{L}\p{N}_.+@ -]*):(.*)$/isu.exec(text);
+  const [, remote = '', path = ''] = found ?? [];
+  // Remotes made on the spot (:sftp,host=…,pass=…:) would hold their secrets.
+  if (found === null)
+    throw invalid(
+      'An rclone: destination names a remote of rclone’s configuration, and a path: rclone:remote:path.',
+    );
+  if (/[?#]/.test(path)) throw invalid('The path of an rclone: destination has no "?" and no "#".');
+  return { kind: 'rclone', remote, path: checkedPath(path) };
+}
+
+function checkedPath(path: string): string {
+  // oxlint-disable-next-line no-control-regex -- what no name of a place may hold
+  if (/[\u0000-\u001F\u007F]/.test(path)) throw invalid('The URL contains a control character.');
+  if (path.split('/').includes('..')) throw invalid('The path of the URL has a part that is "..".');
+  return path.replace(/\/+$/, '');
+}
+
+function refuseSecrets(url: string): void {
+  const where = secretInUrl(url);
+  if (where !== undefined) throw secretRefused(where);
+}

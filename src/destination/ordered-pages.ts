@@ -1,0 +1,79 @@
+/** Pages of a list that a store gives in order: what is out of order, or twice, is no list to rely on. */
+import { DestinationError } from '../base/errors.ts';
+import type { ListedObject } from './destination.ts';
+import { isKeyPart } from './key.ts';
+
+const PAGE_LENGTH = 1000;
+
+/** Of a list that a store gives, as much as all of them have. */
+export interface StorePage {
+  readonly objects: readonly StoreObject[];
+  /** What the next page is asked for with; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+export interface StoreObject {
+  /** With everything before the keys of the destination. */
+  readonly name: string;
+  readonly size: number | undefined;
+  readonly modifiedMs: number | undefined;
+}
+
+/** More than any store gives in a row; one that goes on giving them does not come to an end. */
+const MOST_EMPTY_PAGES = 100;
+
+/**
+ * The objects below `root` whose key begins with `prefix`, in pages of at most 1,000; what has no valid key is left out.
+ * Rejects with `corrupt-reply` as soon as the list cannot be right: names that do not rise or do not belong there, no
+ * size, a page that is asked for with what was used before.
+ */
+export async function* orderedPages(
+  url: string,
+  root: string,
+  prefix: string,
+  ask: (next: string | undefined) => Promise<StorePage>,
+): AsyncGenerator<readonly ListedObject[]> {
+  const used = new Set<string>();
+  let last: Buffer | undefined;
+  let empty = 0;
+  for (let next: string | undefined, first = true; first || next !== undefined; first = false) {
+    const page = await ask(next);
+    if (page.next !== undefined) {
+      if (page.next === '' || used.has(page.next)) throw wrong(url, 'the same page comes again');
+      used.add(page.next);
+      empty = page.objects.length === 0 ? empty + 1 : 0;
+      if (empty > MOST_EMPTY_PAGES) throw wrong(url, 'it does not come to an end');
+    }
+    let objects: ListedObject[] = [];
+    for (const { name, size, modifiedMs } of page.objects) {
+      if (!name.startsWith(root + prefix)) throw wrong(url, 'it has names that were not asked for');
+      const bytes = Buffer.from(name);
+      if (last !== undefined && Buffer.compare(last, bytes) >= 0)
+        throw wrong(url, 'its names are out of order');
+      last = bytes;
+      const key = name.slice(root.length);
+      if (!key.split('/').every(isKeyPart)) continue;
+      if (
+        size === undefined ||
+        !Number.isSafeInteger(size) ||
+        size < 0 ||
+        !Number.isFinite(modifiedMs ?? Number.NaN)
+      )
+        throw wrong(url, `${key} has no size or no time`);
+      objects.push({ key, size, modifiedMs: modifiedMs ?? 0 });
+      if (objects.length < PAGE_LENGTH) continue;
+      yield objects;
+      objects = [];
+    }
+    if (objects.length > 0) yield objects;
+    next = page.next;
+  }
+}
+
+function wrong(url: string, what: string): DestinationError {
+  return new DestinationError('corrupt-reply', `Cannot list ${url}: the list cannot be right, as ${what}`, {
+    op: 'list',
+    hint: 'Do not rely on what this store lists: use another one, or a newer version of it.',
+    retry: 'now',
+  });
+}

@@ -1,0 +1,235 @@
+/** The commands of rclone that a destination needs, in its remote control's own words. */
+import { DestinationError } from '../../base/errors.ts';
+import type { DestinationKind } from '../../base/errors.ts';
+import { collectBody } from '../body.ts';
+import type { ObjectStat } from '../destination.ts';
+import { drain, textOf } from '../http-site.ts';
+import type { HttpReply, HttpRequest, HttpSite } from '../http-site.ts';
+import type { UploadPace } from '../limited.ts';
+import { FS, plainWords } from './program.ts';
+
+export interface RcloneItem extends ObjectStat {
+  /** Below the place. */
+  readonly path: string;
+  readonly isFolder: boolean;
+}
+
+export interface Commands {
+  readonly url: string;
+  /** Undefined when there is nothing of that name. */
+  stat(path: string, signal: AbortSignal): Promise<RcloneItem | undefined>;
+  /** All below a folder; undefined when there is no such folder. */
+  list(path: string, signal: AbortSignal): Promise<readonly RcloneItem[] | undefined>;
+  makeFolder(path: string, signal: AbortSignal): Promise<void>;
+  upload(
+    path: string,
+    body: Uint8Array,
+    pace: UploadPace | undefined,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<void>;
+  move(from: string, to: string, signal: AbortSignal): Promise<void>;
+  remove(path: string, signal: AbortSignal): Promise<'removed' | 'absent'>;
+  /** Undefined when there is no such object. */
+  read(
+    path: string,
+    part: { readonly start: number; readonly length: number },
+    signal: AbortSignal,
+  ): Promise<Buffer | undefined>;
+}
+
+type Outcome = { readonly value: unknown } | { readonly failure: string };
+
+const answers = [200, 400, 401, 403, 404, 500, 503];
+
+export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Commands {
+  async function ask(
+    request: Omit<HttpRequest, 'method' | 'accepts'>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    signal.throwIfAborted();
+    const site = await siteOf();
+    return await site.ask({ ...request, method: 'POST', accepts: answers }, signal, async (reply, moving) => {
+      const value = parsed(await textOf(reply, moving));
+      if (reply.status === 200 && value !== undefined) return { value };
+      const said = value as { readonly error?: unknown } | undefined;
+      return {
+        failure: typeof said?.error === 'string' ? said.error : `it answers with status ${reply.status}`,
+      };
+    });
+  }
+
+  async function command(name: string, op: string, input: object, signal: AbortSignal): Promise<Outcome> {
+    const body = Buffer.from(JSON.stringify({ fs: FS, ...input }));
+    return await ask({ path: `/${name}`, headers: { 'Content-Type': 'application/json' }, body, op }, signal);
+  }
+
+  function valueOf(outcome: Outcome, op: string, key: string): unknown {
+    if ('value' in outcome) return outcome.value;
+    throw refusal(outcome.failure, op, key, url);
+  }
+
+  async function stat(path: string, signal: AbortSignal): Promise<RcloneItem | undefined> {
+    const outcome = await command('operations/stat', 'look at', { remote: path }, signal);
+    if ('failure' in outcome && isAbsence(outcome.failure)) return undefined;
+    const { item } = valueOf(outcome, 'look at', path) as { readonly item?: unknown };
+    return item === null || item === undefined ? undefined : itemOf(item, url);
+  }
+
+  async function list(path: string, signal: AbortSignal): Promise<readonly RcloneItem[] | undefined> {
+    const opt = { recurse: true, noMimeType: true };
+    const outcome = await command('operations/list', 'list', { remote: path, opt }, signal);
+    if ('failure' in outcome && isAbsence(outcome.failure)) return undefined;
+    const { list: items } = valueOf(outcome, 'list', path) as { readonly list?: unknown };
+    if (Array.isArray(items)) return items.map((item) => itemOf(item, url));
+    // An empty list is null in Go.
+    if (items === null) return [];
+    throw senseless(url, 'list');
+  }
+
+  async function upload(
+    path: string,
+    body: Uint8Array,
+    pace: UploadPace | undefined,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const slash = path.lastIndexOf('/');
+    const boundary = 'holdfast-object';
+    const before = [
+      `--${boundary}`,
+      `Content-Disposition: form-data; name="file"; filename="${path.slice(slash + 1)}"`,
+      'Content-Type: application/octet-stream',
+      '',
+      '',
+    ].join('\r\n');
+    const query = new URLSearchParams({ fs: FS, remote: path.slice(0, Math.max(0, slash)) });
+    const request = {
+      path: `/operations/uploadfile?${query}`,
+      headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+      body,
+      frame: { before: Buffer.from(before), after: Buffer.from(`\r\n--${boundary}--\r\n`) },
+      pace,
+      key,
+      op: 'store',
+    };
+    valueOf(await ask(request, signal), 'store', key);
+  }
+
+  async function move(from: string, to: string, signal: AbortSignal): Promise<void> {
+    const input = { srcFs: FS, srcRemote: from, dstFs: FS, dstRemote: to };
+    valueOf(await command('operations/movefile', 'store', input, signal), 'store', to);
+  }
+
+  async function makeFolder(path: string, signal: AbortSignal): Promise<void> {
+    valueOf(await command('operations/mkdir', 'open', { remote: path }, signal), 'open', path);
+  }
+
+  async function remove(path: string, signal: AbortSignal): Promise<'removed' | 'absent'> {
+    const outcome = await command('operations/deletefile', 'delete', { remote: path }, signal);
+    if ('failure' in outcome && isAbsence(outcome.failure)) return 'absent';
+    valueOf(outcome, 'delete', path);
+    return 'removed';
+  }
+
+  async function read(
+    path: string,
+    { start, length }: { readonly start: number; readonly length: number },
+    signal: AbortSignal,
+  ): Promise<Buffer | undefined> {
+    const request = {
+      method: 'GET',
+      path: `/${encodeURIComponent(`[${FS}]`)}/${path.split('/').map(encodeURIComponent).join('/')}`,
+      headers: { Range: `bytes=${start}-${start + length - 1}` },
+      op: 'read',
+      key: path,
+      accepts: [200, 206, 404, 416],
+    };
+    signal.throwIfAborted();
+    const site = await siteOf();
+    return await site.ask(request, signal, async (reply, moving) => {
+      if (reply.status === 404) {
+        await drain(reply, moving);
+        return undefined;
+      }
+      if (isPart(reply, start, length)) return await collectBody(reply.stream, length, path, moving);
+      reply.stream.destroy();
+      throw senseless(url, 'read');
+    });
+  }
+
+  return { url, stat, list, makeFolder, upload, move, remove, read };
+}
+
+function isPart({ status, headers }: HttpReply, start: number, length: number): boolean {
+  if (Number(headers['content-length']) !== length) return false;
+  if (status === 200) return start === 0;
+  return (
+    status === 206 && headers['content-range']?.startsWith(`bytes ${start}-${start + length - 1}/`) === true
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function itemOf(value: unknown, url: string): RcloneItem {
+  const {
+    Path: path,
+    Size: size,
+    ModTime: time,
+    IsDir: isFolder,
+  } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const modifiedMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  if (typeof path !== 'string' || typeof size !== 'number' || typeof isFolder !== 'boolean')
+    throw senseless(url, 'list');
+  if (!isFolder && (size < 0 || Number.isNaN(modifiedMs))) throw senseless(url, 'list');
+  return { path, size, modifiedMs: Math.floor(modifiedMs), isFolder };
+}
+
+function isAbsence(text: string): boolean {
+  return /(?:object|directory|file) not found|is a directory not a file|not a directory|file name too long/i.test(
+    text,
+  );
+}
+
+const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
+  [
+    /no space|quota|insufficient storage|storage limit|disk full/i,
+    'full',
+    'Free some space there, or get more.',
+  ],
+  [
+    /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|\b40[13]\b|read-only|token (?:expired|has been)/i,
+    'denied',
+    'Sign in again with "rclone config reconnect", and check what the account may do.',
+  ],
+];
+
+function refusal(text: string, op: string, key: string, url: string): DestinationError {
+  const found = meanings.find(([pattern]) => pattern.test(text));
+  const [, kind, hint] = found ?? [
+    undefined,
+    'unreachable' as const,
+    'Check the network, and try rclone itself.',
+  ];
+  const subject = key === '' ? url : `${key} in ${url}`;
+  return new DestinationError(kind, `Cannot ${op} ${subject}: rclone says: ${plainWords(text)}`, {
+    op,
+    hint,
+    retry: kind === 'denied' ? 'never' : 'later',
+    details: { ...(key === '' ? {} : { key }), url },
+  });
+}
+
+function senseless(url: string, op: string): DestinationError {
+  return new DestinationError('corrupt-reply', `Cannot ${op} in ${url}: rclone’s answer makes no sense`, {
+    op,
+    hint: 'Update rclone; 1.60 is the oldest that is known to do.',
+    retry: 'now',
+  });
+}

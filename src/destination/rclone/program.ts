@@ -1,0 +1,221 @@
+/**
+ * The rclone program as a child: it ends with this process, even one that is killed, because it serves its standard
+ * input, which ends then. Its commands go over a socket of this machine with a password of the moment: the protocol on
+ * its standard input breaks off when several large uploads share it.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import { DestinationError, errnoOf } from '../../base/errors.ts';
+import type { RcloneAccess } from '../access.ts';
+import { openHttpSite } from '../http-site.ts';
+import type { HttpSite } from '../http-site.ts';
+import type { RclonePlace } from '../location.ts';
+
+type Child = ChildProcessByStdio<Writable, null, Readable>;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the place is called inside: an alias that is made in its environment, so that no path needs quoting. */
+export const FS = 'holdfast:';
+
+/** What a client of HTTP/2 begins with: its greeting and no settings. Without it rclone ends after ten seconds. */
+const greeting = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
+
+const startMs = 60_000;
+const endMs = 5_000;
+const keptComplaints = 4_000;
+
+/** The child, started when it is needed and again when it has ended. */
+export class RcloneProgram {
+  readonly #start: () => Promise<Running>;
+  #running: Promise<Running> | undefined;
+  /** What it said when it ended by itself. */
+  #complaint: DestinationError | undefined;
+
+  constructor(
+    place: RclonePlace,
+    url: string,
+    access: RcloneAccess,
+    environment: Environment,
+    sockets: number,
+  ) {
+    this.#start = async () => {
+      const running = await start(place, url, access, environment, sockets);
+      running.child.once('exit', (code) => {
+        if (code !== null && code !== 0) this.#complaint = complaint(running.said(), url);
+        running.site.close();
+        this.#running = undefined;
+      });
+      return running;
+    };
+  }
+
+  /** Rejects with `unsupported` when there is no such program, and with what it complains of when it does not start. */
+  async site(): Promise<HttpSite> {
+    this.#running ??= this.#start();
+    try {
+      return (await this.#running).site;
+    } catch (error) {
+      this.#running = undefined;
+      throw error;
+    }
+  }
+
+  /** Why it ended by itself, for whoever finds that it did; known once it is closed. */
+  get complaint(): DestinationError | undefined {
+    return this.#complaint;
+  }
+
+  async close(): Promise<void> {
+    const running = await this.#running?.catch(() => undefined);
+    if (running === undefined) return;
+    const { child, site } = running;
+    site.close();
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    await new Promise<void>((resolve) => {
+      const patience = setTimeout(() => child.kill('SIGKILL'), endMs);
+      child.once('exit', () => {
+        clearTimeout(patience);
+        resolve();
+      });
+      child.stdin.destroy();
+      child.kill();
+    });
+  }
+}
+
+interface Running {
+  readonly child: Child;
+  readonly site: HttpSite;
+  /** The end of what it complained of. */
+  said(): string;
+}
+
+async function start(
+  place: RclonePlace,
+  url: string,
+  access: RcloneAccess,
+  environment: Environment,
+  maxSockets: number,
+): Promise<Running> {
+  const credentials = { user: 'holdfast', password: randomBytes(24).toString('base64url') };
+  const program = access.program ?? 'rclone';
+  const child: Child = spawn(program, parameters(access), {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: {
+      ...withoutOwnSettings(environment),
+      RCLONE_CONFIG_HOLDFAST_TYPE: 'alias',
+      RCLONE_CONFIG_HOLDFAST_REMOTE: `${place.remote}:${place.path}`,
+      RCLONE_RC_USER: credentials.user,
+      RCLONE_RC_PASS: credentials.password,
+      ...(access.configPassword === undefined ? {} : { RCLONE_CONFIG_PASS: access.configPassword }),
+    },
+    windowsHide: true,
+  });
+  // Its end shows itself as an exit; what it says to a closed pipe is of no interest.
+  child.stdin.on('error', () => undefined);
+  child.stdin.write(greeting);
+  try {
+    let complaints = '';
+    child.stderr.on(
+      'data',
+      (bytes: Buffer) => (complaints = (complaints + bytes.toString()).slice(-keptComplaints)),
+    );
+    const said = (): string => complaints;
+    const port = await portOf(child, said, program, url);
+    const origin = `http://127.0.0.1:${port}`;
+    return { child, site: openHttpSite({ origin, url, credentials, maxSockets }), said };
+  } catch (error) {
+    child.stdin.destroy();
+    child.kill('SIGKILL');
+    throw error;
+  }
+}
+
+function parameters({ configFile }: RcloneAccess): readonly string[] {
+  return [
+    'serve',
+    'restic',
+    '--stdio',
+    '--rc',
+    '--rc-addr',
+    '127.0.0.1:0',
+    '--rc-serve',
+    // The storage's clock, where it keeps another time than the one that is sent along.
+    '--use-server-modtime',
+    '--timeout',
+    '60s',
+    '--log-level',
+    'NOTICE',
+    '--ask-password=false',
+    ...(configFile === undefined ? [] : ['--config', configFile]),
+    FS,
+  ];
+}
+
+/** What would change where its commands are taken, or where it complains. */
+function withoutOwnSettings(environment: Environment): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name]) =>
+        !/^RCLONE_(?:RC(?:_|$)|LOG_|USE_JSON_LOG|VERBOSE|QUIET|STDIO|ADDR|CONFIG_HOLDFAST_)/.test(name),
+    ),
+  );
+}
+
+async function portOf(child: Child, said: () => string, program: string, url: string): Promise<number> {
+  const found = Promise.withResolvers<number>();
+  child.stderr.on('data', () => {
+    const port = /remote control on http:\/\/127\.0\.0\.1:(\d+)/i.exec(said())?.[1];
+    if (port !== undefined) found.resolve(Number(port));
+  });
+  child.once('error', (error) => found.reject(notStarted(error, program, url)));
+  child.once('exit', () => found.reject(complaint(said(), url)));
+  const patience = setTimeout(() => found.reject(complaint(said(), url)), startMs);
+  try {
+    return await found.promise;
+  } finally {
+    clearTimeout(patience);
+  }
+}
+
+function notStarted(error: Error, program: string, url: string): DestinationError {
+  const isMissing = errnoOf(error) === 'ENOENT';
+  const what = isMissing ? 'is not installed' : `cannot be started (${errnoOf(error) ?? error.message})`;
+  return new DestinationError('unsupported', `Cannot open ${url}: the program ${program} ${what}`, {
+    op: 'open',
+    hint: 'Install rclone (rclone.org, or your system’s packages), or name the program for this destination.',
+    details: { program },
+    cause: error,
+  });
+}
+
+function complaint(text: string, url: string): DestinationError {
+  const said = plainWords(
+    text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .at(-1) ?? 'it ended at once',
+  );
+  const isUnknown = /didn't find section|config(?:uration)? file.*not found/i.test(text);
+  const isClosed = /password|decrypt/i.test(text);
+  const kind = isUnknown ? 'not-found' : isClosed ? 'denied' : 'unreachable';
+  const hint = isUnknown
+    ? 'Compare the name with those of "rclone listremotes", and the configuration file that the agent uses.'
+    : 'Try "rclone lsd" with the same remote and path.';
+  return new DestinationError(kind, `Cannot open ${url}: rclone says: ${said}`, { op: 'open', hint });
+}
+
+/** Without time and level, and without what may be a secret in a URL. */
+export function plainWords(text: string): string {
+  return text
+    .replace(/^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d (?:[A-Z]+\s*: )?/, '')
+    .replaceAll(/:\/\/[^/\s@]*@/g, '://')
+    .replaceAll(/\?[^\s"]*/g, '?…')
+    .trim()
+    .slice(0, 300);
+}

@@ -1,0 +1,207 @@
+/**
+ * A remote of rclone as a destination, whatever it stands for. Objects are uploaded under a temporary name, which are
+ * then moved. No store is known to rclone as one where of several writers of one name exactly one succeeds.
+ */
+import { DestinationError } from '../../base/errors.ts';
+import type { RcloneAccess } from '../access.ts';
+import { extentOf } from '../byte-range.ts';
+import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import { checkKey, checkPrefix, isKeyPart } from '../key.ts';
+import type { UploadPace } from '../limited.ts';
+import { plainUrl } from '../location.ts';
+import type { RclonePlace } from '../location.ts';
+import { temporaryName } from '../new-file.ts';
+import { untilAborted } from '../until-aborted.ts';
+import { commandsOf } from './commands.ts';
+import type { Commands } from './commands.ts';
+import { RcloneProgram } from './program.ts';
+
+export interface RcloneOptions {
+  /** Creates the folder when it is absent. */
+  readonly create?: boolean | undefined;
+  readonly pace?: UploadPace | undefined;
+  /** Variables of the person: `PATH`, and those of rclone. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** The person's home directory, where rclone has its configuration. */
+  readonly home?: string | undefined;
+}
+
+const pageLength = 1000;
+const maxParallel = 8;
+
+/**
+ * Starts rclone. Rejects with `unsupported` when it is not installed, `not-found` when it knows no such remote or the
+ * folder is absent (unless `create`), `denied` when its configuration is locked, and `unreachable`.
+ */
+export async function openRcloneDestination(
+  place: RclonePlace,
+  access: RcloneAccess,
+  options: RcloneOptions = {},
+): Promise<Destination> {
+  const { environment = {}, home } = options;
+  const url = plainUrl(place);
+  const known = home === undefined ? environment : { HOME: home, ...environment };
+  const program = new RcloneProgram(place, url, access, known, maxParallel * 2);
+  try {
+    const commands = commandsOf(async () => await program.site(), url);
+    await openFolder(commands, options.create === true);
+    return rcloneDestination(commands, program, options.pace);
+  } catch (error) {
+    await program.close();
+    throw program.complaint ?? error;
+  }
+}
+
+/** Where folders are nothing but the beginnings of names, an empty one is there or not: both will do. */
+async function openFolder(commands: Commands, create: boolean): Promise<void> {
+  const signal = new AbortController().signal;
+  const found = await commands.stat('', signal);
+  if (found?.isFolder === true) return;
+  if (found !== undefined) throw cannotOpen(commands.url, 'unsupported', 'it is no folder');
+  if (!create) throw cannotOpen(commands.url, 'not-found', 'it does not exist');
+  await commands.makeFolder('', signal);
+}
+
+function cannotOpen(url: string, kind: 'unsupported' | 'not-found', what: string): DestinationError {
+  const hint = 'Compare it with what "rclone lsd" shows.';
+  return new DestinationError(kind, `Cannot open ${url}: ${what}`, { op: 'open', hint });
+}
+
+function rcloneDestination(
+  commands: Commands,
+  program: RcloneProgram,
+  pace: UploadPace | undefined,
+): Destination {
+  const { url } = commands;
+  const inFlight = new Set<Promise<unknown>>();
+
+  /** An abort rejects at once; what is under way cleans up after itself, and `close` waits for that. */
+  async function run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    const running = work();
+    inFlight.add(running);
+    void Promise.allSettled([running]).then(() => inFlight.delete(running));
+    return await untilAborted(running, signal);
+  }
+
+  async function present(op: string, key: string, signal: AbortSignal): Promise<ObjectStat> {
+    const item = await commands.stat(key, signal);
+    if (item === undefined || item.isFolder) throw absent(op, key, url);
+    return { size: item.size, modifiedMs: item.modifiedMs };
+  }
+
+  async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
+    checkKey(key);
+    return await run(signal, async () => {
+      const temporary = `${key.slice(0, key.lastIndexOf('/') + 1)}${temporaryName()}`;
+      try {
+        await commands.upload(temporary, body, pace, key, signal);
+        const [stored, other] = await Promise.all([
+          commands.stat(temporary, signal),
+          commands.stat(key, signal),
+        ]);
+        expectSize(stored, key, body.byteLength, url);
+        if (other !== undefined) throw taken(key, other.isFolder, url);
+        await commands.move(temporary, key, signal);
+      } catch (error) {
+        // Without the caller's signal: what was begun is cleaned up when the caller has gone, too.
+        await commands.remove(temporary, AbortSignal.timeout(60_000)).catch(() => undefined);
+        throw error;
+      }
+      return expectSize(await commands.stat(key, signal), key, body.byteLength, url);
+    });
+  }
+
+  async function get(key: string, range: ByteRange | undefined, signal: AbortSignal): Promise<Buffer> {
+    checkKey(key);
+    return await run(signal, async () => {
+      const { size } = await present('read', key, signal);
+      const extent = extentOf(range, size, key);
+      if (extent.length === 0) return Buffer.allocUnsafeSlow(0);
+      const bytes = await commands.read(key, extent, signal);
+      if (bytes === undefined) throw absent('read', key, url);
+      return bytes;
+    });
+  }
+
+  async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
+    checkPrefix(prefix);
+    const start = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')));
+    const items = start.split('/').some((part) => part.length > 255)
+      ? undefined
+      : await run(signal, async () => await commands.list(start, signal));
+    if (items === undefined && (await run(signal, async () => await commands.list('', signal))) === undefined)
+      throw new DestinationError('unreachable', `${url} is no longer there`, {
+        op: 'list',
+        hint: 'Check that nobody has moved or removed it.',
+        retry: 'later',
+      });
+    const objects = (items ?? [])
+      .filter(
+        ({ path, isFolder }) => !isFolder && path.startsWith(prefix) && path.split('/').every(isKeyPart),
+      )
+      .map(({ path: key, size, modifiedMs }) => ({ key, size, modifiedMs }));
+    for (let from = 0; from < objects.length; from += pageLength) {
+      signal.throwIfAborted();
+      yield objects.slice(from, from + pageLength);
+    }
+  }
+
+  return {
+    properties: { url, conditionalCreate: false, canDelete: true, maxParallel, remote: true },
+    put,
+    get,
+    stat: async (key, signal) => {
+      checkKey(key);
+      return await run(signal, async () => await present('look at', key, signal));
+    },
+    list,
+    delete: async (key, signal) => {
+      checkKey(key);
+      await run(signal, async () => await commands.remove(key, signal));
+    },
+    close: async () => {
+      await Promise.allSettled(inFlight);
+      await program.close();
+    },
+  };
+}
+
+function absent(op: string, key: string, url: string): DestinationError {
+  return new DestinationError('not-found', `Cannot ${op} ${key} in ${url}: there is no such object`, {
+    op,
+    hint: 'Check that this is the right destination and that nothing was removed from it.',
+    details: { key },
+  });
+}
+
+function taken(key: string, isFolder: boolean, url: string): DestinationError {
+  if (isFolder) {
+    const hint = 'Move what is there out of the destination.';
+    return new DestinationError('unsupported', `${key} in ${url} is there and is a folder`, {
+      op: 'store',
+      hint,
+    });
+  }
+  const hint = 'Objects are never replaced. Delete the object first if it has to change.';
+  return new DestinationError('exists', `${key} in ${url} already exists`, {
+    op: 'store',
+    hint,
+    details: { key },
+  });
+}
+
+function expectSize(stat: ObjectStat | undefined, key: string, expected: number, url: string): ObjectStat {
+  if (stat?.size === expected) return { size: stat.size, modifiedMs: stat.modifiedMs };
+  const actual = stat?.size ?? 0;
+  throw new DestinationError(
+    'corrupt-reply',
+    `${key} in ${url} has ${actual} bytes after storing ${expected}`,
+    {
+      op: 'store',
+      hint: 'The storage loses what is stored there. Check it before relying on it.',
+      details: { key, actual, expected },
+      retry: 'now',
+    },
+  );
+}

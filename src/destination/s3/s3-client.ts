@@ -1,0 +1,114 @@
+/** The client of an S3 store, and the one way in which it is asked. */
+import type { S3Client } from '@aws-sdk/client-s3';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import type { S3Access } from '../access.ts';
+import { plainUrl, type S3Place } from '../location.ts';
+import type { UploadPace } from '../limited.ts';
+import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
+import { s3Failure } from './s3-failure.ts';
+
+export interface S3Options {
+  readonly pace?: UploadPace | undefined;
+  /** How long nothing may move, in milliseconds. */
+  readonly stallMs?: number;
+  /** It is to be written to at once: what the store can do is tried out before. */
+  readonly create?: boolean;
+  readonly clock?: Clock;
+}
+
+type Library = typeof import('@aws-sdk/client-s3');
+
+export interface S3Store {
+  readonly library: Library;
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** What every key of the store begins with: empty, or with a slash at its end. */
+  readonly root: string;
+  readonly url: string;
+  readonly access: S3Access;
+  readonly pace: UploadPace | undefined;
+  readonly clock: Clock;
+  /**
+   * One call. Its failures are DestinationErrors but for `expected`: a status that is part of the answer.
+   * Rejects with the signal's reason, and with `unreachable` when nothing moves.
+   */
+  readonly ask: <T>(
+    question: Question,
+    signal: AbortSignal,
+    call: (moving: Moving) => Promise<T>,
+  ) => Promise<T>;
+}
+
+export interface Question {
+  /** As a verb: "store", "read". */
+  readonly op: string;
+  readonly key?: string;
+  /** Failures that the caller understands, and gets as they are. */
+  readonly mine?: (error: unknown) => boolean;
+}
+
+/** How many calls at once still help on a far and fast line. */
+export const S3_PARALLEL = 16;
+
+export async function s3Store(place: S3Place, access: S3Access, options: S3Options): Promise<S3Store> {
+  const library = await import('@aws-sdk/client-s3');
+  const stallMs = options.stallMs ?? STALL_MS;
+  const { accessKeyId, secretAccessKey, sessionToken, profile } = access;
+  const client = new library.S3Client({
+    // Amazon names the right one when a bucket is elsewhere, and it is asked there.
+    region: place.region ?? 'us-east-1',
+    followRegionRedirects: place.endpoint === undefined,
+    forcePathStyle: place.pathStyle,
+    ...(place.endpoint === undefined ? {} : { endpoint: place.endpoint }),
+    ...(accessKeyId === undefined || secretAccessKey === undefined
+      ? {}
+      : {
+          credentials: {
+            accessKeyId,
+            secretAccessKey,
+            ...(sessionToken === undefined ? {} : { sessionToken }),
+          },
+        }),
+    ...(profile === undefined ? {} : { profile }),
+    // Whoever wraps the destination tries again, and knows what was stored.
+    maxAttempts: 1,
+    // Other stores refuse the checksums that the library adds by itself.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // A round trip for every pack, and not every store answers it.
+    expectContinueHeader: false,
+    requestHandler: {
+      connectionTimeout: Math.min(stallMs, 15_000),
+      httpAgent: { keepAlive: true, maxSockets: S3_PARALLEL * 2 },
+      httpsAgent: { keepAlive: true, maxSockets: S3_PARALLEL * 2 },
+    },
+    logger: {
+      // The library writes warnings of its own to the console otherwise.
+      trace: () => {},
+      debug: () => {},
+      info: () => {},
+      warn: () => {},
+      error: () => {},
+    },
+  });
+  const url = plainUrl(place);
+  return {
+    library,
+    client,
+    bucket: place.bucket,
+    root: place.prefix === '' ? '' : `${place.prefix}/`,
+    url,
+    access,
+    pace: options.pace,
+    clock: options.clock ?? systemClock,
+    async ask({ op, key, mine }, signal, call) {
+      try {
+        return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, call);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (mine?.(error) === true) throw error;
+        throw s3Failure(error, { op, url, key });
+      }
+    },
+  };
+}

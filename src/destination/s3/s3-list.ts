@@ -1,0 +1,54 @@
+/** Lists of an S3 store. */
+import { DestinationError } from '../../base/errors.ts';
+import type { ListedObject } from '../destination.ts';
+import { orderedPages } from '../ordered-pages.ts';
+import type { S3Store } from './s3-client.ts';
+import { wholeSeconds } from './s3-objects.ts';
+
+const PAGE_LENGTH = 1000;
+
+export async function* listObjects(
+  store: S3Store,
+  prefix: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ListedObject[]> {
+  const { bucket, client, library, root, url } = store;
+  yield* orderedPages(url, root, prefix, async (next) => {
+    const reply = await store.ask({ op: 'list' }, signal, async (moving) => {
+      const command = new library.ListObjectsV2Command({
+        Bucket: bucket,
+        Prefix: root + prefix,
+        MaxKeys: PAGE_LENGTH,
+        ...(next === undefined ? {} : { ContinuationToken: next }),
+      });
+      return await client.send(command, { abortSignal: moving.signal });
+    });
+    const {
+      Contents: contents = [],
+      KeyCount: count,
+      IsTruncated: truncated,
+      NextContinuationToken: token,
+    } = reply;
+    // A page of something else has neither; an answer that was cut short has one that does not fit.
+    if (truncated === undefined && count === undefined) throw incomplete(url, 'it is no list');
+    if (count !== undefined && count !== contents.length)
+      throw incomplete(url, `${contents.length} of ${count} objects came`);
+    if (truncated === true && token === undefined) throw incomplete(url, 'nothing says how it goes on');
+    return {
+      objects: contents.map(({ Key: name = '', Size: size, LastModified: modified }) => ({
+        name,
+        size,
+        modifiedMs: modified === undefined ? undefined : wholeSeconds(modified.getTime()),
+      })),
+      next: truncated === true ? token : undefined,
+    };
+  });
+}
+
+function incomplete(url: string, what: string): DestinationError {
+  return new DestinationError('corrupt-reply', `Cannot list ${url}: the list is incomplete, as ${what}`, {
+    op: 'list',
+    hint: 'Do not rely on what this store lists: use another one, or a newer version of it.',
+    retry: 'now',
+  });
+}

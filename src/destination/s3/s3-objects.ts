@@ -1,0 +1,309 @@
+/** Objects of an S3 store: stored, read, looked at and removed, each answer compared with what was asked for. */
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { HeadObjectCommandOutput, PutObjectCommandInput } from '@aws-sdk/client-s3';
+import { DestinationError } from '../../base/errors.ts';
+import { bodyStream, collectBody } from '../body.ts';
+import { extentOf } from '../byte-range.ts';
+import type { ByteRange, ObjectStat } from '../destination.ts';
+import { TAKEN, failure, meaning } from '../http-failure.ts';
+import type { Moving } from '../stall.ts';
+import type { Question, S3Store } from './s3-client.ts';
+import { statusOf } from './s3-failure.ts';
+
+/** How an object is put. */
+export interface PutManner {
+  /** Only where there is none: what the store makes of it, it was asked about before. */
+  readonly ifNoneMatch: boolean;
+  /** The store keeps a checksum beside the object, which it compares with the bytes. */
+  readonly checksum: boolean;
+  /** Until when nobody may remove it, milliseconds since 1970; undefined for no such time. */
+  readonly retainUntilMs?: number | undefined;
+}
+
+/** Larger ones are none of a repository's; without a bound a broken answer would fill the memory. */
+const LARGEST_OBJECT = 1024 ** 3;
+
+/** Up to so much more than was asked for is read, rather than asking for the size first. */
+const SUFFIX_BYTES = 1024 ** 2;
+
+const CONFLICT = new Set([409, 412]);
+
+/** Gives the SHA-256 of the bytes (base64). Rejects with `exists` when the store says that the key is taken. */
+export async function sendObject(
+  store: S3Store,
+  key: string,
+  body: Uint8Array,
+  manner: PutManner,
+  signal: AbortSignal,
+): Promise<string> {
+  const { access, bucket, client, library, pace, root } = store;
+  const sha256 = createHash('sha256').update(body).digest();
+  const input: PutObjectCommandInput = {
+    Bucket: bucket,
+    Key: root + key,
+    ContentLength: body.byteLength,
+    ContentType: 'application/octet-stream',
+    ...(manner.ifNoneMatch ? { IfNoneMatch: '*' } : {}),
+    ...(manner.checksum ? { ChecksumAlgorithm: 'SHA256', ChecksumSHA256: sha256.toString('base64') } : {}),
+    ...(access.storageClass !== undefined && key.startsWith('packs/')
+      ? { StorageClass: access.storageClass as NonNullable<PutObjectCommandInput['StorageClass']> }
+      : {}),
+    ...(access.serverSideEncryption === undefined
+      ? {}
+      : { ServerSideEncryption: access.serverSideEncryption }),
+    ...(access.kmsKeyId === undefined ? {} : { SSEKMSKeyId: access.kmsKeyId }),
+    ...retention(store, manner, body),
+  };
+  const mine = (error: unknown): boolean => CONFLICT.has(statusOf(error) ?? 0);
+  try {
+    await store.ask({ op: 'store', key, mine }, signal, async (moving) => {
+      const command = new library.PutObjectCommand({ ...input, Body: bodyStream(body, key, pace, moving) });
+      command.middlewareStack.add(
+        (next) => async (step) => {
+          const { headers } = step.request as { headers: Record<string, string> };
+          // Signed with the rest, so that the store compares it with what arrives.
+          headers['x-amz-content-sha256'] = sha256.toString('hex');
+          return await next(step);
+        },
+        { step: 'build', name: 'holdfastContentHash' },
+      );
+      await client.send(command, { abortSignal: moving.signal });
+    });
+  } catch (error) {
+    if (!mine(error)) throw error;
+    throw await conflict(store, key, error, signal);
+  }
+  return sha256.toString('base64');
+}
+
+/** A store that keeps objects from being removed wants a checksum of each. */
+function retention(
+  { access: { objectLock } }: S3Store,
+  { checksum, retainUntilMs }: PutManner,
+  body: Uint8Array,
+): Partial<PutObjectCommandInput> {
+  if (objectLock === undefined || retainUntilMs === undefined) return {};
+  return {
+    ObjectLockMode: objectLock.mode === 'compliance' ? 'COMPLIANCE' : 'GOVERNANCE',
+    ObjectLockRetainUntilDate: new Date(retainUntilMs),
+    ...(checksum ? {} : { ContentMD5: createHash('md5').update(body).digest('base64') }),
+  };
+}
+
+/** Of two that create the same object, the store may tell the slower one of a conflict before there is an object. */
+async function conflict(
+  store: S3Store,
+  key: string,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<DestinationError> {
+  const action = { op: 'store', url: store.url, key };
+  if (statusOf(error) === 412) return failure(TAKEN, action, error);
+  try {
+    await headObject(store, key, signal);
+    return failure(TAKEN, action, error);
+  } catch (missing) {
+    if (!(missing instanceof DestinationError) || missing.kind !== 'not-found') throw missing;
+    return failure(
+      meaning('unreachable', 'now', 'another change of the same object is under way', 'Try again.'),
+      action,
+      error,
+    );
+  }
+}
+
+export interface ObjectHead extends ObjectStat {
+  /** Base64; undefined where the store keeps none. */
+  readonly sha256: string | undefined;
+}
+
+export async function headObject(store: S3Store, key: string, signal: AbortSignal): Promise<ObjectHead> {
+  const { bucket, client, library, root } = store;
+  const reply = await store.ask({ op: 'look at', key }, signal, async (moving) => {
+    const command = new library.HeadObjectCommand({
+      Bucket: bucket,
+      Key: root + key,
+      ChecksumMode: 'ENABLED',
+    });
+    return await client.send(command, { abortSignal: moving.signal });
+  });
+  return { ...statOf(store, key, reply), sha256: reply.ChecksumSHA256 };
+}
+
+function statOf(
+  { url }: S3Store,
+  key: string,
+  { ContentLength: size, LastModified: modified }: HeadObjectCommandOutput,
+): ObjectStat {
+  const modifiedMs = modified?.getTime() ?? Number.NaN;
+  if (size === undefined || !Number.isSafeInteger(size) || size < 0 || !Number.isFinite(modifiedMs))
+    throw senseless('look at', url, key, 'the answer has no size or no time');
+  return { size, modifiedMs: wholeSeconds(modifiedMs) };
+}
+
+/** Lists say milliseconds where the answer about one object says seconds. */
+export function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}
+
+export async function getObject(
+  store: S3Store,
+  key: string,
+  range: ByteRange | undefined,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  if (range === undefined) return (await fetchBytes(store, key, undefined, signal)).bytes;
+  const { offset, length } = range;
+  const isOrdinary = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && length > 0;
+  const fromEnd = offset < 0 && length <= -offset && -offset - length <= SUFFIX_BYTES;
+  // Whatever no request can say: the size tells whether it is there, and where.
+  if (!isOrdinary || (offset < 0 && !fromEnd)) {
+    const { size } = await headObject(store, key, signal);
+    const { start, length: exact } = extentOf(range, size, key);
+    if (exact === 0) return Buffer.alloc(0);
+    return await getObject(store, key, { offset: start, length: exact }, signal);
+  }
+  const asked = fromEnd ? `bytes=${offset}` : `bytes=${offset}-${offset + length - 1}`;
+  const mine = (error: unknown): boolean => statusOf(error) === 416;
+  try {
+    const { bytes, total } = await fetchBytes(store, key, { asked, range, mine }, signal);
+    if (!fromEnd) return bytes;
+    extentOf(range, total, key);
+    // Memory of the caller's own, and no more than was asked for.
+    return bytes.length === length ? bytes : Buffer.from(new Uint8Array(bytes.subarray(0, length)).buffer);
+  } catch (error) {
+    if (!mine(error)) throw error;
+    const { size } = await headObject(store, key, signal);
+    extentOf(range, size, key);
+    throw senseless('read', store.url, key, 'the store says that a part is not there which is', error);
+  }
+}
+
+interface Part {
+  readonly asked: string;
+  readonly range: ByteRange;
+  readonly mine: NonNullable<Question['mine']>;
+}
+
+async function fetchBytes(
+  store: S3Store,
+  key: string,
+  part: Part | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: Buffer; readonly total: number }> {
+  const { bucket, client, library, root, url } = store;
+  return await store.ask({ op: 'read', key, ...(part && { mine: part.mine }) }, signal, async (moving) => {
+    const command = new library.GetObjectCommand({
+      Bucket: bucket,
+      Key: root + key,
+      ...(part === undefined ? {} : { Range: part.asked }),
+    });
+    const reply = await client.send(command, { abortSignal: moving.signal });
+    moving.moved();
+    const body = reply.Body as Readable | undefined;
+    try {
+      const { length, total } = expectedLength(url, key, part?.range, {
+        length: reply.ContentLength,
+        range: reply.ContentRange,
+        status: reply.$metadata.httpStatusCode,
+      });
+      if (body === undefined) throw senseless('read', url, key, 'the answer has no body');
+      return { bytes: await collectBody(body, length, key, moving), total };
+    } finally {
+      body?.destroy();
+    }
+  });
+}
+
+/** How many bytes must come, by what the head of the answer says. */
+function expectedLength(
+  url: string,
+  key: string,
+  range: ByteRange | undefined,
+  said: {
+    readonly length: number | undefined;
+    readonly range: string | undefined;
+    readonly status: number | undefined;
+  },
+): { readonly length: number; readonly total: number } {
+  if (said.length === undefined || said.length > LARGEST_OBJECT)
+    throw senseless('read', url, key, 'the answer does not say how long it is, or is too long');
+  if (range === undefined) {
+    if (said.status !== 200) throw senseless('read', url, key, `the status is ${said.status}`);
+    return { length: said.length, total: said.length };
+  }
+  const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(said.range ?? '') ?? [];
+  if (said.status !== 206 || from === undefined || to === undefined || size === undefined)
+    throw senseless('read', url, key, 'the whole object came instead of a part');
+  const total = Number(size);
+  const start = range.offset < 0 ? Math.max(0, total + range.offset) : range.offset;
+  const end = range.offset < 0 ? total : range.offset + range.length;
+  // Shorter than asked for: the object is.
+  if (range.offset >= 0) extentOf(range, total, key);
+  if (Number(from) !== start || Number(to) !== end - 1 || said.length !== end - start)
+    throw senseless('read', url, key, 'another part came than was asked for');
+  return { length: said.length, total };
+}
+
+export async function deleteObject(
+  store: S3Store,
+  key: string,
+  signal: AbortSignal,
+  ifMatch?: string,
+): Promise<void> {
+  const { bucket, client, library, root } = store;
+  const mine = (error: unknown): boolean =>
+    statusOf(error) === 404 && !(error instanceof Error && error.name === 'NoSuchBucket');
+  try {
+    await store.ask({ op: 'delete', key, mine }, signal, async (moving) => {
+      const command = new library.DeleteObjectCommand({
+        Bucket: bucket,
+        Key: root + key,
+        ...(ifMatch === undefined ? {} : { IfMatch: ifMatch }),
+      });
+      await client.send(command, { abortSignal: moving.signal });
+    });
+  } catch (error) {
+    if (!mine(error)) throw error;
+  }
+}
+
+/** Nobody may remove the object before that time. Never shortened. */
+export async function retainObject(
+  store: S3Store,
+  key: string,
+  untilMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { access, bucket, client, library, root } = store;
+  const { objectLock } = access;
+  if (objectLock === undefined) return;
+  await store.ask({ op: 'protect', key }, signal, async (moving: Moving) => {
+    const command = new library.PutObjectRetentionCommand({
+      Bucket: bucket,
+      Key: root + key,
+      Retention: {
+        Mode: objectLock.mode === 'compliance' ? 'COMPLIANCE' : 'GOVERNANCE',
+        RetainUntilDate: new Date(untilMs),
+      },
+    });
+    await client.send(command, { abortSignal: moving.signal });
+  });
+}
+
+export function senseless(
+  op: string,
+  url: string,
+  key: string,
+  what: string,
+  cause?: unknown,
+): DestinationError {
+  return new DestinationError('corrupt-reply', `Cannot ${op} ${key} in ${url}: ${what}`, {
+    op,
+    hint: 'Check that no proxy answers in place of the store. Run a check of the repository.',
+    details: { key },
+    retry: 'now',
+    cause,
+  });
+}

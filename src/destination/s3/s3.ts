@@ -1,0 +1,176 @@
+/**
+ * A bucket of an S3 store as a destination: the key, below a prefix, is the name of the object.
+ *
+ * A put is signed together with the hash of its bytes, which the store compares; its size, its time and, where the
+ * store keeps one, its checksum are then asked for, and it counts only when they fit. Stores differ in whether a put
+ * can be made to create only; that is tried once for each prefix (s3-probe.ts). Where it cannot, the key is looked at
+ * before, which keeps one writer from replacing anything, though not several who come at the same moment.
+ * Objects are put in one request each: those of a repository are 128 MiB at most, and a request that is whole or
+ * nothing is worth more than parts that must be cleaned up.
+ */
+import { DestinationError } from '../../base/errors.ts';
+import type { S3Access } from '../access.ts';
+import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import { TAKEN, failure } from '../http-failure.ts';
+import { checkKey, checkPrefix } from '../key.ts';
+import type { S3Place } from '../location.ts';
+import { S3_PARALLEL, s3Store, type S3Options, type S3Store } from './s3-client.ts';
+import { listObjects } from './s3-list.ts';
+import { deleteObject, getObject, headObject, retainObject, senseless, sendObject } from './s3-objects.ts';
+import { CAUTIOUS, findAbilities, mayDelete, readAbilities, type S3Abilities } from './s3-probe.ts';
+
+export type { S3Options } from './s3-client.ts';
+
+const DAY_MS = 86_400_000;
+
+const live = new AbortController().signal;
+
+/**
+ * Two requests: what the store can do, and whether these credentials may delete. With `create`, what is not known yet is
+ * tried out at once, else before the first put. Rejects with `not-found` when there is no such bucket, `denied` when
+ * the credentials are not good for it.
+ */
+export async function openS3Destination(
+  place: S3Place,
+  access: S3Access = {},
+  options: S3Options = {},
+): Promise<Destination> {
+  const store = await s3Store(place, access, options);
+  try {
+    const asking = mayDelete(store, live);
+    // What is wrong with the bucket itself is the better answer of two.
+    asking.catch(() => {});
+    const known = await readAbilities(store, live);
+    const canDelete = await asking;
+    const abilities = known ?? (options.create === true ? await findAbilities(store, live) : undefined);
+    return s3Destination(store, abilities, canDelete);
+  } catch (error) {
+    store.client.destroy();
+    throw openFailure(error, store);
+  }
+}
+
+/** In place of a sentence about an object that nobody knows of. */
+function openFailure(error: unknown, { url }: S3Store): unknown {
+  if (!(error instanceof DestinationError)) return error;
+  const { kind, message, hint, retry, details } = error;
+  const reason = message.slice(message.indexOf(`${url}: `) + url.length + 2);
+  return new DestinationError(kind, `Cannot open ${url}: ${reason}`, {
+    op: 'open',
+    hint,
+    retry,
+    details,
+    cause: error,
+  });
+}
+
+function s3Destination(store: S3Store, known: S3Abilities | undefined, canDelete: boolean): Destination {
+  let abilities = known;
+  let finding: Promise<S3Abilities> | undefined;
+
+  /** Found out once, however many ask at the same time. */
+  async function abilitiesForPut(): Promise<S3Abilities> {
+    if (abilities !== undefined) return abilities;
+    finding ??= findAbilities(store, live);
+    try {
+      abilities = await finding;
+      return abilities;
+    } finally {
+      finding = undefined;
+    }
+  }
+
+  async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
+    signal.throwIfAborted();
+    checkKey(key);
+    const { create, checksum } = await abilitiesForPut();
+    signal.throwIfAborted();
+    if (create === 'all' || create === 'none') await expectAbsent(store, key, signal);
+    const manner = { ifNoneMatch: create !== 'none', checksum, retainUntilMs: retainUntil(store) };
+    const sha256 = await sendObject(store, key, body, manner, signal);
+    return await confirm(store, key, { length: body.byteLength, sha256 }, canDelete, signal);
+  }
+
+  async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
+    signal.throwIfAborted();
+    checkPrefix(prefix);
+    for await (const page of listObjects(store, prefix, signal)) {
+      yield page;
+      signal.throwIfAborted();
+    }
+  }
+
+  return {
+    get properties() {
+      return {
+        url: store.url,
+        conditionalCreate: (abilities ?? CAUTIOUS).create === 'one',
+        canDelete,
+        maxParallel: S3_PARALLEL,
+        remote: true,
+      };
+    },
+    put,
+    async get(key: string, range: ByteRange | undefined, signal: AbortSignal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      return await getObject(store, key, range, signal);
+    },
+    async stat(key, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      const { size, modifiedMs } = await headObject(store, key, signal);
+      return { size, modifiedMs };
+    },
+    list,
+    async delete(key, signal) {
+      signal.throwIfAborted();
+      checkKey(key);
+      await deleteObject(store, key, signal);
+    },
+    ...(store.access.objectLock === undefined
+      ? {}
+      : {
+          async retain(key: string, signal: AbortSignal) {
+            signal.throwIfAborted();
+            checkKey(key);
+            await retainObject(store, key, retainUntil(store) ?? 0, signal);
+          },
+        }),
+    close: async () => store.client.destroy(),
+  };
+}
+
+async function expectAbsent(store: S3Store, key: string, signal: AbortSignal): Promise<void> {
+  try {
+    await headObject(store, key, signal);
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return;
+    throw error;
+  }
+  throw failure(TAKEN, { op: 'store', url: store.url, key });
+}
+
+/** What the store says of the object that it has just taken. One that is not what was sent goes again. */
+async function confirm(
+  store: S3Store,
+  key: string,
+  sent: { readonly length: number; readonly sha256: string },
+  canDelete: boolean,
+  signal: AbortSignal,
+): Promise<ObjectStat> {
+  const { size, modifiedMs, sha256 } = await headObject(store, key, signal).catch((error: unknown) => {
+    if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
+    throw senseless('store', store.url, key, 'the store has taken it and does not have it', error);
+  });
+  if (size === sent.length && (sha256 === undefined || sha256 === sent.sha256)) return { size, modifiedMs };
+  if (canDelete) await deleteObject(store, key, signal);
+  throw senseless('store', store.url, key, `other bytes are there (${size}) than were sent (${sent.length})`);
+}
+
+/** Until when nobody may remove what is put now; undefined where nothing is protected. */
+function retainUntil({ access: { objectLock }, client, clock }: S3Store): number | undefined {
+  if (objectLock === undefined) return undefined;
+  // What the library found the store's clock to differ by.
+  return clock.now() + client.config.systemClockOffset + objectLock.days * DAY_MS;
+}

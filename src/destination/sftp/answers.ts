@@ -1,0 +1,129 @@
+/** What the answers of an SFTP server mean for a destination. */
+import { DestinationError } from '../../base/errors.ts';
+import type { DestinationKind, Retry } from '../../base/errors.ts';
+
+/** The status codes of SFTP, version 3. */
+export const STATUS = {
+  endOfFile: 1,
+  noSuchFile: 2,
+  permissionDenied: 3,
+  failure: 4,
+  badMessage: 5,
+  unsupported: 8,
+} as const;
+
+/** The code of a server's refusal; undefined for an error that is none. */
+export function statusOf(error: unknown): number | undefined {
+  if (error instanceof DestinationError || !(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'number' ? error.code : undefined;
+}
+
+export function isStatus(error: unknown, ...codes: readonly number[]): boolean {
+  const status = statusOf(error);
+  return status !== undefined && codes.includes(status);
+}
+
+/** What was being done, for the message. */
+export interface SftpAction {
+  /** As a verb: "store", "read". */
+  readonly op: string;
+  /** The destination, for people. */
+  readonly url: string;
+  readonly key?: string | undefined;
+}
+
+interface Meaning {
+  readonly kind: DestinationKind;
+  readonly what: string;
+  readonly hint: string;
+  readonly retry: Retry;
+}
+
+const meanings: Readonly<Record<number, Meaning>> = {
+  [STATUS.noSuchFile]: {
+    kind: 'not-found',
+    what: 'it does not exist',
+    hint: 'Check the path of the destination, and that what it lies on is mounted on the server.',
+    retry: 'never',
+  },
+  [STATUS.permissionDenied]: {
+    kind: 'denied',
+    what: 'permission is denied',
+    hint: 'Check on the server whom the directory belongs to, and what the account may do there.',
+    retry: 'never',
+  },
+  [STATUS.badMessage]: {
+    kind: 'unsupported',
+    what: 'the server refuses the name or the call',
+    hint: 'Choose a directory with a shorter path.',
+    retry: 'never',
+  },
+  [STATUS.unsupported]: {
+    kind: 'unsupported',
+    what: 'the server cannot do this',
+    hint: 'Use another server or another kind of destination.',
+    retry: 'never',
+  },
+};
+
+const otherwise: Meaning = {
+  kind: 'unreachable',
+  what: 'the server reports a failure',
+  hint: 'Look into the server’s log: its disk may be full, over quota, read-only or broken.',
+  retry: 'later',
+};
+
+/** `error` as a DestinationError when it is a server's refusal; anything else is returned as it is. */
+export function answerError(error: unknown, { op, url, key }: SftpAction): unknown {
+  const status = statusOf(error);
+  if (status === undefined) return error;
+  const { kind, what, hint, retry } = meanings[status] ?? otherwise;
+  const subject = key === undefined ? url : `${key} in ${url}`;
+  const words = error instanceof Error && error.message !== '' ? `, "${error.message.slice(0, 200)}"` : '';
+  return new DestinationError(kind, `Cannot ${op} ${subject}: ${what} (status ${status}${words})`, {
+    op,
+    hint,
+    retry,
+    details: { status, url, ...(key === undefined ? {} : { key }) },
+    cause: error,
+  });
+}
+
+export function absent({ op, url, key = '' }: SftpAction, cause?: unknown): DestinationError {
+  return new DestinationError('not-found', `Cannot ${op} ${key} in ${url}: there is no such object`, {
+    op,
+    hint: 'Check that this is the right destination and that nothing was removed from it.',
+    details: { key, url },
+    cause,
+  });
+}
+
+export function full({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
+  return new DestinationError('full', `Cannot ${op} ${key} in ${url}: no space is left on the server`, {
+    op,
+    hint: 'Free some space on the destination or choose another one.',
+    retry: 'later',
+    details: { key, url },
+    cause,
+  });
+}
+
+export function incomplete(url: string, key: string, actual: number, expected: number): DestinationError {
+  return new DestinationError('corrupt-reply', `${key} in ${url} has ${actual} of ${expected} bytes`, {
+    op: 'transfer',
+    hint: 'The server or its disk loses data. Check it before relying on it.',
+    details: { key, url, actual, expected },
+    retry: 'now',
+  });
+}
+
+/** The connection is gone, or was never there. */
+export function disconnected(url: string, what: string, cause?: unknown, stalled = false): DestinationError {
+  return new DestinationError('unreachable', `${url}: ${what}`, {
+    op: 'connect',
+    hint: 'Check the network, and that the server runs and is reached by this name and port.',
+    retry: 'now',
+    details: { url, ...(stalled ? { stalled } : {}) },
+    cause,
+  });
+}

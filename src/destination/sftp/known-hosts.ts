@@ -1,0 +1,110 @@
+/** OpenSSH's known_hosts: whether a server is the one that was met before. Pure; reads no file. */
+import { createHash, createHmac } from 'node:crypto';
+
+export interface KnownKey {
+  readonly marker: 'none' | 'revoked' | 'cert-authority';
+  /** As in the file; undefined for a lone public key, which stands for whichever host is asked about. */
+  readonly hosts: string | undefined;
+  /** `ssh-ed25519` and so on. */
+  readonly type: string;
+  /** As in the SSH protocol. */
+  readonly key: Buffer;
+  /** File and line, for people. */
+  readonly at: string;
+}
+
+/**
+ * `changed`: another key of the same type is known. `other-type`: only keys of other types are. `authority`: only a
+ * certificate authority is known for the host, and its certificates are not understood here.
+ */
+export type Verdict =
+  | { readonly kind: 'known' }
+  | { readonly kind: 'unknown' | 'other-type' | 'authority' }
+  | { readonly kind: 'changed' | 'revoked'; readonly at: string };
+
+const keyType = /^(?:ssh-|ecdsa-|sk-)[a-z0-9@.-]+$/;
+
+/** Lines that are none are left out, as ssh does. `file` is named in what is said about a key. */
+export function parseKnownHosts(text: string, file: string): readonly KnownKey[] {
+  return text.split(/\r?\n/).flatMap((line, index) => {
+    const found = parseLine(line.trim(), `${file}:${index + 1}`);
+    return found === undefined ? [] : [found];
+  });
+}
+
+function parseLine(line: string, at: string): KnownKey | undefined {
+  if (line === '' || line.startsWith('#')) return undefined;
+  const words = line.split(/\s+/);
+  const marker = words[0]?.startsWith('@') === true ? words.shift()?.slice(1) : 'none';
+  if (marker !== 'none' && marker !== 'revoked' && marker !== 'cert-authority') return undefined;
+  const isLone = marker === 'none' && keyType.test(words[0] ?? '');
+  const [hosts, type = '', encoded = ''] = isLone ? [undefined, ...words] : words;
+  const key = Buffer.from(encoded, 'base64');
+  if (!keyType.test(type) || typeOfKey(key) !== type) return undefined;
+  return { marker, hosts, type, key, at };
+}
+
+/** The type that a key in the protocol's form begins with; empty when it is none. */
+export function typeOfKey(key: Buffer): string {
+  if (key.byteLength < 4) return '';
+  const length = key.readUInt32BE(0);
+  return length > 100 || key.byteLength < 4 + length ? '' : key.toString('latin1', 4, 4 + length);
+}
+
+/** As `ssh-keygen -l` shows it. */
+export function fingerprintOf(key: Buffer): string {
+  return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
+}
+
+/** What `known` says about a server that presents `key`. */
+export function judgeHostKey(known: readonly KnownKey[], host: string, port: number, key: Buffer): Verdict {
+  const about = entriesFor(known, host, port);
+  const revoked = about.find((entry) => entry.marker === 'revoked' && entry.key.equals(key));
+  if (revoked !== undefined) return { kind: 'revoked', at: revoked.at };
+  const plain = about.filter(({ marker }) => marker === 'none');
+  if (plain.some((entry) => entry.key.equals(key))) return { kind: 'known' };
+  const rival = plain.find(({ type }) => type === typeOfKey(key));
+  if (rival !== undefined) return { kind: 'changed', at: rival.at };
+  if (plain.length > 0) return { kind: 'other-type' };
+  return { kind: about.some(({ marker }) => marker === 'cert-authority') ? 'authority' : 'unknown' };
+}
+
+/** The types to ask the server for first: one that presents another type of key cannot be told from an impostor. */
+export function knownTypes(known: readonly KnownKey[], host: string, port: number): readonly string[] {
+  const plain = entriesFor(known, host, port).filter(({ marker }) => marker === 'none');
+  return [...new Set(plain.map(({ type }) => type))];
+}
+
+/** A host on another port has entries of its own; as for ssh, those without a port do where there are none. */
+function entriesFor(known: readonly KnownKey[], host: string, port: number): readonly KnownKey[] {
+  const name = host.toLowerCase();
+  const bare = known.filter((entry) => isAbout(entry, name));
+  if (port === 22) return bare;
+  const exact = known.filter((entry) => isAbout(entry, `[${name}]:${port}`));
+  const revoked = bare.filter(({ marker }) => marker === 'revoked');
+  return exact.some(({ marker }) => marker === 'none') ? [...exact, ...revoked] : [...exact, ...bare];
+}
+
+function isAbout({ hosts }: KnownKey, name: string): boolean {
+  if (hosts === undefined) return true;
+  if (hosts.startsWith('|1|')) return isHashOf(hosts, name);
+  const patterns = hosts.toLowerCase().split(',');
+  const denied = patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1), name));
+  return !denied && patterns.some((pattern) => !pattern.startsWith('!') && matches(pattern, name));
+}
+
+function isHashOf(hosts: string, name: string): boolean {
+  const [, , salt = '', hash = ''] = hosts.split('|');
+  const own = createHmac('sha1', Buffer.from(salt, 'base64')).update(name).digest();
+  return own.equals(Buffer.from(hash, 'base64'));
+}
+
+/** `*` is any text, `?` any character. */
+export function matches(pattern: string, name: string): boolean {
+  const source = pattern
+    .replaceAll(/\*+/g, '*')
+    .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`, 's').test(name);
+}

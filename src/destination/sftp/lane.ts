@@ -1,0 +1,252 @@
+/** One SFTP session and the calls on it: many at once, each answered, or all of them failed when it is lost. */
+import type { SFTPWrapper, Stats } from 'ssh2';
+import type { DestinationError } from '../../base/errors.ts';
+import { disconnected, isStatus, STATUS } from './answers.ts';
+import type { Connection } from './connect.ts';
+
+/** What a name stands for. */
+export interface FileFacts {
+  readonly type: 'file' | 'directory' | 'link' | 'other';
+  readonly size: number;
+  /** The server's clock, milliseconds since 1970; SFTP knows whole seconds. */
+  readonly modifiedMs: number;
+}
+
+export interface NamedFacts extends FileFacts {
+  readonly name: string;
+}
+
+/** Without a byte for so long the server counts as gone. */
+export const stallMs = 60_000;
+const looks = 12;
+
+/** So many bytes of unanswered writes at most; they are held in memory until they are sent. */
+const mostUnanswered = 4 * 1024 * 1024;
+
+type Answer<T> = (error: Error | undefined | null, value?: T) => void;
+
+export class Lane {
+  /** OpenSSH's own server, which works off what it is asked for in order. */
+  readonly isOpenSsh: boolean;
+  /** Can only append, and mixes up what it gets at once. */
+  readonly onlyAppends: boolean;
+  /** Of one read or write: the standard's size, or what costs OpenSSH and this machine less. */
+  readonly pieceBytes: number;
+  readonly #connection: Connection;
+  readonly #url: string;
+  readonly #unanswered = new Set<(error: DestinationError) => void>();
+  readonly #waiting: (() => void)[] = [];
+  readonly #onLost: (lane: Lane) => void;
+  #lost: DestinationError | undefined;
+  #unansweredBytes = 0;
+  #answers = 0;
+  /** Operations under way, for whoever spreads them. */
+  load = 0;
+
+  constructor(connection: Connection, url: string, onLost: (lane: Lane) => void, stalledMs = stallMs) {
+    this.#connection = connection;
+    this.#url = url;
+    this.#onLost = onLost;
+    const { software } = connection;
+    this.isOpenSsh = software.startsWith('OpenSSH_') && !/for_Windows/i.test(software);
+    this.onlyAppends = software.startsWith('rclone');
+    this.pieceBytes = this.isOpenSsh ? 128 * 1024 : 32 * 1024;
+    const lose = (what: string) => (error?: unknown) => this.#lose(what, error);
+    connection.client.on('error', lose('the connection was lost'));
+    connection.client.once('close', lose('the connection was closed'));
+    connection.sftp.on('error', lose('the server breaks the protocol'));
+    connection.sftp.once('close', lose('the server ended the session'));
+    connection.sftp.once('end', lose('the server ended the session'));
+    this.#watch(stalledMs);
+  }
+
+  get isLost(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  /** The server offers this extension. */
+  offers(extension: string): boolean {
+    // ssh2 knows and does not publish it.
+    const { _extensions: known } = this.#connection.sftp as { readonly _extensions?: object };
+    return known !== undefined && Object.hasOwn(known, extension);
+  }
+
+  end(): void {
+    this.#lose('the destination was closed');
+  }
+
+  async open(path: string, how: 'read' | 'create', mode = 0o600): Promise<Buffer> {
+    const flags = how === 'read' ? 'r' : 'wx';
+    return await this.#call((sftp, done) => sftp.open(path, flags, mode, done));
+  }
+
+  async close(handle: Buffer): Promise<void> {
+    await this.#call((sftp, done) => sftp.close(handle, done));
+  }
+
+  /** Room for so many bytes of writes: waits for earlier ones to be answered. */
+  async room(bytes: number): Promise<void> {
+    while (this.#unansweredBytes > 0 && this.#unansweredBytes + bytes > mostUnanswered && !this.isLost)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  async write(handle: Buffer, body: Buffer, offset: number, length: number): Promise<void> {
+    this.#unansweredBytes += length;
+    try {
+      await this.#call((sftp, done) => sftp.write(handle, body, offset, length, offset, done));
+    } finally {
+      this.#unansweredBytes -= length;
+      for (const resolve of this.#waiting.splice(0)) resolve();
+    }
+  }
+
+  /** Into `body` at `offset`; gives how many bytes there were: none at the end of the file. */
+  async read(
+    handle: Buffer,
+    body: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<number> {
+    return await this.#call<number>((sftp, done) =>
+      sftp.read(handle, body, offset, length, position, (error, count) => done(error, count)),
+    );
+  }
+
+  async sync(handle: Buffer): Promise<void> {
+    await this.#call((sftp, done) => sftp.ext_openssh_fsync(handle, (error) => done(error, undefined)));
+  }
+
+  async factsOf(handle: Buffer): Promise<FileFacts> {
+    return facts(await this.#call((sftp, done) => sftp.fstat(handle, done)));
+  }
+
+  /** Of what a link leads to. */
+  async stat(path: string): Promise<FileFacts> {
+    return facts(await this.#call((sftp, done) => sftp.stat(path, done)));
+  }
+
+  async absolute(path: string): Promise<string> {
+    return await this.#call((sftp, done) => sftp.realpath(path, done));
+  }
+
+  async makeDirectory(path: string): Promise<void> {
+    await this.#call((sftp, done) => sftp.mkdir(path, { mode: 0o700 }, done));
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#call((sftp, done) => sftp.unlink(path, done));
+  }
+
+  /** Where the server has it, also in place of a file that is there. */
+  async rename(from: string, to: string): Promise<void> {
+    await this.#call((sftp, done) => sftp.rename(from, to, done));
+  }
+
+  async link(from: string, to: string): Promise<void> {
+    await this.#call((sftp, done) => sftp.ext_openssh_hardlink(from, to, done));
+  }
+
+  /** Bytes that are free for this account; undefined when the server does not tell. */
+  async freeBytes(path: string): Promise<number | undefined> {
+    if (!this.offers('statvfs@openssh.com')) return undefined;
+    const space = await this.#call<unknown>((sftp, done) => sftp.ext_openssh_statvfs(path, done));
+    const { f_frsize: unit, f_bavail: free, f_favail: files } = space as Readonly<Record<string, unknown>>;
+    if (typeof unit !== 'number' || typeof free !== 'number') return undefined;
+    return files === 0 ? 0 : unit * free;
+  }
+
+  async openDirectory(path: string): Promise<Buffer> {
+    return await this.#call((sftp, done) => sftp.opendir(path, done));
+  }
+
+  /** The next names; undefined at the end. `.` and `..` are left out. */
+  async readDirectory(handle: Buffer): Promise<readonly NamedFacts[] | undefined> {
+    try {
+      const entries = await this.#call<readonly { readonly filename: string; readonly attrs: Stats }[]>(
+        (sftp, done) => sftp.readdir(handle, (error, list) => done(error, list)),
+      );
+      return entries.map(({ filename, attrs }) => ({ name: filename, ...facts(attrs) }));
+    } catch (error) {
+      if (isStatus(error, STATUS.endOfFile)) return undefined;
+      throw error;
+    }
+  }
+
+  async #call<T>(send: (sftp: SFTPWrapper, done: Answer<T>) => void): Promise<T> {
+    if (this.#lost !== undefined) throw this.#lost;
+    return await new Promise<T>((resolve, reject) => {
+      this.#unanswered.add(reject);
+      const done: Answer<T> = (error, value) => {
+        this.#unanswered.delete(reject);
+        this.#answers += 1;
+        if (error === undefined || error === null) resolve(value as T);
+        else if ('code' in error) reject(error);
+        else reject(this.#lost ?? disconnected(this.#url, 'the server does not answer any more', error));
+      };
+      try {
+        send(this.#connection.sftp, done);
+      } catch (error) {
+        this.#unanswered.delete(reject);
+        reject(error);
+      }
+    });
+  }
+
+  #lose(what: string, cause?: unknown, stalled = false): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = disconnected(this.#url, what, cause, stalled);
+    for (const reject of this.#unanswered) reject(this.#lost);
+    this.#unanswered.clear();
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#connection.client.destroy();
+    this.#connection.socket.destroy();
+    this.#onLost(this);
+  }
+
+  /** Counts looks at which something was awaited and nothing moved: time asleep does not count. */
+  #watch(stalledMs: number): void {
+    const { socket } = this.#connection;
+    let still = 0;
+    let seen = { answers: 0, sent: 0, received: 0 };
+    const timer = setInterval(() => {
+      if (this.isLost) {
+        clearInterval(timer);
+        return;
+      }
+      const sent = socket.bytesWritten - socket.writableLength;
+      const now = { answers: this.#answers, sent, received: socket.bytesRead };
+      // A keepalive and its answer are a hundred bytes or so.
+      const moved =
+        now.answers !== seen.answers || now.sent - seen.sent > 4096 || now.received - seen.received > 4096;
+      still = moved || this.#unanswered.size === 0 ? 0 : still + 1;
+      seen = now;
+      if (still >= looks)
+        this.#lose(`nothing has moved for ${Math.round(stalledMs / 1000)} s`, undefined, true);
+    }, stalledMs / looks);
+    timer.unref();
+  }
+}
+
+function facts(stats: Stats): FileFacts {
+  const { size, mtime, mode } = stats as {
+    readonly size?: number;
+    readonly mtime?: number;
+    readonly mode?: number;
+  };
+  return { type: typeOf(mode ?? 0), size: size ?? -1, modifiedMs: (mtime ?? 0) * 1000 };
+}
+
+/** Bits of the file's mode, which servers on all systems send in this form. */
+function typeOf(mode: number): FileFacts['type'] {
+  switch (mode & 0o170_000) {
+    case 0o100_000:
+      return 'file';
+    case 0o040_000:
+      return 'directory';
+    case 0o120_000:
+      return 'link';
+    default:
+      return 'other';
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * A directory on an SSH server as a destination: the key is the relative path, every object one file.
+ *
+ * Contents are synced where the server offers it (fsync@openssh.com); directories cannot be synced over SFTP.
+ */
+import { DestinationError } from '../../base/errors.ts';
+import type { SftpAccess } from '../access.ts';
+import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import { checkKey, checkPrefix } from '../key.ts';
+import { plainUrl } from '../location.ts';
+import type { SftpPlace } from '../location.ts';
+import { untilAborted } from '../until-aborted.ts';
+import { findAbilities } from './abilities.ts';
+import type { Abilities } from './abilities.ts';
+import { absent, answerError, isStatus, STATUS } from './answers.ts';
+import { prepareTarget } from './connect.ts';
+import type { Lane } from './lane.ts';
+import { Lanes } from './lanes.ts';
+import { identityOf } from './place.ts';
+import type { SftpOptions } from './place.ts';
+import { readObject } from './read-file.ts';
+import { storeFile } from './store-file.ts';
+import { walkObjects } from './walk.ts';
+
+const pageLength = 1000;
+
+/** With four sessions each has enough under way to fill a link of 100 ms. */
+const maxParallel = 16;
+const usualConnections = 4;
+
+/**
+ * Connects. Rejects with `denied` when the server is not the one that is known or does not let one in, `not-found`
+ * when the directory is absent (unless `create`), `unsupported` when it is a file, and `unreachable`.
+ */
+export async function openSftpDestination(
+  place: SftpPlace,
+  access: SftpAccess,
+  options: SftpOptions = {},
+): Promise<Destination> {
+  const url = plainUrl(place);
+  const target = await prepareTarget(place, url, identityOf(access, options));
+  const lanes = new Lanes(target, access.connections ?? usualConnections);
+  try {
+    const appendOnly = access.appendOnly ?? false;
+    const { root, abilities } = await lanes.run('question', async (lane) => {
+      const root = await openRoot(lane, place.directory, url, options.create === true);
+      return { root, abilities: await findAbilities(lane, root, appendOnly) };
+    });
+    return sftpDestination({ lanes, url, root, abilities, appendOnly, pace: options.pace });
+  } catch (error) {
+    lanes.close();
+    throw answerError(error, { op: 'open', url });
+  }
+}
+
+/** The directory's absolute path on the server, without a slash at the end. */
+async function openRoot(lane: Lane, directory: string, url: string, create: boolean): Promise<string> {
+  const path = directory.startsWith('/') ? directory : `${await lane.absolute('.')}/${directory}`;
+  const root = path.replace(/\/+$/, '');
+  const facts = await lane.stat(root === '' ? '/' : root).catch(async (error: unknown) => {
+    if (!create || !isStatus(error, STATUS.noSuchFile)) throw error;
+    const parts = root.split('/').slice(1);
+    for (const depth of parts.keys())
+      // What is there already is refused, and what cannot be made shows itself in the end.
+      await lane.makeDirectory(`/${parts.slice(0, depth + 1).join('/')}`).catch((refusal: unknown) => {
+        if (refusal instanceof DestinationError) throw refusal;
+      });
+    return await lane.stat(root);
+  });
+  if (facts.type === 'directory') return root;
+  const hint = 'Name a directory.';
+  throw new DestinationError('unsupported', `Cannot open ${url}: it is no directory`, { op: 'open', hint });
+}
+
+interface Opened {
+  readonly lanes: Lanes;
+  readonly url: string;
+  readonly root: string;
+  readonly abilities: Abilities;
+  readonly appendOnly: boolean;
+  readonly pace: SftpOptions['pace'];
+}
+
+function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Opened): Destination {
+  const inFlight = new Set<Promise<unknown>>();
+  /** Temporary files whose removal was lost with a connection. */
+  const leftovers = new Set<string>();
+  const writing = { oneByOne: false };
+
+  /** An abort rejects at once; the calls under way end by themselves and then clean up. `close` waits for that. */
+  async function run<T>(
+    op: string,
+    key: string | undefined,
+    signal: AbortSignal,
+    work: (lane: Lane) => Promise<T>,
+  ): Promise<T> {
+    signal.throwIfAborted();
+    const running = lanes.run(op === 'store' || op === 'read' ? 'transfer' : 'question', work);
+    inFlight.add(running);
+    try {
+      return await untilAborted(running, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw answerError(error, { op, url, key });
+    } finally {
+      void Promise.allSettled([running]).then(() => inFlight.delete(running));
+    }
+  }
+
+  async function expectRoot(lane: Lane, cause?: unknown): Promise<void> {
+    const [seen] = await Promise.allSettled([lane.stat(root === '' ? '/' : root)]);
+    if (seen.status === 'fulfilled' && seen.value.type === 'directory') return;
+    if (seen.status === 'rejected' && !isStatus(seen.reason, STATUS.noSuchFile)) throw seen.reason;
+    throw new DestinationError('unreachable', `${url} is no longer there`, {
+      op: 'open',
+      hint: 'Check that what the directory lies on is mounted on the server.',
+      retry: 'later',
+      cause,
+    });
+  }
+
+  /** True for the refusal of a name that is not there, provided that the destination itself still is. */
+  async function meansAbsent(lane: Lane, path: string, error: unknown): Promise<boolean> {
+    // Some servers answer "failure" or "bad message" for a directory, and for a name below a file.
+    const isUnclear = isStatus(error, STATUS.failure, STATUS.badMessage, STATUS.permissionDenied);
+    if (!isUnclear && !isStatus(error, STATUS.noSuchFile)) return false;
+    if (isUnclear) {
+      const [seen] = await Promise.allSettled([lane.stat(path)]);
+      if (seen.status === 'fulfilled' && seen.value.type === 'file') return false;
+      if (seen.status === 'rejected' && !isStatus(seen.reason, STATUS.noSuchFile)) return false;
+    }
+    await expectRoot(lane, error);
+    return true;
+  }
+
+  async function removeLeftovers(lane: Lane): Promise<void> {
+    const paths = [...leftovers];
+    leftovers.clear();
+    await Promise.allSettled(paths.map(async (path) => await lane.remove(path)));
+  }
+
+  async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
+    checkKey(key);
+    return await run('store', key, signal, async (lane) => {
+      if (leftovers.size > 0) await removeLeftovers(lane);
+      const left = (path: string): unknown => leftovers.add(path);
+      return await storeFile(
+        { lane, abilities, root, key, url, pace, appendOnly, writing, left },
+        body,
+        signal,
+      ).catch(async (error: unknown) => {
+        if (isStatus(error, STATUS.noSuchFile)) await expectRoot(lane, error);
+        throw error;
+      });
+    });
+  }
+
+  async function get(key: string, range: ByteRange | undefined, signal: AbortSignal): Promise<Buffer> {
+    checkKey(key);
+    return await run('read', key, signal, async (lane) => {
+      try {
+        return await readObject({ lane, root, key, url }, range, signal);
+      } catch (error) {
+        throw (await meansAbsent(lane, `${root}/${key}`, error))
+          ? absent({ op: 'read', url, key }, error)
+          : error;
+      }
+    });
+  }
+
+  async function statObject(key: string, signal: AbortSignal): Promise<ObjectStat> {
+    checkKey(key);
+    return await run('look at', key, signal, async (lane) => {
+      try {
+        const { type, size, modifiedMs } = await lane.stat(`${root}/${key}`);
+        if (type !== 'file') throw absent({ op: 'look at', url, key });
+        return { size, modifiedMs };
+      } catch (error) {
+        throw (await meansAbsent(lane, `${root}/${key}`, error))
+          ? absent({ op: 'look at', url, key }, error)
+          : error;
+      }
+    });
+  }
+
+  async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
+    checkPrefix(prefix);
+    signal.throwIfAborted();
+    const start = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')));
+    const firstPart = prefix.slice(start === '' ? 0 : start.length + 1);
+    const onLane = async <T>(work: (lane: Lane) => Promise<T>): Promise<T> =>
+      await run('list', undefined, signal, work);
+    let page: ListedObject[] = [];
+    for await (const objects of walkObjects({ onLane, root, start, firstPart }, signal)) {
+      for (const object of objects) {
+        page.push(object);
+        if (page.length < pageLength) continue;
+        yield page;
+        signal.throwIfAborted();
+        page = [];
+      }
+    }
+    // At the end, so that it holds for the whole of the list.
+    await run('list', undefined, signal, expectRoot);
+    if (page.length > 0) yield page;
+  }
+
+  async function remove(key: string, signal: AbortSignal): Promise<void> {
+    checkKey(key);
+    await run('delete', key, signal, async (lane) => {
+      try {
+        await lane.remove(`${root}/${key}`);
+      } catch (error) {
+        if (!(await meansAbsent(lane, `${root}/${key}`, error))) throw error;
+      }
+    });
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled(inFlight);
+    lanes.close();
+  }
+
+  return {
+    properties: {
+      url,
+      conditionalCreate: abilities.publishing !== 'look',
+      canDelete: !appendOnly,
+      maxParallel,
+      remote: true,
+    },
+    put,
+    get,
+    stat: statObject,
+    list,
+    delete: remove,
+    close,
+  };
+}

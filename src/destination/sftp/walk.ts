@@ -1,0 +1,113 @@
+/** Every object below a directory on the server: many directories at once, as each costs round trips. */
+import type { ListedObject } from '../destination.ts';
+import { isKeyPart } from '../key.ts';
+import { isStatus, STATUS } from './answers.ts';
+import type { Lane, NamedFacts } from './lane.ts';
+
+/** Directories that are read at once. */
+const mostAtOnce = 48;
+
+/** Runs work on a session. */
+export type OnLane = <T>(work: (lane: Lane) => Promise<T>) => Promise<T>;
+
+export interface Walk {
+  readonly onLane: OnLane;
+  /** Absolute, on the server. */
+  readonly root: string;
+  /** Of the prefix: the directory to begin in, below the root, and how names in it begin. */
+  readonly start: string;
+  readonly firstPart: string;
+}
+
+interface Found {
+  readonly objects: readonly ListedObject[];
+  readonly directories: readonly string[];
+}
+
+/**
+ * Yields the objects of one directory after the other. A directory that goes away meanwhile has no objects; any other
+ * failure rejects, so that a walk that ends is complete.
+ */
+export async function* walkObjects(walk: Walk, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
+  const waiting: string[] = [walk.start];
+  const reading = new Map<string, Promise<readonly [string, Found]>>();
+  try {
+    while (waiting.length > 0 || reading.size > 0) {
+      signal.throwIfAborted();
+      for (const directory of waiting.splice(0, mostAtOnce - reading.size))
+        reading.set(
+          directory,
+          look(walk, directory).then((found) => [directory, found] as const),
+        );
+      const [directory, { objects, directories }] = await Promise.race(reading.values());
+      reading.delete(directory);
+      waiting.push(...directories);
+      if (objects.length > 0) yield objects;
+    }
+  } finally {
+    await Promise.allSettled(reading.values());
+  }
+}
+
+async function look(walk: Walk, directory: string): Promise<Found> {
+  const { onLane, root, start, firstPart } = walk;
+  const objects: ListedObject[] = [];
+  const directories: string[] = [];
+  const path = directory === '' ? root : `${root}/${directory}`;
+  const below = directory === '' ? '' : `${directory}/`;
+  await onLane(async (lane) => {
+    for (const { name, ...facts } of await namesIn(lane, path, directory === start)) {
+      if (!isKeyPart(name) || (directory === start && !name.startsWith(firstPart))) continue;
+      const { type, size, modifiedMs } =
+        facts.type === 'link' ? await followed(lane, `${path}/${name}`, facts) : facts;
+      if (type === 'directory') directories.push(below + name);
+      else if (type === 'file') objects.push({ key: below + name, size, modifiedMs });
+    }
+  });
+  return { objects, directories };
+}
+
+async function namesIn(lane: Lane, path: string, isFirst: boolean): Promise<readonly NamedFacts[]> {
+  let handle: Buffer;
+  try {
+    handle = await lane.openDirectory(path);
+  } catch (error) {
+    // A prefix may be longer than any name: "bad message" is what servers make of it.
+    const isAbsent = isStatus(error, STATUS.noSuchFile) || (isFirst && isStatus(error, STATUS.badMessage));
+    if (isAbsent || (await isNoDirectory(lane, path, error))) return [];
+    throw error;
+  }
+  try {
+    const names: NamedFacts[] = [];
+    for (;;) {
+      // The second is nearly always the end, which then costs no round trip of its own.
+      const [some, more] = await Promise.all([lane.readDirectory(handle), lane.readDirectory(handle)]);
+      names.push(...(some ?? []), ...(more ?? []));
+      if (some === undefined || more === undefined) return names;
+    }
+  } finally {
+    lane.close(handle).catch(() => undefined);
+  }
+}
+
+/** A file where the prefix has a directory holds no objects. */
+async function isNoDirectory(lane: Lane, path: string, error: unknown): Promise<boolean> {
+  if (!isStatus(error, STATUS.failure)) return false;
+  const [seen] = await Promise.allSettled([lane.stat(path)]);
+  if (seen.status === 'fulfilled') return seen.value.type !== 'directory';
+  return isStatus(seen.reason, STATUS.noSuchFile);
+}
+
+/** What a symbolic link leads to: nothing that is wanted when it leads nowhere. */
+async function followed(
+  lane: Lane,
+  path: string,
+  link: Omit<NamedFacts, 'name'>,
+): Promise<Omit<NamedFacts, 'name'>> {
+  try {
+    return await lane.stat(path);
+  } catch (error) {
+    if (isStatus(error, STATUS.noSuchFile)) return link;
+    throw error;
+  }
+}

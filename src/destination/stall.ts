@@ -1,0 +1,56 @@
+/** Calls over a network that must go on: one that moves no byte for a while counts as failed. */
+import { DestinationError } from '../base/errors.ts';
+
+/** Longer than any server thinks about one request, short enough to go on soon after a lost line. */
+export const STALL_MS = 60_000;
+
+export interface Moving {
+  /** Aborted with the caller's signal, and when nothing moved for too long. */
+  readonly signal: AbortSignal;
+  /** Tells that something moved. */
+  readonly moved: () => void;
+}
+
+/**
+ * Runs `work` until it settles, the signal is aborted or nothing has moved for `stallMs`. Rejects with the signal's
+ * reason at once, also when `work` does not end by itself, and with `unreachable` after a stall.
+ */
+export async function whileMoving<T>(
+  what: string,
+  stallMs: number,
+  signal: AbortSignal,
+  work: (moving: Moving) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const inner = new AbortController();
+  const ended = Promise.withResolvers<never>();
+  const stop = (reason: unknown): void => {
+    // First the caller's answer: what the aborted work itself rejects with is of no use to anybody.
+    ended.reject(reason);
+    inner.abort(reason);
+  };
+  const onAbort = (): void => stop(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => stop(stalled(what, stallMs)), stallMs);
+  try {
+    return await Promise.race([
+      work({ signal: inner.signal, moved: () => void timer.refresh() }),
+      ended.promise,
+    ]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    // Nobody waits for it when the work was faster.
+    ended.promise.catch(() => {});
+  }
+}
+
+function stalled(what: string, stallMs: number): DestinationError {
+  const seconds = Math.round(stallMs / 1000);
+  return new DestinationError('unreachable', `Cannot ${what}: no byte has moved for ${seconds} seconds`, {
+    op: what,
+    hint: 'Check the network and whether the server answers others.',
+    retry: 'later',
+    details: { stalled: true },
+  });
+}

@@ -1,0 +1,104 @@
+/** URLs of destinations in their parts, and what is refused of any of them. */
+import { isIP } from 'node:net';
+import { RequestError } from '../base/errors.ts';
+
+const KNOWN_KINDS =
+  'A destination is a directory (/mnt/backup, file:///mnt/backup) or one of s3://bucket/prefix, sftp://user@host/dir, ' +
+  'webdavs://host/dir, azblob://container/prefix?account=NAME, gs://bucket/prefix, rclone:remote:path.';
+
+/** A URL in its parts: names and prefixes are decoded, nothing else about them is known. */
+export interface Parts {
+  readonly user: string | undefined;
+  /** As written: bucket names are no host names, and keep their case. */
+  readonly authority: string;
+  /** Without empty parts, which no two stores treat alike. */
+  readonly path: readonly string[];
+  readonly parameters: URLSearchParams;
+}
+
+export function partsOf(text: string, allowed: readonly string[]): Parts {
+  const found = /^[a-z0-9+.-]+:\/\/(?:([^@/?#]*)@)?([^/?#@]*)([^?#]*)(?:\?([^#]*))?(#.*)?$/is.exec(text);
+  if (found === null) throw invalid('The URL of the destination is not complete.');
+  const [, user, authority = '', path = '', search = '', fragment] = found;
+  if (fragment !== undefined) throw invalid('The URL of a destination has no fragment. Write "#" as %23.');
+  const parameters = new URLSearchParams(search);
+  for (const name of new Set(parameters.keys())) {
+    if (!allowed.includes(name))
+      throw invalid(`The URL has a parameter "${name.slice(0, 40)}" that means nothing here.`);
+    if (parameters.getAll(name).length > 1) throw invalid(`The URL has the parameter "${name}" twice.`);
+  }
+  return {
+    user: user === undefined ? undefined : decoded(user),
+    authority,
+    path: path
+      .split('/')
+      .filter((part) => part !== '')
+      .map(decoded),
+    parameters,
+  };
+}
+
+function decoded(part: string): string {
+  let text;
+  try {
+    text = decodeURIComponent(part);
+  } catch (error) {
+    throw invalid('A part of the URL is not encoded as URLs are.', error);
+  }
+  // oxlint-disable-next-line no-control-regex -- what no name of a place may hold
+  if (/[\u0000-\u001F\u007F]/.test(text)) throw invalid('The URL contains a control character.');
+  return text;
+}
+
+export function prefixOf({ path }: Parts): string {
+  if (path.some((part) => part === '.' || part === '..' || part.includes('/')))
+    throw invalid('The path of the URL has a part that is "." or ".." or holds a slash.');
+  return path.join('/');
+}
+
+export function bucketOf({ authority, user }: Parts, what: string, pattern: RegExp): string {
+  if (user !== undefined) throw invalid(`The URL has a user before the ${what}.`);
+  const name = decoded(authority);
+  if (pattern.test(name)) return name;
+  throw invalid(name === '' ? `The URL names no ${what}.` : `This is not the name of a ${what}.`);
+}
+
+/** Without a slash at the end. Plain http is taken: nothing but signatures and sealed objects goes there. */
+export function endpointOf({ parameters }: Parts): string | undefined {
+  const text = parameters.get('endpoint') ?? '';
+  if (text === '') return undefined;
+  const full = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
+  const url = URL.parse(full);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid('The endpoint is no web address.');
+  if (url.username !== '' || url.password !== '') throw secretRefused('a user or password in its endpoint');
+  if (url.search !== '' || url.hash !== '') throw invalid('The endpoint has a query or a fragment.');
+  return url.href.replace(/\/+$/, '');
+}
+
+export function hostOf(
+  { authority }: Parts,
+  standardPort: number,
+): { readonly host: string; readonly port: number } {
+  const url = authority === '' ? null : URL.parse(`https://${authority}`);
+  if (url === null) throw invalid('The URL names no host.');
+  const written = /:(\d+)$/.exec(authority)?.[1];
+  return {
+    host: url.hostname.replaceAll(/^\[|\]$/g, ''),
+    port: written === undefined ? standardPort : Number(written),
+  };
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+export function invalid(what: string, cause?: unknown): RequestError {
+  return new RequestError('INVALID_DESTINATION', what, { op: 'open destination', hint: KNOWN_KINDS, cause });
+}
+
+export function secretRefused(where: string): RequestError {
+  return new RequestError('SECRET_IN_URL', `The URL of the destination contains ${where}.`, {
+    op: 'open destination',
+    hint: 'URLs end up in logs and histories: give the secret to a named destination, and change it if it is in use.',
+  });
+}

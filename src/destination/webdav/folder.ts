@@ -1,0 +1,334 @@
+/** The requests of WebDAV to one folder of a server, by key. */
+import { DestinationError } from '../../base/errors.ts';
+import { collectBody } from '../body.ts';
+import { drain, textOf } from '../http-site.ts';
+import type { HttpReply, HttpRequest, HttpSite } from '../http-site.ts';
+import type { UploadPace } from '../limited.ts';
+import { sleepFor } from '../retry.ts';
+import type { Moving } from '../stall.ts';
+import { parseMultistatus } from './multistatus.ts';
+import type { DavEntry } from './multistatus.ts';
+
+export interface Folder {
+  /** For people. */
+  readonly url: string;
+  /** Undefined when there is nothing of that name. */
+  look(name: string, signal: AbortSignal): Promise<DavEntry | undefined>;
+  /** What is in a folder, by name; undefined when there is no such folder. */
+  children(name: string, signal: AbortSignal): Promise<ReadonlyMap<string, DavEntry> | undefined>;
+  put(
+    name: string,
+    body: Uint8Array,
+    pace: PutPace | undefined,
+    signal: AbortSignal,
+  ): Promise<'stored' | 'no-folder'>;
+  /** Rejects with `denied` and so on; `exists` is an answer. */
+  makeFolder(name: string, signal: AbortSignal): Promise<'made' | 'exists' | 'no-folder'>;
+  /** Never in place of what is there, as far as the server keeps to the standard. */
+  move(from: string, to: string, signal: AbortSignal): Promise<'moved' | 'exists'>;
+  /** Of a file, or of a folder with all that is in it when the name ends in a slash. */
+  remove(name: string, signal: AbortSignal): Promise<'removed' | 'absent'>;
+  /** The bytes from `start` to `end`, both included, or all. */
+  read(name: string, range: ReadRange | undefined, signal: AbortSignal): Promise<ReadResult>;
+  close(): void;
+}
+
+export interface PutPace {
+  readonly pace: UploadPace;
+  readonly key: string;
+}
+
+/** `last` bytes, or those from `start` to `end`, both included. */
+export type ReadRange = { readonly last: number } | { readonly start: number; readonly end: number };
+
+export interface ReadResult {
+  /** `beyond`: there is no such part. `page`: what came is a page about the name, perhaps a folder. */
+  readonly kind: 'bytes' | 'absent' | 'beyond' | 'page';
+  /** Of the whole object. */
+  readonly size: number;
+  readonly start: number;
+  readonly bytes: Buffer;
+}
+
+/** Some servers lock a name for the time of a request: six seconds in all. */
+const lockTries = 15;
+const lockPauseMs = 50;
+
+const question =
+  '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/><getlastmodified/></prop></propfind>';
+
+/**
+ * @param origin of the server: `https://host:port`
+ * @param path of the folder on the server, encoded, without a slash at its end
+ */
+export function folderAt(site: HttpSite, origin: string, path: string, url: string): Folder {
+  /** The server takes a path where others want a whole URL. */
+  let nameless = false;
+  const pathOf = (name: string): string => (name === '' ? `${path}/` : `${path}/${encodePath(name)}`);
+
+  async function properties(
+    name: string,
+    depth: '0' | '1',
+    signal: AbortSignal,
+  ): Promise<readonly DavEntry[] | 'refused' | undefined> {
+    const request = {
+      method: 'PROPFIND',
+      path: pathOf(name),
+      headers: { Depth: depth, 'Content-Type': 'application/xml; charset=utf-8' },
+      body: Buffer.from(question),
+      op: depth === '0' ? 'look at' : 'list',
+      key: name === '' ? undefined : name,
+      accepts: [207, 301, 302, 400, 404, 410],
+    };
+    return await site.ask(request, signal, async (reply, moving) => {
+      // Some servers send whoever asks about a folder to its name with a slash: an object it is not.
+      if (reply.status !== 207) {
+        await drain(reply, moving);
+        return reply.status === 400 ? 'refused' : undefined;
+      }
+      const entries = parseMultistatus(await textOf(reply, moving));
+      if (entries !== undefined && entries.length > 0) return entries;
+      throw senseless(url, request.op, 'the answer to PROPFIND is cut short or is none');
+    });
+  }
+
+  async function look(name: string, signal: AbortSignal): Promise<DavEntry | undefined> {
+    const entries = await properties(name, '0', signal);
+    return entries === 'refused' ? await belowFile(name, signal) : entries?.[0];
+  }
+
+  /** Apache takes a name below a file for nonsense: there is nothing of that name. */
+  async function belowFile(name: string, signal: AbortSignal): Promise<undefined> {
+    const parent = name.replace(/\/+$/, '').replace(/\/?[^/]*$/, '');
+    const entry = name.endsWith('/') ? await look(name.slice(0, -1), signal) : undefined;
+    if (entry?.isFolder === false) return undefined;
+    if (parent !== '' && (await look(parent, signal))?.isFolder !== true) return undefined;
+    throw senseless(url, 'look at', `the server does not understand what it is asked about ${name}`);
+  }
+
+  async function children(
+    name: string,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, DavEntry> | undefined> {
+    const entries = await properties(name === '' ? '' : `${name}/`, '1', signal);
+    if (entries === 'refused') return await belowFile(`${name}/`, signal);
+    if (entries === undefined) return undefined;
+    // Behind a proxy the server may know itself by another path: its own folder has the shortest one.
+    const own = entries.reduce((shortest, entry) =>
+      entry.path.length < shortest.path.length ? entry : shortest,
+    );
+    if (!own.isFolder) return undefined;
+    const found = new Map<string, DavEntry>();
+    for (const entry of entries) {
+      if (entry === own) continue;
+      const child = entry.path.slice(own.path.length + 1);
+      if (!entry.path.startsWith(`${own.path}/`) || child === '' || child.includes('/') || found.has(child))
+        throw senseless(url, 'list', 'the list names something that is not in the folder');
+      found.set(decodeName(child), entry);
+    }
+    return found;
+  }
+
+  /** For requests whose reply says nothing beside its status. What another request has locked is asked for again. */
+  async function status(request: HttpRequest, signal: AbortSignal): Promise<number> {
+    const accepts = [...request.accepts, 423];
+    for (let tries = 1; ; tries += 1) {
+      const answer = await site.ask({ ...request, accepts }, signal, async (reply, moving) => {
+        await drain(reply, moving);
+        return reply.status;
+      });
+      if (answer !== 423) return answer;
+      if (tries >= lockTries) throw locked(url, request);
+      await sleepFor(lockPauseMs * tries, signal);
+    }
+  }
+
+  async function put(
+    name: string,
+    body: Uint8Array,
+    paced: PutPace | undefined,
+    signal: AbortSignal,
+  ): Promise<'stored' | 'no-folder'> {
+    const request = {
+      method: 'PUT',
+      path: pathOf(name),
+      headers: { 'Content-Type': 'application/octet-stream' },
+      body,
+      pace: paced?.pace,
+      key: paced?.key ?? name,
+      op: 'store',
+      accepts: [200, 201, 204, 404, 409],
+    };
+    const answer = await status(request, signal);
+    return answer === 404 || answer === 409 ? 'no-folder' : 'stored';
+  }
+
+  async function makeFolder(name: string, signal: AbortSignal): Promise<'made' | 'exists' | 'no-folder'> {
+    const request = {
+      method: 'MKCOL',
+      path: pathOf(`${name}/`),
+      op: 'store',
+      key: name,
+      accepts: [200, 201, 403, 404, 405, 409],
+    };
+    const answer = await status(request, signal);
+    if (answer === 405) return 'exists';
+    if (answer === 403) {
+      // What Apache says to whoever comes second at that very moment.
+      if ((await look(`${name}/`, signal))?.isFolder === true) return 'exists';
+      throw refused(url, name);
+    }
+    return answer === 404 || answer === 409 ? 'no-folder' : 'made';
+  }
+
+  async function move(from: string, to: string, signal: AbortSignal): Promise<'moved' | 'exists'> {
+    const attempt = async (destination: string, accepts: readonly number[]): Promise<number> => {
+      const headers = { Destination: destination, Overwrite: 'F' };
+      return await status(
+        { method: 'MOVE', path: pathOf(from), headers, op: 'store', key: to, accepts },
+        signal,
+      );
+    };
+    const good = [200, 201, 204, 412];
+    // Behind a proxy a server may not know the name by which it is called from outside.
+    const first = nameless ? 400 : await attempt(`${origin}${pathOf(to)}`, [...good, 400, 502]);
+    if (first !== 400 && first !== 502) return first === 412 ? 'exists' : 'moved';
+    const second = await attempt(pathOf(to), good);
+    nameless = true;
+    return second === 412 ? 'exists' : 'moved';
+  }
+
+  async function remove(name: string, signal: AbortSignal): Promise<'removed' | 'absent'> {
+    const request = {
+      method: 'DELETE',
+      path: pathOf(name),
+      op: 'delete',
+      key: name,
+      accepts: [200, 202, 204, 404, 410],
+    };
+    const answer = await status(request, signal);
+    return answer === 404 || answer === 410 ? 'absent' : 'removed';
+  }
+
+  async function read(name: string, range: ReadRange | undefined, signal: AbortSignal): Promise<ReadResult> {
+    const request = {
+      method: 'GET',
+      path: pathOf(name),
+      headers: {
+        'Accept-Encoding': 'identity',
+        ...(range === undefined ? {} : { Range: rangeHeader(range) }),
+      },
+      op: 'read',
+      key: name,
+      accepts: [200, 206, 301, 302, 403, 404, 405, 410, 416],
+    };
+    return await site.ask(
+      request,
+      signal,
+      async (reply, moving) => await resultOf(name, range, reply, moving),
+    );
+  }
+
+  async function resultOf(
+    name: string,
+    range: ReadRange | undefined,
+    reply: HttpReply,
+    moving: Moving,
+  ): Promise<ReadResult> {
+    const other = otherThanBytes(name, reply);
+    if (other !== undefined) {
+      await drain(reply, moving);
+      return { kind: other, size: 0, start: 0, bytes: Buffer.alloc(0) };
+    }
+    const length = Number(reply.headers['content-length'] ?? Number.NaN);
+    const extent =
+      reply.status === 206 ? extentOf(reply.headers['content-range'], length) : { start: 0, size: length };
+    if (
+      extent === undefined ||
+      !Number.isSafeInteger(length) ||
+      !isAsked(range, reply.status, extent, length)
+    ) {
+      reply.stream.destroy();
+      throw senseless(url, 'read', `the reply for ${name} is of another part than was asked for`);
+    }
+    return { kind: 'bytes', ...extent, bytes: await collectBody(reply.stream, length, name, moving) };
+  }
+
+  return { url, look, children, put, makeFolder, move, remove, read, close: () => site.close() };
+}
+
+/** Names that begin with a dot are hidden by nginx and closed by many: they get a `~`, which is in no key. */
+function encodePath(name: string): string {
+  return name
+    .split('/')
+    .map((part) => encodeURIComponent(part.startsWith('.') ? `~${part}` : part))
+    .join('/');
+}
+
+function decodeName(name: string): string {
+  return name.startsWith('~.') ? name.slice(1) : name;
+}
+
+function rangeHeader(range: ReadRange): string {
+  return 'last' in range ? `bytes=-${range.last}` : `bytes=${range.start}-${range.end}`;
+}
+
+function otherThanBytes(
+  name: string,
+  { status, headers }: HttpReply,
+): 'absent' | 'beyond' | 'page' | undefined {
+  if (status === 404 || status === 410) return 'absent';
+  if (status === 416) return 'beyond';
+  if (status !== 200 && status !== 206) return 'page';
+  const isPage = /^text\/html\b/i.test(headers['content-type'] ?? '') && !/\.html?$/.test(name);
+  return isPage ? 'page' : undefined;
+}
+
+function extentOf(header: string | undefined, length: number): { start: number; size: number } | undefined {
+  const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header ?? '') ?? [];
+  const [start, end, size] = [Number(first), Number(last), Number(whole)];
+  return first !== undefined && end - start + 1 === length && end < size ? { start, size } : undefined;
+}
+
+/** A server that knows no ranges sends all, of which the caller takes its part. */
+function isAsked(
+  range: ReadRange | undefined,
+  status: number,
+  { start, size }: { readonly start: number; readonly size: number },
+  length: number,
+): boolean {
+  if (status === 200) return true;
+  if (range === undefined) return false;
+  if ('last' in range) return start === Math.max(0, size - range.last) && start + length === size;
+  return start === range.start && start + length === Math.min(size, range.end + 1);
+}
+
+function locked(url: string, { op, key }: HttpRequest): DestinationError {
+  return new DestinationError(
+    'unreachable',
+    `Cannot ${op} ${key ?? ''} in ${url}: it is locked by somebody else`,
+    {
+      op,
+      hint: 'Try again. If it stays so, remove the lock on the server.',
+      retry: 'now',
+      details: { status: 423 },
+    },
+  );
+}
+
+function refused(url: string, name: string): DestinationError {
+  return new DestinationError('denied', `Cannot make the folder ${name} in ${url}: the server refuses`, {
+    op: 'store',
+    hint: 'Check what the account may do there.',
+    details: { url, status: 403 },
+  });
+}
+
+export function senseless(url: string, op: string, what: string): DestinationError {
+  return new DestinationError('corrupt-reply', `${url}: ${what}`, {
+    op,
+    hint: 'Check that no proxy or sign-in page of a network answers in place of the server.',
+    retry: 'now',
+    details: { url },
+  });
+}

@@ -1,0 +1,107 @@
+/**
+ * What a WebDAV server says about a folder and what is in it. Read strictly: an answer that is cut short, or that is
+ * another document, must not pass for a list that is merely short. The webdav package reads both, and of what is said
+ * about a name only the first part, which is why it is not used here.
+ */
+
+export interface DavEntry {
+  /** Path as the server writes it, decoded, without a slash at its end. */
+  readonly path: string;
+  readonly isFolder: boolean;
+  /** Undefined when the server does not say. */
+  readonly size: number | undefined;
+  readonly modifiedMs: number | undefined;
+}
+
+/** Undefined when the text is no complete answer. */
+export function parseMultistatus(text: string): readonly DavEntry[] | undefined {
+  const root = parseXml(text);
+  if (root?.name !== 'multistatus') return undefined;
+  const entries: DavEntry[] = [];
+  for (const response of root.children.filter(({ name }) => name === 'response')) {
+    const entry = entryOf(response);
+    if (entry === undefined) return undefined;
+    entries.push(entry);
+  }
+  return entries;
+}
+
+function entryOf(response: Element): DavEntry | undefined {
+  const href = child(response, 'href')?.text.trim();
+  const path = href === undefined ? undefined : pathOf(href);
+  // A status in place of properties is a failure for that name.
+  const good = response.children.filter(
+    (part) => part.name === 'propstat' && /\s2\d\d(?:\s|$)/.test(child(part, 'status')?.text ?? ''),
+  );
+  if (path === undefined || good.length === 0) return undefined;
+  const property = (name: string): Element | undefined =>
+    good.flatMap((part) => child(part, 'prop')?.children ?? []).find((prop) => prop.name === name);
+  const length = property('getcontentlength')?.text.trim() ?? '';
+  const modifiedMs = Date.parse(property('getlastmodified')?.text ?? '');
+  return {
+    path,
+    isFolder: property('resourcetype')?.children.some(({ name }) => name === 'collection') === true,
+    size: /^\d{1,15}$/.test(length) ? Number(length) : undefined,
+    modifiedMs: Number.isNaN(modifiedMs) ? undefined : modifiedMs,
+  };
+}
+
+/** A path, or a whole URL. */
+function pathOf(href: string): string | undefined {
+  try {
+    const path = href.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
+    return decodeURIComponent(path).replace(/\/+$/, '');
+  } catch {
+    return undefined;
+  }
+}
+
+interface Element {
+  /** Without the prefix of its namespace. */
+  readonly name: string;
+  readonly children: Element[];
+  text: string;
+}
+
+function child({ children }: Element, name: string): Element | undefined {
+  return children.find((element) => element.name === name);
+}
+
+const token =
+  /<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!\[CDATA\[([\s\S]*?)\]\]>|<(\/?)(?:[\w.-]+:)?([\w.-]+)((?:\s[^<>]*?)?)(\/?)>|([^<]+)/y;
+
+/** The outermost element; undefined unless the document is well-formed to its end. */
+function parseXml(text: string): Element | undefined {
+  const document: Element = { name: '', children: [], text: '' };
+  const open: Element[] = [document];
+  token.lastIndex = text.startsWith('\uFEFF') ? 1 : 0;
+  while (token.lastIndex < text.length) {
+    const found = token.exec(text);
+    if (found === null) return undefined;
+    const [, cdata, end, name, , empty, words] = found;
+    const inner = open.at(-1);
+    if (inner === undefined) return undefined;
+    if (cdata !== undefined) inner.text += cdata;
+    else if (words !== undefined) inner.text += unescaped(words);
+    else if (name === undefined) continue;
+    else if (end === '/') {
+      if (open.length === 1 || open.pop()?.name !== name) return undefined;
+    } else {
+      const element = { name, children: [], text: '' };
+      inner.children.push(element);
+      if (empty !== '/') open.push(element);
+    }
+  }
+  const isWhole = open.length === 1 && document.children.length === 1 && document.text.trim() === '';
+  return isWhole ? document.children[0] : undefined;
+}
+
+const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w+));/gi, (whole, hex, decimal, name) => {
+    if (name !== undefined) return entities[name as string] ?? whole;
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex as string, 16);
+    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+  });
+}

@@ -1,0 +1,222 @@
+/**
+ * A new object on a WebDAV server: stored under a temporary name, its length compared, and then moved to its own name
+ * while a claim on that is held: a folder that only one of several writers can make. What servers do with
+ * `If-None-Match` and `Overwrite: F` in a race differs; making a folder is one call of the file system nearly everywhere.
+ */
+import { DestinationError } from '../../base/errors.ts';
+import type { ObjectStat } from '../destination.ts';
+import { claimName, temporaryName } from '../new-file.ts';
+import { sleepFor } from '../retry.ts';
+import type { Folder, PutPace } from './folder.ts';
+import type { DavEntry } from './multistatus.ts';
+
+export interface Abilities {
+  /** Of several who make the same folder one succeeds. */
+  readonly claims: boolean;
+  /** A move does not replace what is there. */
+  readonly keeps: boolean;
+}
+
+/** A claim lives for a few requests; one this old was left by a crash. */
+const claimExpiryMs = 10 * 60 * 1000;
+/** Six seconds in all, which is a dozen requests to a far server. */
+const claimTries = 15;
+const claimPauseMs = 50;
+const rivals = 6;
+
+/** Tries out what the server does, in a few names of its own that are removed again. */
+export async function findAbilities(folder: Folder, signal: AbortSignal): Promise<Abilities> {
+  const [claim, first, second] = [temporaryName(), temporaryName(), temporaryName()];
+  try {
+    const [made, ...stored] = await Promise.all([
+      Promise.all(Array.from({ length: rivals }, async () => await folder.makeFolder(claim, signal))),
+      folder.put(first, Buffer.from('1'), undefined, signal),
+      folder.put(second, Buffer.from('22'), undefined, signal),
+    ]);
+    const claims =
+      made.filter((outcome) => outcome === 'made').length === 1 && made.every((o) => o !== 'no-folder');
+    if (stored.includes('no-folder')) return { claims: false, keeps: false };
+    const moved = await folder.move(first, second, signal);
+    const kept = moved === 'exists' && (await folder.look(second, signal))?.size === 2;
+    return { claims, keeps: kept };
+  } catch (error) {
+    // Where nothing may be written, how to is no question: reading works.
+    if (error instanceof DestinationError && error.kind === 'denied') return { claims: false, keeps: false };
+    throw error;
+  } finally {
+    await Promise.allSettled(
+      [`${claim}/`, first, second].map(async (name) => await folder.remove(name, signal)),
+    );
+  }
+}
+
+export interface Storing {
+  readonly folder: Folder;
+  readonly abilities: Abilities;
+  readonly key: string;
+  readonly paced: PutPace | undefined;
+  /** Told of a name that could not be removed. */
+  readonly left: (name: string) => void;
+}
+
+/** Stores `body`. Rejects with kind `exists` when there is such an object. */
+export async function storeObject(
+  storing: Storing,
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<ObjectStat> {
+  const { folder, abilities, key } = storing;
+  const parent = key.slice(0, key.lastIndexOf('/') + 1);
+  const temporary = `${parent}${temporaryName()}`;
+  const claim = `${parent}${claimName(key.slice(parent.length))}`;
+  let claimed = false;
+  try {
+    await upload(storing, temporary, parent, body, signal);
+    const [stored] = await Promise.all([
+      folder.look(temporary, signal),
+      abilities.claims
+        ? takeClaim(storing, claim, temporary, signal).then(() => (claimed = true))
+        : undefined,
+    ]);
+    expectLength(folder, key, stored, body.byteLength);
+    if (!abilities.keeps && (await folder.look(key, signal)) !== undefined)
+      throw await taken(folder, key, signal);
+    if ((await folder.move(temporary, key, signal)) === 'exists') throw await taken(folder, key, signal);
+  } catch (error) {
+    // Without the caller's signal: what was begun is cleaned up, too, when the caller has gone.
+    await discard(storing, temporary);
+    if (claimed) await discard(storing, `${claim}/`);
+    throw error;
+  }
+  const [seen] = await Promise.all([
+    folder.look(key, signal),
+    claimed ? discard(storing, `${claim}/`) : undefined,
+  ]);
+  try {
+    return expectLength(folder, key, seen, body.byteLength);
+  } catch (error) {
+    await discard(storing, key);
+    throw error;
+  }
+}
+
+/** Makes folders only when one is missing: they are there nearly always. */
+async function upload(
+  storing: Storing,
+  temporary: string,
+  parent: string,
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<void> {
+  const { folder, paced } = storing;
+  if (await uploads(storing, temporary, parent, body, signal)) return;
+  const parts = parent.split('/').slice(0, -1);
+  for (const depth of parts.keys()) await folder.makeFolder(parts.slice(0, depth + 1).join('/'), signal);
+  if ((await folder.put(temporary, body, paced, signal)) === 'stored') return;
+  throw new DestinationError('unsupported', `${folder.url}: the folder ${parent} cannot be made`, {
+    op: 'store',
+    hint: 'Check that the folder of the destination is there, and that no file is where a folder should be.',
+  });
+}
+
+/** False when the folder is missing. */
+async function uploads(
+  { folder, paced }: Storing,
+  temporary: string,
+  parent: string,
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return (await folder.put(temporary, body, paced, signal)) === 'stored';
+  } catch (error) {
+    // nginx has no better answer for a missing folder than that it failed.
+    const isUnclear = error instanceof DestinationError && error.details['status'] === 500;
+    if (!isUnclear || parent === '') throw error;
+    // Once more where it is there: another writer may have made it meanwhile.
+    const isThere = (await folder.look(parent, signal)) !== undefined;
+    return isThere && (await folder.put(temporary, body, paced, signal)) === 'stored';
+  }
+}
+
+/** Waits for another writer of the same name, who needs a moment. Rejects with `exists` when that one succeeds. */
+async function takeClaim(
+  storing: Storing,
+  claim: string,
+  temporary: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { folder, key } = storing;
+  for (let tries = 0; tries < claimTries; tries += 1) {
+    if ((await folder.makeFolder(claim, signal)) === 'made') return;
+    const [object, own, other] = await Promise.all([
+      folder.look(key, signal),
+      folder.look(temporary, signal),
+      folder.look(`${claim}/`, signal),
+    ]);
+    if (object !== undefined) throw await taken(folder, key, signal);
+    // The temporary object was stored just now: its time is the server's clock.
+    const ageMs = (own?.modifiedMs ?? 0) - (other?.modifiedMs ?? Number.POSITIVE_INFINITY);
+    if (ageMs > claimExpiryMs) await discard(storing, `${claim}/`);
+    else await sleepFor(claimPauseMs * (tries + 1), signal);
+  }
+  throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} is there`, {
+    op: 'store',
+    hint: 'Try again. A claim left by a crash is set aside after ten minutes.',
+    retry: 'now',
+  });
+}
+
+function expectLength(
+  folder: Folder,
+  key: string,
+  entry: DavEntry | undefined,
+  expected: number,
+): ObjectStat {
+  const stat = entry === undefined ? undefined : statOf(entry);
+  if (stat?.size === expected) return stat;
+  const actual = stat?.size ?? 0;
+  throw new DestinationError(
+    'corrupt-reply',
+    `${folder.url}: ${key} has ${actual} bytes after storing ${expected}`,
+    {
+      op: 'store',
+      hint: 'The server, or a proxy before it, cuts what is stored there. Check its limits before relying on it.',
+      details: { key, actual, expected },
+      retry: 'now',
+    },
+  );
+}
+
+/** Undefined for a folder, and for an object about which the server says too little. */
+export function statOf({ isFolder, size, modifiedMs }: DavEntry): ObjectStat | undefined {
+  return isFolder || size === undefined || modifiedMs === undefined ? undefined : { size, modifiedMs };
+}
+
+async function taken(folder: Folder, key: string, signal: AbortSignal): Promise<DestinationError> {
+  const entry = await folder.look(key, signal);
+  const where = `${key} in ${folder.url}`;
+  if (entry === undefined) {
+    const hint = 'Try again, and check that nothing else changes the destination.';
+    return new DestinationError('unreachable', `${where} was there and is gone again`, {
+      op: 'store',
+      hint,
+      retry: 'now',
+    });
+  }
+  if (entry.isFolder) {
+    const hint = 'Move what is there out of the destination.';
+    return new DestinationError('unsupported', `${where} is there and is a folder`, { op: 'store', hint });
+  }
+  const hint = 'Objects are never replaced. Delete the object first if it has to change.';
+  return new DestinationError('exists', `${where} already exists`, { op: 'store', hint, details: { key } });
+}
+
+/** Removes if it can: the caller has a more telling error, or has stored its object already. */
+async function discard({ folder, left }: Storing, name: string): Promise<void> {
+  try {
+    await folder.remove(name, AbortSignal.timeout(60_000));
+  } catch {
+    left(name);
+  }
+}

@@ -1,0 +1,69 @@
+/** Every object below a folder: many folders at once, as each costs a round trip. */
+import type { ListedObject } from '../destination.ts';
+import { isKeyPart } from '../key.ts';
+import { senseless } from './folder.ts';
+import type { Folder } from './folder.ts';
+import { statOf } from './store.ts';
+
+/** Folders that are asked about at once. */
+const mostAtOnce = 24;
+
+interface Found {
+  readonly objects: readonly ListedObject[];
+  readonly folders: readonly string[];
+}
+
+/**
+ * Yields the objects of one folder after the other, of those whose key begins with `prefix`. A folder that goes away
+ * meanwhile has no objects; any other failure rejects, so that a walk that ends is complete.
+ */
+export async function* walkObjects(
+  folder: Folder,
+  prefix: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ListedObject[]> {
+  const start = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')));
+  const waiting: string[] = [start];
+  const asked = new Map<string, Promise<readonly [string, Found]>>();
+  try {
+    while (waiting.length > 0 || asked.size > 0) {
+      signal.throwIfAborted();
+      for (const name of waiting.splice(0, mostAtOnce - asked.size))
+        asked.set(
+          name,
+          look(folder, name, prefix, signal).then((found) => [name, found] as const),
+        );
+      const [name, { objects, folders }] = await Promise.race(asked.values());
+      asked.delete(name);
+      waiting.push(...folders);
+      if (objects.length > 0) yield objects;
+    }
+  } finally {
+    await Promise.allSettled(asked.values());
+  }
+}
+
+async function look(folder: Folder, name: string, prefix: string, signal: AbortSignal): Promise<Found> {
+  const objects: ListedObject[] = [];
+  const folders: string[] = [];
+  const children = await childrenOf(folder, name, signal);
+  const below = name === '' ? '' : `${name}/`;
+  for (const [child, entry] of children ?? []) {
+    const key = below + child;
+    const isWanted = key.startsWith(prefix) || (entry.isFolder && prefix.startsWith(`${key}/`));
+    if (!isKeyPart(child) || !isWanted) continue;
+    const stat = statOf(entry);
+    if (entry.isFolder) folders.push(key);
+    else if (stat !== undefined) objects.push({ key, ...stat });
+    else throw senseless(folder.url, 'list', `the server does not tell the size or the time of ${key}`);
+  }
+  return { objects, folders };
+}
+
+/** Longer than any name on the file systems of servers, which answer in odd ways. */
+const longestName = 255;
+
+async function childrenOf(folder: Folder, name: string, signal: AbortSignal) {
+  if (name.split('/').some((part) => part.length > longestName)) return undefined;
+  return await folder.children(name, signal);
+}

@@ -1,0 +1,247 @@
+/** A folder on a WebDAV server as a destination: the key is the relative path. */
+import { readFile } from 'node:fs/promises';
+import { DestinationError, errnoOf } from '../../base/errors.ts';
+import type { WebdavAccess } from '../access.ts';
+import { extentOf } from '../byte-range.ts';
+import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import { openHttpSite } from '../http-site.ts';
+import { checkKey, checkPrefix } from '../key.ts';
+import type { UploadPace } from '../limited.ts';
+import { plainUrl } from '../location.ts';
+import type { WebdavPlace } from '../location.ts';
+import { untilAborted } from '../until-aborted.ts';
+import { folderAt } from './folder.ts';
+import type { Folder, ReadRange } from './folder.ts';
+import { findAbilities, statOf, storeObject } from './store.ts';
+import type { Abilities } from './store.ts';
+import { walkObjects } from './walk.ts';
+
+export interface WebdavOptions {
+  /** Creates the folder when it is absent. */
+  readonly create?: boolean | undefined;
+  readonly pace?: UploadPace | undefined;
+}
+
+const pageLength = 1000;
+const maxParallel = 16;
+/** An object has a few requests under way at once. */
+const maxSockets = 32;
+
+/** A part that is counted from the end is asked for as such when little more than it comes with it. */
+const mostBesides = 256 * 1024;
+
+/**
+ * Asks about the folder. Rejects with `not-found` when it is absent (unless `create`), `denied` when the server does
+ * not let one in or its certificate is no good, `unsupported` when it is no folder, and `unreachable`.
+ */
+export async function openWebdavDestination(
+  place: WebdavPlace,
+  access: WebdavAccess,
+  options: WebdavOptions = {},
+): Promise<Destination> {
+  const { origin, pathname } = new URL(place.url);
+  const url = plainUrl(place);
+  const site = openHttpSite({
+    origin,
+    url,
+    credentials: { user: place.user ?? access.user, password: access.password, token: access.token },
+    certificates: access.caFile === undefined ? undefined : await certificatesIn(access.caFile),
+    maxSockets,
+  });
+  try {
+    const signal = new AbortController().signal;
+    const path = pathname.replace(/\/+$/, '');
+    const folder = folderAt(site, origin, path, url);
+    const found = await folder.look('', signal);
+    if (found === undefined) {
+      if (options.create !== true) throw noFolder(url, 'not-found', 'it does not exist');
+      await makeFolders(folderAt(site, origin, '', url), path, signal);
+    }
+    if (found?.isFolder === false) throw noFolder(url, 'unsupported', 'it is no folder');
+    const abilities = await findAbilities(folder, signal);
+    return webdavDestination(folder, abilities, options.pace);
+  } catch (error) {
+    site.close();
+    throw error;
+  }
+}
+
+async function certificatesIn(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new DestinationError('denied', `${file} cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
+      op: 'open',
+      hint: 'Name a file with certificates in PEM form.',
+      cause: error,
+    });
+  }
+}
+
+function noFolder(url: string, kind: 'not-found' | 'unsupported', what: string): DestinationError {
+  const hint = 'Check the address: it names a folder that WebDAV clients may use.';
+  return new DestinationError(kind, `Cannot open ${url}: ${what}`, { op: 'open', hint });
+}
+
+async function makeFolders(root: Folder, path: string, signal: AbortSignal): Promise<void> {
+  const parts = path.split('/').slice(1).map(decodeURIComponent);
+  for (const depth of parts.keys()) {
+    const name = parts.slice(0, depth + 1).join('/');
+    // What lies above the folder may be closed to this account, and is there all the same.
+    const isLast = depth === parts.length - 1;
+    const outcome = await root.makeFolder(name, signal).catch((error: unknown) => {
+      if (isLast || !(error instanceof DestinationError) || error.kind === 'unreachable') throw error;
+    });
+    if (isLast && outcome === 'no-folder') throw noFolder(root.url, 'not-found', 'it cannot be made');
+  }
+}
+
+function webdavDestination(folder: Folder, abilities: Abilities, pace: UploadPace | undefined): Destination {
+  const inFlight = new Set<Promise<unknown>>();
+  /** Names whose removal was lost with a connection. */
+  const leftovers = new Set<string>();
+
+  /** An abort rejects at once; what is under way cleans up after itself, and `close` waits for that. */
+  async function run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    const running = work();
+    inFlight.add(running);
+    void Promise.allSettled([running]).then(() => inFlight.delete(running));
+    return await untilAborted(running, signal);
+  }
+
+  function absent(op: string, key: string): DestinationError {
+    return new DestinationError(
+      'not-found',
+      `Cannot ${op} ${key} in ${folder.url}: there is no such object`,
+      {
+        op,
+        hint: 'Check that this is the right destination and that nothing was removed from it.',
+        details: { key },
+      },
+    );
+  }
+
+  async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
+    checkKey(key);
+    return await run(signal, async () => {
+      const paced = pace === undefined ? undefined : { pace, key };
+      const names = [...leftovers];
+      leftovers.clear();
+      await Promise.allSettled(names.map(async (name) => await folder.remove(name, signal)));
+      const left = (name: string): unknown => leftovers.add(name);
+      return await storeObject({ folder, abilities, key, paced, left }, body, signal);
+    });
+  }
+
+  async function get(key: string, range: ByteRange | undefined, signal: AbortSignal): Promise<Buffer> {
+    checkKey(key);
+    return await run(signal, async () => {
+      const wanted = await rangeOf(key, range, signal);
+      if (wanted === 'nothing') return Buffer.allocUnsafeSlow(0);
+      const { kind, size, start, bytes } = await folder.read(key, wanted, signal);
+      if (kind === 'absent') throw absent('read', key);
+      // What came is about a folder, or about a part that is not there: the object itself decides which.
+      if (kind !== 'bytes') return await explain(key, range, kind, signal);
+      const extent = extentOf(range, size, key);
+      const from = extent.start - start;
+      if (from === 0 && extent.length === bytes.byteLength) return bytes;
+      const part = Buffer.allocUnsafeSlow(extent.length);
+      bytes.copy(part, 0, from, from + extent.length);
+      return part;
+    });
+  }
+
+  async function rangeOf(
+    key: string,
+    range: ByteRange | undefined,
+    signal: AbortSignal,
+  ): Promise<ReadRange | 'nothing' | undefined> {
+    if (range === undefined) return undefined;
+    const { offset, length } = range;
+    const isUsual = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && length > 0;
+    if (isUsual && offset >= 0) return { start: offset, end: offset + length - 1 };
+    if (isUsual && length <= -offset && -offset - length <= mostBesides) return { last: -offset };
+    const extent = extentOf(range, (await statObject(key, signal, 'read')).size, key);
+    return extent.length === 0 ? 'nothing' : { start: extent.start, end: extent.start + extent.length - 1 };
+  }
+
+  async function explain(
+    key: string,
+    range: ByteRange | undefined,
+    kind: string,
+    signal: AbortSignal,
+  ): Promise<never> {
+    const { size } = await statObject(key, signal, 'read');
+    extentOf(range, size, key);
+    throw new DestinationError('corrupt-reply', `${folder.url} sends a ${kind} in place of ${key}`, {
+      op: 'read',
+      hint: 'Check that no proxy or sign-in page of a network answers in place of the server.',
+      retry: 'now',
+      details: { key },
+    });
+  }
+
+  async function statObject(key: string, signal: AbortSignal, op: string): Promise<ObjectStat> {
+    const entry = await folder.look(key, signal);
+    const stat = entry === undefined ? undefined : statOf(entry);
+    if (stat === undefined) throw absent(op, key);
+    return stat;
+  }
+
+  async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
+    checkPrefix(prefix);
+    signal.throwIfAborted();
+    let page: ListedObject[] = [];
+    for await (const objects of walkObjects(folder, prefix, signal)) {
+      for (const object of objects) {
+        page.push(object);
+        if (page.length < pageLength) continue;
+        yield page;
+        signal.throwIfAborted();
+        page = [];
+      }
+    }
+    // At the end, so that it holds for the whole of the list.
+    if ((await folder.look('', signal))?.isFolder !== true)
+      throw new DestinationError('unreachable', `${folder.url} is no longer there`, {
+        op: 'list',
+        hint: 'Check that what the folder lies on is mounted on the server.',
+        retry: 'later',
+      });
+    if (page.length > 0) yield page;
+  }
+
+  async function remove(key: string, signal: AbortSignal): Promise<void> {
+    checkKey(key);
+    await run(signal, async () => {
+      // Asked first: a folder would go with all that is in it.
+      const entry = await folder.look(key, signal);
+      if (entry !== undefined && !entry.isFolder) await folder.remove(key, signal);
+    });
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled(inFlight);
+    folder.close();
+  }
+
+  return {
+    properties: {
+      url: folder.url,
+      conditionalCreate: abilities.claims,
+      canDelete: true,
+      maxParallel,
+      remote: true,
+    },
+    put,
+    get,
+    stat: async (key, signal) => {
+      checkKey(key);
+      return await run(signal, async () => await statObject(key, signal, 'look at'));
+    },
+    list,
+    delete: remove,
+    close,
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * Whether a source has nothing where an earlier snapshot has files: in most cases a disk or a share is not mounted. A
+ * snapshot of that would look like any other, and the rules of retention would count it.
+ */
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { kindOf, openDirectory, statPath } from '../archiver/source-stat.ts';
+import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { SourceError, errnoOf } from '../base/errors.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+
+/** Links in a row, beyond which they lead nowhere. */
+const MOST_LINKS = 40;
+
+/** The newest snapshot of this source alone, in whatever namespace. */
+export function lastOfSource(
+  live: readonly Snapshot[],
+  host: string,
+  source: ByteString,
+): Snapshot | undefined {
+  return live.findLast(
+    ({ record }) =>
+      record.host === host &&
+      record.kind === 'files' &&
+      record.paths.length === 1 &&
+      record.paths[0] === source,
+  );
+}
+
+/**
+ * @param source where it really lies, or lay
+ * @throws {SourceError} SOURCE_SUSPICIOUSLY_EMPTY
+ */
+export function refuseEmptySource(
+  source: ByteString,
+  last: Snapshot | undefined,
+  never: readonly { readonly path: ByteString }[],
+): void {
+  const filesBefore = last?.record.counts.files ?? 0;
+  if (filesBefore === 0) return;
+  const isThere = orSeen(() => statPath(source) !== undefined);
+  if (isThere && hasFile(source, new Set(never.map(({ path }) => path)))) return;
+  const path = textOfBytes(source);
+  throw new SourceError(
+    'SOURCE_SUSPICIOUSLY_EMPTY',
+    `${path} ${isThere ? 'is empty' : 'is not there any more'}, and had ${filesBefore} files at its last backup`,
+    {
+      op: 'look at the source',
+      hint: 'If it is a disk or a share, mount it. If it is meant to be so, run: holdfast alarms --acknowledge',
+      details: { path, files_before: filesBefore, is_there: isThere },
+    },
+  );
+}
+
+/** Where a path leads, or would lead if everything were there: links are followed as far as they can be read. */
+export function whereItLies(path: string, links = 0): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) return path;
+  }
+  const above = dirname(path);
+  if (above === path) return path;
+  const here = join(whereItLies(above, links), basename(path));
+  const leadsTo = linkAt(here);
+  if (leadsTo === undefined || links === MOST_LINKS) return here;
+  return whereItLies(resolve(dirname(here), leadsTo), links + 1);
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+      ? readlinkSync(path)
+      : undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Looks for one regular file, the exclude rules left aside. What cannot be read may hold some. */
+function hasFile(source: ByteString, never: ReadonlySet<ByteString>): boolean {
+  const waiting = [source];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (never.has(path)) continue;
+    const at = path;
+    const found = orSeen(() => lookInto(at));
+    if (found === true) return true;
+    waiting.push(...found);
+  }
+  return false;
+}
+
+/** True for a file, or a directory with one in it; else the directories in it. */
+function lookInto(path: ByteString): true | readonly ByteString[] {
+  const stat = statPath(path);
+  const kind = stat && kindOf(stat);
+  if (kind !== 'directory') return kind === 'file' ? true : [];
+  const listed = openDirectory(path);
+  try {
+    const below: ByteString[] = [];
+    for (const name of listed.names) {
+      const entry = listed.stat(name);
+      const kindOfEntry = entry && kindOf(entry);
+      if (kindOfEntry === 'file') return true;
+      if (kindOfEntry === 'directory') below.push(joinBytes(path, name));
+    }
+    return below;
+  } finally {
+    listed.close();
+  }
+}
+
+/** True where the system does not let it be seen, so that nothing is taken for empty that only is closed. */
+function orSeen<T>(look: () => T): T | true {
+  try {
+    return look();
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === undefined) throw error;
+    return true;
+  }
+}

@@ -1,0 +1,96 @@
+/** How a source has changed since its last snapshot: what tells damage from a normal day. */
+import { SnapshotTrees, isDamage } from '../browse/snapshot-trees.ts';
+import type { ByteString } from '../base/byte-path.ts';
+import { loadIndex } from '../repository/chunk-index.ts';
+import type { Repository } from '../repository/repository.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import type { TreeReader } from '../repository/tree-reader.ts';
+import type { SourceComparison } from './protocol.ts';
+
+/** New and vanished files from which on their extensions are looked at: both trees are read for it. */
+const LEAST_RENAMED = 100;
+const LONGEST_EXTENSION = 24;
+
+export interface ComparedRun {
+  readonly repository: Repository;
+  readonly made: Snapshot;
+  readonly last: Snapshot | undefined;
+  readonly bytesNew: number;
+  readonly bytesStored: number;
+}
+
+/** Null without an earlier snapshot. */
+export async function compareWithLast(
+  { repository, made, last, bytesNew, bytesStored }: ComparedRun,
+  signal: AbortSignal,
+): Promise<SourceComparison | null> {
+  if (last === undefined) return null;
+  const { counts, parent } = made.record;
+  const filesBefore = last.record.counts.files;
+  const nothingNew = {
+    filesBefore,
+    filesNew: 0,
+    filesChanged: 0,
+    bytesNew: 0,
+    bytesStored: 0,
+    newExtensions: {},
+  };
+  // A run that shares nothing with what was before calls every file new.
+  if (parent === undefined) return nothingNew;
+  const gone = filesBefore - (counts.files - counts.new);
+  const newExtensions =
+    Math.min(counts.new, gone) < LEAST_RENAMED ? {} : await extensionsSince(repository, last, made, signal);
+  return {
+    filesBefore,
+    filesNew: counts.new,
+    filesChanged: counts.changed,
+    bytesNew,
+    bytesStored,
+    newExtensions,
+  };
+}
+
+async function extensionsSince(
+  repository: Repository,
+  last: Snapshot,
+  made: Snapshot,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, number>>> {
+  const trees = new SnapshotTrees(repository, await loadIndex(repository, { without: new Set() }, signal));
+  try {
+    const before = await extensionsOf(trees.reader(last), last.record.root, signal);
+    const after = await extensionsOf(trees.reader(made), made.record.root, signal);
+    return Object.fromEntries([...after].filter(([extension]) => !before.has(extension)));
+  } catch (error) {
+    // Damage is for checks to find: the backup itself is complete.
+    if (isDamage(error)) return {};
+    throw error;
+  }
+}
+
+async function extensionsOf(
+  reader: TreeReader,
+  root: Buffer,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  const waiting = [root];
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    for await (const leaf of reader.leaves(id, signal)) {
+      for (const entry of leaf) {
+        if (entry.type === 'directory') waiting.push(entry.id);
+        if (entry.type !== 'file') continue;
+        const extension = extensionOf(entry.name);
+        if (extension !== undefined) found.set(extension, (found.get(extension) ?? 0) + 1);
+      }
+    }
+  }
+  return found;
+}
+
+/** `.docx`, in small letters. */
+function extensionOf(name: ByteString): string | undefined {
+  const at = name.lastIndexOf('.');
+  const length = name.length - at;
+  return at <= 0 || length < 2 || length > LONGEST_EXTENSION ? undefined : name.slice(at).toLowerCase();
+}

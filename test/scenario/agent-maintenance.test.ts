@@ -1,0 +1,101 @@
+/** Retention, prune, check and restore drills on schedules of their own, through the real agent. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { JobType } from '../../src/jobs/job.ts';
+import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+
+const HOUR_MS = 3_600_000;
+
+const settings = {
+  retention: { keepLast: 1, keepDaily: null, keepWeekly: null, keepMonthly: null, keepWithin: null },
+  maintenance: {
+    prune: 'every 3h',
+    check: 'every 5h',
+    drill: 'every 7h',
+    drillFiles: 4,
+    checkReadData: '100%',
+    jitter: '0s',
+  },
+};
+
+let site: DaemonSite;
+beforeAll(async () => {
+  site = await openDaemonSite();
+  for (let n = 0; n < 20; n += 1) site.write({ [`file-${n}`]: randomBytes(2_000) });
+  await site.backUp();
+  site.write({ more: 'more' });
+  await site.backUp();
+  await site.configure(settings);
+});
+afterAll(async () => await site[Symbol.asyncDispose]());
+
+const logOf = (id: string): readonly string[] => site.agent.log(id).map(({ text }) => text);
+const types = (): readonly JobType[] =>
+  site
+    .jobs()
+    .map(({ type }) => type)
+    .toSorted();
+
+interface Drilled {
+  readonly data: {
+    readonly items: readonly { readonly id: string; readonly last_drill: { readonly id: string } | null }[];
+  };
+}
+
+test('each runs when it is due, and what a drill found is kept with the snapshot', async () => {
+  let known = site.jobs();
+  site.clock.skip(3 * HOUR_MS);
+  const prune = await site.endOfNext('prune', known);
+  expect(prune).toMatchObject({ status: 'completed', trigger: 'schedule' });
+  expect(logOf(prune.id)).toContain('snapshots_forgotten: 1');
+  expect(types()).toEqual(['backup', 'backup', 'prune']);
+
+  site.clock.skip(2 * HOUR_MS);
+  const check = await site.endOfNext('check', known);
+  expect(check).toMatchObject({ status: 'completed', trigger: 'schedule' });
+  expect(logOf(check.id).join('\n')).toMatch(/packs_read: [1-9]/);
+
+  site.clock.skip(2 * HOUR_MS);
+  const drill = await site.endOfNext('drill', known);
+  expect(drill).toMatchObject({ status: 'completed', result: 'success', files_done: 4 });
+  const [snapshot, ...others] = await site.agent.snapshots({ limit: 10 });
+  expect(others).toEqual([]);
+  expect(snapshot?.last_drill).toEqual({
+    job_id: drill.id,
+    at: expect.any(Number),
+    files: 4,
+    files_failed: 0,
+  });
+  const listed = await site.get<Drilled>('/v1/snapshots');
+  expect(listed.data.items).toMatchObject([
+    { id: snapshot?.id, last_drill: { id: drill.id, files_count: 4, files_failed: 0 } },
+  ]);
+
+  // Prune was due a second time. What was missed while the machine was off is caught up once.
+  known = site.jobs();
+  await site.restart(() => site.clock.skip(100 * HOUR_MS));
+  for (const type of ['prune', 'check', 'drill'] as const) await site.endOfNext(type, known);
+  expect(types().join(' ')).toBe('backup backup check check drill drill prune prune prune');
+});
+
+test('a drill over damaged data fails, and the snapshot says so', async () => {
+  const packs = join(site.state, 'repository', 'packs');
+  const stored = readdirSync(packs, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  for (const { parentPath, name } of stored) {
+    const path = join(parentPath, name);
+    const bytes = readFileSync(path);
+    // The largest holds the contents; trees must still be found.
+    if (statSync(path).size > 20_000) writeFileSync(path, bytes.fill(7, 2_000, 40_000));
+  }
+  const known = site.jobs();
+  site.clock.skip(7 * HOUR_MS);
+  const drill = await site.endOfNext('drill', known);
+  expect(drill).toMatchObject({ status: 'failed', error: { code: 'CORRUPT_DATA' } });
+  const [snapshot] = await site.agent.snapshots({ limit: 1 });
+  expect(snapshot?.last_drill).toMatchObject({ job_id: drill.id, files: 4 });
+  expect(snapshot?.last_drill?.files_failed).toBeGreaterThan(0);
+});

@@ -1,0 +1,103 @@
+/** Notices of the real agent, as receivers on loopback get them. */
+import { createHmac } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+import { httpReceiver, type HttpReceiver, type Received } from '../unit/notify/http-receiver.ts';
+import { smtpReceiver, type SmtpReceiver } from '../unit/notify/smtp-receiver.ts';
+
+const HOUR_MS = 3_600_000;
+const SECRET = 'a secret for signatures';
+
+let site: DaemonSite;
+let http: HttpReceiver;
+let mail: SmtpReceiver;
+
+beforeAll(async () => {
+  [site, http, mail] = [await openDaemonSite(), await httpReceiver(), await smtpReceiver()];
+  const file = join(site.directory, 'webhook-secret');
+  writeFileSync(file, SECRET, { mode: 0o600 });
+  site.write({ 'a.txt': 'content' });
+  const maintenance = { prune: 'off', check: 'off', drill: 'off' };
+  const notices = {
+    healthchecks: { url: `${http.url}/ping/0123` },
+    ntfy: { url: `${http.url}/topic` },
+    webhook: { url: `${http.url}/hook`, secret: { file } },
+    email: { host: '127.0.0.1', port: mail.port, from: 'agent@example.org', to: ['me@example.org'] },
+    absenceDays: 3,
+  };
+  await site.configure({ maintenance, notices });
+  // Secrets are read in the background.
+  await site.restart();
+  await site.configure({
+    sources: [{ path: site.source, schedule: 'off', watch: false }],
+    maintenance,
+    notices,
+  });
+});
+afterAll(async () => {
+  await site[Symbol.asyncDispose]();
+  await http.close();
+  await mail.close();
+});
+
+const to = (path: string): readonly Received[] => http.received.filter((one) => one.path.startsWith(path));
+const pings = (): readonly string[] => to('/ping/0123').map(({ path }) => path.slice('/ping/0123'.length));
+const hooks = (): readonly { readonly type: string; readonly data: { readonly text: string } }[] =>
+  to('/hook').map(({ body }) => JSON.parse(body) as ReturnType<typeof hooks>[number]);
+
+test('each backup is pinged at both ends and told to the webhook, signed; a good one is no mail', async () => {
+  const job = await site.endOfNext('backup', []);
+  expect(job.status).toBe('completed');
+  await eventually(() => pings().length === 2 && hooks().length === 2, 'pings and calls');
+  const [start, end] = pings();
+  expect(start).toMatch(/^\/start\?rid=[0-9a-f-]{36}$/);
+  expect(end).toBe(start?.replace('/start', ''));
+  expect(hooks().map(({ type }) => type)).toEqual(['backup.started', 'backup.completed']);
+  for (const { headers, body } of to('/hook')) {
+    const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+    const signature = createHmac('sha256', SECRET).update(signed).digest('base64');
+    expect(headers['webhook-signature']).toBe(`v1,${signature}`);
+  }
+  expect(to('/topic')).toEqual([]);
+  expect(mail.messages).toEqual([]);
+});
+
+test('a failure and an alarm reach everybody', async () => {
+  rmSync(join(site.source, 'a.txt'));
+  const job = await site.backUp();
+  expect(job.error?.code).toBe('SOURCE_SUSPICIOUSLY_EMPTY');
+  await eventually(
+    () => hooks().length === 5 && to('/topic').length === 2 && mail.messages.length === 2,
+    'all',
+  );
+  expect(
+    pings()
+      .slice(2)
+      .map((path) => path.replace(/\?.*/, '')),
+  ).toEqual(['/start', '/fail', '/1']);
+  expect(
+    hooks()
+      .slice(2)
+      .map(({ type }) => type),
+  ).toEqual(['backup.started', 'alarm', 'backup.failed']);
+  for (const text of [to('/topic')[0]?.body, mail.messages[0]])
+    expect(text).toContain('is empty, and had 1 file');
+  expect(mail.messages[1]).toMatch(/^Subject: \[Holdfast .*\] Backup failed/m);
+  expect(mail.messages[1]).toContain('SOURCE_SUSPICIOUSLY_EMPTY');
+  expect(mail.commands.join('\n')).toMatch(/RCPT TO:<me@example\.org>/);
+});
+
+test('days without a good backup are told, once a day, also across a restart', async () => {
+  const absences = (): number => hooks().filter(({ type }) => type === 'absence').length;
+  site.clock.skip(71 * HOUR_MS);
+  site.clock.skip(2 * HOUR_MS);
+  await eventually(() => absences() === 1 && mail.messages.length === 3, 'the first word');
+  expect(hooks().at(-1)?.data.text).toContain('3 days old');
+  expect(to('/topic').at(-1)?.body).toContain('The last good backup');
+  await site.restart();
+  site.clock.skip(25 * HOUR_MS);
+  await eventually(() => absences() === 2, 'the next word');
+  expect(hooks().at(-1)?.data.text).toContain('4 days old');
+});

@@ -1,0 +1,75 @@
+/** The agent with a destination that is not on this machine: an S3 store in this process. */
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+import { startS3Store, type S3Store } from '../support/s3-store.ts';
+
+const SECRET = 'canary/of+the/secret+access+key+0123456789';
+
+async function configureBucket(site: DaemonSite, store: S3Store): Promise<void> {
+  const file = join(site.directory, 's3-secret');
+  writeFileSync(file, `${SECRET}\n`);
+  chmodSync(file, 0o600);
+  const passphrase = join(site.directory, 'passphrase');
+  writeFileSync(passphrase, 'correct horse battery staple\n');
+  chmodSync(passphrase, 0o600);
+  await site.configure({
+    defaultDestination: 'bucket',
+    destinations: {
+      bucket: {
+        url: `s3://bucket/laptop?endpoint=${store.endpoint}`,
+        passphrase: { file: passphrase },
+        access: { s3: { accessKeyId: 'AKTEST', secretAccessKey: { file } } },
+      },
+    },
+  });
+}
+
+/** All that the agent wrote down. */
+function written(directory: string): string {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .join('\n');
+}
+
+test('the agent backs up to a bucket with the access of the settings, finds files there and keeps the secret', async () => {
+  await using store = await startS3Store();
+  // At the real cost of a passphrase: the catalog takes no other.
+  const { PATH, HOME } = process.env;
+  await using site = await openDaemonSite({ environment: { PATH, HOME } });
+  await configureBucket(site, store);
+  site.write({ 'a.txt': 'hello', 'deep/b.txt': 'there' });
+  const first = await site.backUp();
+  expect(first).toMatchObject({ status: 'completed', spec: { destination: 'bucket' } });
+  expect([...store.objects.keys()].filter((key) => key.startsWith('laptop/snapshots/'))).toHaveLength(1);
+  const signed = store.requests.filter(
+    ({ headers }) => headers.authorization?.includes('Credential=AKTEST/') === true,
+  );
+  expect(signed).toHaveLength(store.requests.length);
+
+  const { data: found } = await site.get<{ data: { items: { name: string }[] } }>('/v1/files?q=b.txt');
+  expect(found.items.map(({ name }) => name)).toEqual(['b.txt']);
+  const { data: status } = await site.get<{ data: { destinations: object[] } }>('/v1/status');
+  expect(status.destinations).toMatchObject([
+    { name: 'bucket', url: expect.stringMatching(/^s3:\/\/bucket\/laptop/), reachable: true },
+  ]);
+
+  site.write({ 'c.txt': 'new' });
+  expect(await site.backUp()).toMatchObject({ status: 'completed' });
+  expect(written(site.state)).not.toContain(SECRET);
+  expect(site.log.join('\n')).not.toContain(SECRET);
+});
+
+test('a bucket that was emptied behind the agent’s back is not made a new repository', async () => {
+  await using store = await startS3Store();
+  await using site = await openDaemonSite();
+  await configureBucket(site, store);
+  site.write({ 'a.txt': 'hello' });
+  expect(await site.backUp()).toMatchObject({ status: 'completed' });
+  store.objects.clear();
+  const after = await site.backUp();
+  expect(after).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('is empty') } });
+  expect([...store.objects.keys()].filter((key) => !key.includes('HOLDFAST'))).toEqual([]);
+});

@@ -1,0 +1,248 @@
+/** `holdfast destinations` and `holdfast status`, as they are typed: with an agent and without. */
+import { once } from 'node:events';
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { jsonLines, obeyingModes, openPlace, type Outcome, type Place } from '../support/cli.ts';
+
+const fresh = { env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined } };
+
+async function run(place: Place, words: readonly string[], code = 0): Promise<Outcome> {
+  return await place.expectRun(words, code, fresh);
+}
+
+async function settingsWith(place: Place, text: string): Promise<string> {
+  await mkdir(place.state, { mode: 0o700 });
+  const file = join(place.state, 'config.json');
+  await writeFile(file, text, { mode: 0o600 });
+  return file;
+}
+
+async function startAgent(place: Place): Promise<AsyncDisposable> {
+  const child = place.start(['start', '--port', '0', '--json'], fresh);
+  child.stderr?.resume();
+  const ended = once(child, 'exit');
+  for await (const line of createInterface(child.stdout ?? process.stdin)) {
+    expect(JSON.parse(line)).toMatchObject({ type: 'ready' });
+    break;
+  }
+  child.stdout?.resume();
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** What a command says once it says what is waited for. */
+async function settled<T>(look: () => Promise<T>, isIt: (found: T) => boolean): Promise<T> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const found = await look();
+    if (isIt(found)) return found;
+    await delay(300);
+  }
+  return await look();
+}
+
+interface Listed {
+  readonly name: string;
+  readonly state: string;
+  readonly repository_id: string | null;
+  readonly last_check: { readonly status: string } | null;
+}
+
+async function listed(place: Place): Promise<readonly Listed[]> {
+  return jsonLines(await run(place, ['destinations', 'list', '--json'])) as unknown as readonly Listed[];
+}
+
+describe.concurrent('holdfast destinations', () => {
+  test('adds and removes places with the comments of the configuration kept', async () => {
+    await using place = await openPlace();
+    const file = await settingsWith(place, '{\n  // mine\n  "plan": "pro", // paid\n}\n');
+    const usb = join(place.directory, 'usb');
+    const added = await run(place, ['destinations', 'add', 'usb', 'usb', '--passphrase-file', 'secret']);
+    expect(added.stdout).toContain(`usb is at ${usb} from now on`);
+    expect(await readFile(file, 'utf8')).toBe(
+      `{\n  // mine\n  "plan": "pro", // paid\n  "destinations": {\n    "usb": {\n      "url": "${usb}",\n      "passphrase": {\n        "file": "${place.directory}/secret"\n      }\n    }\n  },\n}\n`,
+    );
+    const [removed] = jsonLines(await run(place, ['destinations', 'remove', 'usb', '--json']));
+    expect(removed).toEqual({ type: 'destination_removed', name: 'usb' });
+    expect(await readFile(file, 'utf8')).toContain('// mine\n  "plan": "pro", // paid\n');
+    expect(await readFile(file, 'utf8')).not.toContain('usb');
+  });
+
+  test('refuses what cannot be, with advice, and leaves the configuration alone', async () => {
+    await using place = await openPlace();
+    const file = await settingsWith(
+      place,
+      '{"destinations": {"a": {"url": "/a"}, "b": {"url": "/b"}}, "defaultDestination": "a", "sources": [{"path": "/x", "destination": "b"}]}',
+    );
+    const before = await readFile(file, 'utf8');
+    const refused: readonly (readonly [readonly string[], string])[] = [
+      [['add', 'a', '/c'], 'There is a destination a already'],
+      [['add', '1', '/c'], 'cannot be the name of a destination'],
+      [['add', 'c', 'ftp://host/dir'], 'destinations.c.url'],
+      [['add', 'c', '/c', '--passphrase-env', 'A', '--passphrase-file', 'b'], 'named twice'],
+      [['remove', 'a'], 'is the default destination'],
+      [['remove', 'b'], '/x is backed up to it'],
+      [['remove', 'default'], 'There is no destination default'],
+      [['test', 'nothing'], 'Configured are: a, b'],
+    ];
+    for (const [words, text] of refused)
+      expect((await run(place, ['destinations', ...words], 2)).stderr).toContain(text);
+    const secret = await run(place, ['destinations', 'add', 'c', 's3://b?token=hunter2', '--json'], 2);
+    expect(jsonLines(secret)[0]).toMatchObject({ type: 'error', code: 'SECRET_IN_URL' });
+    expect(secret.stdout).not.toContain('hunter2');
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
+  test('tells what is there without an agent, and what is gone', async () => {
+    await using place = await openPlace();
+    expect(await listed(place)).toMatchObject([{ name: 'default', state: 'empty', repository_id: null }]);
+    await place.write({ a: 'one' });
+    await run(place, ['start', '--once', '--source', place.source]);
+    const [row] = await listed(place);
+    expect(row).toMatchObject({ state: 'ready', default: true, agent_running: false, last_check: null });
+    expect(row?.repository_id).toMatch(/^[0-9a-f]{32}$/);
+    const shown = await run(place, ['destinations', 'list']);
+    expect(shown.stdout).toContain('No agent is running');
+
+    const repository = join(place.state, 'repository');
+    await rename(repository, `${repository}-away`);
+    expect(await listed(place)).toMatchObject([{ state: 'missing' }]);
+    expect((await run(place, ['destinations', 'list'])).stdout).toMatch(/default: Cannot open .*Check that/);
+  });
+
+  test('tries a place out, opens the repository in it, and leaves nothing behind', async () => {
+    await using place = await openPlace();
+    await place.write({ a: 'one' });
+    await run(place, ['start', '--once', '--source', place.source]);
+    const repository = join(place.state, 'repository');
+    const before = (await readdir(repository, { recursive: true })).sort();
+    const { stdout } = await run(place, ['destinations', 'test', 'default']);
+    expect(stdout).toMatch(/ok +one of several +Of 4 who create the same object at once, one succeeds/);
+    expect(stdout).toMatch(/ok +repository +.* opens \([0-9a-f]{8}\)/);
+    expect(stdout).toContain('default can be used.');
+    expect((await readdir(repository, { recursive: true })).sort()).toEqual(before);
+    await run(place, ['check', '--quiet']);
+
+    await writeFile(join(place.state, 'machine.key'), `${'0'.repeat(64)}\n`);
+    const wrong = jsonLines(await run(place, ['destinations', 'test', 'default', '--json'], 1))[0];
+    expect(wrong).toMatchObject({ type: 'destination_test', usable: false });
+    expect(JSON.stringify(wrong)).toContain('"check":"repository","status":"error"');
+
+    // What systemd gives to the agent is not given to this command.
+    const file = join(place.state, 'config.json');
+    const credential = `{"destinations": {"mine": {"url": "${repository}", "passphrase": {"credential": "x"}}}, "defaultDestination": "mine"}`;
+    await writeFile(file, credential, { mode: 0o600 });
+    const unseen = await run(place, ['destinations', 'test', 'mine']);
+    expect(unseen.stdout).toMatch(/warning +repository .* given to the agent alone/);
+
+    const gone = await run(place, ['destinations', 'test', join(place.directory, 'gone')], 1);
+    expect(gone.stdout).toMatch(/ERROR +open .*make the directory/);
+  });
+
+  const under = obeyingModes();
+  test.runIf(under !== undefined)('says what rights are missing', async () => {
+    await using place = await openPlace();
+    const closed = join(place.directory, 'closed');
+    await mkdir(closed, { mode: 0o500 });
+    const tried = await place.run(['destinations', 'test', closed], { ...fresh, under: under ?? [] });
+    expect(tried.code).toBe(1);
+    expect(tried.stdout).toMatch(/ERROR +store .*permission is denied .*-> Check who owns the directory/);
+    expect(tried.stdout).toContain('CANNOT be used as it is.');
+    await rm(closed, { recursive: true });
+  });
+
+  test('shows what a running agent remembers, and what was added while it runs', async () => {
+    await using place = await openPlace();
+    await place.write({ a: 'one' });
+    await using _agent = await startAgent(place);
+    const absent = await run(place, ['sources', 'add', join(place.directory, 'nothing')], 2);
+    expect(absent.stderr).toContain('does not exist');
+    expect((await run(place, ['status'], 1)).stdout).toMatch(/^Not protected: no source is configured\.\n/);
+    await run(place, ['sources', 'add', place.source]);
+    const status = await settled(
+      async () => await place.run(['status'], fresh),
+      ({ code, stdout }) => code === 0 && !stdout.startsWith('Not protected'),
+    );
+    expect(status.stdout).toMatch(/^Protected: the last good backup is /);
+    expect(await listed(place)).toMatchObject([
+      {
+        name: 'default',
+        state: 'ready',
+        agent_running: true,
+        repository_id: expect.stringMatching(/^[0-9a-f]+$/),
+      },
+    ]);
+
+    const usb = join(place.directory, 'usb');
+    await mkdir(usb);
+    await run(place, ['destinations', 'add', 'usb', usb]);
+    const both = await settled(
+      async () => await listed(place),
+      (rows) => rows.length === 2,
+    );
+    expect(both.map(({ name, state }) => [name, state])).toEqual([
+      ['default', 'ready'],
+      ['usb', 'empty'],
+    ]);
+
+    // A source that goes somewhere else from now on is not protected by what lies where it went before.
+    await run(place, ['config', 'set', 'sources[0].destination', 'usb']);
+    const moved = await settled(
+      async () => await listed(place),
+      ([, second]) => second?.repository_id != null,
+    );
+    expect(moved.map(({ state }) => state)).toEqual(['ready', 'ready']);
+    await settled(
+      async () => await place.run(['status'], fresh),
+      ({ stdout }) => stdout.startsWith('Protected: '),
+    );
+    await run(place, ['snapshots', '-r', usb, '--password-file', join(place.state, 'passphrase')]);
+
+    await run(place, ['pause']);
+    const paused = await run(place, ['status']);
+    expect(paused.stdout).toMatch(/^Paused: the last good backup is .* old, and none is made now\./);
+    expect(paused.stdout).toContain('! Backups are paused until somebody resumes them.');
+    const [json] = jsonLines(await run(place, ['status', '--json']));
+    expect(json).toMatchObject({ type: 'status', protected: true, agent_running: true, status: 'paused' });
+
+    await writeFile(join(place.state, 'config.json'), '{ "plan": ');
+    const broken = await settled(
+      async () => await run(place, ['status']),
+      ({ stdout }) => stdout.includes('configuration'),
+    );
+    expect(broken.stdout).toMatch(/^Paused: /);
+    expect(broken.stdout).toContain(
+      '! The configuration file cannot be used; the last valid one stays in force.',
+    );
+    expect(broken.stdout).toMatch(/config\.json, line 1, column 11/);
+    await run(place, ['resume']);
+    expect((await run(place, ['status'])).stdout).toMatch(/^Protected, but: the configuration file cannot/);
+  });
+});
+
+test('without an agent, status says so in one sentence, and what to do', async () => {
+  await using place = await openPlace();
+  const { stdout, stderr } = await run(place, ['status'], 1);
+  expect(stdout).toMatch(/^Not protected: no agent is running.*\nStart it with: holdfast start/);
+  expect(stderr).toBe('');
+  const [json] = jsonLines(await run(place, ['status', '--json'], 1));
+  expect(json).toMatchObject({ type: 'status', protected: false, agent_running: false });
+  for (const words of [
+    ['jobs'],
+    ['cancel', 'x'],
+    ['pause'],
+    ['resume'],
+    ['alarms'],
+    ['credentials', 'list'],
+  ]) {
+    const refused = await run(place, words, 1);
+    expect(refused.stderr).toBe('Error: No agent is running\nStart it with: holdfast start\n');
+  }
+  expect((await run(place, ['logs'], 1)).stderr).toContain('The agent has not written a log yet');
+});

@@ -1,0 +1,493 @@
+/** The product's own page: how it is signed in, and that names of files are text in it. Lines L05 and L06. */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Writable } from 'node:stream';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PAGE_FILES } from '../../src/api/page-files.ts';
+import { peerUser } from '../../src/api/page-peer.ts';
+import { PAGE_SCRIPT } from '../../src/api/page-script.ts';
+import { createPageSessions, PAGE_LIMITS } from '../../src/api/page-sessions.ts';
+import type { FullStatus } from '../../src/jobs/agent.ts';
+import type { Job } from '../../src/jobs/job.ts';
+import { openApiSite, type ApiReply, type ApiSite, type SiteOptions } from '../support/api-site.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { signIn } from '../support/page-session.ts';
+import { runPage } from '../support/text-only-document.ts';
+
+let site: ApiSite;
+
+beforeAll(async () => {
+  site = await openApiSite();
+});
+
+afterAll(async () => {
+  await site[Symbol.asyncDispose]();
+});
+
+function outcome(reply: ApiReply): [number, string | undefined] {
+  return [reply.status, reply.json.error?.code];
+}
+
+async function swap(code: unknown, headers = {}, at: ApiSite = site): Promise<ApiReply> {
+  return await at.inject('/internal/v1/session', {
+    method: 'POST',
+    headers: { origin: `http://${at.host}`, ...headers },
+    body: { code },
+  });
+}
+
+describe('signing in', () => {
+  test('L05: a code of 256 bits works once, and a second use fails', async () => {
+    const code = site.server.sessions.newCode(null);
+    expect(Buffer.from(code, 'base64url')).toHaveLength(32);
+    const first = await swap(code);
+    expect(first.status).toBe(200);
+    const cookie = String(first.headers['set-cookie']);
+    expect(cookie).toMatch(
+      new RegExp(`^holdfast_session_${site.port}=[\\w-]{43}; Path=/internal/; HttpOnly; SameSite=Strict$`),
+    );
+    expect(first.text).not.toContain(cookie.slice(30, 60));
+    expect(outcome(await swap(code))).toEqual([401, 'INVALID_CREDENTIALS']);
+    const both = site.server.sessions.newCode(null);
+    const race = await Promise.all([swap(both), swap(both), swap(both)]);
+    expect(race.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  test('L05: a code is good for 60 seconds, and no other text is one', async () => {
+    const late = site.server.sessions.newCode(null);
+    const soon = site.server.sessions.newCode(null);
+    await site.clock.advance(59_999);
+    expect((await swap(soon)).status).toBe(200);
+    await site.clock.advance(1);
+    expect(outcome(await swap(late))).toEqual([401, 'INVALID_CREDENTIALS']);
+    for (const wrong of ['', 'x', late.slice(1), late.toUpperCase(), `${late} `, 'hfs_x'])
+      expect(outcome(await swap(wrong)), wrong).toEqual([401, 'INVALID_CREDENTIALS']);
+    for (const wrong of [null, 1, [late], { code: late }]) expect((await swap(wrong)).status).toBe(400);
+  });
+
+  test('L05: guessing is limited, and does not keep the right code out', async () => {
+    await using guessed = await openApiSite();
+    const code = guessed.server.sessions.newCode(null);
+    let refused = 0;
+    for (let count = 0; count < 700; count += 1)
+      if ((await swap(`x${count}`, {}, guessed)).status === 429) refused += 1;
+    expect(refused).toBe(100);
+    expect((await swap(code, {}, guessed)).status).toBe(200);
+  });
+
+  test('L05: a page of another site cannot sign a browser in, nor use its session', async () => {
+    const code = site.server.sessions.newCode(null);
+    for (const origin of ['http://evil.example', 'null', `http://127.0.0.1:${site.port + 1}`])
+      expect(outcome(await swap(code, { origin }))).toEqual([403, 'ORIGIN_NOT_ALLOWED']);
+    const unsaid = await site.inject('/internal/v1/session', { method: 'POST', body: { code } });
+    expect(outcome(unsaid)).toEqual([403, 'ORIGIN_NOT_ALLOWED']);
+    expect((await swap(code)).status).toBe(200);
+  });
+
+  test('L05: a session opens the routes of the page and none of the API; a bearer token the other way round', async () => {
+    const { ask, cookie } = await signIn(site);
+    const token = await site.token();
+    const full = await ask('/status');
+    expect(full.json.data).toMatchObject({ sources: [{ path: '/home/ana' }] });
+    expect(outcome(await site.inject('/v1/backup', { headers: { cookie } }))).toEqual([401, 'UNAUTHORIZED']);
+    expect(outcome(await site.inject('/internal/v1/backup', { token }))).toEqual([401, 'UNAUTHORIZED']);
+    const made = await ask('/backup', { method: 'POST', body: { source: '/home/ana' } });
+    expect([made.status, made.headers['location']]).toEqual([
+      202,
+      `/internal/v1/backup/${String(made.json.data?.['id'])}`,
+    ]);
+    expect(site.agent.requested.at(-1)?.trigger).toBe('ui');
+  });
+
+  test('L05: the page has every route of the API but the one that gives tokens, and a few of its own', async () => {
+    const { entries, pageEntries } = site.server.routes;
+    const below = (prefix: string, all: typeof entries): readonly string[] =>
+      all
+        .filter(({ url }) => url.startsWith(`${prefix}/`))
+        .map(({ method, url }) => `${method} ${url.slice(prefix.length)}`);
+    const api = below('/v1', entries).filter((route) => !route.endsWith('/auth/token'));
+    const own = ['POST /session', 'DELETE /session', 'GET /overview', 'HEAD /overview'];
+    expect(below('/internal/v1', pageEntries).toSorted()).toEqual([...api, ...own].toSorted());
+    expect(api.length).toBeGreaterThan(25);
+  });
+
+  test('L05: the page can follow events', async () => {
+    const { cookie } = await signIn(site);
+    const socket = connect({ host: '127.0.0.1', port: site.port });
+    socket.write(`GET /internal/v1/events HTTP/1.1\r\nHost: ${site.host}\r\nCookie: ${cookie}\r\n\r\n`);
+    const [start] = (await once(socket, 'data')) as [Buffer];
+    expect(start.toString()).toContain('HTTP/1.1 200 ');
+    expect(start.toString()).toContain('text/event-stream');
+    socket.destroy();
+  });
+
+  test('L05: a session ends when it is signed out, has been idle, is old, and with the agent', async () => {
+    const first = await signIn(site);
+    const out = await first.ask('/session', { method: 'DELETE' });
+    expect(String(out.headers['set-cookie'])).toContain('Max-Age=0');
+    expect(outcome(await first.ask('/status'))).toEqual([401, 'UNAUTHORIZED']);
+
+    const idle = await signIn(site);
+    await site.clock.advance(PAGE_LIMITS.idleMs - 1);
+    expect((await idle.ask('/status')).status).toBe(200);
+    await site.clock.advance(PAGE_LIMITS.idleMs);
+    expect(outcome(await idle.ask('/status'))).toEqual([401, 'UNAUTHORIZED']);
+
+    const old = await signIn(site);
+    for (let ms = 0; ms < PAGE_LIMITS.sessionMs; ms += PAGE_LIMITS.idleMs / 2) {
+      expect((await old.ask('/status')).status).toBe(200);
+      await site.clock.advance(PAGE_LIMITS.idleMs / 2);
+    }
+    expect(outcome(await old.ask('/status'))).toEqual([401, 'UNAUTHORIZED']);
+
+    const last = await signIn(site);
+    await site.restart();
+    const cookie = last.cookie.replace(/_\d+=/, `_${site.port}=`);
+    const after = await site.inject('/internal/v1/status', { headers: { cookie } });
+    expect(outcome(after)).toEqual([401, 'UNAUTHORIZED']);
+  });
+
+  test('L05: the page spends nothing of the plan, and gets in while others use all of theirs', async () => {
+    await using tight = await openApiSite({
+      plan: 'free_trial',
+      limits: { anonymous: { requests: 5, windowMs: 60_000 } },
+    });
+    const token = await tight.token();
+    for (let count = 0; count < 10; count += 1) await tight.inject('/v1/status');
+    const page = await signIn(tight);
+    for (let count = 0; count < 300; count += 1) expect((await page.ask('/status')).status).toBe(200);
+    for (const { path: file } of PAGE_FILES) expect((await tight.inject(file)).status).toBe(200);
+    const asked = await tight.inject('/v1/backup', { token });
+    expect(asked.headers['x-ratelimit-remaining']).toBe('99');
+    for (let count = 0; count < 120; count += 1) await tight.inject('/v1/backup', { token });
+    expect((await tight.inject('/v1/backup', { token })).status).toBe(429);
+    expect((await page.ask('/status')).status).toBe(200);
+  });
+
+  test('L05: neither codes nor sessions are in the log, the database or any file', async () => {
+    let log = '';
+    const stream = new Writable({
+      write: (chunk, _encoding, done) => {
+        log += String(chunk);
+        done();
+      },
+    });
+    await using logged = await openApiSite({
+      logger: pino({ level: 'trace' }, stream),
+      agent: { fullStatus: () => expect.fail('broken on purpose') },
+    });
+    const code = logged.server.sessions.newCode(null);
+    const { ask, cookie } = await signIn(logged, code);
+    expect((await ask('/overview')).status).toBe(500);
+    await logged.call(`/?code=${code}`);
+    await logged.call(`/nowhere/${code}`);
+    expect(log).toContain('A request failed');
+    const files = readdirSync(logged.directory).map((name) =>
+      readFileSync(path.join(logged.directory, name)),
+    );
+    for (const canary of [code, cookie.split('=')[1] ?? '']) {
+      expect(canary).toHaveLength(43);
+      for (const text of [log, ...files.map((bytes) => bytes.toString('latin1'))])
+        expect(text.includes(canary)).toBe(false);
+    }
+  });
+
+  test('L05: codes and sessions are kept in small number', async () => {
+    const sessions = createPageSessions(manualClock());
+    const codes = Array.from({ length: PAGE_LIMITS.most + 1 }, () => sessions.newCode(null));
+    const nobody = async () => undefined;
+    expect(await sessions.open(codes[0] ?? '', nobody)).toBeUndefined();
+    const tokens: string[] = [];
+    for (const code of codes.slice(1)) tokens.push((await sessions.open(code, nobody)) ?? '');
+    tokens.push((await sessions.open(sessions.newCode(null), nobody)) ?? '');
+    const open = await Promise.all(tokens.map(async (token) => await sessions.use(token, nobody)));
+    expect(open).toEqual([false, ...tokens.slice(1).map(() => true)]);
+  });
+
+  test('L05: a code that another user has seen, as in the list of processes, is no good to them', async () => {
+    const sessions = createPageSessions(manualClock());
+    const code = sessions.newCode(1_000);
+    expect(await sessions.open(code, async () => 1_001)).toBeUndefined();
+    expect(await sessions.open(code, async () => undefined)).toBeUndefined();
+    // They have not used it up either.
+    const token = (await sessions.open(code, async () => 1_000)) ?? '';
+    expect(await sessions.open(code, async () => 1_000)).toBeUndefined();
+    // Nor is the session, should their server be sent its cookie.
+    expect(await sessions.use(token, async () => 1_001)).toBe(false);
+    expect(await sessions.use(token, async () => undefined)).toBe(false);
+    expect(await sessions.use(token, async () => 1_000)).toBe(true);
+  });
+
+  test.runIf(process.platform === 'linux')('L05: the system tells whose browser it is', async () => {
+    const { server } = site;
+    const { host, port } = { host: '127.0.0.1', port: site.port };
+    const own = server.sessions.newCode(process.geteuid?.() ?? 0);
+    const reply = await site.call('/internal/v1/session', {
+      method: 'POST',
+      headers: { origin: `http://${host}:${port}` },
+      body: { code: own },
+    });
+    expect(reply.status).toBe(200);
+    const other = server.sessions.newCode((process.geteuid?.() ?? 0) + 1);
+    const refused = await site.call('/internal/v1/session', {
+      method: 'POST',
+      headers: { origin: `http://${host}:${port}` },
+      body: { code: other },
+    });
+    expect(outcome(refused)).toEqual([401, 'INVALID_CREDENTIALS']);
+    for (const address of ['127.0.0.1', '::1']) {
+      const socket = connect({ host: address, port });
+      const failed = once(socket, 'error').then(() => false);
+      if (!(await Promise.race([once(socket, 'connect').then(() => true), failed]))) continue;
+      const { localAddress, localPort, remoteAddress, remotePort } = socket;
+      const seen = { localAddress: remoteAddress, localPort: remotePort };
+      expect(
+        await peerUser({ ...seen, remoteAddress: localAddress, remotePort: localPort } as typeof socket),
+      ).toBe(process.geteuid?.());
+      socket.destroy();
+    }
+  });
+
+  test.runIf(process.getuid?.() === 0 && existsSync('/usr/bin/setpriv') && existsSync('/usr/bin/curl'))(
+    'L05: a program of another user is refused a code that is bound to this one, and a session of this one',
+    async () => {
+      const code = site.server.sessions.newCode(0);
+      const words = [
+        '--reuid=65534',
+        '--clear-groups',
+        'curl',
+        '--silent',
+        '--header',
+        `Origin: http://${site.host}`,
+        '--json',
+        JSON.stringify({ code }),
+        `http://${site.host}/internal/v1/session`,
+      ];
+      const { stdout } = await promisify(execFile)('setpriv', words);
+      expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'INVALID_CREDENTIALS' } });
+      const bound = await promisify(execFile)('curl', ['--include', ...words.slice(3)]);
+      const cookie = /set-cookie: ([^;]+)/i.exec(bound.stdout)?.[1] ?? '';
+      const look = ['curl', '--silent', '--cookie', cookie, `http://${site.host}/internal/v1/overview`];
+      const stolen = await promisify(execFile)('setpriv', [...words.slice(0, 2), ...look]);
+      expect(JSON.parse(stolen.stdout)).toMatchObject({ error: { code: 'UNAUTHORIZED' } });
+      const own = await promisify(execFile)('curl', look.slice(1));
+      expect(JSON.parse(own.stdout)).toMatchObject({ success: true });
+    },
+  );
+});
+
+/** 25 ways to become markup, script or something else, each in 8 surroundings. */
+const HOSTILE_NAMES: readonly string[] = [
+  '<img src=x onerror=PWN>',
+  '<script>PWN</script>',
+  '</bdi><script>PWN</script>',
+  '</td></tr></table><script>PWN</script>',
+  '<svg onload=PWN>',
+  '<svg><script href="data:,PWN"></script></svg>',
+  '<iframe srcdoc="<script>parent.PWN</script>">',
+  '<body onload=PWN>',
+  '<details open ontoggle=PWN>',
+  '<a href="javascript:PWN">x</a>',
+  '<math><mtext></table></math><img src onerror=PWN>',
+  '<style>*{background:url(javascript:PWN)}</style>',
+  '<base href="http://evil.example/">',
+  '<meta http-equiv="refresh" content="0;url=javascript:PWN">',
+  '<object data="javascript:PWN">',
+  '<template><img src=x onerror=PWN></template>',
+  '" onmouseover="PWN" x="',
+  "' autofocus onfocus='PWN' x='",
+  '--><script>PWN</script>',
+  ']]><script>PWN</script>',
+  '{{constructor.constructor("PWN")()}}',
+  '${PWN}',
+  '`;PWN;`',
+  '&lt;script&gt;PWN&lt;/script&gt;',
+  '\\u003cscript\\u003ePWN',
+].flatMap((payload) => {
+  const name = payload.replaceAll('PWN', "document.title='executed'");
+  return [
+    name,
+    `a\n${name}`,
+    `\u202e${name}\u2066`,
+    `\u001b[31m${name}\u001b]0;x\u0007`,
+    `\u200b\ufeff${name}\u2028`,
+    `\ud800${name}\udfff`,
+    `${'x'.repeat(250)}/${name}`,
+    `\u0000\u007f${name}\u009b2J`,
+  ];
+});
+
+function hostileAgent(): NonNullable<SiteOptions['agent']> {
+  return {
+    fullStatus: async () => {
+      const [first] = HOSTILE_NAMES;
+      const status: FullStatus = {
+        status: 'error',
+        version: '1.2.3',
+        uptime_seconds: 1,
+        jobs: { running: 0, queued: 0 },
+        last_backup: null,
+        next_run_at: null,
+        checks: [{ name: 'x', status: 'error', message: `It says ${first}` }],
+        sources: HOSTILE_NAMES.map((name, index) => ({
+          path: `/${name}`,
+          destination: HOSTILE_NAMES[HOSTILE_NAMES.length - 1 - index] ?? '',
+          schedule: null,
+          last_good_backup_at: index % 2 === 0 ? null : 1_699_999_000_000,
+          next_run_at: null,
+          overdue: false,
+          watching: true,
+        })),
+        destinations: [],
+        storage: { used_bytes: 0, free_bytes: null },
+        watcher: { status: 'ok', directories: 0 },
+        config: { status: 'ok', file: '/x', error: null },
+      };
+      return status;
+    },
+  };
+}
+
+describe('names of files', () => {
+  test('L06: 200 hostile ones are text in the page, and nothing but text', async () => {
+    expect(HOSTILE_NAMES).toHaveLength(200);
+    await using hostile = await openApiSite({ agent: hostileAgent() });
+    const { ask } = await signIn(hostile);
+    for (const name of HOSTILE_NAMES.slice(0, 10)) {
+      const reply = await ask('/backup', {
+        method: 'POST',
+        body: { source: `/${name.replaceAll('\0', '')}` },
+      });
+      expect(reply.status, reply.text).toBe(202);
+    }
+    const overview = await ask('/overview');
+    expect(overview.status).toBe(200);
+    const { requests, history, at } = await runPage(PAGE_SCRIPT, '#code=abc', (_method, asked) => ({
+      status: 200,
+      body: asked.endsWith('/overview') ? overview.json : { success: true, data: {} },
+    }));
+    expect(requests).toEqual([
+      { method: 'POST', path: '/internal/v1/session', body: '{"code":"abc"}' },
+      { method: 'GET', path: '/internal/v1/overview', body: '' },
+    ]);
+    // The code was gone from address and history before the first request.
+    expect(history).toEqual(['/']);
+    expect(at('notice').hidden).toBe(true);
+    expect(at('jobs').children).toHaveLength(10);
+    const rows = at('sources').children;
+    expect(rows).toHaveLength(200);
+    for (const [index, row] of rows.entries()) {
+      const [what] = row.children;
+      // oxlint-disable-next-line no-control-regex -- that is what must not be there
+      expect(what?.textContent).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b\u2028\u202e\u2066\ufeff]/);
+      const payload = /<[^\n]*>/.exec(HOSTILE_NAMES[index] ?? '')?.[0];
+      // What is shown is the name, whole, where it can be shown at all.
+      if (payload !== undefined) expect(what?.textContent).toContain(payload.replaceAll(/\p{C}.*/gu, ''));
+    }
+    const tags = new Set([...at('sources').tags(), ...at('jobs').tags()]);
+    expect([...tags].sort()).toEqual([
+      '#text',
+      'bdi',
+      'jobs',
+      'small',
+      'sources',
+      'span',
+      'td',
+      'time',
+      'tr',
+    ]);
+    expect(at('sentence').textContent).toContain('<img src=x');
+    expect(at('open').hidden).toBe(false);
+  });
+
+  test('L06: the policy of the page forbids what its script does not do', async () => {
+    for (const { path: file, type, text } of PAGE_FILES) {
+      const reply = await site.call(file);
+      expect([reply.status, reply.text], file).toEqual([200, text]);
+      expect(reply.headers).toMatchObject({
+        'content-type': `${type}; charset=utf-8`,
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        'cross-origin-opener-policy': 'same-origin',
+      });
+      const policy = String(reply.headers['content-security-policy']);
+      expect(policy).toContain("default-src 'self'; frame-ancestors 'none'");
+      expect(policy).toContain("require-trusted-types-for 'script'");
+      expect(policy).not.toContain('unsafe');
+    }
+    const [document] = PAGE_FILES;
+    expect(document?.text).not.toMatch(
+      /<script(?! src="\/page\.js" defer><\/script>)|<style|style=| on\w+=|https?:/,
+    );
+    expect(PAGE_SCRIPT).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|Function\(|localStorage|sessionStorage|indexedDB|document\.cookie/,
+    );
+  });
+
+  test('L05: the page that is not signed in says how to, and forgets the code', async () => {
+    const refused = {
+      success: false,
+      error: { code: 'X', message: 'The code was used already', details: {} },
+    };
+    const { history, at } = await runPage(PAGE_SCRIPT, '#code=abc', () => ({ status: 401, body: refused }));
+    expect(history).toEqual(['/']);
+    expect([at('closed').hidden, at('open').hidden, at('sign-out').hidden]).toEqual([false, true, true]);
+    const plain = await runPage(PAGE_SCRIPT, '', () => ({ status: 401, body: refused }));
+    expect(plain.requests).toEqual([{ method: 'GET', path: '/internal/v1/overview', body: '' }]);
+    expect(plain.at('notice').hidden).toBe(true);
+  });
+});
+
+const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) =>
+  existsSync(file),
+);
+
+describe.runIf(browser !== undefined)('in a browser', () => {
+  test('L06: 200 hostile names execute nothing, and the code is gone from the address', async () => {
+    await using hostile = await openApiSite({ agent: hostileAgent() });
+    const profile = mkdtempSync(path.join(tmpdir(), 'holdfast-browser-'));
+    try {
+      const address = `http://${hostile.host}/#code=${hostile.server.sessions.newCode(null)}`;
+      const words = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+      const more = [`--user-data-dir=${profile}`, '--virtual-time-budget=5000', '--dump-dom', address];
+      const child = spawn(browser ?? '', [...words, ...more], { stdio: ['ignore', 'pipe', 'ignore'] });
+      const parts: Buffer[] = [];
+      child.stdout.on('data', (part: Buffer) => parts.push(part));
+      await once(child, 'close');
+      const dom = Buffer.concat(parts).toString();
+      expect(dom).toContain('<title>Holdfast</title>');
+      expect(dom.match(/<td class="path"><bdi>\//g)).toHaveLength(200);
+      expect(dom).toContain('&lt;script&gt;');
+      expect(dom.match(/<script/g)).toHaveLength(1);
+      expect(dom.match(/<img/g)).toHaveLength(1);
+      expect(dom).not.toContain('#code=');
+    } finally {
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    }
+  });
+});
+
+test('a job is shown with what it is about', async () => {
+  const job = (await site.agent.requestBackup({ source: '/a', options: {} }, 'api')) satisfies Job;
+  const { ask } = await signIn(site);
+  const reply = await ask('/overview');
+  expect(reply.json.data).toMatchObject({
+    level: 'good',
+    sources: [{ path: '/home/ana' }],
+  });
+  const jobs = reply.json.data?.['jobs'] as readonly object[];
+  expect(jobs[0]).toMatchObject({
+    id: job.id,
+    type: 'backup',
+    source: '/a',
+    status: 'queued',
+    error: null,
+  });
+});

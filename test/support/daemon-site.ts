@@ -1,0 +1,178 @@
+/**
+ * The real daemon in this process, with engine processes, a state directory and HTTP of its own, on a clock that can be
+ * put forward: `await using site = await openDaemonSite()` removes everything at the end.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { createRedactor } from '../../src/base/redact.ts';
+import type { ControlCall, ControlCalls } from '../../src/control/calls.ts';
+import { callAgent } from '../../src/control/client.ts';
+import { startDaemon, type Daemon, type DaemonOptions } from '../../src/daemon/daemon.ts';
+import { createLog } from '../../src/daemon/log.ts';
+import type { Agent, PublicStatus } from '../../src/jobs/agent.ts';
+import type { BackupOptions, Job, JobTrigger, JobType } from '../../src/jobs/job.ts';
+import { hastyClock, type HastyClock } from './hasty-clock.ts';
+import { removeTree } from './remove-tree.ts';
+
+/** Milliseconds that anything may take. */
+const PATIENCE_MS = 60_000;
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+export interface DaemonSite extends AsyncDisposable {
+  readonly directory: string;
+  /** An empty directory at first. */
+  readonly source: string;
+  readonly state: string;
+  readonly configFile: string;
+  readonly clock: HastyClock;
+  readonly daemon: Daemon;
+  readonly agent: Agent;
+  /** Lines of the log from `warn` on. */
+  readonly log: readonly string[];
+  /** Makes files below the source. */
+  write(files: Files): void;
+  /** Writes the configuration, and waits until it is in force. */
+  configure(document: object): Promise<void>;
+  /** Asks for a backup of the source and waits for its end. */
+  backUp(options?: Partial<BackupOptions>, trigger?: JobTrigger): Promise<Job>;
+  ended(id: string): Promise<Job>;
+  /** Waits for the newest job of that type to end that was not there before `since`. */
+  endOfNext(type: JobType, since: readonly Job[]): Promise<Job>;
+  jobs(type?: JobType): readonly Job[];
+  /** Over the local socket, as the command line does. */
+  ask<K extends ControlCall>(call: K, input: ControlCalls[K]['in']): Promise<ControlCalls[K]['out']>;
+  /** `GET /v1/status` without a token. */
+  status(): Promise<PublicStatus>;
+  /** `GET` with a token. */
+  get<T>(path: string): Promise<T>;
+  restart(meanwhile?: () => void): Promise<void>;
+}
+
+const { signal } = new AbortController();
+
+export async function openDaemonSite(options: Partial<DaemonOptions> = {}): Promise<DaemonSite> {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-daemon-')));
+  const [source, state] = [join(directory, 'source'), join(directory, 'state')];
+  for (const path of [source, state]) mkdirSync(path, { mode: 0o700 });
+  const configFile = join(state, 'config.json');
+  // Of repositories that the settings name no passphrase for.
+  writeFileSync(join(state, 'passphrase'), 'correct horse battery staple', { mode: 0o600 });
+  const clock = hastyClock();
+  const machineKey = randomBytes(32);
+  const log: string[] = [];
+  const { PATH, HOME } = process.env;
+  // Engine processes start several times as fast when their code need not be stripped of types and compiled again.
+  const NODE_COMPILE_CACHE = join(tmpdir(), `holdfast-test-cache-${process.getuid?.() ?? 0}`, 'engine');
+  const start = async (): Promise<Daemon> =>
+    await startDaemon({
+      stateDirectory: state,
+      configFile,
+      configRequired: false,
+      port: 0,
+      version: '0.0.0',
+      environment: { PATH, HOME, NODE_COMPILE_CACHE, HOLDFAST_TEST_KDF: '64,1,1' },
+      clock,
+      log: createLog('warn', { write: (line) => log.push(line) }),
+      redactor: createRedactor(),
+      forget: () => undefined,
+      machineKey: async () => await Promise.resolve(machineKey),
+      now: [],
+      ...options,
+    });
+  let daemon = await start();
+  let token: string | undefined;
+  const jobs = (type?: JobType): readonly Job[] =>
+    daemon.agent.jobs({ limit: 100, ...(type === undefined ? {} : { types: [type] }) });
+  const ended = async (id: string): Promise<Job> => {
+    const job = await daemon.agent.waitFor(id, PATIENCE_MS, signal);
+    if (job.finished_at === null) throw new Error(`${id} is still ${job.status}: ${job.waiting_for}`);
+    return job;
+  };
+  return {
+    directory,
+    source,
+    state,
+    configFile,
+    clock,
+    get daemon() {
+      return daemon;
+    },
+    get agent() {
+      return daemon.agent;
+    },
+    log,
+    write(files) {
+      for (const [name, content] of Object.entries(files)) {
+        const path = join(source, name);
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, content);
+      }
+    },
+    async configure(document) {
+      const { revision } = daemon.config.state;
+      writeFileSync(configFile, JSON.stringify(document), { mode: 0o600 });
+      await daemon.config.reload();
+      expect(daemon.config.state).toMatchObject({ status: 'ok', error: null });
+      expect(daemon.config.state.revision).not.toBe(revision);
+    },
+    async backUp(options = {}, trigger = 'api') {
+      return await ended((await daemon.agent.requestBackup({ source, options }, trigger)).id);
+    },
+    ended,
+    async endOfNext(type, since) {
+      const known = new Set(since.map(({ id }) => id));
+      const next = await eventually(() => jobs(type).find(({ id }) => !known.has(id)), `a ${type}`);
+      return await ended(next.id);
+    },
+    jobs,
+    ask: async (call, input) => await callAgent(join(state, 'run'), call, input, signal),
+    status: async () => (await json<{ data: PublicStatus }>(daemon, '/v1/status')).data,
+    async get<T>(path: string) {
+      token ??= await signIn(state, daemon);
+      return await json<T>(daemon, path, { headers: { authorization: `Bearer ${token}` } });
+    },
+    async restart(meanwhile) {
+      await daemon[Symbol.asyncDispose]();
+      meanwhile?.();
+      daemon = await start();
+    },
+    async [Symbol.asyncDispose]() {
+      await daemon[Symbol.asyncDispose]();
+      removeTree(directory);
+    },
+  };
+}
+
+async function json<T>({ listening }: Daemon, path: string, init: RequestInit = {}): Promise<T> {
+  const reply = await fetch(`http://127.0.0.1:${listening.port}${path}`, init);
+  return (await reply.json()) as T;
+}
+
+async function signIn(state: string, daemon: Daemon): Promise<string> {
+  const made = await callAgent(join(state, 'run'), 'create_credential', { name: 'test' }, signal);
+  const { data } = await json<{ data: { access_token: string } }>(daemon, '/v1/auth/token', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ api_key: made.api_key, secret: made.secret }),
+  });
+  return data.access_token;
+}
+
+/** Asks again and again until there is an answer that is not undefined or false. */
+export async function eventually<T>(
+  ask: () => T | undefined | false | Promise<T | undefined | false>,
+  what: string,
+): Promise<T> {
+  const beganMs = performance.now();
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer;
+    if (performance.now() - beganMs > PATIENCE_MS) throw new Error(`${what} did not come`);
+    await delay(20);
+  }
+}

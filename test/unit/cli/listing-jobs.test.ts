@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { stateWords } from '../../../src/cli/listing-jobs.ts';
+import { NO_PROGRESS, type Job } from '../../../src/jobs/job.ts';
+
+function job(changes: Partial<Job>): Job {
+  return {
+    id: 'chk_01M7Z000000000000000000000',
+    type: 'check',
+    status: 'queued',
+    phase: null,
+    result: null,
+    spec: { type: 'check', destination: 'default', read_data: 0 },
+    trigger: 'cli',
+    attempt: 1,
+    waiting_for: null,
+    snapshot_id: null,
+    files_done: 0,
+    files_skipped: 0,
+    size_bytes: 0,
+    duration_ms: 0,
+    progress: NO_PROGRESS,
+    warnings_count: 0,
+    problems: [],
+    error: null,
+    created_at: 0,
+    started_at: null,
+    finished_at: null,
+    ...changes,
+  };
+}
+
+describe('the state of a job in words', () => {
+  test.each<readonly [Partial<Job>, string]>([
+    [{}, 'queued'],
+    [{ waiting_for: 'The computer runs on battery.' }, 'waiting: The computer runs on battery'],
+    [{ status: 'running' }, 'running (starting)'],
+    [{ status: 'running', phase: 'scanning' }, 'running (scanning)'],
+    [{ status: 'running', progress: { ...NO_PROGRESS, percent: 41.9 } }, 'running, 41 %'],
+    [{ status: 'completed', result: 'success' }, 'completed'],
+    [{ status: 'completed', result: 'warning', warnings_count: 3 }, 'completed with 3 warnings'],
+    [{ status: 'failed' }, 'failed'],
+    [{ status: 'canceled' }, 'canceled'],
+  ])('%j is said as "%s"', (changes, words) => {
+    expect(stateWords(job(changes))).toBe(words);
+  });
+});

@@ -1,0 +1,235 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { RequestError } from '../../../src/base/errors.ts';
+import {
+  directoryOf,
+  parseLocation,
+  placeUrl,
+  plainUrl,
+  shownPlace,
+} from '../../../src/destination/location.ts';
+
+function refusal(location: string): RequestError {
+  try {
+    parseLocation(location);
+  } catch (error) {
+    if (error instanceof RequestError) return error;
+    throw error;
+  }
+  throw new Error(`${location} was accepted`);
+}
+
+describe('a location', () => {
+  test.each([
+    ['/mnt/backup', '/mnt/backup'],
+    ['/mnt/backup/', '/mnt/backup'],
+    ['backup', resolve('backup')],
+    ['./a:b', resolve('a:b')],
+    ['../backup', resolve('../backup')],
+    ['/mnt/x:y@z?token=1', '/mnt/x:y@z?token=1'],
+    ['/mnt/~', '/mnt/~'],
+    ['./~', resolve('~')],
+    ['file:///mnt/backup', '/mnt/backup'],
+    ['FILE:///mnt/backup', '/mnt/backup'],
+    ['file:/mnt/backup', '/mnt/backup'],
+    ['file://localhost/mnt/backup', '/mnt/backup'],
+    ['file:///mnt/my%20backup%3F', '/mnt/my backup?'],
+    ['file:///mnt/a:b@c', '/mnt/a:b@c'],
+  ])('%j is the directory %j', (location, directory) => {
+    expect(parseLocation(location)).toEqual({ kind: 'local', directory });
+  });
+
+  test('of any absolute path means the same as a path and as a URL', () => {
+    const segment = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/[\0/]/.test(text));
+    const property = fc.property(fc.array(segment, { minLength: 1 }), (segments) => {
+      const path = resolve(`/${segments.join('/')}`);
+      expect(directoryOf(path)).toBe(path);
+      expect(directoryOf(pathToFileURL(path).href)).toBe(path);
+    });
+    fc.assert(property);
+  });
+
+  test.each([
+    '',
+    '   ',
+    '/mnt/\0',
+    '~',
+    '~/backup',
+    '~user/backup',
+    'https://example.org:8443/a@b',
+    'b2://bucket/prefix',
+    's3:bucket',
+    's3://',
+    's3:///prefix',
+    's3://user@bucket/prefix',
+    's3://bucket/a/../b',
+    's3://bucket/a%2Fb',
+    's3://bucket/%ff',
+    's3://bucket/a%00',
+    's3://bucket#x',
+    's3://bucket?size=1',
+    's3://bucket?region=a&region=b',
+    's3://bucket?region=a%20b',
+    's3://bucket?path_style=yes',
+    's3://bucket?endpoint=ftp://host',
+    's3://bucket?endpoint=https://host/%3Fa',
+    'sftp://host',
+    'sftp:///dir',
+    'sftp://host:0x1/dir',
+    'sftp://host/dir?x=1',
+    'webdav://example.org/dir',
+    'webdavs:///dir',
+    'azblob://Container/x',
+    'azblob://con--tainer',
+    'azblob://container?account=a.b',
+    'gs://b',
+    'rclone:remote',
+    'rclone::sftp,host=h:path',
+    'rclone:remote,user=u:path',
+    'rclone:remote:a/../b',
+    'rclone:remote:a?b',
+    'host:/backup',
+    'user@host:/backup',
+    '1:2',
+    'file:backup',
+    'file://server/share',
+    'file://mnt/backup',
+    'file:///mnt/backup?x=1',
+    'file:///mnt/backup#x',
+    'file:///mnt/a%2Fb',
+    'file:///mnt/%00',
+    'file:///mnt/%ff',
+  ])('%j is refused as INVALID_DESTINATION, saying which kinds exist', (location) => {
+    const error = refusal(location);
+    expect(error.code).toBe('INVALID_DESTINATION');
+    expect(error.hint).toContain('file:///');
+    expect(error.message).toMatch(/\.$/);
+  });
+
+  test('of a kind that does not exist is named by its scheme', () => {
+    expect(refusal('B2://bucket/prefix').message).toContain('"b2:"');
+  });
+
+  test.each([
+    's3://canary:canary@bucket/prefix',
+    'sftp://user:canary@host:22/dir',
+    'sftp://user%3Acanary@host/dir',
+    'sftp://:canary@host/dir',
+    'sftp://user:can/ary@host/dir',
+    'sftp://user:can?ary@host/dir',
+    'sftp://user:c@n@ry@host/dir',
+    'sftp://us@er:canary@host/dir',
+    'file://user:canary@/dir',
+    'https://host/dir?password=canary',
+    's3://bucket/prefix?region=eu&secret_access_key=canary',
+    's3://bucket/prefix?accessKeyId=canary',
+    's3://bucket/prefix?X-Amz-Signature=canary',
+    's3://bucket/prefix?X-Amz-Security-Token=canary',
+    'azblob://container/prefix?sv=2024&sig=canary',
+    'azblob://container/prefix?account_key=canary',
+    'webdavs://host/dir?apikey=canary',
+    'gs://bucket/prefix#token=canary',
+    'file:///dir?passphrase=canary',
+    'b2://bucket?KEY=canary',
+    's3://bucket?endpoint=https://user:canary@host',
+    's3://bucket?endpoint=https%3A%2F%2Fcanary%40host',
+  ])('%j is refused as SECRET_IN_URL without repeating the secret', (location) => {
+    const error = refusal(location);
+    expect(error.code).toBe('SECRET_IN_URL');
+    expect(`${error.message} ${error.hint} ${JSON.stringify(error.details)}`).not.toMatch(
+      /canary|c@n|can\/|can\?/,
+    );
+    expect(error.hint).not.toBe('');
+  });
+});
+
+describe('a place that is not on this machine', () => {
+  test.each([
+    [
+      's3://bucket/a%20prefix/b/?endpoint=minio.example:9000&region=eu-1',
+      {
+        kind: 's3',
+        bucket: 'bucket',
+        prefix: 'a prefix/b',
+        endpoint: 'https://minio.example:9000',
+        region: 'eu-1',
+        pathStyle: true,
+      },
+    ],
+    [
+      'S3://Bucket_1',
+      {
+        kind: 's3',
+        bucket: 'Bucket_1',
+        prefix: '',
+        endpoint: undefined,
+        region: undefined,
+        pathStyle: false,
+      },
+    ],
+    [
+      's3://bucket?endpoint=http://127.0.0.1:9000/&path_style=false',
+      {
+        kind: 's3',
+        bucket: 'bucket',
+        prefix: '',
+        endpoint: 'http://127.0.0.1:9000',
+        region: undefined,
+        pathStyle: false,
+      },
+    ],
+    [
+      'sftp://me@host.example/srv/backup/',
+      { kind: 'sftp', user: 'me', host: 'host.example', port: 22, directory: '/srv/backup' },
+    ],
+    [
+      'sftp://[::1]:2222/~/backup',
+      { kind: 'sftp', user: undefined, host: '::1', port: 2222, directory: 'backup' },
+    ],
+    ['webdavs://me@host/remote.php/dav', { kind: 'webdav', url: 'https://host/remote.php/dav', user: 'me' }],
+    ['webdav://localhost:8080/', { kind: 'webdav', url: 'http://localhost:8080', user: undefined }],
+    ['webdavs://[::1]:443/dir', { kind: 'webdav', url: 'https://[::1]/dir', user: undefined }],
+    [
+      'azblob://container/prefix?account=name',
+      { kind: 'azblob', container: 'container', prefix: 'prefix', account: 'name', endpoint: undefined },
+    ],
+    ['gs://bucket/prefix', { kind: 'gs', bucket: 'bucket', prefix: 'prefix', endpoint: undefined }],
+    ['rclone:my remote:path/to', { kind: 'rclone', remote: 'my remote', path: 'path/to' }],
+    ['rclone:remote:', { kind: 'rclone', remote: 'remote', path: '' }],
+  ])('%j is understood', (location, place) => {
+    expect(parseLocation(location)).toEqual(place);
+    expect(directoryOf(location)).toBeUndefined();
+  });
+
+  test.each([
+    ['s3://bucket/a%20b?region=eu-1', 's3://bucket/a%20b'],
+    ['s3://bucket//a/?path_style=true&endpoint=host&region=x', 's3://bucket/a?endpoint=https%3A%2F%2Fhost'],
+    ['sftp://me@host/dir/', 'sftp://me@host:22/dir'],
+    ['sftp://host/~/my dir', 'sftp://host:22/~/my%20dir'],
+    ['webdavs://me@host:443/dir/', 'webdavs://host/dir'],
+    ['azblob://container?account=name', 'azblob://container?account=name'],
+    ['gs://bucket/x/', 'gs://bucket/x'],
+    ['rclone:remote:path/', 'rclone:remote:path'],
+  ])('%j has the one spelling %j, which means the same place', (location, spelling) => {
+    const place = parseLocation(location);
+    expect(placeUrl(place)).toBe(spelling);
+    expect(shownPlace(place)).toBe(spelling);
+    expect(placeUrl(parseLocation(spelling))).toBe(spelling);
+  });
+
+  test('has a plain URL without user and query', () => {
+    for (const location of [
+      's3://bucket/a?endpoint=host',
+      'sftp://me@host/dir',
+      'webdavs://me@host/dir',
+      'azblob://container/p?account=name',
+      'gs://bucket',
+      'rclone:remote:path',
+    ]) {
+      const url = new URL(plainUrl(parseLocation(location)));
+      expect([url.username, url.password, url.search, url.hash]).toEqual(['', '', '', '']);
+    }
+  });
+});

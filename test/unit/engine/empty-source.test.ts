@@ -1,0 +1,96 @@
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { lastOfSource, refuseEmptySource, whereItLies } from '../../../src/engine/empty-source.ts';
+import { never, openEngine } from '../../support/engine.ts';
+import { removeTree } from '../../support/remove-tree.ts';
+import { commitSnapshot, type Snapshot } from '../../../src/repository/snapshots.ts';
+
+let directory: string;
+const at = (...names: readonly string[]): string => join(directory, ...names);
+
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-empty-')));
+  mkdirSync(at('source'));
+});
+afterEach(() => removeTree(directory));
+
+/** A snapshot of so many files, as far as it is looked at. */
+function earlier(files: number): Snapshot {
+  return { record: { counts: { files } } } as unknown as Snapshot;
+}
+
+function refusal(files: number | undefined, source = 'source', spared: readonly string[] = []): unknown {
+  const places = spared.map((name) => ({ path: bytesOfText(at(name)) }));
+  try {
+    refuseEmptySource(bytesOfText(at(source)), files === undefined ? undefined : earlier(files), places);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('a source is refused', () => {
+  test('when it has no file any more, however many directories and links there are', () => {
+    mkdirSync(at('source/deep/er'), { recursive: true });
+    symlinkSync('/etc/hostname', at('source/deep/link'));
+    expect(refusal(3)).toMatchObject({
+      code: 'SOURCE_SUSPICIOUSLY_EMPTY',
+      message: expect.stringContaining('is empty, and had 3 files'),
+      details: { path: at('source'), files_before: 3, is_there: true },
+    });
+    writeFileSync(at('source/deep/er/file'), '');
+    expect(refusal(3)).toBeUndefined();
+  });
+
+  test('when it is not there any more', () => {
+    expect(refusal(3, 'gone')).toMatchObject({
+      message: expect.stringContaining('is not there any more'),
+      details: { is_there: false },
+    });
+  });
+
+  test("when Holdfast's own places are all that is left in it", () => {
+    mkdirSync(at('source/repository'));
+    writeFileSync(at('source/repository/pack'), '');
+    expect(refusal(3, 'source', ['source/repository'])).toMatchObject({ code: 'SOURCE_SUSPICIOUSLY_EMPTY' });
+    expect(refusal(3)).toBeUndefined();
+  });
+
+  test('not when there was nothing to lose, and not when it is a file', () => {
+    expect(refusal(undefined)).toBeUndefined();
+    expect(refusal(0)).toBeUndefined();
+    expect(refusal(0, 'gone')).toBeUndefined();
+    writeFileSync(at('file'), '');
+    expect(refusal(1, 'file')).toBeUndefined();
+  });
+});
+
+test('a path leads where it would lead if everything were there', () => {
+  symlinkSync('disk/photos', at('link'));
+  symlinkSync(at('source'), at('disk'));
+  expect(whereItLies(at('source'))).toBe(at('source'));
+  expect(whereItLies(at('link'))).toBe(at('source/photos'));
+  expect(whereItLies(at('link/2026'))).toBe(at('source/photos/2026'));
+  expect(whereItLies(at('no/such/place'))).toBe(at('no/such/place'));
+  symlinkSync('round', at('round'));
+  expect(whereItLies(at('round'))).toBe(at('round'));
+});
+
+test('the last snapshot of a source is that of the same machine and of this source alone', async () => {
+  await using engine = await openEngine();
+  const { snapshot } = await engine.backup();
+  const other = join(engine.directory, 'other');
+  mkdirSync(other);
+  await engine.backup([engine.source, other]);
+  await engine.backup([other]);
+  await engine.backup(undefined, { host: 'elsewhere' });
+  const live = await engine.snapshots();
+  expect(lastOfSource(live, 'host', bytesOfText(engine.source))?.id).toBe(snapshot.id);
+  expect(lastOfSource(live, 'host', bytesOfText(engine.directory))).toBeUndefined();
+  const streamed = { ...snapshot.record, kind: 'stream' as const };
+  await commitSnapshot(engine.repository, streamed, 5, never);
+  expect(lastOfSource(await engine.snapshots(), 'host', bytesOfText(engine.source))?.id).toBe(snapshot.id);
+});
