@@ -117,6 +117,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   catalog: ['base/', 'format/', 'codec/', 'destination/', 'repository/', 'browse/', 'jobs/agent.ts'],
   engine: [
     'base/',
+    'cache/',
     'system/',
     'format/',
     'codec/',

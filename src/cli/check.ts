@@ -47,7 +47,7 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nWithout options the structure is verified: every object but the data itself. Nothing is changed without --repair-from.\nExit code 1 means damage was found.',
+    '\nWithout options the structure is verified: every object but the data itself. Without\n--repair-from nothing is changed. Exit code 1 means damage was found.',
   );
   addExamples(command, [['holdfast check --read-data-subset 5%', 'a part of the data, each week']]);
   command.action(async (options: CheckOptions) => {

@@ -31,7 +31,7 @@ export async function runBackup(
   signal: AbortSignal,
 ): Promise<EngineOutcome> {
   const { job, place, report } = parts;
-  const { repository } = place;
+  const repository = place.cached;
   report.phase('scanning');
   const { live } = await listSnapshots(repository, signal, { remembered: true });
   const made = snapshotOfJob(live, job.id);
@@ -105,7 +105,7 @@ async function alreadyMade(
 
 /** How much of it was new is no longer known. */
 function nothingStored({ place }: JobParts, made: Snapshot): Omit<ComparedRun, 'last'> {
-  return { repository: place.repository, made, bytesNew: 0, bytesStored: 0 };
+  return { repository: place.cached, made, bytesNew: 0, bytesStored: 0 };
 }
 
 interface Made {
@@ -178,7 +178,7 @@ function requestOf(
   { source, never }: { readonly source: ByteString; readonly never: ExcludeOptions['never'] },
 ): Omit<ArchiveRequest, 'changes'> {
   return {
-    repository: place.repository,
+    repository: place.cached,
     sources: [source],
     ...madeHere(),
     tags: [...options.tags, jobTag(job.id)],

@@ -3,6 +3,7 @@ import { totalmem } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
 import { passphraseCost, testCost } from '../codec/passphrase-cost.ts';
+import { openCached, type CachedRepository } from '../cache/open.ts';
 import type { Destination } from '../destination/destination.ts';
 import { UploadLimit, paceOf } from '../destination/limited.ts';
 import { createMemoryDestination } from '../destination/memory.ts';
@@ -32,7 +33,12 @@ export interface OpenRequest {
   readonly absent: 'create' | 'pretend' | 'refuse';
 }
 
-export interface JobRepository {
+export interface JobRepository extends OpenedRepository {
+  /** For jobs that only read or add: its metadata comes from this machine's copies where the repository is far away. */
+  readonly cached: Repository;
+}
+
+interface OpenedRepository {
   readonly repository: Repository;
   /** Made just now. */
   readonly created: boolean;
@@ -50,6 +56,7 @@ type Where = Pick<JobRepository, 'directory' | 'shown'>;
 
 interface Kept {
   readonly opened: JobRepository;
+  readonly cache: CachedRepository;
   /** What it was opened for: another request opens another one. */
   readonly identity: string;
   /** Names of the key and configuration objects at that time. */
@@ -85,8 +92,11 @@ export class RepositoryKeeper implements AsyncDisposable {
     const opened = await openFor(request, this.#limit, this.#surroundings, signal);
     try {
       requireRemembered(opened.repository, destination);
-      this.#kept = { opened, identity, keys: await keyNames(opened.repository.destination, signal) };
-      return opened;
+      const keys = await keyNames(opened.repository.destination, signal);
+      const cache = openCached(opened.repository, request.stateDirectory, this.#surroundings.clock);
+      const place = { ...opened, cached: cache.repository };
+      this.#kept = { opened: place, cache, identity, keys };
+      return place;
     } catch (error) {
       await opened.repository.close();
       throw error;
@@ -101,6 +111,7 @@ export class RepositoryKeeper implements AsyncDisposable {
   async close(): Promise<void> {
     const kept = this.#kept;
     this.#kept = undefined;
+    kept?.cache.close();
     await kept?.opened.repository.close();
   }
 
@@ -137,7 +148,7 @@ async function openFor(
   limit: UploadLimit,
   { clock, env }: EngineSurroundings,
   signal: AbortSignal,
-): Promise<JobRepository> {
+): Promise<OpenedRepository> {
   const { destination, stateDirectory } = request;
   const directory = directoryOf(destination.url);
   const where = { directory, shown: shownPlace(parseLocation(destination.url)) };
@@ -199,7 +210,7 @@ async function openPlace(
   }
 }
 
-async function pretend(where: Where, options: OpenOptions, signal: AbortSignal): Promise<JobRepository> {
+async function pretend(where: Where, options: OpenOptions, signal: AbortSignal): Promise<OpenedRepository> {
   const secret: Secret = { kind: 'machine', secret: Buffer.alloc(32) };
   const repository = await createRepository(
     createMemoryDestination(() => options.clock.now()),
@@ -221,7 +232,10 @@ function watchPacks(inner: Destination): {
 } {
   let bytes: number | undefined;
   const watched: Destination = {
-    properties: inner.properties,
+    // A getter may stand behind them.
+    get properties() {
+      return inner.properties;
+    },
     put: (key, body, signal) => inner.put(key, body, signal),
     get: (key, range, signal) => inner.get(key, range, signal),
     stat: (key, signal) => inner.stat(key, signal),
@@ -234,6 +248,9 @@ function watchPacks(inner: Destination): {
       if (prefix === 'packs/') bytes = sum;
     },
     delete: (key, signal) => inner.delete(key, signal),
+    ...(inner.retain === undefined
+      ? {}
+      : { retain: async (key, signal) => await inner.retain?.(key, signal) }),
     close: () => inner.close(),
   };
   return { watched, packBytes: () => bytes };

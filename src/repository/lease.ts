@@ -238,6 +238,8 @@ export async function acquirePruneLease(
     if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
     throw await lockedBy(repository, own, nowMs, signal);
   }
+  // Where creating does not tell who was first, whoever began at the same time gets time to be seen.
+  if (!destination.properties.conditionalCreate) await repository.clock.sleep(LEASE_TIMES.settle, signal);
   const dead = new Set(before.map((one) => one.epoch));
   const rival = (await listLeases(repository, PRUNE_PREFIX, signal)).find(
     ({ epoch }) => epoch !== own.epoch && !dead.has(epoch),

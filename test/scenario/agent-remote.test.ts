@@ -73,3 +73,24 @@ test('a bucket that was emptied behind the agent’s back is not made a new repo
   expect(after).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('is empty') } });
   expect([...store.objects.keys()].filter((key) => !key.includes('HOLDFAST'))).toEqual([]);
 });
+
+test('credentials that are revoked while a backup runs end it with that reason, and what was there stays', async () => {
+  await using store = await startS3Store();
+  await using site = await openDaemonSite();
+  await configureBucket(site, store);
+  site.write({ 'a.txt': 'hello' });
+  expect(await site.backUp()).toMatchObject({ status: 'completed' });
+  const before = [...store.objects.keys()].filter((key) => key.startsWith('laptop/snapshots/'));
+  site.write({ 'b.txt': 'new' });
+  store.plan(({ method, key }) => method === 'PUT' && key.includes('/packs/'), {
+    status: 403,
+    code: 'InvalidAccessKeyId',
+  });
+  const after = await site.backUp();
+  expect(after).toMatchObject({
+    status: 'failed',
+    error: { code: 'DESTINATION_AUTH_FAILED', message: expect.stringContaining('credentials are wrong') },
+  });
+  expect([...store.objects.keys()].filter((key) => key.startsWith('laptop/snapshots/'))).toEqual(before);
+  expect(await site.backUp()).toMatchObject({ status: 'completed' });
+});

@@ -287,7 +287,7 @@ describe.runIf(process.platform === 'linux')('secrets', () => {
     for (const destination of [
       `sftp://ann:${other('password in a URL')}@nas.example/x`,
       `s3://bucket/x?secret_key=${other('query of a URL')}`,
-      `webdavs://${other('user of a URL')}@nas.example/x`,
+      `azblob://container/x?account=a&sas=${other('signature in a URL')}`,
     ]) {
       const reply = await ask('POST', '/v1/backup', post({ source: place.source, destination }));
       expect(reply.status, reply.text).toBe(400);

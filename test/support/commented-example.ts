@@ -31,7 +31,9 @@ function written(
   if (Array.isArray(value) && schema.items?.properties !== undefined) {
     const { items } = schema;
     // The first entry is explained; the others look the same.
-    const parts = value.map((item, index) => inner + written(item, items, inner, commented && index === 0, explained));
+    const parts = value.map(
+      (item, index) => inner + written(item, items, inner, commented && index === 0, explained),
+    );
     return `[\n${parts.join(',\n')}\n${indent}]`;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value) || schema.title === SECRET_TITLE)

@@ -52,6 +52,8 @@ export interface S3Store extends AsyncDisposable {
   plan(fits: (request: StoreRequest) => boolean, fault: StoreFault, times?: number): void;
   /** Ignores that a put is to create only. */
   ignoresConditions: boolean;
+  /** Looks whether there is an object, and stores it later: those that come at the same moment all win. */
+  looksFirst: boolean;
   /** Who may not delete. */
   appendOnly: boolean;
 }
@@ -93,6 +95,7 @@ export async function startS3Store(): Promise<S3Store> {
     objects,
     requests,
     ignoresConditions: false,
+    looksFirst: false,
     appendOnly: false,
     plan(fits, fault, times = 1) {
       plans.push({ fits, fault, left: times });
@@ -159,12 +162,16 @@ function put(
     refuse(response, 400, 'XAmzContentSHA256Mismatch');
     return;
   }
-  if (fault !== 'drop') {
-    const kept = fault === 'keep-half' ? body.subarray(0, body.length / 2) : body;
-    store.objects.set(key, { body: kept, ms: Date.now() });
-  }
-  if (fault === 'lose-reply') response.destroy();
-  else response.writeHead(200, { etag: '"x"' }).end();
+  const keep = (): void => {
+    if (fault !== 'drop') {
+      const kept = fault === 'keep-half' ? body.subarray(0, body.length / 2) : body;
+      store.objects.set(key, { body: kept, ms: Date.now() });
+    }
+    if (fault === 'lose-reply') response.destroy();
+    else response.writeHead(200, { etag: '"x"' }).end();
+  };
+  if (store.looksFirst) setTimeout(keep, 100);
+  else keep();
 }
 
 function read(

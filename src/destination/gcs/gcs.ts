@@ -54,7 +54,11 @@ export async function openGoogleDestination(
     pace: options.pace,
     stallMs: options.stallMs ?? STALL_MS,
   };
-  const [canDelete] = await Promise.all([mayDelete(store), listPage(store, '', undefined, 1, live)]);
+  const asking = mayDelete(store);
+  // What is wrong with the place itself is the better answer of two.
+  asking.catch(() => {});
+  await listPage(store, '', undefined, 1, live);
+  const canDelete = await asking;
   return googleDestination(store, canDelete);
 }
 

@@ -105,7 +105,7 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
     ].join('\r\n');
     const query = new URLSearchParams({ fs: FS, remote: path.slice(0, Math.max(0, slash)) });
     const request = {
-      path: `/operations/uploadfile?${query}`,
+      path: `/operations/uploadfile?${query.toString()}`,
       headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
       body,
       frame: { before: Buffer.from(before), after: Buffer.from(`\r\n--${boundary}--\r\n`) },

@@ -11,6 +11,7 @@ import type { UploadPace } from '../limited.ts';
 import { plainUrl } from '../location.ts';
 import type { RclonePlace } from '../location.ts';
 import { temporaryName } from '../new-file.ts';
+import { sleepFor } from '../retry.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { commandsOf } from './commands.ts';
 import type { Commands } from './commands.ts';
@@ -28,6 +29,9 @@ export interface RcloneOptions {
 
 const pageLength = 1000;
 const maxParallel = 8;
+/** Two seconds in all. */
+const settleTries = 6;
+const settlePauseMs = 150;
 
 /**
  * Starts rclone. Rejects with `unsupported` when it is not installed, `not-found` when it knows no such remote or the
@@ -90,6 +94,15 @@ function rcloneDestination(
     return { size: item.size, modifiedMs: item.modifiedMs };
   }
 
+  /** What has the name after a move: another writer of it may just be taking it away to put its own there. */
+  async function settled(key: string, signal: AbortSignal): Promise<ObjectStat | undefined> {
+    for (let tries = 1; ; tries += 1) {
+      const item = await commands.stat(key, signal);
+      if (item !== undefined || tries >= settleTries) return item;
+      await sleepFor(settlePauseMs * tries, signal);
+    }
+  }
+
   async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
     checkKey(key);
     return await run(signal, async () => {
@@ -108,7 +121,7 @@ function rcloneDestination(
         await commands.remove(temporary, AbortSignal.timeout(60_000)).catch(() => undefined);
         throw error;
       }
-      return expectSize(await commands.stat(key, signal), key, body.byteLength, url);
+      return expectSize(await settled(key, signal), key, body.byteLength, url);
     });
   }
 

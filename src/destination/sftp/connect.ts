@@ -256,6 +256,17 @@ function connectError(error: unknown, target: Target): DestinationError {
   return disconnected(url, `cannot connect${what === '' ? '' : ` (${what})`}`, error);
 }
 
+/** Another session on the same connection: each has a window of its own for what is under way. */
+export async function anotherSession(connection: Connection, url: string): Promise<Connection> {
+  const sftp = await new Promise<SFTPWrapper>((resolve, reject) => {
+    connection.client.once('close', () => reject(disconnected(url, 'the server closed the connection')));
+    connection.client.sftp((error, session) =>
+      error === undefined ? resolve(session) : reject(noSftp(url, error)),
+    );
+  });
+  return { ...connection, sftp };
+}
+
 function noSftp(url: string, cause: unknown): DestinationError {
   return new DestinationError('unsupported', `${url} lets one in and offers no SFTP there`, {
     op: 'connect',

@@ -32,7 +32,7 @@ export class Lane {
   readonly onlyAppends: boolean;
   /** Of one read or write: the standard's size, or what costs OpenSSH and this machine less. */
   readonly pieceBytes: number;
-  readonly #connection: Connection;
+  readonly connection: Connection;
   readonly #url: string;
   readonly #unanswered = new Set<(error: DestinationError) => void>();
   readonly #waiting: (() => void)[] = [];
@@ -44,7 +44,7 @@ export class Lane {
   load = 0;
 
   constructor(connection: Connection, url: string, onLost: (lane: Lane) => void, stalledMs = stallMs) {
-    this.#connection = connection;
+    this.connection = connection;
     this.#url = url;
     this.#onLost = onLost;
     const { software } = connection;
@@ -67,7 +67,7 @@ export class Lane {
   /** The server offers this extension. */
   offers(extension: string): boolean {
     // ssh2 knows and does not publish it.
-    const { _extensions: known } = this.#connection.sftp as { readonly _extensions?: object };
+    const { _extensions: known } = this.connection.sftp as { readonly _extensions?: object };
     return known !== undefined && Object.hasOwn(known, extension);
   }
 
@@ -185,7 +185,7 @@ export class Lane {
         else reject(this.#lost ?? disconnected(this.#url, 'the server does not answer any more', error));
       };
       try {
-        send(this.#connection.sftp, done);
+        send(this.connection.sftp, done);
       } catch (error) {
         this.#unanswered.delete(reject);
         reject(error);
@@ -199,14 +199,14 @@ export class Lane {
     for (const reject of this.#unanswered) reject(this.#lost);
     this.#unanswered.clear();
     for (const resolve of this.#waiting.splice(0)) resolve();
-    this.#connection.client.destroy();
-    this.#connection.socket.destroy();
+    this.connection.client.destroy();
+    this.connection.socket.destroy();
     this.#onLost(this);
   }
 
   /** Counts looks at which something was awaited and nothing moved: time asleep does not count. */
   #watch(stalledMs: number): void {
-    const { socket } = this.#connection;
+    const { socket } = this.connection;
     let still = 0;
     let seen = { answers: 0, sent: 0, received: 0 };
     const timer = setInterval(() => {

@@ -1,26 +1,37 @@
 /** A few sessions to one server, opened as they are needed and again when they are lost. */
 import { DestinationError } from '../../base/errors.ts';
-import { connect } from './connect.ts';
-import type { Target } from './connect.ts';
+import { anotherSession, connect } from './connect.ts';
+import type { Connection, Target } from './connect.ts';
 import { Lane } from './lane.ts';
 
 /** With so many operations on each, the other sessions are opened too. */
 const busyLoad = 2;
+
+/**
+ * Sessions on one connection: ssh2 and OpenSSH let two megabytes be under way on each, which at a distance of 80 ms is
+ * 10 to 20 MB a second.
+ */
+const sessionsEach = 3;
 
 /** Transfers on one session while others are being opened: the rest wait for those, and are spread over all. */
 const mostTransfers = 3;
 
 export class Lanes {
   readonly #target: Target;
-  /** Falls when the server lets in no more. */
+  readonly #wanted: number;
+  /** Falls when the server lets in no more, until everything begins anew. */
   #most: number;
   readonly #lanes = new Set<Lane>();
+  /** With the number of their sessions, those being opened included. */
+  readonly #connections = new Map<Connection['client'], number>();
   readonly #opening = new Set<Promise<Lane>>();
+  #connecting = 0;
   readonly #waiting: (() => void)[] = [];
   readonly #closing = new AbortController();
 
   constructor(target: Target, most: number) {
     this.#target = target;
+    this.#wanted = most;
     this.#most = most;
   }
 
@@ -46,6 +57,7 @@ export class Lanes {
       const idlest = this.#idlest();
       if (idlest === undefined) {
         // The first alone: whether one is let in at all shows there.
+        this.#most = this.#wanted;
         const [first] = this.#opening;
         await (first ?? this.#open());
         continue;
@@ -66,19 +78,46 @@ export class Lanes {
   }
 
   #openOthers(): void {
-    while (this.#lanes.size + this.#opening.size < this.#most)
+    for (const { connection } of this.#lanes) {
+      const sessions = this.#connections.get(connection.client) ?? sessionsEach;
+      if (sessions >= sessionsEach) continue;
+      this.#connections.set(connection.client, sessions + 1);
+      this.#track(anotherSession(connection, this.#target.url).then((another) => this.#add(another))).catch(
+        () => undefined,
+      );
+    }
+    while (this.#connections.size + this.#connecting < this.#most)
       this.#open().catch(() => {
         // Some servers allow one or two: those there are do the work.
-        this.#most = Math.max(1, this.#lanes.size);
+        this.#most = Math.max(1, this.#connections.size);
       });
   }
 
   async #open(): Promise<Lane> {
-    const opening = connect(this.#target, this.#closing.signal).then((connection) => {
-      const lane = new Lane(connection, this.#target.url, (lost) => this.#lanes.delete(lost));
-      this.#lanes.add(lane);
-      return lane;
+    this.#connecting += 1;
+    const opening = connect(this.#target, this.#closing.signal)
+      .then((connection) => {
+        this.#connections.set(connection.client, 1);
+        connection.client.once('close', () => this.#connections.delete(connection.client));
+        return this.#add(connection);
+      })
+      .finally(() => {
+        this.#connecting -= 1;
+      });
+    return await this.#track(opening);
+  }
+
+  #add(connection: Connection): Lane {
+    const lane = new Lane(connection, this.#target.url, (lost) => {
+      this.#lanes.delete(lost);
+      this.#connections.delete(connection.client);
     });
+    this.#lanes.add(lane);
+    return lane;
+  }
+
+  /** Whoever waits looks again when it has come to an end. */
+  async #track(opening: Promise<Lane>): Promise<Lane> {
     this.#opening.add(opening);
     try {
       return await opening;

@@ -54,6 +54,8 @@ export interface ReadResult {
 const lockTries = 15;
 const lockPauseMs = 50;
 
+const answerTries = 3;
+
 const question =
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/><getlastmodified/></prop></propfind>';
 
@@ -80,16 +82,18 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       key: name === '' ? undefined : name,
       accepts: [207, 301, 302, 400, 404, 410],
     };
-    return await site.ask(request, signal, async (reply, moving) => {
-      // Some servers send whoever asks about a folder to its name with a slash: an object it is not.
-      if (reply.status !== 207) {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await site.ask(request, signal, async (reply, moving) => {
+        if (reply.status === 207) return parseMultistatus(await textOf(reply, moving)) ?? [];
         await drain(reply, moving);
+        // Some servers send whoever asks about a folder to its name with a slash: an object it is not.
         return reply.status === 400 ? 'refused' : undefined;
-      }
-      const entries = parseMultistatus(await textOf(reply, moving));
-      if (entries !== undefined && entries.length > 0) return entries;
-      throw senseless(url, request.op, 'the answer to PROPFIND is cut short or is none');
-    });
+      });
+      if (answer === undefined || answer === 'refused' || answer.length > 0) return answer;
+      // Some servers break off when a name goes away while they look.
+      if (tries >= answerTries)
+        throw senseless(url, request.op, 'the answer to PROPFIND is cut short or is none');
+    }
   }
 
   async function look(name: string, signal: AbortSignal): Promise<DavEntry | undefined> {

@@ -41,7 +41,9 @@ export async function findAbilities(folder: Folder, signal: AbortSignal): Promis
     return { claims, keeps: kept };
   } catch (error) {
     // Where nothing may be written, how to is no question: reading works.
-    if (error instanceof DestinationError && error.kind === 'denied') return { claims: false, keeps: false };
+    const isRefused =
+      error instanceof DestinationError && (error.kind === 'denied' || error.kind === 'unsupported');
+    if (isRefused) return { claims: false, keeps: false };
     throw error;
   } finally {
     await Promise.allSettled(
@@ -55,6 +57,8 @@ export interface Storing {
   readonly abilities: Abilities;
   readonly key: string;
   readonly paced: PutPace | undefined;
+  /** Folders that are there; each name ends in a slash. */
+  readonly known: Set<string>;
   /** Told of a name that could not be removed. */
   readonly left: (name: string) => void;
 }
@@ -100,43 +104,40 @@ export async function storeObject(
   }
 }
 
-/** Makes folders only when one is missing: they are there nearly always. */
+/** Folders are made before anything is sent to them: what is wrong shows to some servers only after all was sent. */
 async function upload(
-  storing: Storing,
+  { folder, paced, known }: Storing,
   temporary: string,
   parent: string,
   body: Uint8Array,
   signal: AbortSignal,
 ): Promise<void> {
-  const { folder, paced } = storing;
-  if (await uploads(storing, temporary, parent, body, signal)) return;
-  const parts = parent.split('/').slice(0, -1);
-  for (const depth of parts.keys()) await folder.makeFolder(parts.slice(0, depth + 1).join('/'), signal);
+  if (!known.has(parent)) await ensureFolder(folder, parent, signal);
+  try {
+    if ((await folder.put(temporary, body, paced, signal)) === 'stored') {
+      known.add(parent);
+      return;
+    }
+  } catch (error) {
+    // nginx has no better answer for a missing folder than that it failed.
+    const isUnclear = error instanceof DestinationError && error.details['status'] === 500;
+    if (!isUnclear || !known.has(parent)) throw error;
+  }
+  // It was removed by somebody else since it was known.
+  known.delete(parent);
+  await ensureFolder(folder, parent, signal);
   if ((await folder.put(temporary, body, paced, signal)) === 'stored') return;
-  throw new DestinationError('unsupported', `${folder.url}: the folder ${parent} cannot be made`, {
+  throw new DestinationError('unsupported', `${folder.url}: nothing can be stored in the folder ${parent}`, {
     op: 'store',
     hint: 'Check that the folder of the destination is there, and that no file is where a folder should be.',
   });
 }
 
-/** False when the folder is missing. */
-async function uploads(
-  { folder, paced }: Storing,
-  temporary: string,
-  parent: string,
-  body: Uint8Array,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    return (await folder.put(temporary, body, paced, signal)) === 'stored';
-  } catch (error) {
-    // nginx has no better answer for a missing folder than that it failed.
-    const isUnclear = error instanceof DestinationError && error.details['status'] === 500;
-    if (!isUnclear || parent === '') throw error;
-    // Once more where it is there: another writer may have made it meanwhile.
-    const isThere = (await folder.look(parent, signal)) !== undefined;
-    return isThere && (await folder.put(temporary, body, paced, signal)) === 'stored';
-  }
+async function ensureFolder(folder: Folder, name: string, signal: AbortSignal): Promise<void> {
+  // The destination's own is never made anew: that one missing means that it is away.
+  if (name === '' || (await folder.look(name, signal))?.isFolder === true) return;
+  const parts = name.split('/').slice(0, -1);
+  for (const depth of parts.keys()) await folder.makeFolder(parts.slice(0, depth + 1).join('/'), signal);
 }
 
 /** Waits for another writer of the same name, who needs a moment. Rejects with `exists` when that one succeeds. */

@@ -100,6 +100,7 @@ function webdavDestination(folder: Folder, abilities: Abilities, pace: UploadPac
   const inFlight = new Set<Promise<unknown>>();
   /** Names whose removal was lost with a connection. */
   const leftovers = new Set<string>();
+  const known = new Set<string>();
 
   /** An abort rejects at once; what is under way cleans up after itself, and `close` waits for that. */
   async function run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -130,7 +131,7 @@ function webdavDestination(folder: Folder, abilities: Abilities, pace: UploadPac
       leftovers.clear();
       await Promise.allSettled(names.map(async (name) => await folder.remove(name, signal)));
       const left = (name: string): unknown => leftovers.add(name);
-      return await storeObject({ folder, abilities, key, paced, left }, body, signal);
+      return await storeObject({ folder, abilities, key, paced, known, left }, body, signal);
     });
   }
 

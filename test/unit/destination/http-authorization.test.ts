@@ -32,8 +32,7 @@ describe('authorization', () => {
     expect(authorization.header('GET', '/')).toContain('nc=00000002');
   });
 
-  test('computes the response of RFC 2617 without qop', () => {
-    // As curl computes it, for the example of RFC 2069 with its erratum.
+  test('computes the response of RFC 2069, which knows no qop', () => {
     const authorization = createAuthorization({ user: 'Mufasa', password: 'CircleOfLife' });
     authorization.challenged(
       'Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc"',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DestinationError, RepositoryError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
@@ -48,6 +48,33 @@ describe('the right to prune', () => {
     const attempt = acquirePruneLease(await elsewhere(), {}, signal);
     await expect(attempt).rejects.toMatchObject({ code: 'REPOSITORY_LOCKED' });
     await expect(attempt).rejects.toThrow(`process ${process.pid}`);
+  });
+
+  it('belongs to one of several that take it at once, where a destination lets the last writer win', async () => {
+    const overwriting: Destination = {
+      ...destination,
+      properties: { ...destination.properties, conditionalCreate: false },
+      put: async (key, body, own) => {
+        for (;;) {
+          await destination.delete(key, own);
+          try {
+            return await destination.put(key, body, own);
+          } catch (error) {
+            if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+          }
+        }
+      },
+    };
+    const rivals = [await elsewhere(overwriting), await elsewhere(overwriting), await elsewhere(overwriting)];
+    const attempts = rivals.map(async (rival) => keep(await acquirePruneLease(rival, {}, signal)));
+    const outcomes = Promise.allSettled(attempts);
+    await vi.waitFor(() => expect(clock.sleeping()).toBe(rivals.length));
+    await clock.advance(LEASE_TIMES.settle);
+    expect((await outcomes).map(({ status }) => status).toSorted()).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ]);
   });
 
   it('is free again after a release, which leaves no object behind', async () => {

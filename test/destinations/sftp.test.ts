@@ -1,0 +1,41 @@
+/** SSH servers keep the contract of a destination. */
+import { afterAll, test } from 'vitest';
+import type { SftpAccess } from '../../src/destination/access.ts';
+import type { SftpPlace } from '../../src/destination/location.ts';
+import { openSftpDestination } from '../../src/destination/sftp/sftp.ts';
+import { destinationContract } from '../contract/destination-suite.ts';
+import { startOpenSsh } from '../servers/open-ssh.ts';
+import { startRcloneSftp } from '../servers/rclone.ts';
+import { startOrSkip } from '../servers/unavailable.ts';
+
+interface Server {
+  place(name: string): SftpPlace;
+  readonly access: SftpAccess;
+  stop(): Promise<void>;
+}
+
+for (const [name, start, shortcomings] of [
+  ['OpenSSH', startOpenSsh, {}],
+  // Takes every exclusive creation for a good one.
+  ['rclone serve sftp', startRcloneSftp, { racingWriters: true }],
+] as const) {
+  const found = await startOrSkip<Server>(start);
+  if ('missing' in found) {
+    test.skip(`${name} was not tested: ${found.missing}`, () => {});
+    continue;
+  }
+  const { server } = found;
+  afterAll(async () => await server.stop());
+  let number = 0;
+  destinationContract(
+    `SFTP (${name})`,
+    async () => {
+      const place = server.place(`contract-${(number += 1)}`);
+      return {
+        open: async () => await openSftpDestination(place, server.access, { create: true }),
+        remove: async () => {},
+      };
+    },
+    shortcomings,
+  );
+}

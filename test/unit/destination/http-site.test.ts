@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { DestinationError } from '../../../src/base/errors.ts';
+import { openHttpSite, textOf } from '../../../src/destination/http-site.ts';
+import type { HttpRequest, HttpSite } from '../../../src/destination/http-site.ts';
+
+const live = new AbortController().signal;
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function siteOf(
+  answer: (request: IncomingMessage, response: ServerResponse) => unknown,
+  credentials = {},
+): Promise<HttpSite> {
+  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const site = openHttpSite({ origin, url: 'webdav://test', credentials, maxSockets: 2 });
+  closing.push(async () => {
+    site.close();
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return site;
+}
+
+async function ask(site: HttpSite, request: Partial<HttpRequest> = {}, signal = live): Promise<string> {
+  const whole = { method: 'GET', path: '/', op: 'read', key: 'a', accepts: [200], ...request };
+  return await site.ask(whole, signal, async (reply, moving) => await textOf(reply, moving));
+}
+
+async function failureOf(call: Promise<unknown>): Promise<DestinationError> {
+  const error = await call.then(
+    () => 'no failure',
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(DestinationError);
+  return error as DestinationError;
+}
+
+test.each([
+  [401, 'denied'],
+  [403, 'denied'],
+  [404, 'not-found'],
+  [429, 'unreachable'],
+  [500, 'unreachable'],
+  [507, 'full'],
+  [302, 'unsupported'],
+])('status %i is a failure of kind %s', async (status, kind) => {
+  const site = await siteOf((_, response) => void response.writeHead(status).end('<html>'));
+  expect((await failureOf(ask(site))).kind).toBe(kind);
+});
+
+test('a server that wants to be asked later is told of with the time', async () => {
+  const site = await siteOf((_, response) => void response.writeHead(503, { 'Retry-After': '7' }).end());
+  expect((await failureOf(ask(site))).details).toMatchObject({ retryAfterMs: 7_000, status: 503 });
+});
+
+test.each([
+  ['in the middle of a length', { 'Content-Length': '100' }],
+  ['in the middle of chunks', { 'Transfer-Encoding': 'chunked' }],
+])('an answer that ends %s is no answer', async (_, headers) => {
+  const site = await siteOf((_request, response) => {
+    response.writeHead(200, headers);
+    response.write('begun', () => response.socket?.destroy());
+  });
+  expect(['corrupt-reply', 'unreachable']).toContain((await failureOf(ask(site))).kind);
+});
+
+test('what is no HTTP is no answer', async () => {
+  const site = await siteOf((request) => void request.socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+  expect(['corrupt-reply', 'unreachable']).toContain((await failureOf(ask(site))).kind);
+});
+
+test('nobody who listens is unreachable', async () => {
+  const site = openHttpSite({
+    origin: 'http://127.0.0.1:1',
+    url: 'webdav://test',
+    credentials: {},
+    maxSockets: 1,
+  });
+  expect((await failureOf(ask(site))).kind).toBe('unreachable');
+  site.close();
+});
+
+test('a connection that the server closes while it is idle is no failure', async () => {
+  const sockets: Socket[] = [];
+  let requests = 0;
+  const site = await siteOf((request, response) => {
+    requests += 1;
+    sockets.push(request.socket);
+    // The second request on a connection finds it closed.
+    if (sockets.filter((socket) => socket === request.socket).length > 1) request.socket.destroy();
+    else response.end('good');
+  });
+  for (let round = 0; round < 5; round += 1) expect(await ask(site)).toBe('good');
+  expect(requests).toBeGreaterThan(5);
+});
+
+test('a body in a frame arrives with it, whole and of the length that was said', async () => {
+  const body = Buffer.alloc(700_000, 'b');
+  const site = await siteOf(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    response.end(`${request.headers['content-length']} ${text.length} ${text.slice(0, 3)} ${text.slice(-3)}`);
+  });
+  const frame = { before: Buffer.from('<1>'), after: Buffer.from('<2>') };
+  expect(await ask(site, { method: 'PUT', body, frame })).toBe('700006 700006 <1> <2>');
+  expect(await ask(site, { method: 'PUT', body: Buffer.alloc(0) })).toBe('0 0  ');
+});
+
+test('the password is sent once it is asked for, with the body again, and a wrong one not for ever', async () => {
+  const seen: (string | undefined)[] = [];
+  const site = await siteOf(
+    async (request, response) => {
+      let text = '';
+      for await (const chunk of request) text += String(chunk);
+      seen.push(request.headers.authorization);
+      if (request.url === '/closed' || request.headers.authorization === undefined)
+        response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="r"' }).end();
+      else response.end(text);
+    },
+    { user: 'u', password: 'p' },
+  );
+  expect(await ask(site, { method: 'PUT', body: Buffer.from('body') })).toBe('body');
+  expect(seen).toEqual([undefined, `Basic ${Buffer.from('u:p').toString('base64')}`]);
+  const error = await failureOf(ask(site, { path: '/closed' }));
+  expect(error.kind).toBe('denied');
+  expect(seen).toHaveLength(3);
+  expect(JSON.stringify([error.message, error.hint, error.details])).not.toContain('dTpw');
+});
+
+test('an abort rejects with the very reason while the server says nothing', async () => {
+  const controller = new AbortController();
+  const reason = new Error('stopped by the test');
+  const site = await siteOf(() => controller.abort(reason));
+  await expect(ask(site, {}, controller.signal)).rejects.toBe(reason);
+});

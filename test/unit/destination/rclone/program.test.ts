@@ -1,0 +1,65 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RcloneAccess } from '../../../../src/destination/access.ts';
+import { plainWords } from '../../../../src/destination/rclone/program.ts';
+import { openRcloneDestination } from '../../../../src/destination/rclone/rclone.ts';
+
+const place = { kind: 'rclone', remote: 'drive', path: 'backup' } as const;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-rclone-'));
+});
+
+afterAll(async () => await rm(directory, { recursive: true }));
+
+async function failureOf(access: RcloneAccess): Promise<unknown> {
+  return await openRcloneDestination(place, access).catch((error: unknown) => error);
+}
+
+/** A program in rclone's place. */
+async function program(name: string, script: string): Promise<string> {
+  const file = join(directory, name);
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+  return file;
+}
+
+test('a program that is not installed is named, and what to do', async () => {
+  expect(await failureOf({ program: join(directory, 'none') })).toMatchObject({
+    kind: 'unsupported',
+    message: expect.stringContaining('none is not installed'),
+    hint: expect.stringContaining('Install rclone'),
+  });
+});
+
+test('a program that may not be run says why', async () => {
+  const file = await program('closed', 'exit 0');
+  await chmod(file, 0o644);
+  expect(await failureOf({ program: file })).toMatchObject({
+    kind: 'unsupported',
+    message: expect.stringContaining('EACCES'),
+  });
+});
+
+test.each([
+  ['not-found', `NOTICE: didn't find section in config file ("drive")`],
+  ['denied', "Fatal error: Couldn't decrypt configuration, most likely wrong password."],
+  ['unreachable', 'Fatal error: unknown flag: --rc-serve'],
+])('a program that ends at once is quoted, as kind %s', async (kind, words) => {
+  const file = await program(
+    kind,
+    `echo '2026/11/21 20:00:00 ${words.replaceAll("'", `'"'"'`)}' >&2; exit 1`,
+  );
+  expect(await failureOf({ program: file })).toMatchObject({
+    kind,
+    message: expect.stringContaining(words.replace(/^[A-Z]+: /, '')),
+  });
+});
+
+test('what it says is told without secrets in addresses', () => {
+  const said = '2026/11/21 20:00:00 ERROR : Put "https://me:secret@host/a?sig=secret&x=1": no such host';
+  expect(plainWords(said)).toBe('Put "https://host/a?…": no such host');
+});
