@@ -30,7 +30,7 @@ import { afterJob, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
 import { Catalogs } from './catalogs.ts';
 import { controlHandlers } from './control-handlers.ts';
-import { createDestinations, type Destinations } from './destinations.ts';
+import { createDestinations, type Destinations, type Place } from './destinations.ts';
 import { DrillRecords } from './drill-records.ts';
 import { keepHouse } from './housekeeping.ts';
 import { createLocalAgent } from './local-agent.ts';
@@ -158,18 +158,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       source: spec.type === 'backup' ? spec.source : null,
       destination: placeKey(destinations, spec.destination),
     }),
-    waitingReason: async (job) =>
-      await waitingReason(
-        job,
-        {
-          conditions: settings().conditions,
-          timeZone: settings().timeZone,
-          remote: false,
-          destinationPresent: destinations.isPresent(destinations.find(job.spec.destination)),
-        },
-        circumstances,
-        clock.now(),
-      ),
+    waitingReason: async (job) => {
+      const { conditions, timeZone } = settings();
+      const place = placeOf(destinations, job.spec.destination);
+      const remote = place !== undefined && place.directory === undefined;
+      const destinationPresent = place === undefined || destinations.isPresent(place);
+      const input = { conditions, timeZone, remote, destinationPresent };
+      return await waitingReason(job, input, circumstances, clock.now());
+    },
     prepare: async (job, signal) =>
       await prepareJob(
         job,
@@ -357,11 +353,15 @@ async function firstBackup(agent: Agent, { sources }: ConfigSource['current'], p
 }
 
 function placeKey(destinations: Destinations, name: string): string {
+  return placeOf(destinations, name)?.url ?? name;
+}
+
+/** Undefined for a destination that left the settings while a job for it waited: the job fails when it is prepared. */
+function placeOf(destinations: Destinations, name: string): Place | undefined {
   try {
-    return destinations.find(name).url;
+    return destinations.find(name);
   } catch (error) {
-    // A destination that left the settings while a job for it waited: the job fails when it is prepared.
-    if (error instanceof RequestError) return name;
+    if (error instanceof RequestError) return undefined;
     throw error;
   }
 }

@@ -11,9 +11,12 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 let site: DaemonSite;
 let onBattery = false;
+let onMetered = false;
 beforeAll(async () => {
-  const no = async (): Promise<boolean> => await Promise.resolve(false);
-  const circumstances = { onBattery: async () => await Promise.resolve(onBattery), onMetered: no };
+  const circumstances = {
+    onBattery: async () => await Promise.resolve(onBattery),
+    onMetered: async () => await Promise.resolve(onMetered),
+  };
   site = await openDaemonSite({ circumstances });
 });
 afterAll(async () => await site[Symbol.asyncDispose]());
@@ -85,6 +88,22 @@ test('in quiet hours it waits until they are over', async () => {
   await waits(id, new RegExp(`^Quiet hours until ${to}\\.$`));
   site.clock.skip(2 * HOUR_MS + MINUTE_MS);
   expect((await site.ended(id)).status).toBe('completed');
+});
+
+test('on a metered network a scheduled backup to a far place waits, and one to this machine does not', async () => {
+  onMetered = true;
+  const here = await schedule('metered-here', { conditions: { onMetered: 'wait' } });
+  expect((await site.ended(here)).status).toBe('completed');
+  const destinations = { far: { url: 'sftp://ann@127.0.0.1:1/backup', passphrase: null } };
+  const id = await schedule('metered-far', {
+    conditions: { onMetered: 'wait' },
+    destinations,
+    defaultDestination: 'far',
+  });
+  await waits(id, /metered/);
+  await site.ask('cancel', { id });
+  expect((await site.ended(id)).status).toBe('canceled');
+  onMetered = false;
 });
 
 test('without its destination everything for it waits, and nothing is made in its place', async () => {

@@ -148,7 +148,7 @@ function traversals(base: string): readonly string[] {
     `${base}/up/${name}`,
     `${base}/up/up/../${name}`,
     `${base}/root${outside}`,
-    `${base}/root/etc`,
+    `${base}/root${path.sep}etc`,
     `${base}/proc${outside}`,
     `${base}/out/../${name}`,
     `/proc/self/root${outside}`,
