@@ -107,8 +107,12 @@ function enginePids(): readonly number[] {
 }
 
 /** Two packs of data that do not compress, stored slowly enough to be interrupted. */
+/** Enough that each of two readers fills more than one pack: the first ones are stored long before the last. */
+const SLOW_FILES = 12;
+
 function fillSlowly(): void {
-  for (let index = 0; index < 6; index += 1) site.write({ [`file${index}`]: randomBytes(8_000_000) });
+  for (let index = 0; index < SLOW_FILES; index += 1)
+    site.write({ [`file${index}`]: randomBytes(8_000_000) });
   uploadLimit = 20_000_000;
 }
 
@@ -152,7 +156,7 @@ describe('a backup that is queued', () => {
     uploadLimit = null;
     for (const pid of enginePids()) process.kill(pid, 'SIGKILL');
     const job = await ended(id);
-    expect(job).toMatchObject({ status: 'completed', attempt: 2, files_done: 6 });
+    expect(job).toMatchObject({ status: 'completed', attempt: 2, files_done: SLOW_FILES });
     expect(job.snapshot_id).toBe(snapshots()[0]);
     expect(snapshots()).toHaveLength(1);
     await expectRestored(job.snapshot_id ?? '');
@@ -167,7 +171,7 @@ describe('a backup that is queued', () => {
     expect(systemClock.monotonic() - begun).toBeLessThan(10_000);
     uploadLimit = null;
     agent = startAgent();
-    expect(await ended(id)).toMatchObject({ status: 'completed', attempt: 1, files_done: 6 });
+    expect(await ended(id)).toMatchObject({ status: 'completed', attempt: 1, files_done: SLOW_FILES });
     expect(snapshots()).toHaveLength(1);
   });
 
