@@ -7,7 +7,7 @@ import type { Destination } from '../destination/destination.ts';
 import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
 import { openDestination } from '../destination/open.ts';
 import { probeDestination } from '../destination/probe.ts';
-import { readKeyFiles } from '../repository/repository.ts';
+import { readKeyFiles } from '../repository/key-files.ts';
 import type { Context } from './context.ts';
 import { guarded, ok, problem, warning, type Finding } from './doctor/finding.ts';
 import { checkSpace } from './doctor/machine.ts';

@@ -7,7 +7,8 @@ import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import type { Destination } from '../destination/destination.ts';
 import { openDestination } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
-import { createRepository, readKeyFiles, type Repository } from '../repository/repository.ts';
+import { readKeyFiles } from '../repository/key-files.ts';
+import { createRepository, type Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { newPassphrase, openAt, openOptions, shownLocation } from './open.ts';
 import {

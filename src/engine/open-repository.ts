@@ -13,10 +13,10 @@ import type { Secret, SlotFile } from '../repository/key-slots.ts';
 import {
   createRepository,
   openRepository,
-  readKeyFiles,
   type OpenOptions,
   type Repository,
 } from '../repository/repository.ts';
+import { readKeyFiles } from '../repository/key-files.ts';
 import type { EngineDestination } from './protocol.ts';
 
 /** What the engine process gives every job. */

@@ -17,8 +17,6 @@ export const LEASE_TIMES = Object.freeze({
   jump: 60_000,
   /** Leases that died longer ago than this are cleared away by prune. */
   litter: 86_400_000,
-  /** How long after creating a lease its rivals are looked for, where two may create one key: longer than a put takes. */
-  settle: 10_000,
   /** A release waits no longer for the destination: the lease expires by itself. */
   release: 10_000,
 });

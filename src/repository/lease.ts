@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
 import type { LeaseRecord } from '../format/records.ts';
 import {
@@ -15,6 +15,8 @@ import {
 import type { Repository } from './repository.ts';
 
 const PRUNE_PREFIX = `leases/${PRUNE_PURPOSE}/`;
+/** Epochs among which one is chosen where two may create one key: the same for two rivals once in so many races. */
+const EPOCHS_OF_RIVALS = 2 ** 30;
 
 export interface LeaseOptions {
   /** Called once, when the lease turns out to be lost: whoever relies on it must stop. */
@@ -211,7 +213,8 @@ export class Lease implements AsyncDisposable {
 }
 
 /**
- * Takes the right to prune, which one process at a time has.
+ * Takes the right to prune, which one process at a time has. Where creating a key does not tell who was first, several
+ * that begin at the same moment may all be refused.
  * @throws {RepositoryError} REPOSITORY_LOCKED, naming the holder
  */
 export async function acquirePruneLease(
@@ -220,6 +223,7 @@ export async function acquirePruneLease(
   signal: AbortSignal,
 ): Promise<Lease> {
   const { destination } = repository;
+  const { conditionalCreate } = destination.properties;
   const record = newLeaseRecord(repository, randomBytes(8).toString('hex'));
   const nowMs = await probeStorageClock(repository, signal);
   const before = await listLeases(repository, PRUNE_PREFIX, signal);
@@ -229,7 +233,10 @@ export async function acquirePruneLease(
   }
   const own = {
     purpose: PRUNE_PURPOSE,
-    epoch: Math.max(newest?.epoch ?? 0, options.floor ?? 0) + 1,
+    epoch:
+      Math.max(newest?.epoch ?? 0, options.floor ?? 0) +
+      1 +
+      (conditionalCreate ? 0 : randomInt(EPOCHS_OF_RIVALS)),
     storedMs: nowMs,
   };
   try {
@@ -238,8 +245,7 @@ export async function acquirePruneLease(
     if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
     throw await lockedBy(repository, own, nowMs, signal);
   }
-  // Where creating does not tell who was first, whoever began at the same time gets time to be seen.
-  if (!destination.properties.conditionalCreate) await repository.clock.sleep(LEASE_TIMES.settle, signal);
+  // Everybody stores first and looks then: of two rivals with keys of their own at least one sees the other and gives way.
   const dead = new Set(before.map((one) => one.epoch));
   const rival = (await listLeases(repository, PRUNE_PREFIX, signal)).find(
     ({ epoch }) => epoch !== own.epoch && !dead.has(epoch),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
+import { RepositoryError, corrupt } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import { generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { DEFAULT_CHUNKER, type ChunkerParameters } from '../codec/chunker.ts';
@@ -9,16 +9,8 @@ import type { Destination } from '../destination/destination.ts';
 import { FORMAT, OBJECT_TYPES } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { configMap, decodeConfig, encodeSigned, type ConfigRecord } from '../format/records.ts';
-import {
-  createSlot,
-  decodeSlot,
-  openRing,
-  openSlot,
-  sealRing,
-  type OpenSlot,
-  type Secret,
-  type SlotFile,
-} from './key-slots.ts';
+import { isUnusable, openKeyring, readKeyFiles, unfinishedInit } from './key-files.ts';
+import { createSlot, sealRing, type OpenSlot, type Secret } from './key-slots.ts';
 import { listNumbered } from './listing.ts';
 import { NO_CACHE, type MetadataCache } from './metadata-cache.ts';
 import { openObject, sealObject } from './objects.ts';
@@ -261,109 +253,6 @@ export async function putConfig(
   await repository.writer.remember({ config: n });
 }
 
-export interface KeyFiles {
-  /** Oldest first. */
-  readonly slots: readonly SlotFile[];
-  /** Numbers of the rings, newest first. */
-  readonly rings: readonly number[];
-  /** Why slot files could not be read. */
-  readonly damaged: readonly RepositoryError[];
-}
-
-/** The key slot files of a destination and the numbers of its rings; none of what an interrupted init left. */
-export async function readKeyFiles(destination: Destination, signal: AbortSignal): Promise<KeyFiles> {
-  const slots: SlotFile[] = [];
-  const rings: number[] = [];
-  const damaged: RepositoryError[] = [];
-  for await (const page of destination.list('keys/', signal)) {
-    for (const { key, size } of page) {
-      const name = key.slice('keys/'.length);
-      const ring = /^ring-(\d{1,9})$/.exec(name)?.[1];
-      if (ring !== undefined) rings.push(Number(ring));
-      if (!/^[0-9a-f]{32}$/.test(name) || size > 8_192 || slots.length >= 64) continue;
-      const bytes = await destination.get(key, undefined, signal);
-      try {
-        // One that stands under another name still opens; check reports it.
-        slots.push(decodeSlot(bytes, key));
-      } catch (error) {
-        if (!(error instanceof RepositoryError)) throw error;
-        damaged.push(error);
-      }
-    }
-  }
-  const mayBeUnfinished = rings.length === 0 && slots.length + damaged.length > 0;
-  if (mayBeUnfinished && (await unfinishedInit(destination, signal)) !== undefined)
-    return { slots: [], rings, damaged: [] };
-  slots.sort((a, b) => a.createdMs - b.createdMs);
-  return { slots, rings: rings.sort((a, b) => b - a), damaged };
-}
-
-/** Tries the slots that the secret fits until one is still in the newest ring. */
-async function openKeyring(
-  destination: Destination,
-  files: KeyFiles,
-  secret: Secret,
-  options: OpenOptions,
-  signal: AbortSignal,
-): Promise<{ slot: OpenSlot; keyring: Keyring; ringNumber: number; passed: Error | undefined }> {
-  let failure: unknown;
-  for (let slots = files.slots; ;) {
-    let slot: OpenSlot;
-    try {
-      slot = await openSlot(slots, secret, options.allowWeakCost ?? false);
-    } catch (error) {
-      if (!isWrongSecret(error)) throw error;
-      throw failure ?? withDamagedSlots(error, files.damaged);
-    }
-    try {
-      return { slot, ...(await newestRing(destination, files.rings, slot, signal)) };
-    } catch (error) {
-      // A slot that was removed, or that came from another repository: the secret may fit one more.
-      if (!isWrongSecret(error) && !isUnusable(error)) throw error;
-      failure ??= error;
-      slots = slots.filter((one) => one.slot !== slot.slot);
-    }
-  }
-}
-
-function isWrongSecret(error: unknown): error is RepositoryError {
-  return error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
-}
-
-function withDamagedSlots(error: RepositoryError, damaged: readonly RepositoryError[]): RepositoryError {
-  if (damaged.length === 0) return error;
-  const objects = damaged.map(({ details }) => details['object']).join(', ');
-  return new RepositoryError('WRONG_PASSPHRASE', `${error.message}; damaged, so not tried: ${objects}`, {
-    hint: error.hint,
-    cause: damaged[0],
-  });
-}
-
-/** One object that is damaged, or that its key does not lead to because only a stranger would name it so. */
-function isUnusable(error: unknown): error is DestinationError | RepositoryError {
-  if (error instanceof DestinationError) return error.kind === 'not-found';
-  return error instanceof RepositoryError && error.code === 'CORRUPT_DATA';
-}
-
-async function newestRing(
-  destination: Destination,
-  rings: readonly number[],
-  slot: OpenSlot,
-  signal: AbortSignal,
-) {
-  let passed: Error | undefined;
-  for (const n of rings) {
-    try {
-      const bytes = await destination.get(`keys/ring-${n}`, undefined, signal);
-      return { keyring: openRing(bytes, n, slot), ringNumber: n, passed };
-    } catch (error) {
-      if (!isUnusable(error)) throw error;
-      passed ??= error;
-    }
-  }
-  throw passed ?? corrupt('keys/', 'the repository has key slots but no keyring');
-}
-
 async function newestConfig(
   destination: Destination,
   keyring: Keyring,
@@ -427,27 +316,8 @@ function newKeyring(repository: Buffer, slots: Keyring['slots'], like: Keyring |
   };
 }
 
-/** What an interrupted init leaves: a configuration and key slots, without the ring that comes last. */
-const UNFINISHED_INIT = /^(config\/\d+|keys\/[0-9a-f]{32})$/;
-
 async function clearForInit(destination: Destination, signal: AbortSignal): Promise<boolean> {
   const leftovers = await unfinishedInit(destination, signal);
   for (const key of leftovers ?? []) await destination.delete(key, signal);
   return leftovers !== undefined;
-}
-
-/** Keys of what an interrupted init left, none in an empty place; undefined when there is anything else. */
-async function unfinishedInit(destination: Destination, signal: AbortSignal): Promise<string[] | undefined> {
-  const leftovers: string[] = [];
-  try {
-    for await (const page of destination.list('', signal)) {
-      for (const { key } of page) {
-        if (!UNFINISHED_INIT.test(key)) return undefined;
-        leftovers.push(key);
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
-  }
-  return leftovers;
 }
