@@ -4,7 +4,8 @@
  *
  * So as not to write at every request, places are reserved on disk some at a time before they are given out. Reserved
  * places whose times were not written, because the process was killed, count as taken when the log is opened again:
- * then up to a hundredth of the limit is refused that could have been accepted, and never anything accepted too much.
+ * then for up to one window a hundredth of the limit is refused that could have been accepted, a quarter where windows are
+ * a minute or shorter, and never anything accepted too much.
  */
 import { relaxed, type Database } from './database.ts';
 
@@ -45,6 +46,9 @@ interface Bucket {
 const RESERVED = Number.MAX_SAFE_INTEGER;
 /** Part of a limit that is reserved at once. */
 const RESERVED_SHARE = 0.01;
+/** The same of limits whose windows are soon over: fewer writes, each of which holds up every other request. */
+const RESERVED_SHARE_OF_SHORT = 0.25;
+const SHORT_WINDOW_MS = 60_000;
 /** In memory: there may be as many as addresses, and keys that somebody tries. */
 const MOST_BUCKETS = 1_000;
 /** Times that have left the window are dropped from memory so many at once. */
@@ -107,7 +111,7 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
       const bucket = open(name);
       leave(bucket, nowMs - windowMs);
       if (bucket.reserved === 0) {
-        const places = Math.min(verdict.remaining, Math.max(1, Math.floor(limit * RESERVED_SHARE)));
+        const places = Math.min(verdict.remaining, placesAtOnce(limit, windowMs));
         keep(name, bucket, places - 1, [nowMs]);
       } else {
         bucket.reserved -= 1;
@@ -131,6 +135,11 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
       for (const [name, bucket] of buckets) settle(name, bucket);
     },
   };
+}
+
+function placesAtOnce(limit: number, windowMs: number): number {
+  const share = windowMs <= SHORT_WINDOW_MS ? RESERVED_SHARE_OF_SHORT : RESERVED_SHARE;
+  return Math.max(1, Math.floor(limit * share));
 }
 
 /**

@@ -138,58 +138,70 @@ describe('the rate log', () => {
     );
   });
 
-  it('never accepts more than the limit in a window when it is killed, and a hundredth less at most', () => {
-    const step = fc.record({
-      waitMs: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: WINDOW / 2 })),
-      requests: fc.integer({ min: 1, max: 150 }),
-      /** What is in memory alone is lost. */
-      killed: fc.boolean(),
-    });
-    site.reopen().close();
-    const database = openDatabase(site.path);
-    let rounds = 0;
-    fc.assert(
-      fc.property(fc.constantFrom(1, 7, 100, 400), fc.array(step, { maxLength: 12 }), (limit, steps) => {
-        rounds += 1;
-        let now = 1_000_000_000 + rounds * 100 * WINDOW;
-        let log = createRateLog(database, now);
-        const accepted: number[] = [];
-        let kills = 0;
-        for (const { waitMs, requests, killed } of steps) {
-          now += waitMs;
-          if (killed) {
-            log = createRateLog(database, now);
-            kills += 1;
+  it.each([
+    { name: 'a hundredth', windowMs: 60 * WINDOW + 1, divisor: 100 },
+    { name: 'a quarter in windows up to a minute', windowMs: WINDOW, divisor: 4 },
+  ])(
+    'never accepts more than the limit in a window when it is killed, and $name less at most',
+    ({ windowMs, divisor }) => {
+      const step = fc.record({
+        waitMs: fc.oneof(
+          fc.integer({ min: 0, max: 30 }),
+          fc.integer({ min: 0, max: Math.floor(windowMs / 2) }),
+        ),
+        requests: fc.integer({ min: 1, max: 150 }),
+        /** What is in memory alone is lost. */
+        killed: fc.boolean(),
+      });
+      site.reopen().close();
+      const database = openDatabase(site.path);
+      let rounds = 0;
+      fc.assert(
+        fc.property(fc.constantFrom(1, 7, 100, 400), fc.array(step, { maxLength: 12 }), (limit, steps) => {
+          rounds += 1;
+          let now = 1_000_000_000 + rounds * 100 * windowMs;
+          let log = createRateLog(database, now);
+          const accepted: number[] = [];
+          let kills = 0;
+          for (const { waitMs, requests, killed } of steps) {
+            now += waitMs;
+            if (killed) {
+              log = createRateLog(database, now);
+              kills += 1;
+            }
+            for (let count = 0; count < requests; count += 1) {
+              const inWindow = accepted.filter((at) => at > now - windowMs).length;
+              const verdict = log.tryAccept(`${rounds}`, limit, windowMs, now);
+              if (verdict.accepted) accepted.push(now);
+              expect(verdict.accepted && inWindow >= limit).toBe(false);
+              const withheld = kills * Math.max(0, Math.floor(limit / divisor) - 1);
+              if (inWindow < limit - withheld) expect(verdict.accepted).toBe(true);
+            }
           }
-          for (let count = 0; count < requests; count += 1) {
-            const inWindow = accepted.filter((at) => at > now - WINDOW).length;
-            const verdict = log.tryAccept(`${rounds}`, limit, WINDOW, now);
-            if (verdict.accepted) accepted.push(now);
-            expect(verdict.accepted && inWindow >= limit).toBe(false);
-            const withheld = kills * Math.max(0, Math.floor(limit / 100) - 1);
-            if (inWindow < limit - withheld) expect(verdict.accepted).toBe(true);
-          }
-        }
-      }),
-      { numRuns: 60 },
-    );
-    database.close();
-  });
+        }),
+        { numRuns: 60 },
+      );
+      database.close();
+    },
+  );
 
-  it('writes once for a hundredth of the limit, and nothing for what it refuses', () => {
+  it.each([
+    { name: 'a hundredth', windowMs: 60 * WINDOW + 1, expected: 100 },
+    { name: 'a quarter', windowMs: WINDOW, expected: 4 },
+  ])('writes once for $name of the limit, and nothing for what it refuses', ({ windowMs, expected }) => {
     const { rateLog } = site.reopen();
     const other = openDatabase(site.path);
     const writes = (requests: number): number => {
       let [count, version] = [0, other.pragma('data_version', { simple: true })];
       for (let index = 0; index < requests; index += 1) {
-        rateLog.tryAccept('key', 1_000, WINDOW, 1_000_000 + index);
+        rateLog.tryAccept('key', 1_000, windowMs, 1_000_000 + index);
         const now = other.pragma('data_version', { simple: true });
         if (now !== version) count += 1;
         version = now;
       }
       return count;
     };
-    expect(writes(1_000)).toBe(100);
+    expect(writes(1_000)).toBe(expected);
     expect(writes(1_000)).toBe(0);
     other.close();
   });
