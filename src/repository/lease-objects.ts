@@ -17,6 +17,8 @@ export const LEASE_TIMES = Object.freeze({
   jump: 60_000,
   /** Leases that died longer ago than this are cleared away by prune. */
   litter: 86_400_000,
+  /** How long an aborted run still waits for a lease it is storing, so that it can be removed again. */
+  settle: 2_000,
   /** A release waits no longer for the destination: the lease expires by itself. */
   release: 10_000,
 });
@@ -169,10 +171,23 @@ export function openLease(
 export async function probeStorageClock(repository: Repository, signal: AbortSignal): Promise<number> {
   const session = randomBytes(8).toString('hex');
   const purpose = `session.${session}`;
-  const storedMs = await putLease(repository, purpose, 1, newLeaseRecord(repository, session), signal);
+  const late = lateSignal(signal);
+  const storedMs = await putLease(repository, purpose, 1, newLeaseRecord(repository, session), late);
   const { destination } = repository;
-  if (destination.properties.canDelete) await destination.delete(leaseKey(purpose, 1), signal);
+  if (destination.properties.canDelete) await destination.delete(leaseKey(purpose, 1), late);
+  signal.throwIfAborted();
   return storedMs;
+}
+
+/** Aborts a little later than `signal`: what is stored under it is not left behind for want of a moment. */
+export function lateSignal(signal: AbortSignal): AbortSignal {
+  const late = new AbortController();
+  const abort = (): void => {
+    setTimeout(() => late.abort(signal.reason), LEASE_TIMES.settle).unref();
+  };
+  if (signal.aborted) late.abort(signal.reason);
+  else signal.addEventListener('abort', abort, { once: true });
+  return late.signal;
 }
 
 function leaseContext(purpose: string, epoch: number): Buffer {

@@ -7,6 +7,7 @@ import {
   leaseKey,
   listLeases,
   newLeaseRecord,
+  lateSignal,
   probeStorageClock,
   putLease,
   readLease,
@@ -240,28 +241,58 @@ export async function acquirePruneLease(
     storedMs: nowMs,
   };
   try {
-    own.storedMs = await putLease(repository, own.purpose, own.epoch, record, signal);
+    own.storedMs = await putLease(repository, own.purpose, own.epoch, record, lateSignal(signal));
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
     throw await lockedBy(repository, own, nowMs, signal);
   }
   // Everybody stores first and looks then: of two rivals with keys of their own at least one sees the other and gives way.
   const dead = new Set(before.map((one) => one.epoch));
-  const rival = (await listLeases(repository, PRUNE_PREFIX, signal)).find(
-    ({ epoch }) => epoch !== own.epoch && !dead.has(epoch),
-  );
-  if (rival !== undefined) {
-    await destination.delete(leaseKey(own.purpose, own.epoch), signal);
-    throw await lockedBy(repository, rival, nowMs, signal);
-  }
-  // Where the storage lets two creators of one key both succeed, the one whose bytes remained has it.
-  if ((await readLease(repository, own.purpose, own.epoch, signal)).nonce !== record.nonce) {
-    throw await lockedBy(repository, own, nowMs, signal);
-  }
-  if (destination.properties.canDelete) {
+  await orWithdrawn(repository, own, record, async () => {
+    const rival = (await listLeases(repository, PRUNE_PREFIX, signal)).find(
+      ({ epoch }) => epoch !== own.epoch && !dead.has(epoch),
+    );
+    if (rival !== undefined) throw await lockedBy(repository, rival, nowMs, signal);
+    // Where the storage lets two creators of one key both succeed, the one whose bytes remained has it.
+    if ((await readLease(repository, own.purpose, own.epoch, signal)).nonce !== record.nonce)
+      throw await lockedBy(repository, own, nowMs, signal);
+    if (!destination.properties.canDelete) return;
     for (const epoch of dead) await destination.delete(leaseKey(PRUNE_PURPOSE, epoch), signal);
-  }
+  });
   return new Lease(repository, record, own, options);
+}
+
+/** Does what is left to do once a lease is stored; a lease that nobody will keep alive is removed again. */
+async function orWithdrawn(
+  repository: Repository,
+  { purpose, epoch }: Pick<StoredLease, 'purpose' | 'epoch'>,
+  { nonce }: LeaseRecord,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await withdraw(repository, purpose, epoch, nonce);
+    throw error;
+  }
+}
+
+/** What cannot be removed expires by itself. */
+async function withdraw(
+  repository: Repository,
+  purpose: string,
+  epoch: number,
+  nonce: string,
+): Promise<void> {
+  const { destination } = repository;
+  if (!destination.properties.canDelete) return;
+  const signal = AbortSignal.timeout(LEASE_TIMES.release);
+  try {
+    const found = await readLease(repository, purpose, epoch, signal);
+    if (found.nonce === nonce) await destination.delete(leaseKey(purpose, epoch), signal);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) && !signal.aborted) throw error;
+  }
 }
 
 /** Makes a backup visible, so that prune leaves alone what it stores before its snapshot exists. */
@@ -273,7 +304,8 @@ export async function openSession(
   const session = randomBytes(8).toString('hex');
   const record = newLeaseRecord(repository, session);
   const first = { purpose: `session.${session}`, epoch: 1 };
-  const storedMs = await putLease(repository, first.purpose, first.epoch, record, signal);
+  const storedMs = await putLease(repository, first.purpose, first.epoch, record, lateSignal(signal));
+  await orWithdrawn(repository, first, record, async () => signal.throwIfAborted());
   return new Lease(repository, record, { ...first, storedMs }, options);
 }
 

@@ -93,6 +93,36 @@ describe('the right to prune', () => {
     expect(first.lost).toBeUndefined();
   });
 
+  it.each([
+    { during: 'the look at the clock', nth: 1 },
+    { during: 'the first list', nth: 2 },
+    { during: 'the put of the lease', nth: 3 },
+    { during: 'the look for rivals', nth: 4 },
+  ])('leaves no object behind when it is given up during $during', async ({ nth }) => {
+    const stop = new AbortController();
+    let calls = 0;
+    const count = (): void => {
+      calls += 1;
+      if (calls === nth) stop.abort();
+    };
+    const through: Destination = {
+      ...destination,
+      put: async (...given) => {
+        const stored = await destination.put(...given);
+        count();
+        return stored;
+      },
+      list: (...given) => {
+        count();
+        return destination.list(...given);
+      },
+    };
+    const attempt = acquirePruneLease(await elsewhere(through), {}, stop.signal);
+    await expect(attempt).rejects.toMatchObject({ name: 'AbortError' });
+    expect(calls).toBeGreaterThanOrEqual(nth);
+    expect(await listLeases(repository, 'leases/', signal)).toEqual([]);
+  });
+
   it('is free again after a release, which leaves no object behind', async () => {
     const lease = await acquirePruneLease(repository, {}, signal);
     await lease.release();
