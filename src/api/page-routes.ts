@@ -9,6 +9,7 @@ import { PAGE_FILES } from './page-files.ts';
 import { cookieName, sessionToken } from './page-guard.ts';
 import { peerUser } from './page-peer.ts';
 import type { PageSessions } from './page-sessions.ts';
+import { shownDestination } from './presentation/redact.ts';
 import { maybeTimestamp, timestamp } from './presentation/time.ts';
 import { type RateLimits, tooMany } from './rate-limits.ts';
 import type { ApiApp } from './route.ts';
@@ -42,6 +43,7 @@ const Overview = Type.Object({
       status: Type.String(),
       result: MaybeText,
       source: MaybeText,
+      destination: Type.String(),
       created_at: Type.String(),
       finished_at: MaybeText,
       percent: Type.Union([Type.Number(), Type.Null()]),
@@ -146,6 +148,7 @@ function jobRow(job: Job): Static<typeof Overview>['jobs'][number] {
     status: job.status,
     result: job.result,
     source: job.spec.type === 'backup' ? job.spec.source : null,
+    destination: shownDestination(job.spec.destination),
     created_at: timestamp(job.created_at),
     finished_at: maybeTimestamp(job.finished_at),
     percent: job.progress.percent,

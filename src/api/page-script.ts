@@ -115,7 +115,7 @@ export const PAGE_SCRIPT = String.raw`'use strict';
     const what = [make('span', TYPES[job.type] || job.type)];
     if (job.source !== null) {
       const small = make('small');
-      small.append(make('bdi', job.source));
+      small.append(make('bdi', job.source), ' to ', make('bdi', job.destination));
       what.push(small);
     }
     return row(

@@ -14,6 +14,7 @@ export function jobsTable(jobs: readonly Job[], look: { styles: Styles; width: n
     localTime(job.created_at),
     job.started_at === null ? '' : formatDuration(job.duration_ms),
     subjectOf(job),
+    job.spec.type === 'backup' ? job.spec.destination : '',
   ]);
   const columns = [
     { title: 'Id', cut: 'never' as const },
@@ -22,6 +23,7 @@ export function jobsTable(jobs: readonly Job[], look: { styles: Styles; width: n
     { title: 'Asked for' },
     { title: 'Took', align: 'right' as const },
     { title: 'Of', cut: 'middle' as const },
+    { title: 'To' },
   ];
   return renderTable(columns, rows, { width, titleStyle: styles.bold });
 }

@@ -1,17 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { RequestError, errnoOf } from '../base/errors.ts';
+import { RequestError, StateError, errnoOf } from '../base/errors.ts';
+import { formatDuration } from '../base/units.ts';
 import { addSource, removeSource } from '../config/config-edit.ts';
+import type { SourceStatus } from '../jobs/agent.ts';
+import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
-import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
+import { addExamples, addOutputOptions, collect, type OutputOptions } from './options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { renderTable } from './table.ts';
 import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
 
 interface SourcesOptions extends OutputOptions {
   readonly config?: string;
-  readonly destination?: string;
+  readonly destination?: readonly string[];
   readonly schedule?: string;
 }
 
@@ -26,41 +29,74 @@ export function define(command: Command, context: Context): void {
       .option('--config <file>', 'Use this configuration');
     return addOutputOptions(one, { json: 'The result as JSON objects' });
   };
-  sub('list', 'List what is backed up').action(
+  sub('list', 'List what is backed up, where to, and how old the last good backup there is').action(
     async (options: SourcesOptions) => await list(options, context),
   );
   sub('add', 'Back a directory or file up from now on; a running agent begins at once')
     .argument('<path>')
-    .option('-d, --destination <name>', 'Where to')
+    .option('-d, --destination <name>', 'Where to (repeatable: read once, stored in each)', collect)
     .option('--schedule <when>', 'How often: hourly, daily at 02:30, every 4h, or a cron expression')
     .action(async (path: string, options: SourcesOptions) => await add(path, options, context));
   sub('remove', 'Back it up no longer; the snapshots stay')
     .argument('<path>')
     .action(async (path: string, options: SourcesOptions) => await remove(path, options, context));
-  addExamples(command, [['holdfast sources add ~/Documents --schedule hourly', 'protect another directory']]);
+  addExamples(command, [
+    ['holdfast sources add ~/Documents --schedule hourly', 'protect another directory'],
+    ['holdfast sources add ~/Photos -d usb -d bucket', 'to a disk and to a bucket, read once'],
+  ]);
 }
 
 async function list(options: SourcesOptions, context: Context): Promise<void> {
-  const { out, env } = context;
+  const { out, env, clock } = context;
   const { sources } = await settingsOrDefaults(options.config, context);
-  if (options.json === true) for (const source of sources) await out.json({ type: 'source', ...source });
-  else if (sources.length === 0) await out.line('Nothing is backed up. Begin with: holdfast sources add DIR');
-  else {
-    const rows = sources.map(({ path, destination, schedule, watch }) => [
-      path,
-      destination,
-      schedule,
-      watch ? 'yes' : '',
-    ]);
+  const told = options.config === undefined ? await askIfRunning(context) : undefined;
+  const lastGood = (path: string, destination: string): number | null | undefined =>
+    told?.find((one) => one.path === path && one.destination === destination)?.last_good_backup_at;
+  if (options.json === true) {
+    for (const source of sources) {
+      const good = source.destinations.map((name) => [name, lastGood(source.path, name) ?? null]);
+      const known = told === undefined ? {} : { last_good_backup_at: Object.fromEntries(good) };
+      await out.json({ type: 'source', ...source, ...known });
+    }
+  } else if (sources.length === 0) {
+    await out.line('Nothing is backed up. Begin with: holdfast sources add DIR');
+  } else {
+    const rows = sources.flatMap(({ path, destinations, schedule, watch }) =>
+      destinations.map((destination) => [
+        path,
+        destination,
+        schedule,
+        watch ? 'yes' : '',
+        ageWords(lastGood(path, destination), clock.now()),
+      ]),
+    );
     const columns = [
       { title: 'Source', cut: 'middle' as const },
       { title: 'To' },
       { title: 'When' },
       { title: 'Watched' },
+      ...(told === undefined ? [] : [{ title: 'Last good backup' }]),
     ];
     const { bold } = createStyles(wantsColor(out.stream, env));
-    await out.write(renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: bold }));
+    const shown = rows.map((row) => row.slice(0, columns.length));
+    await out.write(renderTable(columns, shown, { width: terminalWidth(out.stream), titleStyle: bold }));
   }
+}
+
+/** Undefined when no agent is running, which alone knows when backups were made. */
+async function askIfRunning(context: Context): Promise<readonly SourceStatus[] | undefined> {
+  try {
+    return (await askAgent(context, 'status', {})).sources;
+  } catch (error) {
+    if (error instanceof StateError && error.code === 'NO_AGENT') return undefined;
+    throw error;
+  }
+}
+
+/** Undefined: the agent does not know the source yet. */
+function ageWords(at: number | null | undefined, nowMs: number): string {
+  if (at === undefined) return '';
+  return at === null ? 'never' : `${formatDuration(nowMs - at)} ago`;
 }
 
 async function add(path: string, options: SourcesOptions, context: Context): Promise<void> {
@@ -73,11 +109,17 @@ async function add(path: string, options: SourcesOptions, context: Context): Pro
   await requireThere(wanted);
   const source = {
     path: wanted,
-    ...(options.destination === undefined ? {} : { destination: options.destination }),
+    ...whereTo(options.destination ?? []),
     ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
   };
   await changeSettings([addSource(source)], loaded, options.config, context);
   await say(`${wanted} is backed up from now on.`, { type: 'source_added', path: wanted }, options, context);
+}
+
+function whereTo(names: readonly string[]): { destination?: string; destinations?: string[] } {
+  const [only] = names;
+  if (only === undefined) return {};
+  return names.length === 1 ? { destination: only } : { destinations: [...names] };
 }
 
 /** A slip of the finger would be noticed only when the files are needed. */

@@ -80,7 +80,7 @@ export function defaultSettings(context: SettingsContext): Settings {
 export function defaultSource(path: string, settings: Settings, context: SettingsContext): SourceSettings {
   const [source] = requireSettings({ sources: [{ path }] }, context).sources;
   if (source === undefined) throw new BugError('The defaults of a source are not valid');
-  return { ...source, destination: settings.defaultDestination };
+  return { ...source, destinations: [settings.defaultDestination] };
 }
 
 function requireSettings(value: object, context: SettingsContext): Settings {
@@ -167,9 +167,9 @@ function buildSources(config: FilledConfig, scene: SourceScene): readonly Source
   const { faults } = scene;
   const sources = config.sources.map((source, index) => buildSource(source, index, scene));
   const seen = new Map<string, number>();
-  for (const [index, { path, destination, encryption }] of sources.entries()) {
-    const key = JSON.stringify([path, destination]);
-    const first = seen.get(key);
+  for (const [index, { path, destinations, encryption }] of sources.entries()) {
+    const keys = destinations.map((destination) => JSON.stringify([path, destination]));
+    const first = keys.map((key) => seen.get(key)).find((one) => one !== undefined);
     if (first !== undefined) {
       faults.push({
         path: ['sources', index, 'path'],
@@ -178,7 +178,7 @@ function buildSources(config: FilledConfig, scene: SourceScene): readonly Source
         hint: `Keep one of them; the other is sources[${first}].`,
       });
     }
-    seen.set(key, index);
+    for (const key of keys) seen.set(key, index);
     if (config.requireEncryption && !encryption) {
       faults.push({
         path: ['sources', index, 'encryption'],
@@ -194,27 +194,66 @@ function buildSources(config: FilledConfig, scene: SourceScene): readonly Source
 function buildSource(
   source: Filled<FilledConfig['sources'][number]>,
   index: number,
-  { context, destinations, defaultDestination, faults }: SourceScene,
+  scene: SourceScene,
 ): SourceSettings {
-  const { destination: named, hooks, exclude, path, ...rest } = source;
-  // `default` means the default one, as in the API, unless a destination has that name.
-  const known = destinations.some(({ name }) => name === named);
-  const destination =
-    named === null || (named === DEFAULT_DESTINATION && !known) ? defaultDestination : named;
-  if (destination !== defaultDestination)
-    requireName(destination, ['sources', index, 'destination'], destinations, faults);
+  const { context, faults } = scene;
+  const { destination, destinations, hooks, exclude, path, ...rest } = source;
   ask(context.checkSchedule, source.schedule, ['sources', index, 'schedule'], faults);
   const { timeout, ...commands } = hooks;
   return {
     ...rest,
     path: absolutePath(path, context),
-    destination,
+    destinations: destinationsOf({ destination, destinations }, index, scene),
     exclude: {
       ...exclude,
       largerThan: exclude.largerThan === null ? null : parseSize(exclude.largerThan),
     },
     hooks: { ...commands, timeoutSeconds: seconds(timeout) },
   };
+}
+
+function destinationsOf(
+  {
+    destination,
+    destinations,
+  }: Pick<Filled<FilledConfig['sources'][number]>, 'destination' | 'destinations'>,
+  index: number,
+  scene: SourceScene,
+): readonly string[] {
+  const { faults } = scene;
+  if (destinations === null) return [destinationOf(destination, ['sources', index, 'destination'], scene)];
+  const at = ['sources', index, 'destinations'] as const;
+  if (destination !== null) {
+    faults.push({
+      path: at,
+      code: 'CONFIG_INVALID',
+      message: 'This source has both "destination" and "destinations"',
+      hint: 'Keep "destinations", with all names in it, and take "destination" out.',
+    });
+  }
+  const found = destinations.map((name, place) => destinationOf(name, [...at, place], scene));
+  for (const [place, name] of found.entries()) {
+    if (found.indexOf(name) === place) continue;
+    faults.push({
+      path: [...at, place],
+      code: 'CONFIG_INVALID',
+      message: `The destination "${name}" is named twice`,
+      hint: 'Keep one of them.',
+    });
+  }
+  return found;
+}
+
+/** `default` means the default one, as in the API, unless a destination has that name. */
+function destinationOf(
+  named: string | null,
+  path: Fault['path'],
+  { destinations, defaultDestination, faults }: SourceScene,
+): string {
+  const known = destinations.some(({ name }) => name === named);
+  const found = named === null || (named === DEFAULT_DESTINATION && !known) ? defaultDestination : named;
+  if (found !== defaultDestination) requireName(found, path, destinations, faults);
+  return found;
 }
 
 function buildBandwidth({ bandwidth }: FilledConfig, faults: Fault[]): Settings['bandwidth'] {

@@ -21,6 +21,9 @@ export const CONFIG_VERSION = 1;
 /** Names of destinations; also the pattern of the keys of `destinations`. */
 export const DESTINATION_NAME = '^[A-Za-z][A-Za-z0-9_-]{0,62}$';
 
+/** Of one source. */
+const MOST_DESTINATIONS = 16;
+
 const Source = object(
   {
     path: Type.String({
@@ -32,6 +35,16 @@ const Source = object(
     destination: orNull(Type.String({ minLength: 1, maxLength: 63 }), {
       description: 'The name of the destination; null for the default one.',
     }),
+    destinations: orNull(
+      Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
+        minItems: 1,
+        maxItems: MOST_DESTINATIONS,
+      }),
+      {
+        description:
+          'The names of several destinations, in place of destination: the source is read once for all of them.',
+      },
+    ),
     schedule: text('schedule', {
       description: 'When the source is backed up in any case, also when no change was seen.',
       default: 'every 4h',

@@ -13,8 +13,8 @@ export type ScheduleText = string;
 export interface SourceSettings {
   /** Absolute; `~` is resolved. */
   readonly path: string;
-  /** Names of destinations; the first is used until several are supported. */
-  readonly destination: string;
+  /** Their names: at least one. With several of them the source is read once and copied to the others. */
+  readonly destinations: readonly string[];
   readonly schedule: ScheduleText;
   readonly watch: boolean;
   /** Watch by polling: file systems without events. */

@@ -20,6 +20,8 @@ export interface CopyRequest {
   /** Of the source, in the order in which they are to be stored. */
   readonly snapshots: readonly Snapshot[];
   readonly compression: Compression;
+  /** Tags of the copy; those of the snapshot where it is left out. */
+  readonly tags?: (snapshot: Snapshot) => readonly string[];
 }
 
 /** Told what happens; cheap calls, none may throw. */
@@ -28,6 +30,8 @@ export interface CopyObserver {
   begin(snapshot: Snapshot, bytesTotal: number): void;
   read(bytes: number): void;
   copied(snapshot: Snapshot, made: Snapshot): void;
+  /** Of bytes sent to the target so far. */
+  live?(uploadedBytes: () => number): void;
   /** The source has lost something of it: nothing of it is there in the target's list. */
   failed(snapshot: Snapshot, error: RepositoryError): void;
 }
@@ -70,10 +74,13 @@ export async function copySnapshots(
   const present = await listSnapshots(to, signal);
   const toIndex = await loadIndex(to, { without: present.tombstones.packs }, signal);
   const fromIndex = await loadIndex(from, { without: new Set() }, signal);
+  // What the first look listed is not needed any more.
+  to.lookAnew();
   await using store = new PackStore(to, signal);
   for (const pack of toIndex.uncovered) {
     if (!present.tombstones.packs.has(pack.name)) store.cover(encodeIndexedPack(pack));
   }
+  observer.live?.(() => store.uploadedBytes);
   let [copied, failed] = [0, 0];
   const live = (): number => liveCount(to, present) + copied;
   const parts = { ...request, fromIndex, toIndex, store, session, live };
@@ -187,7 +194,8 @@ async function copyOne(
   }
   await session.assertHeld(signal);
   // The parent has another id there, or none.
-  const copy = { ...snapshot.record, root, parent: undefined };
+  const tags = parts.tags?.(snapshot) ?? snapshot.record.tags;
+  const copy = { ...snapshot.record, tags, root, parent: undefined };
   return await commitSnapshot(to, copy, parts.live() + 1, signal);
 }
 

@@ -23,7 +23,9 @@ export function tellAbsences({ settings, state, notifier, clock }: AbsenceParts)
   const kept = state.settings.get(TOLD);
   const told = new Map(kept === undefined ? [] : (JSON.parse(kept) as [string, number][]));
   const found = findAbsences(
-    sources.map(({ path, destination }) => protectedSource(path, destination, state, nowMs)),
+    sources.flatMap(({ path, destinations }) =>
+      destinations.map((destination) => protectedSource(path, destination, state, nowMs)),
+    ),
     told,
     notices.absenceDays,
     nowMs,

@@ -27,7 +27,9 @@ export function afterJob(job: Job, outcome: EngineOutcome | null, parts: AfterJo
   metrics.jobEnded(job);
   const place = destinations.find(job.spec.destination);
   if (job.status === 'completed' && job.type !== 'restore') catalogs.update(place);
-  for (const alarm of alarms.judge(job, outcome?.compared ?? null)) {
+  // A copy says nothing of how the source is now.
+  const raised = outcome?.copied === true ? [] : alarms.judge(job, outcome?.compared ?? null);
+  for (const alarm of raised) {
     const facts = { kind: 'alarm' as const, host: hostname(), text: alarm.text, source: alarm.source };
     notifier.notify(createNotice(facts, clock));
   }

@@ -6,10 +6,12 @@ import { createApiServer, type ApiServer } from '../api/server.ts';
 import type { Listening } from '../api/listening.ts';
 import { createServerLogger } from './log.ts';
 import type { Clock } from '../base/clock.ts';
-import { RequestError, isAbort } from '../base/errors.ts';
+import { isAbort } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redact.ts';
 import { openConfigSource, type ConfigSource } from '../config/config-source.ts';
 import type { Environment } from '../config/secret.ts';
+import type { Settings } from '../config/settings.ts';
+import type { JobStore } from '../db/jobs.ts';
 import type { PageAddress } from '../control/calls.ts';
 import { serveControl } from '../control/server.ts';
 import { parseLocation } from '../destination/location.ts';
@@ -19,28 +21,32 @@ import { linuxCircumstances } from '../jobs/circumstances.ts';
 import { waitingReason, type Circumstances } from '../jobs/conditions.ts';
 import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { createJobBook } from '../jobs/job-book.ts';
-import type { Job } from '../jobs/job.ts';
+import type { Job, JobSpec } from '../jobs/job.ts';
 import { openAgentState, type AgentState } from '../jobs/open-state.ts';
+import type { JobPlaces } from '../jobs/queue.ts';
 import { Runner } from '../jobs/runner.ts';
-import { createMetrics } from '../notify/metrics.ts';
+import { createMetrics, type MetricTarget } from '../notify/metrics.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import { tellAbsences } from './absence-watch.ts';
 import { afterJob, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
+import { Backups, firstBackup } from './backups.ts';
 import { Catalogs } from './catalogs.ts';
 import { controlHandlers } from './control-handlers.ts';
-import { createDestinations, type Destinations, type Place } from './destinations.ts';
+import { createDestinations, type Destinations } from './destinations.ts';
 import { DrillRecords } from './drill-records.ts';
 import { keepHouse } from './housekeeping.ts';
 import { createLocalAgent } from './local-agent.ts';
 import { openNotifier, replaceSenders } from './notices.ts';
 import { bringBackBackups } from './past-backups.ts';
-import { backupOf, planOf, type PlannedJob } from './planning.ts';
+import { planOf, type PlannedJob } from './planning.ts';
 import { prepareJob, sourceOf } from './prepare-job.ts';
+import { isFar, isThroughNetwork, placeOf } from './prepare-pass.ts';
 import { readingWhenNeeded } from './reading-when-needed.ts';
 import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
+import { Spools } from './spools.ts';
 import type { StatusParts } from './status.ts';
 import { Watching } from './watching.ts';
 
@@ -140,13 +146,22 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     new Watching({
       clock,
       never,
-      changed: (source) => submitQuietly(() => runner.submit(backupOf(source), 'watch'), trouble),
+      changed: (source) => backups.changed(source),
       whole: (jobId, text) => book.log(jobId, 'info', text),
       note: (source, text) => log.warn({ source }, text),
       problem: (source, error) => log.warn({ source, err: error }, error.message),
     }),
   );
   const fullWalks = new Set<string>();
+  const backups = new Backups({
+    runner: () => runner,
+    destinations,
+    settings,
+    jobs: state.database.jobs,
+    fullWalks,
+    trouble,
+  });
+  const spools = stack.use(new Spools({ stateDirectory, jobs: state.database.jobs, trouble }));
   const circumstances = options.circumstances ?? linuxCircumstances(clock);
   const runner: Runner = new Runner({
     book,
@@ -154,26 +169,23 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     launcher: engines,
     clock,
     environment: childVariables,
-    placesOf: (spec) => ({
-      source: spec.type === 'backup' ? spec.source : null,
-      destination: placeKey(destinations, spec.destination),
-    }),
-    waitingReason: async (job) => {
+    placesOf: (spec) => placesOf(destinations, spec),
+    waitingReason: async (job, part) => {
       const { conditions, timeZone } = settings();
       const place = placeOf(destinations, job.spec.destination);
-      const remote = place !== undefined && place.directory === undefined;
+      const remote = isThroughNetwork(job, part, destinations);
       const destinationPresent = place === undefined || destinations.isPresent(place);
       const input = { conditions, timeZone, remote, destinationPresent };
       return await waitingReason(job, input, circumstances, clock.now());
     },
-    prepare: async (job, signal) =>
+    prepare: async (job, part, signal) =>
       await prepareJob(
         job,
+        part,
         { destinations, settings, watching, alarms, fullWalks, stateDirectory, never },
         signal,
       ),
-    hooksOf: ({ spec }) =>
-      spec.type === 'backup' ? (sourceOf(settings(), spec.source)?.hooks ?? null) : null,
+    hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
     uploadLimit,
     completed: (job, outcome) => {
       const place = destinations.find(job.spec.destination);
@@ -185,6 +197,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     tried: (jobId, trial) => drills.record(jobId, trial),
     ended: (job, outcome) => {
       watching.ended(job);
+      fullWalks.delete(job.id);
+      if (job.type === 'backup') spools.tidy();
       afterJob(job, outcome, { destinations, catalogs, alarms, metrics, notifier, state, clock });
     },
     trouble,
@@ -200,9 +214,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       seed: state.database.settings.get('machine') ?? newSeed(state),
       due: (key) => {
         const planned = plan.get(key);
-        if (planned === undefined) return;
-        const job = runner.submit(planned.spec, 'schedule');
-        if (planned.fullWalk) fullWalks.add(job.id);
+        if (planned !== undefined) backups.due(planned);
       },
       onError: (key, error) => log.error({ key, err: error }, 'a scheduled run could not be begun'),
     }),
@@ -215,23 +227,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       settings().timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     );
     watching.follow(settings().sources);
-    for (const source of settings().sources) {
-      const last = state.database.jobs.newest({
-        types: ['backup'],
-        source: source.path,
-        destination: source.destination,
-      });
-      // The schedule of a new source has its first run when its interval has passed: that is long to be without a backup.
-      if (last === undefined) submitQuietly(() => runner.submit(backupOf(source), 'schedule'), trouble);
-    }
+    backups.beginNew();
     metrics.setTargets(
-      settings().sources.map(({ path, destination }) => ({
-        source: path,
-        destination,
-        lastSuccessAt:
-          state.database.jobs.newest({ types: ['backup'], status: 'completed', source: path, destination })
-            ?.finished_at ?? null,
-      })),
+      targetsOf(settings(), state.database.jobs),
       settings().destinations.map(({ name }) => name),
     );
     runner.look();
@@ -275,6 +273,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     reading,
     status,
     drills,
+    backups,
   });
   const api: ApiServer = stack.use(
     await createApiServer({
@@ -342,28 +341,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
 }
 
-async function firstBackup(agent: Agent, { sources }: ConfigSource['current'], path: string): Promise<Job> {
-  const source = sources.find((one) => one.path === path);
-  const begun = agent.jobs({ types: ['backup'], source: path, limit: 1 })[0];
-  // What has just been queued because the source is new serves as well.
-  if (begun !== undefined && begun.finished_at === null) return begun;
-  if (source === undefined) return await agent.requestBackup({ source: path, options: {} }, 'cli');
-  const { destination, options } = backupOf(source);
-  return await agent.requestBackup({ source: path, destination, options }, 'cli');
-}
-
-function placeKey(destinations: Destinations, name: string): string {
-  return placeOf(destinations, name)?.url ?? name;
-}
-
-/** Undefined for a destination that left the settings while a job for it waited: the job fails when it is prepared. */
-function placeOf(destinations: Destinations, name: string): Place | undefined {
-  try {
-    return destinations.find(name);
-  } catch (error) {
-    if (error instanceof RequestError) return undefined;
-    throw error;
-  }
+/** By where they lie: two names may mean the same place. */
+function placesOf(destinations: Destinations, spec: JobSpec): JobPlaces {
+  const place = placeOf(destinations, spec.destination);
+  return {
+    source: spec.type === 'backup' ? spec.source : null,
+    destination: place?.url ?? spec.destination,
+    isFar: place === undefined || isFar(place),
+  };
 }
 
 function storedBytesOf(state: AgentState, name: string): number | undefined {
@@ -371,12 +356,16 @@ function storedBytesOf(state: AgentState, name: string): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-function submitQuietly(submit: () => unknown, trouble: (error: unknown) => void): void {
-  try {
-    submit();
-  } catch (error) {
-    trouble(error);
-  }
+/** What the figures are about. */
+function targetsOf({ sources }: Settings, jobs: JobStore): readonly MetricTarget[] {
+  return sources.flatMap(({ path: source, destinations }) =>
+    destinations.map((destination) => ({
+      source,
+      destination,
+      lastSuccessAt:
+        jobs.newest({ types: ['backup'], status: 'completed', source, destination })?.finished_at ?? null,
+    })),
+  );
 }
 
 function newSeed(state: AgentState): string {

@@ -1,14 +1,15 @@
 /** The agent of this machine, as HTTP, the local socket and the page ask it. */
 import { asByteString } from '../base/byte-path.ts';
-import { RequestError } from '../base/errors.ts';
+import { BugError, RequestError } from '../base/errors.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { JobLogStore } from '../db/job-log.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Agent, FileContent, SnapshotSummary } from '../jobs/agent.ts';
 import type { JobBook } from '../jobs/job-book.ts';
-import type { BackupOptions, Job } from '../jobs/job.ts';
+import type { BackupOptions, BackupSpec, Job } from '../jobs/job.ts';
 import type { Runner } from '../jobs/runner.ts';
+import type { Backups } from './backups.ts';
 import type { Catalogs } from './catalogs.ts';
 import type { Destinations, Place } from './destinations.ts';
 import type { DrillRecords } from './drill-records.ts';
@@ -28,6 +29,7 @@ export interface LocalAgentParts {
   readonly reading: RepositoryReading;
   readonly status: StatusParts;
   readonly drills: DrillRecords;
+  readonly backups: Backups;
 }
 
 const NOTHING_SAID: BackupOptions = {
@@ -40,7 +42,7 @@ const NOTHING_SAID: BackupOptions = {
 };
 
 export function createLocalAgent(parts: LocalAgentParts): Agent {
-  const { runner, book, jobs, jobLog, settings, destinations, catalogs, reading } = parts;
+  const { runner, book, jobs, jobLog, settings, destinations, catalogs, reading, backups } = parts;
   const defaultPlace = (): Place => destinations.find('default');
 
   return {
@@ -51,9 +53,15 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
           hint: 'Leave out "encryption", or change the setting requireEncryption.',
         });
       }
-      const place = destinations.find(request.destination ?? 'default');
+      const named = request.destination === undefined ? undefined : destinations.find(request.destination);
       const source = await checkSource(request.source, parts.stateDirectory);
-      return runner.submit({ type: 'backup', source, destination: place.name, options }, trigger);
+      const wanted = named === undefined ? backups.destinationsOf(source, options.dry_run) : [named.name];
+      const specs = wanted.map((name): BackupSpec => {
+        return { type: 'backup', source, destination: destinations.find(name).name, options };
+      });
+      const [job] = backups.submit(specs, trigger);
+      if (job === undefined) throw new BugError('A backup was asked for that goes nowhere');
+      return job;
     },
     async submit(spec, trigger) {
       destinations.find(spec.destination);

@@ -9,7 +9,8 @@ const WATCHED_AT_LEAST = 'daily';
 
 export interface PlannedJob {
   readonly entry: ScheduleEntry;
-  readonly spec: JobSpec;
+  /** One, or the same backup to several destinations. */
+  readonly specs: readonly JobSpec[];
   readonly fullWalk: boolean;
 }
 
@@ -17,48 +18,53 @@ export function planOf(settings: Settings): readonly PlannedJob[] {
   const { maintenance, sources, destinations } = settings;
   const { jitterSeconds } = maintenance;
   const plan: PlannedJob[] = [];
-  const add = (key: string, text: string, spec: JobSpec, fullWalk = false): void => {
+  const add = (key: string, text: string, specs: PlannedJob['specs'], fullWalk = false): void => {
     const schedule = parseSchedule(text);
-    plan.push({ entry: { key, schedule, jitterSeconds }, spec, fullWalk });
+    plan.push({ entry: { key, schedule, jitterSeconds }, specs, fullWalk });
   };
   for (const source of sources) {
-    add(backupKey(source), source.schedule, backupOf(source));
+    add(backupKey(source), source.schedule, backupsOf(source));
     if (source.watch)
-      add(`walk ${source.destination} ${source.path}`, WATCHED_AT_LEAST, backupOf(source), true);
+      add(`walk ${firstOf(source)} ${source.path}`, WATCHED_AT_LEAST, backupsOf(source), true);
   }
   for (const { name } of destinations) {
-    add(`prune ${name}`, maintenance.prune, { type: 'prune', destination: name, apply_retention: true });
-    add(`check ${name}`, maintenance.check, {
-      type: 'check',
-      destination: name,
-      read_data: maintenance.checkReadData,
-    });
-    add(`drill ${name}`, maintenance.drill, {
-      type: 'drill',
-      destination: name,
-      files: maintenance.drillFiles,
-    });
+    add(`prune ${name}`, maintenance.prune, [{ type: 'prune', destination: name, apply_retention: true }]);
+    add(`check ${name}`, maintenance.check, [
+      { type: 'check', destination: name, read_data: maintenance.checkReadData },
+    ]);
+    add(`drill ${name}`, maintenance.drill, [
+      { type: 'drill', destination: name, files: maintenance.drillFiles },
+    ]);
   }
   return plan;
 }
 
-/** The same directory may go to several destinations, each in its own time. */
-export function backupKey({ destination, path }: Pick<SourceSettings, 'destination' | 'path'>): string {
-  return `backup ${destination} ${path}`;
+/**
+ * The same directory may go to other destinations at other times. The first one names the source, so that its time
+ * stays when others are added.
+ */
+export function backupKey(source: Pick<SourceSettings, 'destinations' | 'path'>): string {
+  return `backup ${firstOf(source)} ${source.path}`;
 }
 
-export function backupOf(source: SourceSettings): BackupSpec {
-  return {
+function firstOf({ destinations }: Pick<SourceSettings, 'destinations'>): string {
+  return destinations[0] ?? '';
+}
+
+/** One for each destination. */
+export function backupsOf(source: SourceSettings): readonly BackupSpec[] {
+  const options = {
+    compression: source.compression,
+    encryption: source.encryption,
+    deduplication: source.deduplication,
+    exclude: [],
+    tags: source.tags,
+    dry_run: false,
+  };
+  return source.destinations.map((destination) => ({
     type: 'backup',
     source: source.path,
-    destination: source.destination,
-    options: {
-      compression: source.compression,
-      encryption: source.encryption,
-      deduplication: source.deduplication,
-      exclude: [],
-      tags: source.tags,
-      dry_run: false,
-    },
-  };
+    destination,
+    options,
+  }));
 }

@@ -2,10 +2,12 @@
 import type { ConfigSource } from '../config/config-source.ts';
 import type { SourceSettings } from '../config/settings.ts';
 import type { EngineJob } from '../engine/protocol.ts';
-import type { Job } from '../jobs/job.ts';
+import type { BackupSpec, Job } from '../jobs/job.ts';
+import type { PassPart } from '../jobs/pass.ts';
 import type { Alarms } from './alarm-book.ts';
-import type { Destinations } from './destinations.ts';
+import type { Destinations, Place } from './destinations.ts';
 import { pathToBytes } from './path-bytes.ts';
+import { preparePass } from './prepare-pass.ts';
 import type { Watching } from './watching.ts';
 
 export interface Preparing {
@@ -20,15 +22,22 @@ export interface Preparing {
 }
 
 /** @throws {RequestError} INVALID_DESTINATION; {ConfigError} {StateError} when a secret cannot be had */
-export async function prepareJob(job: Job, parts: Preparing, signal: AbortSignal): Promise<EngineJob> {
+export async function prepareJob(
+  job: Job,
+  part: PassPart,
+  parts: Preparing,
+  signal: AbortSignal,
+): Promise<EngineJob> {
   const { destinations, settings, watching, alarms, fullWalks, stateDirectory, never } = parts;
   const { spec } = job;
   const place = destinations.find(spec.destination);
-  const source = spec.type === 'backup' ? sourceOf(settings(), spec.source) : undefined;
+  const source = spec.type === 'backup' ? sourceOf(settings(), spec) : undefined;
   const { keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly, keepWithin } =
     settings().retention;
-  const changes = watching.take(job, place.url);
+  const copies = part.kind === 'copies';
+  const changes = copies ? null : watching.take(job, readerOf(part, source, place));
   const wholeWalk = fullWalks.delete(job.id);
+  const pass = await preparePass(place, part, parts, signal);
   return {
     id: job.id,
     spec,
@@ -52,6 +61,7 @@ export async function prepareJob(job: Job, parts: Preparing, signal: AbortSignal
           },
     emptyExpected: spec.type === 'backup' && alarms.isEmptyExpected(spec.source),
     workers: null,
+    ...(pass === undefined ? {} : { pass }),
     allowedRoots: settings().restore.allowedRoots,
   };
 }
@@ -65,6 +75,21 @@ const NOTHING_EXCLUDED: EngineJob['exclude'] = {
   oneFileSystem: false,
 };
 
-export function sourceOf({ sources }: ConfigSource['current'], path: string): SourceSettings | undefined {
-  return sources.find((source) => source.path === path);
+/** The settings of the source for that destination, or else for any. */
+export function sourceOf(
+  { sources }: ConfigSource['current'],
+  { source: path, destination }: Pick<BackupSpec, 'source' | 'destination'>,
+): SourceSettings | undefined {
+  const known = sources.filter((source) => source.path === path);
+  return known.find(({ destinations }) => destinations.includes(destination)) ?? known[0];
+}
+
+/**
+ * Whose changes are taken: those of the place, or those since a job of the last pass has read the source. Whether they
+ * reach back to the snapshot that they are compared with is told by their time.
+ */
+function readerOf(part: PassPart, source: SourceSettings | undefined, place: Place): string {
+  return part.kind === 'reads' && source !== undefined
+    ? `pass to ${JSON.stringify(source.destinations)}`
+    : place.url;
 }

@@ -117,7 +117,7 @@ export class Reading implements AsyncDisposable {
     const { clock, destinations, stateDirectory, weakCost } = this.#parts;
     const { signal } = this.#closing;
     const { access, person, secret, url } = await destinations.open(place, signal);
-    const destination = await openDestination(url, { access, person });
+    const destination = await openDestination(url, { access, person }, signal);
     const repository = await openRepository(
       destination,
       secret.kind === 'machine'

@@ -99,7 +99,9 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
   const unwatched = settings().sources.some(({ watch, path }) => watch && watching.stateOf(path) === 'lost');
   return {
     ...publicStatus(parts),
-    sources: settings().sources.map((source) => sourceStatus(source, parts)),
+    sources: settings().sources.flatMap((source) =>
+      source.destinations.map((destination) => sourceStatus(source, destination, parts)),
+    ),
     destinations: shown,
     storage: {
       used_bytes: shown.reduce((sum, { used_bytes: bytes }) => sum + (bytes ?? 0), 0),
@@ -110,9 +112,13 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
   };
 }
 
-function sourceStatus(source: Settings['sources'][number], parts: StatusParts): SourceStatus {
+function sourceStatus(
+  source: Settings['sources'][number],
+  destination: string,
+  parts: StatusParts,
+): SourceStatus {
   // What lies at another place, where the source was backed up to before, does not count.
-  const { path, destination } = source;
+  const { path } = source;
   const last = parts.jobs.newest({ types: ['backup'], status: 'completed', source: path, destination });
   const next = parts.scheduler.nextRun(backupKey(source));
   const nowMs = parts.now();
@@ -121,8 +127,8 @@ function sourceStatus(source: Settings['sources'][number], parts: StatusParts): 
   const old = next === null && lastGood !== null && nowMs - lastGood > UNSCHEDULED_DAYS * DAY_MS;
   const state = parts.watching.stateOf(source.path);
   return {
-    path: source.path,
-    destination: source.destination,
+    path,
+    destination,
     schedule: source.schedule,
     last_good_backup_at: lastGood,
     next_run_at: next,
@@ -150,7 +156,33 @@ function checksOf(parts: StatusParts): readonly StatusCheck[] {
           status: 'error',
           message: `${missing} of the destinations cannot be reached.`,
         },
+    ...failedCheck(parts),
     ...parts.findings(),
+  ];
+}
+
+/**
+ * Of several destinations of a source one may fail again and again while the last backup, to another one, is good.
+ * Without paths and names: anybody on the machine may read it.
+ */
+function failedCheck({ settings, jobs }: StatusParts): readonly StatusCheck[] {
+  const failing = settings()
+    .sources.filter(({ destinations }) => destinations.length > 1)
+    .flatMap(({ path: source, destinations }) =>
+      destinations.filter((destination) => {
+        const last = (status: 'completed' | 'failed'): number =>
+          jobs.newest({ types: ['backup'], status, source, destination })?.finished_at ?? 0;
+        return last('failed') > last('completed');
+      }),
+    );
+  if (failing.length === 0) return [];
+  const what = failing.length === 1 ? 'one destination' : `${failing.length} destinations`;
+  return [
+    {
+      name: 'destinations of a source',
+      status: 'warning',
+      message: `The last backup to ${what} failed, while others of the source are good.`,
+    },
   ];
 }
 

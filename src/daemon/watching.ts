@@ -64,7 +64,9 @@ export class Watching implements AsyncDisposable {
     if (spec.type !== 'backup' || spec.options.dry_run) return null;
     const watcher = this.#watched.get(spec.source)?.watcher;
     if (watcher === undefined) return null;
-    this.giveBack(id);
+    // One job at a time reads a source: what others of this reader have taken is theirs no longer.
+    for (const [other, taken] of this.#taken)
+      if (other === id || (taken.watcher === watcher && taken.reader === reader)) this.giveBack(other);
     const changes = watcher.take(reader);
     this.#taken.set(id, { watcher, changes, reader });
     if (changes.kind === 'unknown') this.#parts.whole(id, `Everything is looked at: ${changes.reason}.`);
@@ -74,7 +76,8 @@ export class Watching implements AsyncDisposable {
   /** The job is over: what a failed one had taken is to be looked at by the next. */
   ended(job: Job): void {
     if (job.status !== 'completed') this.giveBack(job.id);
-    else if (job.spec.type === 'backup') this.#lost.delete(job.spec.source);
+    // What was copied from another destination has looked at nothing.
+    else if (job.spec.type === 'backup' && this.#taken.has(job.id)) this.#lost.delete(job.spec.source);
     this.#taken.delete(job.id);
   }
 

@@ -17,6 +17,10 @@ export interface JobBookkeeping {
   readonly retryAt: number | null;
   readonly failingSince: number | null;
   readonly cancelRequested: boolean;
+  /** What ties it to the same backup to other destinations; null: nothing does. */
+  readonly pass: string | null;
+  /** Of a pass, and it was found that nothing can be copied from the others: it reads the source itself. */
+  readonly readsItself: boolean;
 }
 
 export const NO_BOOKKEEPING: JobBookkeeping = {
@@ -27,6 +31,8 @@ export const NO_BOOKKEEPING: JobBookkeeping = {
   retryAt: null,
   failingSince: null,
   cancelRequested: false,
+  pass: null,
+  readsItself: false,
 };
 
 /** `job.problems` is empty here: problems are read with `JobStore.get`. */
@@ -53,6 +59,8 @@ export interface JobStore {
   record(id: string): JobRecord | undefined;
   /** In the order of their coming. */
   records(status: JobStatus): readonly JobRecord[];
+  /** All of one pass, in the order of their coming. */
+  ofPass(pass: string): readonly JobRecord[];
   /** All, in the order of their coming, one at a time. */
   all(): Iterable<JobRecord>;
   count(status: JobStatus): number;
@@ -91,16 +99,17 @@ const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping'
 
 export function createJobStore(db: Database): JobStore {
   const insert = db.prepare<
-    [string, string, string, string | null, string, number, number | null, string, string]
+    [string, string, string, string | null, string, number, number | null, string, string, string | null]
   >(
-    `INSERT INTO jobs (id, type, status, source, destination, created_at, finished_at, detail, bookkeeping)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO jobs (id, type, status, source, destination, created_at, finished_at, detail, bookkeeping, pass)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const update = db.prepare<[string, number | null, string, string, string]>(
-    'UPDATE jobs SET status = ?, finished_at = ?, detail = ?, bookkeeping = ? WHERE id = ?',
+  const update = db.prepare<[string, number | null, string, string, string | null, string]>(
+    'UPDATE jobs SET status = ?, finished_at = ?, detail = ?, bookkeeping = ?, pass = ? WHERE id = ?',
   );
   const select = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM jobs WHERE id = ?`);
   const byStatus = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM jobs WHERE status = ? ORDER BY seq`);
+  const byPass = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM jobs WHERE pass = ? ORDER BY seq`);
   const next = db.prepare<[number], Row & { readonly seq: number }>(
     `SELECT seq, ${COLUMNS} FROM jobs WHERE seq > ? ORDER BY seq LIMIT 1`,
   );
@@ -137,7 +146,8 @@ export function createJobStore(db: Database): JobStore {
 
   const write = ({ job, bookkeeping }: JobRecord): void => {
     known.clear();
-    update.run(job.status, job.finished_at, detailOf(job), JSON.stringify(bookkeeping), job.id);
+    const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
+    update.run(job.status, job.finished_at, detail, kept, bookkeeping.pass ?? null, job.id);
   };
   /** By their text: there is one for each set of filters. */
   const pages = new Map<string, Statement<(string | number)[], Row>>();
@@ -154,7 +164,9 @@ export function createJobStore(db: Database): JobStore {
       const source = spec.type === 'backup' ? spec.source : null;
       const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
       known.clear();
-      insert.run(id, type, status, source, spec.destination, created_at, finished_at, detail, kept);
+      // A line of the journal may be older than passes.
+      const pass = bookkeeping.pass ?? null;
+      insert.run(id, type, status, source, spec.destination, created_at, finished_at, detail, kept, pass);
     },
     update: write,
     updateProgress: (record) => relaxed(db, () => write(record)),
@@ -173,6 +185,7 @@ export function createJobStore(db: Database): JobStore {
       return row === undefined ? undefined : fromRow(row);
     },
     records: (status) => byStatus.all(status).map(fromRow),
+    ofPass: (pass) => byPass.all(pass).map(fromRow),
     *all() {
       // One query for each: nothing else could use the connection while a result is being read.
       for (let row = next.get(0); row !== undefined; row = next.get(row.seq)) yield fromRow(row);

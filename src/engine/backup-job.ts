@@ -9,20 +9,20 @@ import { chooseParent } from '../archiver/parent.ts';
 import { startSizeScan, type ExpectedTotals } from '../archiver/size-scan.ts';
 import { resolveSources } from '../archiver/sources.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
-import { StateError } from '../base/errors.ts';
 import { parseCompression } from '../codec/compress.ts';
-import type { EntryProblem } from '../format/records.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import type { BackupSpec } from '../jobs/job.ts';
 import { usableChanges, type UsableChanges } from './change-set.ts';
 import { lastOfSource, refuseEmptySource, whereItLies } from './empty-source.ts';
+import { keepProtected } from './keep-protected.ts';
 import { keepTree, recallTree } from './known-trees.ts';
+import { MADE_BEFORE, alreadyMade, finalMoment, nothingStored, problemOf } from './made-snapshot.ts';
 import { jobTag, neverPaths, outcomeOf, snapshotOfJob, type JobParts } from './job-parts.ts';
 import { sentences } from './job-error.ts';
 import type { EngineJob, EngineOutcome } from './protocol.ts';
-import type { Counters, Moment } from './report.ts';
-import { compareWithLast, type ComparedRun } from './source-comparison.ts';
-import { digestOf, recallWalk, rememberWalk, type WalkKey } from './walk-memory.ts';
+import type { Moment } from './report.ts';
+import { compareWithLast } from './source-comparison.ts';
+import { digestOf, recallWalk, rememberWalkIfPossible, type WalkKey } from './walk-memory.ts';
 
 /** @throws {SourceError} INVALID_SOURCE, SOURCE_SUSPICIOUSLY_EMPTY */
 export async function runBackup(
@@ -41,14 +41,14 @@ export async function runBackup(
     madeHere().host,
     lies,
   );
-  if (made !== undefined) return await alreadyMade(parts, made, last, signal);
+  if (made !== undefined) return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
   const never = neverPaths(parts);
   if (!job.emptyExpected && !spec.options.dry_run) refuseEmptySource(lies, last, never);
   const { source, notes } = findSource(spec, never);
   for (const note of notes) report.note(note);
   const request = requestOf(parts, spec, { source, never });
   const key: WalkKey = { ...job, repositoryId: repository.id, sources: [source] };
-  const rules = digestOf(request.exclude);
+  const rules = rulesOf(request.exclude, source);
   const named = bytesOfText(spec.source);
   const changes = usableChanges({
     ...request,
@@ -77,35 +77,12 @@ export async function runBackup(
   const known = recallTree(repository, source);
   const summary = await archive({ ...comparing, known, learn: true }, observer, signal);
   keepTree(repository, source, summary.known);
-  await remember(parts, key, { snapshot: summary.snapshot.id, rules });
+  const walk = { snapshot: summary.snapshot.id, rules };
+  if (!place.pretended) await rememberWalkIfPossible(key, walk, report);
+  await keepProtected(parts, signal);
+  // The catalog, which takes the snapshot in next, need not read it from the destination.
+  place.cached.cache.write?.();
   return await madeNow(parts, { summary, last, incremental: changes !== undefined }, signal);
-}
-
-/** An interrupted job whose snapshot was committed before the daemon heard of it. */
-async function alreadyMade(
-  parts: JobParts,
-  snapshot: Snapshot,
-  last: Snapshot | undefined,
-  signal: AbortSignal,
-): Promise<EngineOutcome> {
-  const { counts, errors, errorsMore, startedMs, finishedMs } = snapshot.record;
-  for (const problem of errors) parts.report.problem(problemOf(problem));
-  parts.report.note('The snapshot of this job was there already: an earlier attempt had completed it.');
-  const moment = finalMoment(snapshot, { bytes_deduplicated: counts.bytes });
-  return outcomeOf(parts, {
-    snapshotId: snapshot.id,
-    files: counts.files,
-    bytes: counts.bytes,
-    warnings: errors.length + errorsMore,
-    progress: parts.report.finished(moment),
-    compared: await compareWithLast({ ...nothingStored(parts, snapshot), last }, signal),
-    facts: { resumed: true, duration_ms: finishedMs - startedMs },
-  });
-}
-
-/** How much of it was new is no longer known. */
-function nothingStored({ place }: JobParts, made: Snapshot): Omit<ComparedRun, 'last'> {
-  return { repository: place.cached, made, bytesNew: 0, bytesStored: 0 };
 }
 
 interface Made {
@@ -143,24 +120,6 @@ async function madeNow(
       from_changes: incremental,
     },
   });
-}
-
-function finalMoment({ record: { counts } }: Snapshot, counters: Counters): Moment {
-  return {
-    files: counts.files,
-    bytes: counts.bytes,
-    filesDone: counts.files + counts.failed,
-    bytesDone: counts.bytes,
-    filesTotal: undefined,
-    bytesTotal: undefined,
-    counters: {
-      files_new: counts.new,
-      files_changed: counts.changed,
-      files_unchanged: counts.unchanged,
-      files_failed: counts.failed,
-      ...counters,
-    },
-  };
 }
 
 function findSource(
@@ -208,6 +167,15 @@ function excludeOf(
     oneFileSystem: rules.oneFileSystem,
     never,
   };
+}
+
+/**
+ * What is never taken in counts as far as it lies in the source, and as a set: jobs to other destinations name the same
+ * in another order, and a destination that is unplugged changes nothing.
+ */
+function rulesOf({ never, ...exclude }: ExcludeOptions, source: ByteString): string {
+  const inside = never.map(({ path }) => path).filter((path) => `${path}/`.startsWith(`${source}/`));
+  return digestOf({ ...exclude, never: inside.toSorted() });
 }
 
 function changesOf(usable: UsableChanges | undefined): Pick<ArchiveRequest, 'changes' | 'parent'> {
@@ -282,23 +250,4 @@ function momentOf(
       current_path: path,
     },
   };
-}
-
-function problemOf({ path, code, message }: EntryProblem) {
-  return { path: textOfBytes(path), code, message };
-}
-
-/** Without it the next run walks everything, which is no reason to fail this one. */
-async function remember(
-  { report, place }: JobParts,
-  key: WalkKey,
-  walk: { readonly snapshot: string; readonly rules: string },
-): Promise<void> {
-  if (place.pretended) return;
-  try {
-    await rememberWalk(key, walk);
-  } catch (error) {
-    if (!(error instanceof StateError)) throw error;
-    report.note(sentences(error.message, error.hint));
-  }
 }

@@ -1,16 +1,20 @@
 /** One job after the other: what the forked process does with the messages it gets. */
 import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
 import type { JobSpec } from '../jobs/job.ts';
+import type { Repository } from '../repository/repository.ts';
 import { runBackup } from './backup-job.ts';
 import { runCheck } from './check-job.ts';
+import { NothingToCopy, runCopy } from './copy-job.ts';
 import { runDrill } from './drill-job.ts';
 import { jobErrorOf } from './job-error.ts';
 import type { JobParts } from './job-parts.ts';
 import { RepositoryKeeper, type EngineSurroundings, type OpenRequest } from './open-repository.ts';
+import { NOTHING_TO_COPY } from './protocol.ts';
 import type { EngineJob, EngineOutcome, FromEngine, ToEngine } from './protocol.ts';
 import { runPrune } from './prune-job.ts';
 import { Report } from './report.ts';
 import { runRestore } from './restore-job.ts';
+import { beginSpool, type PackSpool } from './spool.ts';
 
 export interface EngineLinks extends EngineSurroundings {
   readonly send: (message: FromEngine) => void;
@@ -24,12 +28,15 @@ interface Running {
 export class Engine {
   readonly #links: EngineLinks;
   readonly #keeper: RepositoryKeeper;
+  /** Of the repositories that are copied from. */
+  readonly #others: RepositoryKeeper;
   #running: Running | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(links: EngineLinks) {
     this.#links = links;
     this.#keeper = new RepositoryKeeper(links);
+    this.#others = new RepositoryKeeper(links);
   }
 
   /** @throws {BugError} when a job is handed over while another one runs */
@@ -53,6 +60,7 @@ export class Engine {
       this.#running?.controller.abort();
       await this.#running?.ended;
       await this.#keeper.close();
+      await this.#others.close();
     })();
     await this.#ending;
   }
@@ -73,9 +81,17 @@ export class Engine {
     const report = new Report(send, clock);
     let last: FromEngine;
     try {
-      const place = await this.#keeper.open(openRequest(job), signal);
+      const openOther: JobParts['openOther'] = async (destination, until) =>
+        await this.#others.open({ destination, stateDirectory: job.stateDirectory, absent: 'refuse' }, until);
+      const like = async (): Promise<Repository | undefined> =>
+        await openAlike(job, openOther, report, signal);
+      const place = await this.#keeper.open({ ...openRequest(job), like }, signal);
       if (place.created) report.note(`A new repository was made in ${place.shown}.`);
-      last = { kind: 'completed', outcome: await runJob({ job, place, report }, job.spec, signal) };
+      place.useSpool(await spoolOf(job, report));
+      last = {
+        kind: 'completed',
+        outcome: await runJob({ job, place, report, openOther }, job.spec, signal),
+      };
     } catch (error) {
       last = await this.#failure(error, job, report, signal);
     }
@@ -91,6 +107,10 @@ export class Engine {
   ): Promise<FromEngine> {
     // Once nobody wants the result any more, what else went wrong on the way out is of no interest either.
     if (signal.aborted) return { kind: 'canceled' };
+    if (error instanceof NothingToCopy) {
+      const message = 'No other destination has the same run: the source is read.';
+      return { kind: 'failed', error: { code: NOTHING_TO_COPY, message, details: {} } };
+    }
     const failure = jobErrorOf(
       isAbort(error) ? new BugError('The job was broken off by nobody', { cause: error }) : error,
       spec.type,
@@ -106,6 +126,7 @@ export class Engine {
   async #closeQuietly(report: Report): Promise<void> {
     try {
       await this.#keeper.close();
+      await this.#others.close();
     } catch (error) {
       report.note(
         `The repository could not be closed: ${error instanceof Error ? error.message : typeof error}`,
@@ -120,10 +141,37 @@ function openRequest(job: EngineJob): OpenRequest {
   return { destination, stateDirectory, absent };
 }
 
+/** The first of those that the new repository may be made like and that can be opened now. */
+async function openAlike(
+  { pass }: EngineJob,
+  openOther: JobParts['openOther'],
+  report: Report,
+  signal: AbortSignal,
+): Promise<Repository | undefined> {
+  for (const destination of pass?.alike ?? []) {
+    try {
+      return (await openOther(destination, signal)).repository;
+    } catch (error) {
+      if (signal.aborted || !(error instanceof HoldfastError) || error.side === 'bug') throw error;
+      report.note(`The new repository is not made like that of ${destination.name}: ${error.message}.`);
+    }
+  }
+  return undefined;
+}
+
+async function spoolOf({ pass }: EngineJob, report: Report): Promise<PackSpool | undefined> {
+  if (pass?.spool?.use !== 'keep') return undefined;
+  return await beginSpool(pass.spool.directory, (text) => report.note(text));
+}
+
 async function runJob(parts: JobParts, spec: JobSpec, signal: AbortSignal): Promise<EngineOutcome> {
   switch (spec.type) {
-    case 'backup':
-      return await runBackup(parts, spec, signal);
+    case 'backup': {
+      const copyFrom = parts.job.pass?.copyFrom ?? null;
+      return copyFrom === null
+        ? await runBackup(parts, spec, signal)
+        : await runCopy(parts, spec, copyFrom, signal);
+    }
     case 'restore':
       return await runRestore(parts, spec, signal);
     case 'check':

@@ -5,18 +5,25 @@ import { bytesOfText } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { JobRepository } from './open-repository.ts';
-import type { EngineJob, EngineOutcome } from './protocol.ts';
+import type { EngineDestination, EngineJob, EngineOutcome } from './protocol.ts';
 import type { Report } from './report.ts';
 
 export interface JobParts {
   readonly job: EngineJob;
   readonly place: JobRepository;
   readonly report: Report;
+  /** Opens another repository, to read of it. */
+  readonly openOther: (destination: EngineDestination, signal: AbortSignal) => Promise<JobRepository>;
 }
 
 /** Stands in the tags of a snapshot, so that a job that was interrupted after its commit finds it. */
 export function jobTag(id: string): string {
   return `job:${id}`;
+}
+
+/** The tags of a snapshot, that of the job which has made it aside. */
+export function tagsOfPerson(tags: readonly string[]): readonly string[] {
+  return tags.filter((tag) => !tag.startsWith(jobTag('')));
 }
 
 export function snapshotOfJob(live: readonly Snapshot[], id: string): Snapshot | undefined {

@@ -3,12 +3,13 @@ import { totalmem } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
 import { passphraseCost, testCost } from '../codec/passphrase-cost.ts';
-import { openCached, type CachedRepository } from '../cache/open.ts';
+import { openCached, openLook, type CachedRepository } from '../cache/open.ts';
 import type { Destination } from '../destination/destination.ts';
 import { UploadLimit, paceOf } from '../destination/limited.ts';
 import { createMemoryDestination } from '../destination/memory.ts';
 import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
 import { openDestination } from '../destination/open.ts';
+import type { FirstLook, LookExtent } from '../repository/first-look.ts';
 import type { Secret, SlotFile } from '../repository/key-slots.ts';
 import {
   createRepository,
@@ -18,6 +19,7 @@ import {
 } from '../repository/repository.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import type { EngineDestination } from './protocol.ts';
+import { watchPacks, type WatchedPacks } from './watched-packs.ts';
 
 /** What the engine process gives every job. */
 export interface EngineSurroundings {
@@ -31,6 +33,8 @@ export interface OpenRequest {
   readonly stateDirectory: string;
   /** What to do where there is no repository and none is remembered. */
   readonly absent: 'create' | 'pretend' | 'refuse';
+  /** Asked when one is made: the repository that it is made like, if any. */
+  readonly like?: (() => Promise<Repository | undefined>) | undefined;
 }
 
 export interface JobRepository extends OpenedRepository {
@@ -38,7 +42,7 @@ export interface JobRepository extends OpenedRepository {
   readonly cached: Repository;
 }
 
-interface OpenedRepository {
+interface OpenedRepository extends Pick<WatchedPacks, 'packBytes' | 'useSpool' | 'hasThrown'> {
   readonly repository: Repository;
   /** Made just now. */
   readonly created: boolean;
@@ -48,8 +52,8 @@ interface OpenedRepository {
   readonly directory: string | undefined;
   /** For people: a path or a URL. */
   readonly shown: string;
-  /** Stored bytes of all packs when they were last listed; undefined before. */
-  packBytes(): number | undefined;
+  /** How a job sees a far destination when it begins. */
+  readonly look: FirstLook | undefined;
 }
 
 type Where = Pick<JobRepository, 'directory' | 'shown'>;
@@ -84,6 +88,7 @@ export class RepositoryKeeper implements AsyncDisposable {
     const identity = identityOf(request);
     this.limit(destination.uploadLimit);
     const kept = this.#kept;
+    kept?.opened.look?.begin(extentOf(request));
     if (kept?.identity === identity && (await stillStands(kept, signal))) {
       requireRemembered(kept.opened.repository, destination);
       return { ...kept.opened, created: false };
@@ -153,9 +158,11 @@ async function openFor(
   const directory = directoryOf(destination.url);
   const where = { directory, shown: shownPlace(parseLocation(destination.url)) };
   const options: OpenOptions = { clock, stateDirectory, allowWeakCost: testCost(env) !== undefined };
-  const place = await openPlace(request, limit);
+  const place = await openPlace(request, limit, signal);
   if (place === undefined) return await pretend(where, options, signal);
-  const { watched, packBytes } = watchPacks(place);
+  const look = openLook(place, destination.url, extentOf(request), stateDirectory);
+  const packs = watchPacks(look?.destination ?? place);
+  const { watched } = packs;
   try {
     const { slots, damaged } = await readKeyFiles(watched, signal);
     const empty = slots.length === 0 && damaged.length === 0;
@@ -170,38 +177,51 @@ async function openFor(
       return await pretend(where, options, signal);
     }
     const secret = secretOf(destination);
+    const like = created ? await request.like?.() : undefined;
     const repository = created
       ? await createRepository(
           watched,
           {
             ...options,
+            look,
+            ...(like === undefined ? {} : { like }),
             secrets: [{ secret, label: secret.kind === 'machine' ? 'this machine' : 'passphrase' }],
             cost: passphraseCost(env, totalmem()),
           },
           signal,
         )
-      : await openRepository(watched, secret, options, signal);
-    return { repository, created, pretended: false, ...where, packBytes };
+      : await openRepository(watched, secret, { ...options, look }, signal);
+    return { repository, created, pretended: false, look, ...where, ...packs };
   } catch (error) {
     await place.close();
     throw error;
   }
 }
 
+/** A backup lists nearly everything; other jobs list less, or want to see what is there at that very moment. */
+function extentOf({ absent }: OpenRequest): LookExtent | undefined {
+  return absent === 'refuse' ? undefined : 'everything';
+}
+
 /** Undefined where there is nothing and a dry run only wants to know what would be. */
 async function openPlace(
   { destination, absent }: OpenRequest,
   limit: UploadLimit,
+  signal: AbortSignal,
 ): Promise<Destination | undefined> {
   const remembered = rememberedId(destination) !== undefined;
   const pace = paceOf(limit, (key) => key.startsWith('packs/'));
   try {
-    return await openDestination(destination.url, {
-      create: absent === 'create' && !remembered,
-      pace,
-      access: destination.access,
-      person: destination.person,
-    });
+    return await openDestination(
+      destination.url,
+      {
+        create: absent === 'create' && !remembered,
+        pace,
+        access: destination.access,
+        person: destination.person,
+      },
+      signal,
+    );
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
     if (remembered) throw gone(destination, 'missing', error);
@@ -222,38 +242,16 @@ async function pretend(where: Where, options: OpenOptions, signal: AbortSignal):
     },
     signal,
   );
-  return { repository, created: false, pretended: true, ...where, packBytes: () => undefined };
-}
-
-/** Adds up the packs whenever a job lists them all, so that nobody has to list them for their sizes alone. */
-function watchPacks(inner: Destination): {
-  readonly watched: Destination;
-  readonly packBytes: () => number | undefined;
-} {
-  let bytes: number | undefined;
-  const watched: Destination = {
-    // A getter may stand behind them.
-    get properties() {
-      return inner.properties;
-    },
-    put: (key, body, signal) => inner.put(key, body, signal),
-    get: (key, range, signal) => inner.get(key, range, signal),
-    stat: (key, signal) => inner.stat(key, signal),
-    async *list(prefix, signal) {
-      let sum = 0;
-      for await (const page of inner.list(prefix, signal)) {
-        for (const { size } of page) sum += size;
-        yield page;
-      }
-      if (prefix === 'packs/') bytes = sum;
-    },
-    delete: (key, signal) => inner.delete(key, signal),
-    ...(inner.retain === undefined
-      ? {}
-      : { retain: async (key, signal) => await inner.retain?.(key, signal) }),
-    close: () => inner.close(),
+  return {
+    repository,
+    created: false,
+    pretended: true,
+    look: undefined,
+    ...where,
+    packBytes: () => undefined,
+    useSpool: () => {},
+    hasThrown: () => false,
   };
-  return { watched, packBytes: () => bytes };
 }
 
 function secretOf({ secret }: EngineDestination): Secret {

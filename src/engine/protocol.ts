@@ -32,6 +32,27 @@ export interface ChangedPaths {
   readonly since?: number;
 }
 
+/** The same run in another repository. */
+export interface CopyOrigin {
+  readonly destination: EngineDestination;
+  /** Of the job that made it, and of what it made. */
+  readonly jobId: string;
+  readonly snapshotId: string;
+}
+
+/** A backup that goes to several destinations. */
+export interface EnginePass {
+  /** The source is not read: the run is copied from the first of these that has it. Null: the source is read. */
+  readonly copyFrom: readonly CopyOrigin[] | null;
+  /** A repository that is made anew is made like the first of these that can be opened. */
+  readonly alike: readonly EngineDestination[];
+  /** Packs that one job of the pass has stored, for the next; null when they are not worth keeping. */
+  readonly spool: { readonly directory: string; readonly use: 'keep' | 'read' } | null;
+}
+
+/** Error code of a job that was to copy and can do so from none of its origins. */
+export const NOTHING_TO_COPY = 'NOTHING_TO_COPY';
+
 export interface EngineJob {
   readonly id: string;
   readonly spec: JobSpec;
@@ -54,6 +75,8 @@ export interface EngineJob {
   /** A person said that the source is meant to be empty: it is backed up as it is. */
   readonly emptyExpected: boolean;
   readonly workers: number | null;
+  /** Left out: the backup is one by itself. */
+  readonly pass?: EnginePass;
   /** Directories that a restore may write to; none for all. */
   readonly allowedRoots?: readonly string[];
 }
@@ -92,6 +115,8 @@ export interface EngineOutcome {
   readonly storedBytes: number | null;
   /** Of a backup; null for anything else, and when there was no earlier snapshot of the source. */
   readonly compared: SourceComparison | null;
+  /** Of a backup that has not looked at the source: another destination had the run. */
+  readonly copied?: true;
   /** Facts of a check, prune or drill, for the log. */
   readonly facts: Readonly<Record<string, string | number | boolean>>;
 }

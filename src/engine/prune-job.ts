@@ -1,6 +1,5 @@
 /** Retention and prune as a job. */
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
-import { removeStaleTemporaries } from '../destination/local.ts';
 import type { PruneSpec } from '../jobs/job.ts';
 import type { PackFate } from '../repository/prune-plan.ts';
 import { prune, type PruneResult } from '../repository/prune.ts';
@@ -32,7 +31,6 @@ export async function runPrune(
         removed = { packs: removed.packs + packs, bytes: removed.bytes + bytes };
       },
     },
-    place.directory === undefined ? {} : leftoversIn(place.directory),
     signal,
   );
   const { plan } = result;
@@ -154,11 +152,4 @@ function factsOf(result: PruneResult): Record<string, number> {
 
 function bytesOf(packs: readonly PackFate[]): number {
   return packs.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-/** What dead writers left in a directory; other stores leave nothing half-made. */
-function leftoversIn(directory: string): {
-  readonly removeLeftovers: (signal: AbortSignal) => Promise<unknown>;
-} {
-  return { removeLeftovers: async (signal) => await removeStaleTemporaries(directory, signal) };
 }

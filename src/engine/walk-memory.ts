@@ -8,6 +8,8 @@ import { dirname, join } from 'node:path';
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import type { ByteString } from '../base/byte-path.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
+import { sentences } from './job-error.ts';
+import type { Report } from './report.ts';
 
 export interface WalkKey {
   readonly stateDirectory: string;
@@ -57,6 +59,20 @@ export async function rememberWalk(key: WalkKey, walk: LastWalk): Promise<void> 
       hint: 'Check that the state directory is writable and that the disk has space.',
       cause,
     });
+  }
+}
+
+/** Without it the next run walks everything, which is no reason to fail this one. */
+export async function rememberWalkIfPossible(
+  key: WalkKey,
+  walk: LastWalk,
+  report: Pick<Report, 'note'>,
+): Promise<void> {
+  try {
+    await rememberWalk(key, walk);
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+    report.note(sentences(error.message, error.hint));
   }
 }
 

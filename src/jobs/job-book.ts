@@ -9,14 +9,14 @@ import { isFull } from '../db/database.ts';
 import type { JobRecord } from '../db/jobs.ts';
 import type { AgentEvent, LogLine } from './agent.ts';
 import { createEventFeed, type EventFeed } from './event-feed.ts';
-import { assertStep, canceled, isTerminal, newJob } from './job-states.ts';
+import { assertStep, canceled, inPass, isTerminal, newJob } from './job-states.ts';
 import { ID_PREFIX, type Job, type JobProblem, type JobSpec, type JobTrigger } from './job.ts';
 import type { AgentState } from './open-state.ts';
 
 export interface JobBook {
   readonly feed: EventFeed;
-  /** Makes a queued job. @throws {RequestError} INSUFFICIENT_STORAGE */
-  add(spec: JobSpec, trigger: JobTrigger): JobRecord;
+  /** Makes a queued job, of that pass when one is named. @throws {RequestError} INSUFFICIENT_STORAGE */
+  add(spec: JobSpec, trigger: JobTrigger, pass?: string): JobRecord;
   /**
    * Applies a step to the job as it is stored now, and gives it as it then is.
    * @throws {BugError} when the step is not allowed
@@ -30,6 +30,8 @@ export interface JobBook {
   log(id: string, level: LogLine['level'], text: string): void;
   /** @throws {RequestError} NOT_FOUND */
   record(id: string): JobRecord;
+  /** Of one pass, in the order of their coming; none when it is null. */
+  ofPass(pass: string | null): readonly JobRecord[];
   /** In the order of their coming. */
   queued(): readonly JobRecord[];
   running(): readonly JobRecord[];
@@ -57,9 +59,10 @@ export function createJobBook(
 
   return {
     feed,
-    add(spec, trigger) {
+    add(spec, trigger, pass) {
       const nowMs = clock.now();
-      const added = newJob(`${ID_PREFIX[spec.type]}${nextUlid(nowMs)}`, spec, trigger, nowMs);
+      const made = newJob(`${ID_PREFIX[spec.type]}${nextUlid(nowMs)}`, spec, trigger, nowMs);
+      const added = pass === undefined ? made : inPass(made, pass);
       try {
         database.transaction(() => {
           jobs.insert(added);
@@ -109,6 +112,7 @@ export function createJobBook(
       jobLog.append(id, { at: clock.now(), level, text: redact(text) });
     },
     record,
+    ofPass: (pass) => (pass === null ? [] : jobs.ofPass(pass)),
     queued: () => jobs.records('queued'),
     running: () => jobs.records('running'),
     async waitFor(id, ms, signal) {

@@ -69,6 +69,11 @@ export function newJob(id: string, spec: JobSpec, trigger: JobTrigger, nowMs: nu
   return { job, bookkeeping: NO_BOOKKEEPING };
 }
 
+/** Belongs to that pass from now on. */
+export function inPass({ job, bookkeeping }: JobRecord, pass: string): JobRecord {
+  return { job, bookkeeping: { ...bookkeeping, pass, readsItself: false } };
+}
+
 export function started({ job, bookkeeping }: JobRecord, nowMs: number): JobRecord {
   return {
     job: {
@@ -198,5 +203,13 @@ export function retried(
   return {
     job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1, waiting_for: reason, error },
     bookkeeping: { ...bookkeeping, ...times, deaths: 0 },
+  };
+}
+
+/** Nothing can be copied from the other destinations of its pass: it reads the source itself, at once. */
+export function readsItself({ job, bookkeeping }: JobRecord): JobRecord {
+  return {
+    job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1 },
+    bookkeeping: { ...bookkeeping, readsItself: true, retryAt: null },
   };
 }

@@ -27,13 +27,15 @@ export function protectionOf(status: FullStatus, nowMs: number): Protection {
   }
   if (never.length > 0) {
     const why = hasFailed ? ', and the last attempt failed.' : '.';
-    return bad(`${named(never)} never been backed up${why}`);
+    const { has, to } = named(never, sources);
+    return bad(`${has} never been backed up${to}${why}`);
   }
   const overdue = sources.filter((source) => source.overdue);
   if (overdue.length > 0) {
     const oldest = formatDuration(nowMs - Math.min(...overdue.map(lastGood)));
     const why = hasFailed ? '; the last attempt failed.' : '.';
-    return bad(`${named(overdue)} not been backed up for ${oldest}${why}`);
+    const { has, to } = named(overdue, sources);
+    return bad(`${has} not been backed up${to} for ${oldest}${why}`);
   }
   const age = formatDuration(nowMs - Math.min(...sources.map(lastGood)));
   if (hasFailed)
@@ -58,9 +60,19 @@ function bad(why: string): Protection {
   return { level: 'bad', sentence: `Not protected: ${why}` };
 }
 
-function named(sources: readonly SourceStatus[]): string {
-  const [first] = sources;
-  return sources.length === 1 && first !== undefined ? `${first.path} has` : `${sources.length} sources have`;
+interface Named {
+  readonly has: string;
+  /** Where to, when other destinations of the source are not meant. */
+  readonly to: string;
+}
+
+/** There is one row for each destination of a source. */
+function named(meant: readonly SourceStatus[], all: readonly SourceStatus[]): Named {
+  const [path, ...others] = new Set(meant.map((source) => source.path));
+  if (path === undefined || others.length > 0) return { has: `${others.length + 1} sources have`, to: '' };
+  const isAll = all.filter((source) => source.path === path).length === meant.length;
+  const to = meant.map((source) => source.destination).join(' and ');
+  return { has: `${path} has`, to: isAll ? '' : ` to ${to}` };
 }
 
 function lastGood({ last_good_backup_at: at }: SourceStatus): number {

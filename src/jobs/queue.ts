@@ -13,6 +13,8 @@ export interface JobPlaces {
   /** Null: the job reads no source. */
   readonly source: string | null;
   readonly destination: string;
+  /** The destination is not on this machine. */
+  readonly isFar?: boolean;
 }
 
 export type PlacesOf = (spec: JobSpec) => JobPlaces;
@@ -30,14 +32,18 @@ export function submitJob(book: JobBook, spec: JobSpec, trigger: JobTrigger): Jo
   const queued = book.queued();
   const same = isPersons(trigger) ? undefined : queued.find((record) => canStandFor(record, spec));
   if (same !== undefined) return same.job;
-  if (queued.length >= MOST_QUEUED) {
-    throw new RequestError('QUEUE_FULL', `There are already ${queued.length} jobs waiting`, {
-      hint: 'Wait until some are done, or cancel some.',
-      details: { limit: MOST_QUEUED },
-      retry: 'later',
-    });
-  }
+  requireRoom(queued, 1);
   return book.add(spec, trigger).job;
+}
+
+/** Whether so many more may wait. @throws {RequestError} QUEUE_FULL */
+export function requireRoom(queued: readonly JobRecord[], more: number): void {
+  if (queued.length + more <= MOST_QUEUED) return;
+  throw new RequestError('QUEUE_FULL', `There are already ${queued.length} jobs waiting`, {
+    hint: 'Wait until some are done, or cancel some.',
+    details: { limit: MOST_QUEUED },
+    retry: 'later',
+  });
 }
 
 /** Whether somebody is waiting for it. */
@@ -57,12 +63,12 @@ function canStandFor({ job }: JobRecord, spec: JobSpec): boolean {
 export function startable(
   queued: readonly JobRecord[],
   taken: readonly JobPlaces[],
-  placesOf: PlacesOf,
+  placesOf: (record: JobRecord) => JobPlaces,
   nowMs: number,
 ): readonly JobRecord[] {
   return queued
     .filter(({ bookkeeping }) => isDue(bookkeeping.retryAt, nowMs))
-    .filter(({ job }) => !isTaken(placesOf(job.spec), taken))
+    .filter((record) => !isTaken(placesOf(record), taken))
     .map((record, index) => ({ record, index, rank: rankOf(record.job) }))
     .sort((a, b) => a.rank - b.rank || a.index - b.index)
     .map(({ record }) => record);

@@ -1,30 +1,29 @@
 /** Runs queued jobs in engine processes, and brings each to an end whatever happens to the process. */
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { BugError, RequestError } from '../base/errors.ts';
 import type { HookSettings } from '../config/settings.ts';
-import { NO_BOOKKEEPING, type JobRecord } from '../db/jobs.ts';
+import type { JobRecord } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { EngineJob, EngineOutcome, SnapshotTrial } from '../engine/protocol.ts';
+import { afterEnd, endText } from './after-end.ts';
 import { Attempt, type AttemptEnd } from './attempt.ts';
 import type { EngineLauncher } from './engine-launcher.ts';
 import type { JobBook } from './job-book.ts';
-import {
-  cancelRequested,
-  canceled,
-  completed,
-  died,
-  failed,
-  isTerminal,
-  ran,
-  retried,
-  started,
-  stopped,
-  waiting,
-} from './job-states.ts';
-import type { Job, JobSpec, JobTrigger } from './job.ts';
+import { cancelRequested, isTerminal, ran, started, waiting } from './job-states.ts';
+import type { BackupSpec, Job, JobSpec, JobTrigger } from './job.ts';
 import { isOver, readPause, writePause, type Pause } from './pause.ts';
-import { isTaken, startable, submitJob, type PlacesOf } from './queue.ts';
-import { deathDelay, passingReason, retryDelay } from './retry-delay.ts';
+import {
+  interruptedReader,
+  nearFirst,
+  partOf,
+  passWait,
+  placesOfPart,
+  refusalOf,
+  submitPass,
+  type PassPart,
+} from './pass.ts';
+import { isTaken, startable, submitJob, type JobPlaces, type PlacesOf } from './queue.ts';
 
 /** Milliseconds after which the end of a job that could not be written is written again. */
 const WRITE_AGAIN_MS = 2_000;
@@ -39,9 +38,9 @@ export interface RunnerSetup {
   readonly placesOf: PlacesOf;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What a job waits for; null when it may run. */
-  readonly waitingReason: (job: Job) => Promise<string | null>;
+  readonly waitingReason: (job: Job, part: PassPart) => Promise<string | null>;
   /** What the engine has to be told. A throw fails the job. */
-  readonly prepare: (job: Job, signal: AbortSignal) => Promise<EngineJob>;
+  readonly prepare: (job: Job, part: PassPart, signal: AbortSignal) => Promise<EngineJob>;
   readonly hooksOf: (job: Job) => HookSettings | null;
   /** Bytes per second, now. */
   readonly uploadLimit: () => number | null;
@@ -85,12 +84,28 @@ export class Runner {
 
   /** @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
   submit(spec: JobSpec, trigger: JobTrigger): Job {
-    if (this.#state === 'closed') {
-      throw new RequestError('SHUTTING_DOWN', 'The agent is being stopped', { retry: 'later' });
-    }
+    this.#requireOpen();
     const job = submitJob(this.#setup.book, spec, trigger);
     this.look();
     return job;
+  }
+
+  /**
+   * The same backup to several destinations, in the order in which they are to read the source.
+   * @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN
+   */
+  submitPass(specs: readonly BackupSpec[], trigger: JobTrigger): readonly Job[] {
+    this.#requireOpen();
+    const { book } = this.#setup;
+    const isRead = (of: string): boolean => this.#isRead(of);
+    const jobs = submitPass(book, { specs, trigger, pass: randomUUID(), isRead });
+    this.look();
+    return jobs;
+  }
+
+  #requireOpen(): void {
+    if (this.#state !== 'closed') return;
+    throw new RequestError('SHUTTING_DOWN', 'The agent is being stopped', { retry: 'later' });
   }
 
   /**
@@ -162,18 +177,51 @@ export class Runner {
   }
 
   async #lookOnce(): Promise<void> {
-    const { book, clock, placesOf, uploadLimit } = this.#setup;
+    const { book, clock, uploadLimit } = this.#setup;
     if (this.#pause !== undefined && isOver(this.#pause, clock.now())) this.#setPause(undefined);
     this.#takeUpLost();
     for (const attempt of this.#attempts.values()) attempt.limit(uploadLimit());
-    for (const { job } of startable(book.queued(), this.#taken(), placesOf, clock.now())) {
+    const placesOf = (record: JobRecord): JobPlaces => this.#placesOf(record);
+    const next = startable(book.queued(), this.#taken(), placesOf, clock.now());
+    for (const waiter of nearFirst(next, (record) => placesOf(record).isFar === true)) {
       if (this.#pause !== undefined) return;
-      const reason = await this.#reasonToWait(job);
+      const { job } = waiter;
+      const reason = await this.#reasonToWait(job, this.#partOf(waiter));
       if (this.#pause !== undefined || !this.#isOpen()) return;
-      const now = book.record(job.id).job;
-      if (now.status !== 'queued' || isTaken(placesOf(now.spec), this.#taken())) continue;
-      if (reason === null) this.#start(job.id);
-      else if (reason !== now.waiting_for) book.show(job.id, (record) => waiting(record, reason));
+      const now = book.record(job.id);
+      if (now.job.status !== 'queued' || isTaken(placesOf(now), this.#taken()) || this.#yields(now)) continue;
+      if (reason === null) this.#start(now);
+      else if (reason !== now.job.waiting_for) book.show(job.id, (record) => waiting(record, reason));
+    }
+    this.#showPassWaits();
+  }
+
+  #placesOf(record: JobRecord): JobPlaces {
+    return placesOfPart(record.job.spec, this.#partOf(record), this.#setup.placesOf);
+  }
+
+  #partOf(record: JobRecord): PassPart {
+    return partOf(record, this.#setup.book.ofPass(record.bookkeeping.pass));
+  }
+
+  #yields(record: JobRecord): boolean {
+    const members = this.#setup.book.ofPass(record.bookkeeping.pass);
+    const interrupted = interruptedReader(record, this.#partOf(record), members);
+    return interrupted !== undefined && !isTaken(this.#placesOf(interrupted), this.#taken());
+  }
+
+  /** Whether a job of that pass reads the source just now. */
+  #isRead(pass: string): boolean {
+    return this.#setup.book
+      .ofPass(pass)
+      .some(({ job: { id } }) => (this.#attempts.get(id)?.places.source ?? null) !== null);
+  }
+
+  #showPassWaits(): void {
+    const { book } = this.#setup;
+    for (const queued of book.queued()) {
+      const reason = passWait(queued, this.#partOf(queued), (pass) => this.#isRead(pass));
+      if (reason !== undefined) book.show(queued.job.id, (record) => waiting(record, reason));
     }
   }
 
@@ -185,13 +233,13 @@ export class Runner {
     }
   }
 
-  #taken(): ReturnType<PlacesOf>[] {
+  #taken(): JobPlaces[] {
     return [...this.#attempts.values()].map(({ places }) => places);
   }
 
-  async #reasonToWait(job: Job): Promise<string | null> {
+  async #reasonToWait(job: Job, part: PassPart): Promise<string | null> {
     try {
-      return await this.#setup.waitingReason(job);
+      return await this.#setup.waitingReason(job, part);
     } catch (error) {
       // A backup on battery is better than none.
       this.#setup.trouble(error);
@@ -199,14 +247,21 @@ export class Runner {
     }
   }
 
-  #start(id: string): void {
-    const { book, clock, placesOf, hooksOf, began } = this.#setup;
-    const { job } = book.change(id, (record) => started(record, clock.now()));
+  #start(record: JobRecord): void {
+    const { book, clock, hooksOf, began } = this.#setup;
+    const part = this.#partOf(record);
+    const places = this.#placesOf(record);
+    const { job } = book.change(record.job.id, (found) => started(found, clock.now()));
     this.#tell(() => began(job));
-    const places = placesOf(job.spec);
-    const attempt = new Attempt({ ...this.#setup, job, places, hooks: hooksOf(job) });
-    this.#attempts.set(id, attempt);
-    this.#runs.set(id, this.#run(job, attempt));
+    // Hooks are for what is read.
+    const hooks = part.kind === 'alone' || part.kind === 'reads' ? hooksOf(job) : null;
+    const prepare = async (it: Job, signal: AbortSignal): Promise<EngineJob> => {
+      if (part.kind === 'refused') throw refusalOf(part.error);
+      return await this.#setup.prepare(it, part, signal);
+    };
+    const attempt = new Attempt({ ...this.#setup, job, places, hooks, prepare });
+    this.#attempts.set(job.id, attempt);
+    this.#runs.set(job.id, this.#run(job, attempt));
   }
 
   async #run(job: Job, attempt: Attempt): Promise<void> {
@@ -324,46 +379,5 @@ export class Runner {
       return;
     }
     this.look();
-  }
-}
-
-function afterEnd(record: JobRecord, end: AttemptEnd, nowMs: number): JobRecord {
-  const { bookkeeping } = record;
-  switch (end.kind) {
-    case 'completed':
-      return completed(record, end.outcome, nowMs);
-    case 'canceled':
-      return canceled(record, nowMs);
-    case 'stopped':
-      return bookkeeping.cancelRequested ? canceled(record, nowMs) : stopped(record);
-    case 'died':
-      return died(record, end.how, nowMs, nowMs + deathDelay(bookkeeping.deaths));
-    case 'failed': {
-      // What got further has not failed in a row.
-      const { retries, failingSince } = bookkeeping.stored > 0 ? NO_BOOKKEEPING : bookkeeping;
-      const reason = passingReason(end.error, failingSince, nowMs);
-      if (reason === undefined) return failed(record, end.error, nowMs);
-      return retried(record, end.error, {
-        reason,
-        retries: retries + 1,
-        failingSince: failingSince ?? nowMs,
-        retryAt: nowMs + retryDelay(retries),
-      });
-    }
-  }
-}
-
-function endText(end: AttemptEnd, job: Job): string {
-  switch (end.kind) {
-    case 'completed':
-      return job.snapshot_id === null ? 'Completed.' : `Completed: snapshot ${job.snapshot_id}.`;
-    case 'canceled':
-      return 'Canceled.';
-    case 'stopped':
-      return 'Stopped; it goes on later.';
-    case 'died':
-      return `The engine process ended unexpectedly (${end.how}).`;
-    case 'failed':
-      return end.error.message;
   }
 }

@@ -28,7 +28,7 @@ describe('settings', () => {
     }`);
     expect(settings.sources[0]).toMatchObject({
       path: '/home/anna/Documents',
-      destination: 'default',
+      destinations: ['default'],
       schedule: 'every 4h',
       watch: true,
       exclude: { largerThan: 1_610_612_736, caches: true, ifPresent: ['.nobackup'] },
@@ -79,7 +79,7 @@ describe('settings', () => {
     const { settings } = load('{"destinations": {"nas": {"url": "/mnt"}}, "defaultDestination": "nas"}');
     expect(defaultSource('/tmp/x', settings, CONTEXT)).toMatchObject({
       path: '/tmp/x',
-      destination: 'nas',
+      destinations: ['nas'],
       encryption: true,
     });
   });
@@ -105,6 +105,52 @@ describe('settings', () => {
   });
 });
 
+describe('several destinations of a source', () => {
+  const three = '"destinations": {"a": {"url": "/a"}, "b": {"url": "/b"}, "c": {"url": "s3://bucket"}}';
+  const problems = (source: string): readonly string[] =>
+    problemsOf(`{${three}, "sources": [${source}]}`).map(({ path, message }) => `${path}: ${message}`);
+
+  test('are a list in the order in which they are written; the default one may be among them', () => {
+    const { settings } = load(
+      `{${three}, "defaultDestination": "b", "sources": [
+        {"path": "/x", "destinations": ["c", "default"]}, {"path": "/y", "destination": null, "destinations": ["a"]}]}`,
+    );
+    expect(settings.sources.map(({ destinations }) => destinations)).toEqual([['c', 'b'], ['a']]);
+  });
+
+  test.each([
+    [
+      '"destination": "a", "destinations": ["b"]',
+      'sources[0].destinations: This source has both "destination" and',
+    ],
+    ['"destinations": ["a", "x"]', 'sources[0].destinations[1]: No destination is called "x"'],
+    ['"destinations": ["a", "b", "a"]', 'sources[0].destinations[2]: The destination "a" is named twice'],
+    [
+      '"destinations": ["default", "default"]',
+      'sources[0].destinations[1]: The destination "default" is named twice',
+    ],
+    ['"destinations": []', 'sources[0].destinations: The list is empty'],
+    ['"destinations": "a"', 'sources[0].destinations: Here stands a text, not a list'],
+    ['"destinations": ["a", 7]', 'sources[0].destinations[1]: Here stands a number, not a text'],
+    [
+      `"destinations": [${Array.from({ length: 17 }, () => '"a"').join()}]`,
+      'The list has more than 16 entries',
+    ],
+  ])('%s is refused', (written, problem) => {
+    expect(problems(`{"path": "/x", ${written}}`).join('; ')).toContain(problem);
+  });
+
+  test('may not be those of another entry for the same source, while others may', () => {
+    const first = '{"path": "/x", "destinations": ["a", "b"]}';
+    expect(
+      load(`{${three}, "sources": [${first}, {"path": "/x", "destination": "c"}]}`).settings.sources,
+    ).toHaveLength(2);
+    expect(problems(`${first}, {"path": "/x", "destinations": ["c", "b"]}`)).toEqual([
+      'sources[1].path: This source is configured twice for the same destination',
+    ]);
+  });
+});
+
 describe('the name of a destination', () => {
   const nas = '"destinations": {"nas": {"url": "/mnt"}, "far": {"url": "s3://bucket"}}';
 
@@ -113,7 +159,7 @@ describe('the name of a destination', () => {
       `{${nas}, "defaultDestination": "nas", "sources": [{"path": "/a", "destination": "default"}]}`,
     );
     expect(settings.destinations.map(({ name }) => name)).toEqual(['nas', 'far']);
-    expect(settings.sources[0]?.destination).toBe('nas');
+    expect(settings.sources[0]?.destinations).toEqual(['nas']);
     expect(findDestination(settings, 'default')?.name).toBe('nas');
     expect(findDestination(settings, 'cloud')?.name).toBe('far');
     expect(findDestination(settings, 'far')?.name).toBe('far');

@@ -126,7 +126,26 @@ describe('migrations', () => {
 
   it('are never changed once they were released', () => {
     const hashes = MIGRATIONS.map((sql) => createHash('sha256').update(sql).digest('hex').slice(0, 16));
-    expect(hashes).toEqual(['1e98bec4dfb681b8']);
+    expect(hashes).toEqual(['1e98bec4dfb681b8', '96843f1a46719f46']);
+  });
+
+  it('take jobs along that were made before there were passes', () => {
+    const first = MIGRATIONS.slice(0, 1);
+    const database = openDatabase(site.path);
+    for (const sql of first) database.exec(sql);
+    database.pragma('user_version = 1');
+    database
+      .prepare(
+        `INSERT INTO jobs (id, type, status, source, destination, created_at, detail, bookkeeping)
+         VALUES ('bkp_1', 'backup', 'queued', '/a', 'nas', 1, '{"attempt":2}', '{"deaths":1}')`,
+      )
+      .run();
+    database.close();
+    const { jobs } = site.reopen();
+    expect(jobs.record('bkp_1')).toMatchObject({
+      job: { attempt: 2 },
+      bookkeeping: { deaths: 1, pass: null, readsItself: false },
+    });
   });
 
   it('bring an existing database up to date, after a copy of it was made', () => {

@@ -87,6 +87,36 @@ describe('jobs that are brought back', () => {
   });
 });
 
+describe('jobs of a pass', () => {
+  const add = (id: string, pass: string | null): JobRecord => ({
+    job: jobOf(BACKUP_SPEC, { id }),
+    bookkeeping: { ...NO_BOOKKEEPING, pass },
+  });
+
+  it('are found by it, and by another one once they belong to that', () => {
+    const { jobs } = site.reopen();
+    for (const [id, pass] of [
+      ['a', 'p'],
+      ['b', 'p'],
+      ['c', null],
+    ] as const)
+      jobs.insert(add(id, pass));
+    const idsOf = (pass: string): readonly string[] => jobs.ofPass(pass).map(({ job }) => job.id);
+    expect(idsOf('p')).toEqual(['a', 'b']);
+    jobs.update(add('a', 'q'));
+    expect([idsOf('p'), idsOf('q'), idsOf('r')]).toEqual([['b'], ['a'], []]);
+    expect(site.reopen().jobs.ofPass('q')[0]?.bookkeeping.pass).toBe('q');
+  });
+
+  it('may have been noted before there were passes', () => {
+    const { jobs } = site.reopen();
+    const { job, bookkeeping } = add('old', null);
+    const { pass: _pass, readsItself: _readsItself, ...early } = bookkeeping;
+    jobs.insert({ job, bookkeeping: early as typeof bookkeeping });
+    expect(jobs.record('old')?.bookkeeping).toEqual(NO_BOOKKEEPING);
+  });
+});
+
 describe('idempotency keys', () => {
   const key = { key: 'k', route: 'POST /backup', caller: 'hfk_1' };
   const response = { status: 202, headers: { location: '/v1/backup/bkp_1' }, body: '{"success":true}' };

@@ -97,6 +97,48 @@ const SITUATIONS: readonly (readonly [string, Partial<FullStatus>, string, strin
     'Not protected: /b has not been backed up for 3d.',
   ],
   [
+    'one of three destinations never reached',
+    {
+      sources: [
+        source('/a'),
+        source('/a', { destination: 'usb', ...never }),
+        source('/a', { destination: 'nas' }),
+      ],
+    },
+    'bad',
+    'Not protected: /a has never been backed up to usb.',
+  ],
+  [
+    'two of three destinations overdue',
+    {
+      sources: [
+        source('/a'),
+        source('/a', { destination: 'usb', overdue: true, last_good_backup_at: NOW - 3 * DAY }),
+        source('/a', { destination: 'nas', overdue: true, last_good_backup_at: NOW - 4 * DAY }),
+      ],
+    },
+    'bad',
+    'Not protected: /a has not been backed up to usb and nas for 4d.',
+  ],
+  [
+    'destinations of several sources overdue',
+    {
+      sources: [
+        source('/a', { overdue: true }),
+        source('/a', { destination: 'usb', overdue: true }),
+        source('/b', { overdue: true }),
+      ],
+    },
+    'bad',
+    'Not protected: 2 sources have not been backed up for 2h.',
+  ],
+  [
+    'a destination that is behind',
+    { sources: [source('/a'), source('/a', { destination: 'usb', last_good_backup_at: NOW - 2 * DAY })] },
+    'good',
+    'Protected: the last good backup is 2d old.',
+  ],
+  [
     'overdue, since every attempt fails',
     {
       sources: [source('/b', { overdue: true, last_good_backup_at: NOW - 3 * DAY })],

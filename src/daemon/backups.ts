@@ -1,0 +1,103 @@
+/** How backups of the sources in the settings are begun: to one destination as a job, to several as a pass. */
+import type { Settings, SourceSettings } from '../config/settings.ts';
+import type { JobStore } from '../db/jobs.ts';
+import type { Agent } from '../jobs/agent.ts';
+import type { BackupSpec, Job, JobTrigger } from '../jobs/job.ts';
+import type { Runner } from '../jobs/runner.ts';
+import type { Destinations } from './destinations.ts';
+import { backupsOf, type PlannedJob } from './planning.ts';
+import { isFar, placeOf } from './prepare-pass.ts';
+import { sourceOf } from './prepare-job.ts';
+
+export interface BackupParts {
+  readonly runner: () => Pick<Runner, 'submit' | 'submitPass'>;
+  readonly destinations: Destinations;
+  readonly settings: () => Settings;
+  readonly jobs: JobStore;
+  /** Ids of jobs that are to look at everything. */
+  readonly fullWalks: Set<string>;
+  readonly trouble: (error: unknown) => void;
+}
+
+export class Backups {
+  readonly #parts: BackupParts;
+
+  constructor(parts: BackupParts) {
+    this.#parts = parts;
+  }
+
+  /** The same backup to each of these destinations. @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
+  submit(specs: readonly BackupSpec[], trigger: JobTrigger): readonly Job[] {
+    const { runner, destinations } = this.#parts;
+    const [first] = specs;
+    if (first === undefined) return [];
+    if (specs.length === 1) return [runner().submit(first, trigger)];
+    const far = (spec: BackupSpec): number => {
+      const place = placeOf(destinations, spec.destination);
+      return Number(place === undefined || isFar(place));
+    };
+    // Who comes first reads the source, and what it makes is read again by the others: best from this machine.
+    return runner().submitPass(
+      specs.toSorted((a, b) => far(a) - far(b)),
+      trigger,
+    );
+  }
+
+  /** What is due by the schedule. @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
+  due({ specs, fullWalk }: PlannedJob): void {
+    const backups = specs.filter((spec) => spec.type === 'backup');
+    const others = specs.filter((spec) => spec.type !== 'backup');
+    for (const spec of others) this.#parts.runner().submit(spec, 'schedule');
+    const jobs = this.submit(backups, 'schedule');
+    if (fullWalk) for (const { id } of jobs) this.#parts.fullWalks.add(id);
+  }
+
+  changed(source: SourceSettings): void {
+    this.#quietly(() => this.submit(backupsOf(source), 'watch'));
+  }
+
+  /** The schedule of a new source has its first run when its interval has passed: that is long to be without a backup. */
+  beginNew(): void {
+    const { settings, jobs } = this.#parts;
+    for (const source of settings().sources) {
+      const isNew = source.destinations.some(
+        (destination) => jobs.newest({ types: ['backup'], source: source.path, destination }) === undefined,
+      );
+      if (isNew) this.#quietly(() => this.submit(backupsOf(source), 'schedule'));
+    }
+  }
+
+  /**
+   * Where a request goes that names no destination: to all of the source, when the settings name several for it. A dry
+   * run has nothing to copy, so it goes to the first.
+   */
+  destinationsOf(path: string, isDryRun: boolean): readonly string[] {
+    const source = sourceOf(this.#parts.settings(), { source: path, destination: '' });
+    if (source === undefined || source.destinations.length === 1) return ['default'];
+    return isDryRun ? source.destinations.slice(0, 1) : source.destinations;
+  }
+
+  #quietly(submit: () => unknown): void {
+    try {
+      submit();
+    } catch (error) {
+      this.#parts.trouble(error);
+    }
+  }
+}
+
+/** Of a source that was named at the start. */
+export async function firstBackup(agent: Agent, { sources }: Settings, path: string): Promise<Job> {
+  const source = sources.find((one) => one.path === path);
+  const begun = agent.jobs({ types: ['backup'], source: path, limit: source?.destinations.length ?? 1 });
+  // What has just been queued because the source is new serves as well.
+  const waiting = begun.findLast(({ finished_at: finishedAt }) => finishedAt === null);
+  if (waiting !== undefined) return waiting;
+  const [spec, ...others] = source === undefined ? [] : backupsOf(source);
+  if (spec === undefined) return await agent.requestBackup({ source: path, options: {} }, 'cli');
+  const { destination, options } = spec;
+  return await agent.requestBackup(
+    { source: path, options, ...(others.length === 0 ? { destination } : {}) },
+    'cli',
+  );
+}

@@ -1,0 +1,246 @@
+/** A backup whose run another destination has already: copied from there, without reading the source. */
+import { HoldfastError, isAbort } from '../base/errors.ts';
+import { parseCompression } from '../codec/compress.ts';
+import { copySnapshots, runOf, type CopyObserver, type CopySummary } from '../copier/copy.ts';
+import type { BackupSpec } from '../jobs/job.ts';
+import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import { keepProtected } from './keep-protected.ts';
+import { MADE_BEFORE, alreadyMade, finalMoment, problemOf } from './made-snapshot.ts';
+import { jobTag, outcomeOf, snapshotOfJob, tagsOfPerson, type JobParts } from './job-parts.ts';
+import { sentences } from './job-error.ts';
+import type { JobRepository } from './open-repository.ts';
+import type { CopyOrigin, EngineOutcome } from './protocol.ts';
+import type { Moment } from './report.ts';
+import { readSpool } from './spool.ts';
+import { recallWalk, rememberWalkIfPossible } from './walk-memory.ts';
+
+/** None of the origins can be copied from: the source has to be read. */
+export class NothingToCopy extends Error {
+  override readonly name = 'NothingToCopy';
+}
+
+/** @throws {NothingToCopy}; {DestinationError} {RepositoryError} what the job's own destination does */
+export async function runCopy(
+  parts: JobParts,
+  spec: BackupSpec,
+  origins: readonly CopyOrigin[],
+  signal: AbortSignal,
+): Promise<EngineOutcome> {
+  const { job, place, report } = parts;
+  report.phase('scanning');
+  const { live } = await listSnapshots(place.cached, signal, { remembered: true });
+  const made = snapshotOfJob(live, job.id);
+  if (made !== undefined) return await standing(parts, made, MADE_BEFORE, signal);
+  for (const origin of origins) {
+    const outcome = await copyFrom(origin, live, parts, spec, signal);
+    if (outcome !== undefined) return outcome;
+  }
+  throw new NothingToCopy();
+}
+
+async function standing(
+  parts: JobParts,
+  made: Snapshot,
+  note: string,
+  signal: AbortSignal,
+): Promise<EngineOutcome> {
+  return { ...(await alreadyMade(parts, made, note, undefined, signal)), copied: true };
+}
+
+/** Undefined when it cannot be had from there, which is noted. */
+async function copyFrom(
+  origin: CopyOrigin,
+  live: readonly Snapshot[],
+  parts: JobParts,
+  spec: BackupSpec,
+  signal: AbortSignal,
+): Promise<EngineOutcome | undefined> {
+  const { job, report } = parts;
+  const { name } = origin.destination;
+  const giveUp = (why: string): undefined => {
+    report.note(`Nothing is copied from ${name}: ${why}`);
+    return undefined;
+  };
+  let from: JobRepository;
+  try {
+    from = await parts.openOther(origin.destination, signal);
+  } catch (error) {
+    return giveUp(reasonOf(error, signal));
+  }
+  from.useSpool(
+    job.pass?.spool?.use === 'read' && from.directory === undefined
+      ? readSpool(job.pass.spool.directory)
+      : undefined,
+  );
+  try {
+    const snapshot = await findRun(from, origin, signal);
+    if (snapshot === undefined) return giveUp('the snapshot is not there any more.');
+    const same = live.find(({ record }) => runOf(record) === runOf(snapshot.record));
+    if (same !== undefined) return await standing(parts, same, 'The same run is there already.', signal);
+    return await copy(snapshot, from, name, { parts, spec }, signal);
+  } catch (error) {
+    // What its own destination does is for the job to fail with, or to wait for.
+    if (!(error instanceof DamagedOrigin) && !from.hasThrown(error)) throw error;
+    return giveUp(reasonOf(error, signal));
+  } finally {
+    from.useSpool(undefined);
+  }
+}
+
+/** Also under another name, that it was given with other tags. */
+async function findRun(
+  { cached }: JobRepository,
+  { snapshotId, jobId }: CopyOrigin,
+  signal: AbortSignal,
+): Promise<Snapshot | undefined> {
+  const { live } = await listSnapshots(cached, signal, { remembered: true });
+  return live.find(({ id }) => id === snapshotId) ?? snapshotOfJob(live, jobId);
+}
+
+class DamagedOrigin extends Error {
+  override readonly name = 'DamagedOrigin';
+}
+
+interface Copying {
+  readonly parts: JobParts;
+  readonly spec: BackupSpec;
+}
+
+async function copy(
+  snapshot: Snapshot,
+  from: JobRepository,
+  name: string,
+  { parts, spec }: Copying,
+  signal: AbortSignal,
+): Promise<EngineOutcome> {
+  const { job, place, report } = parts;
+  const { clock } = place.repository;
+  const beganMs = clock.monotonic();
+  report.phase('uploading');
+  const watch = watchCopy(parts, snapshot);
+  const summary = await copySnapshots(
+    {
+      from: from.cached,
+      to: place.cached,
+      snapshots: [snapshot],
+      compression: parseCompression(spec.options.compression),
+      tags: ({ record }) => [...tagsOfPerson(record.tags), jobTag(job.id)],
+    },
+    watch,
+    signal,
+  );
+  const { made } = watch;
+  if (made === undefined)
+    throw new DamagedOrigin(watch.failure?.message ?? 'it was not copied', { cause: watch.failure });
+  await rememberAs(made, snapshot, from, parts);
+  await keepProtected(parts, signal);
+  // As after a backup: the catalog need not read it from the destination.
+  place.cached.cache.write?.();
+  return outcome(made, summary, { parts, name, durationMs: clock.monotonic() - beganMs });
+}
+
+interface CopyWatch extends CopyObserver {
+  readonly made: Snapshot | undefined;
+  readonly failure: Error | undefined;
+}
+
+function watchCopy({ report }: JobParts, { record: { counts } }: Snapshot): CopyWatch {
+  let made: Snapshot | undefined;
+  let failure: Error | undefined;
+  let [done, total] = [0, 0];
+  let uploaded = (): number => 0;
+  report.follow((): Moment => {
+    const share = total === 0 ? 0 : done / total;
+    return {
+      files: Math.floor(counts.files * share),
+      bytes: Math.floor(counts.bytes * share),
+      filesDone: 0,
+      bytesDone: done,
+      filesTotal: 0,
+      bytesTotal: total,
+      counters: { bytes_uploaded: uploaded() },
+    };
+  });
+  return {
+    get made() {
+      return made;
+    },
+    get failure() {
+      return failure;
+    },
+    live: (read) => {
+      uploaded = read;
+    },
+    begin: (_snapshot, bytes) => {
+      total = bytes;
+    },
+    read: (bytes) => {
+      done += bytes;
+    },
+    copied: (_snapshot, copied) => {
+      made = copied;
+    },
+    failed: (_snapshot, error) => {
+      failure = error;
+    },
+  };
+}
+
+interface CopyFacts {
+  readonly parts: JobParts;
+  readonly name: string;
+  readonly durationMs: number;
+}
+
+function outcome(
+  made: Snapshot,
+  summary: CopySummary,
+  { parts, name, durationMs }: CopyFacts,
+): EngineOutcome {
+  const { counts, errors, errorsMore, omitted } = made.record;
+  for (const what of omitted) parts.report.note(`Not captured: ${what}`);
+  for (const problem of errors) parts.report.problem(problemOf(problem));
+  const bytesNew = Math.min(summary.bytesNew, counts.bytes);
+  const moment = finalMoment(made, {
+    bytes_uploaded: summary.bytesUploaded,
+    bytes_deduplicated: counts.bytes - bytesNew,
+  });
+  return outcomeOf(parts, {
+    snapshotId: made.id,
+    files: counts.files,
+    bytes: counts.bytes,
+    warnings: errors.length + errorsMore,
+    progress: parts.report.finished(moment),
+    copied: true,
+    facts: {
+      copied_from: name,
+      bytes_read: 0,
+      bytes_new: summary.bytesNew,
+      bytes_uploaded: summary.bytesUploaded,
+      duration_ms: Math.round(durationMs),
+    },
+  });
+}
+
+/** By which rules the run was made is certain only where that is known of the very snapshot that was copied. */
+async function rememberAs(
+  made: Snapshot,
+  snapshot: Snapshot,
+  from: JobRepository,
+  { job: { stateDirectory }, place, report }: JobParts,
+): Promise<void> {
+  const key = { stateDirectory, sources: snapshot.record.paths };
+  const last = await recallWalk({ ...key, repositoryId: from.repository.id });
+  if (last?.snapshot !== snapshot.id) return;
+  const walk = { snapshot: made.id, rules: last.rules };
+  await rememberWalkIfPossible({ ...key, repositoryId: place.repository.id }, walk, report);
+}
+
+/** @throws what is no word of a destination or repository */
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  signal.throwIfAborted();
+  if (isAbort(error)) throw error;
+  if (error instanceof DamagedOrigin) return sentences(error.message);
+  if (!(error instanceof HoldfastError) || error.side === 'bug') throw error;
+  return sentences(error.message, error.hint);
+}

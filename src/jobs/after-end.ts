@@ -1,0 +1,50 @@
+/** What the end of an attempt makes of a job. */
+import { NO_BOOKKEEPING, type JobRecord } from '../db/jobs.ts';
+import { NOTHING_TO_COPY } from '../engine/protocol.ts';
+import type { AttemptEnd } from './attempt.ts';
+import { canceled, completed, died, failed, readsItself, retried, stopped } from './job-states.ts';
+import type { Job } from './job.ts';
+import { deathDelay, passingReason, retryDelay } from './retry-delay.ts';
+
+export function afterEnd(record: JobRecord, end: AttemptEnd, nowMs: number): JobRecord {
+  const { bookkeeping } = record;
+  switch (end.kind) {
+    case 'completed':
+      return completed(record, end.outcome, nowMs);
+    case 'canceled':
+      return canceled(record, nowMs);
+    case 'stopped':
+      return bookkeeping.cancelRequested ? canceled(record, nowMs) : stopped(record);
+    case 'died':
+      return died(record, end.how, nowMs, nowMs + deathDelay(bookkeeping.deaths));
+    case 'failed': {
+      if (end.error.code === NOTHING_TO_COPY) return readsItself(record);
+      // What got further has not failed in a row.
+      const { retries, failingSince } = bookkeeping.stored > 0 ? NO_BOOKKEEPING : bookkeeping;
+      const reason = passingReason(end.error, failingSince, nowMs);
+      if (reason === undefined) return failed(record, end.error, nowMs);
+      return retried(record, end.error, {
+        reason,
+        retries: retries + 1,
+        failingSince: failingSince ?? nowMs,
+        retryAt: nowMs + retryDelay(retries),
+      });
+    }
+  }
+}
+
+/** For the log of the job. */
+export function endText(end: AttemptEnd, job: Job): string {
+  switch (end.kind) {
+    case 'completed':
+      return job.snapshot_id === null ? 'Completed.' : `Completed: snapshot ${job.snapshot_id}.`;
+    case 'canceled':
+      return 'Canceled.';
+    case 'stopped':
+      return 'Stopped; it goes on later.';
+    case 'died':
+      return `The engine process ended unexpectedly (${end.how}).`;
+    case 'failed':
+      return end.error.message;
+  }
+}
