@@ -112,10 +112,16 @@ async function archiveOnce(
   const started = clock.monotonic();
   observer.phase('scanning');
   await using disposal = new AsyncDisposableStack();
-  const session = disposal.use(await openSession(repository, {}, signal));
+  // Beside the lists: it has to stand before the first pack is stored.
+  const opening = openSession(repository, {}, signal);
+  disposal.defer(async () => {
+    const [opened] = await Promise.allSettled([opening]);
+    if (opened.status === 'fulfilled') await opened.value.release();
+  });
   const namespace: Namespace = { plain: request.plain, salt: request.isolated ? randomBytes(16) : undefined };
-  const snapshots = await listSnapshots(repository, signal, { remembered: true });
-  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  const [session, { snapshots, index }] = await Promise.all([opening, whatIsThere(repository, signal)]);
+  // What the first look listed is not needed any more.
+  repository.lookAnew();
   const parent = findParent(request, snapshots, index);
   if (parent === undefined) request.scout?.forget();
   const tally = new Tally(observer);
@@ -159,6 +165,15 @@ async function archiveOnce(
     durationMs: clock.monotonic() - started,
     known: notes && { snapshot: snapshot.id, packs: packsOf(index, store), notes },
   };
+}
+
+async function whatIsThere(
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<{ readonly snapshots: SnapshotList; readonly index: ChunkIndex }> {
+  const snapshots = await listSnapshots(repository, signal, { remembered: true });
+  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  return { snapshots, index };
 }
 
 interface WalkContext {

@@ -39,16 +39,20 @@ export async function requireRelied(
     const pack = index.packs[number];
     if (pack !== undefined) relied.set(pack.name, pack.length);
   }
-  const listed = await listNamed(repository.destination, 'packs/', signal);
+  repository.lookAnew();
+  // Tombstones first: prune takes them away only after the packs that they name.
   const tombstones = await readTombstones(repository, signal);
+  const [listed, present] = await Promise.all([
+    listNamed(repository.destination, 'packs/', signal),
+    parent && listNamed(repository.destination, 'snapshots/', signal),
+  ]);
   for (const [name, length] of relied) {
     // A list may lag behind; an object that is asked for by itself is there or not.
     const size = listed.get(name)?.size ?? (await sizeOf(repository, packKey(name), signal));
     if (size !== length || tombstones.packs.has(name)) throw new ReliedPackGone(name);
   }
-  if (parent === undefined) return;
+  if (parent === undefined || present === undefined) return;
   const { id } = parent.snapshot;
-  const present = await listNamed(repository.destination, 'snapshots/', signal);
   if (!present.has(id) || tombstones.snapshots.has(id)) throw new ReliedPackGone(`snapshot ${id}`);
 }
 

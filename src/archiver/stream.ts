@@ -45,6 +45,7 @@ export async function archiveStream(
   const namespace = { plain, salt: undefined };
   const snapshots = await listSnapshots(repository, signal);
   const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  repository.lookAnew();
   const tally = new Tally(observer);
   await using store = new PackStore(repository, signal);
   const trees = new TreeStore(repository, index.table, store, {

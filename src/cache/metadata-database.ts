@@ -1,10 +1,11 @@
 /** The metadata cache as a file: sealed, bounded, and deleted without regret when anything is wrong with it. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Clock } from '../base/clock.ts';
 import type { MetadataCache } from '../repository/metadata-cache.ts';
+import type { ProtectionMemory } from '../repository/protection.ts';
 
 /** Trees of a million files take 35 MB, and what changes is added to that. */
 export const DEFAULT_CACHE_BYTES = 512 * 1024 * 1024;
@@ -39,6 +40,24 @@ export class MetadataDatabase implements MetadataCache {
   readonly #waiting = new Map<string, Buffer>();
   #waitingBytes = 0;
   readonly #touched = new Set<string>();
+  /** Keys as digests, so that the file does not name what lies at the destination. */
+  readonly protection: ProtectionMemory = {
+    untilMs: (key) =>
+      this.#attempt(
+        (database) =>
+          database
+            .prepare<[Buffer], { readonly until: number }>('SELECT until FROM protected WHERE key = ?')
+            .get(this.#digestOf(key))?.until,
+      ),
+    note: (untilMs) => {
+      this.#attempt((database) => {
+        const put = database.prepare('INSERT OR REPLACE INTO protected (key, until) VALUES (?, ?)');
+        database.transaction(() => {
+          for (const [key, until] of untilMs) put.run(this.#digestOf(key), until);
+        })();
+      });
+    },
+  };
 
   constructor(options: MetadataDatabaseOptions) {
     this.#options = options;
@@ -65,20 +84,22 @@ export class MetadataDatabase implements MetadataCache {
     const sealed = this.#seal(name, bytes);
     this.#waiting.set(name, sealed);
     this.#waitingBytes += sealed.length;
-    if (this.#waitingBytes >= WAITING_BYTES) this.#write();
+    if (this.#waitingBytes >= WAITING_BYTES) this.write();
   }
 
   /** Writes what is waiting and drops what was not used for longest, down to the limit. */
   close(): void {
-    this.#write();
+    this.write();
     this.#attempt((database) => {
+      // Whoever is protected no more is unknown from now on: gone, or to be protected again.
+      database.prepare('DELETE FROM protected WHERE until < ?').run(this.#options.clock.now());
       shrink(database, this.#options.limitBytes);
       database.close();
     });
     this.#database = undefined;
   }
 
-  #write(): void {
+  write(): void {
     this.#attempt((database) => {
       const day = this.#today();
       const insert = database.prepare('INSERT OR IGNORE INTO kept (name, bytes, used) VALUES (?, ?, ?)');
@@ -95,6 +116,10 @@ export class MetadataDatabase implements MetadataCache {
 
   #today(): number {
     return Math.floor(this.#options.clock.now() / DAY_MS);
+  }
+
+  #digestOf(key: string): Buffer {
+    return createHmac('sha256', this.#options.key).update(key).digest().subarray(0, 16);
   }
 
   #attempt<T>(work: (database: Sqlite.Database) => T): T | undefined {
@@ -158,6 +183,9 @@ function open(path: string): Sqlite.Database {
          PRAGMA user_version = ${SCHEMA};`,
       );
     }
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS protected (key BLOB PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID',
+    );
     return database;
   } catch (error) {
     database.close();

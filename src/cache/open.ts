@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { expand } from '../codec/kdf.ts';
+import type { Destination } from '../destination/destination.ts';
+import { FirstLook, type LookExtent } from '../repository/first-look.ts';
 import type { Repository } from '../repository/repository.ts';
+import { openKeyCopies } from './key-copies.ts';
 import { DEFAULT_CACHE_BYTES, MetadataDatabase } from './metadata-database.ts';
 
 /** A repository whose metadata is read by way of this machine's cache, as far as that saves anything. */
@@ -21,4 +24,20 @@ export function openCached(repository: Repository, stateDirectory: string, clock
     clock,
   });
   return { repository: repository.cachedBy(cache), close: () => cache.close() };
+}
+
+/**
+ * How a run that begins sees a far destination, with this machine's copies of its key files; undefined for one on this
+ * machine.
+ * @param location as it was given
+ * @param extent undefined: no look, only the copies
+ */
+export function openLook(
+  destination: Destination,
+  location: string,
+  extent: LookExtent | undefined,
+  stateDirectory: string,
+): FirstLook | undefined {
+  if (!destination.properties.remote) return undefined;
+  return new FirstLook(destination, extent, openKeyCopies(stateDirectory, location));
 }

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { BugError, RepositoryError } from '../base/errors.ts';
+import { openCached, openLook } from '../cache/open.ts';
 import { openDestination } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { openRepository, type Repository } from '../repository/repository.ts';
@@ -25,8 +26,11 @@ try {
 }
 port.close();
 
-async function run({ path, repositoryId, access }: SyncSetup, signal: AbortSignal): Promise<SyncReport> {
-  const repository = await openAs(access, repositoryId, signal);
+async function run(setup: SyncSetup, signal: AbortSignal): Promise<SyncReport> {
+  const { path, stateDirectory } = setup;
+  const opened = await openAs(setup, signal);
+  const cached = openCached(opened, stateDirectory, systemClock);
+  const { repository } = cached;
   try {
     const database = openForWriting(path);
     try {
@@ -37,20 +41,25 @@ async function run({ path, repositoryId, access }: SyncSetup, signal: AbortSigna
       database.close();
     }
   } finally {
+    cached.close();
     await repository.close();
   }
 }
 
-/** Reads only: without a state directory nothing is remembered of it, and nobody waits for a lock. */
+/** Reads only: nothing is remembered of it but copies, and nobody waits for a lock. */
 async function openAs(
-  { url, access, person, secret }: RepositoryAccess,
-  repositoryId: string,
+  { access: { url, access, person, secret }, repositoryId, stateDirectory }: SyncSetup,
   signal: AbortSignal,
 ): Promise<Repository> {
-  const destination = await openDestination(url, { access, person });
+  const destination = await openDestination(url, { access, person }, signal);
   try {
-    const options = { clock: systemClock, stateDirectory: undefined };
-    const repository = await openRepository(destination, secretOf(secret), options, signal);
+    const look = openLook(destination, url, 'page', stateDirectory);
+    const repository = await openRepository(
+      look?.destination ?? destination,
+      secretOf(secret),
+      { clock: systemClock, stateDirectory: undefined, look },
+      signal,
+    );
     if (repository.id === repositoryId) return repository;
     throw new RepositoryError('REFUSED', `There is another repository at ${destination.properties.url} now`, {
       hint: 'Check the location of the destination.',

@@ -138,7 +138,8 @@ export class Catalog {
     signal: AbortSignal,
   ): Promise<SyncReport> {
     if (this.#damaged) await this.#rebuild();
-    const setup: SyncSetup = { path: this.#path, repositoryId: this.#options.repositoryId, access };
+    const { repositoryId, stateDirectory } = this.#options;
+    const setup: SyncSetup = { path: this.#path, stateDirectory, repositoryId, access };
     let result = await this.#run(setup, onProgress, signal);
     if ('failure' in result && result.failure.damaged) {
       await this.#rebuild();

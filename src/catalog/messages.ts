@@ -32,6 +32,8 @@ export interface RepositoryAccess {
 export interface SyncSetup {
   /** Of the catalog's file. */
   readonly path: string;
+  /** Where this machine's copies of a far repository's metadata are. */
+  readonly stateDirectory: string;
   readonly repositoryId: string;
   readonly access: RepositoryAccess;
 }

@@ -1,7 +1,7 @@
 /** Brings the catalog up to date with the repository. */
 import { textOfBytes } from '../base/byte-path.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
-import { loadIndex } from '../repository/chunk-index.ts';
+import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
@@ -80,7 +80,10 @@ async function takeInNew(
 ): Promise<Unreadable> {
   if (pending.length === 0) return { unreadable: [], unreadableCount: 0 };
   // A pack that is marked for deletion is there until the grace period is over, and may be all that holds a tree.
-  const index = await loadIndex(repository, { without: new Set(), last }, signal);
+  let loading: Promise<ChunkIndex> | undefined;
+  // Trees that this machine has copies of do without.
+  const index = async (): Promise<ChunkIndex> =>
+    await (loading ??= loadIndex(repository, { without: new Set(), last }, signal));
   const trees = new SnapshotTrees(repository, index);
   return await takeIn(database, trees, pending, onProgress, signal);
 }

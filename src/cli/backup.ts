@@ -16,6 +16,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
+import { protect } from './protect.ts';
 import { save, saveStream, showEstimate } from './save.ts';
 import { showSummary } from './save-summary.ts';
 import { resolveSources } from '../archiver/sources.ts';
@@ -82,17 +83,21 @@ async function backUpFiles(
 ): Promise<void> {
   if (words.length === 0)
     throw usage('Nothing to back up was named', 'Name files or directories: holdfast backup ~/Documents');
-  const exclude = excludeOptions(options, patterns, neverBackedUp(options, context.env));
+  const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
   const { paths, notes } = resolveSources(words, process.cwd(), exclude.never);
   const parent = parentOf(options);
   // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.
   const scout = parent === 'none' ? undefined : Scout.start(paths);
   try {
-    await withCachedRepository(options, context, async (repository) => {
+    const work = async (repository: Repository): Promise<void> => {
       const request = { ...common(repository, options), sources: paths, exclude, parent, scout };
       if (options.dryRun === true) await showEstimate(request, { ...options, notes }, context);
-      else await showSummary(await save(request, { ...options, notes }, context), options, context);
-    });
+      else {
+        await showSummary(await save(request, { ...options, notes }, context), options, context);
+        await protect(repository, context);
+      }
+    };
+    await withCachedRepository(options, context, work, { look: 'everything' });
   } finally {
     scout?.stop();
   }
@@ -103,10 +108,12 @@ async function backUpStream(stream: StreamSource, options: BackupOptions, contex
     const option = options.dryRun === true ? '--dry-run' : '--no-deduplication';
     throw usage(`${option} is not possible for what comes from a program`, `Leave out ${option}.`);
   }
-  await withCachedRepository(options, context, async (repository) => {
+  const work = async (repository: Repository): Promise<void> => {
     const request = { ...common(repository, options), path: stream.path };
     await showSummary(await saveStream(request, stream.read(), options, context), options, context);
-  });
+    await protect(repository, context);
+  };
+  await withCachedRepository(options, context, work, { look: 'everything' });
 }
 
 function common(repository: Repository, options: BackupOptions) {

@@ -36,7 +36,7 @@ export function define(command: Command, context: Context): void {
   command
     .argument('[snapshot...]', 'ids, the beginnings of ids, or latest; all when none is named')
     .optionsGroup('Where from:')
-    .option('--from <dir>', 'The repository to copy from: a directory or a URL')
+    .option('--from <dir>', 'The repository to copy from: a directory, a URL or a destination’s name')
     .option('--from-password-file <file>', 'Its passphrase, when it is another one')
     .option('--from-password-command <command>', 'The same from a command')
     .optionsGroup('How:')

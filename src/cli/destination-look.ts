@@ -54,7 +54,7 @@ async function look(
   const directory = directoryOf(url);
   let destination: Destination | undefined;
   try {
-    destination = await openDestination(url, await reachOfSettings(settings, context));
+    destination = await openDestination(url, await reachOfSettings(settings, context), signal);
     const { slots, damaged } = await readKeyFiles(destination, signal);
     const isUsed = slots.length + damaged.length > 0;
     return {
@@ -114,7 +114,11 @@ export async function tryOut(
     ];
   let destination: Destination;
   try {
-    destination = await openDestination(settings.url, await reachOfSettings(settings, context));
+    destination = await openDestination(
+      settings.url,
+      await reachOfSettings(settings, context),
+      context.signal,
+    );
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     const isAbsent = error instanceof DestinationError && error.kind === 'not-found';

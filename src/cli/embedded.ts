@@ -34,7 +34,7 @@ export async function openEmbedded(context: Surroundings): Promise<Embedded> {
   const paths = statePaths(context.env);
   await ensureStateDirectory(paths.directory);
   const knownId = await knownRepositoryId(paths);
-  const destination = await openDestination(paths.repository, { create: true });
+  const destination = await openDestination(paths.repository, { create: true }, context.signal);
   try {
     const { slots, damaged } = await readKeyFiles(destination, context.signal);
     const created = slots.length === 0 && damaged.length === 0;

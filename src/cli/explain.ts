@@ -45,7 +45,7 @@ async function explain(
   options: ExplainOptions,
   context: Context,
 ): Promise<void> {
-  const never = neverBackedUp(options, context.env);
+  const never = await neverBackedUp(options, context);
   const exclude = excludeOptions(options, patterns, never);
   for (const path of paths) {
     const written = resolve(path);

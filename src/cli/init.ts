@@ -10,6 +10,7 @@ import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { createRepository, type Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
+import { placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import { newPassphrase, openAt, openOptions, shownLocation } from './open.ts';
 import {
   addExamples,
@@ -19,7 +20,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { reachOf } from './reach.ts';
+import { secretOfSettings } from './reach.ts';
 import { canPrompt } from './prompt.ts';
 import { givenByOptions, promptSecret, readGiven, secretOf } from './secret.ts';
 import { createStyles, wantsColor } from './terminal.ts';
@@ -49,19 +50,22 @@ export function define(command: Command, context: Context): void {
 }
 
 async function init(options: InitOptions, context: Context): Promise<void> {
-  const location = options.repository ?? context.env['HOLDFAST_REPOSITORY'] ?? '';
-  if (location === '') {
+  const named = options.repository ?? context.env['HOLDFAST_REPOSITORY'] ?? '';
+  if (named === '') {
     throw usage(
       'No place for the repository was named',
       'Name a directory: holdfast init -r DIR. Without any preparation: holdfast start --source DIR',
     );
   }
-  await requireNone(location, context);
-  const passphrase = await newPassphrase(options, context);
+  const place = await placeNamed(named, context);
+  const { location } = place;
+  await requireNone(place, context);
+  const passphrase = await passphraseFor(place, options, context);
   const like =
     options.like === undefined ? undefined : await openLike(options.like, passphrase, options, context);
   const recovery = randomBytes(32);
-  const destination = await openDestination(location, { ...reachOf(context), create: true });
+  const reach = await reachOfPlace(place, context);
+  const destination = await openDestination(location, { ...reach, create: true }, context.signal);
   try {
     const created = await createRepository(
       destination,
@@ -84,10 +88,11 @@ async function init(options: InitOptions, context: Context): Promise<void> {
 }
 
 /** Nobody should choose a passphrase only to learn that there is a repository already. */
-async function requireNone(location: string, context: Context): Promise<void> {
+async function requireNone(place: ChosenPlace, context: Context): Promise<void> {
+  const { location } = place;
   let destination: Destination;
   try {
-    destination = await openDestination(location, reachOf(context));
+    destination = await openDestination(location, await reachOfPlace(place, context), context.signal);
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') return;
     throw error;
@@ -105,28 +110,43 @@ async function requireNone(location: string, context: Context): Promise<void> {
   }
 }
 
-/** With the passphrase that is given for it, else the new one, else one that is asked for. */
+/** As given; else the one that the settings name for the place, which the agent will open it with; else typed twice. */
+async function passphraseFor(
+  { settings }: ChosenPlace,
+  options: InitOptions,
+  context: Context,
+): Promise<string> {
+  if (givenByOptions(options) !== undefined || settings === undefined)
+    return await newPassphrase(options, context);
+  const secret = await secretOfSettings(settings, context);
+  return secret?.kind === 'passphrase' ? secret.text : await newPassphrase(options, context);
+}
+
+/** With the passphrase that is given for it, else its own of the settings, the new one, or one that is asked for. */
 async function openLike(
-  location: string,
+  named: string,
   passphrase: string,
   options: InitOptions,
   context: Context,
 ): Promise<Repository> {
+  const place = await placeNamed(named, context);
   const given = givenByOptions({
     ...(options.likePasswordFile === undefined ? {} : { passwordFile: options.likePasswordFile }),
     ...(options.likePasswordCommand === undefined ? {} : { passwordCommand: options.likePasswordCommand }),
   });
+  const known =
+    given === undefined && place.settings ? await secretOfSettings(place.settings, context) : undefined;
   const first: Secret =
     given === undefined
-      ? { kind: 'passphrase', text: passphrase }
+      ? (known ?? { kind: 'passphrase', text: passphrase })
       : secretOf(await readGiven(given, context));
   try {
-    return await openAt(location, first, context);
+    return await openAt(place, first, context);
   } catch (error) {
     const wrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
     if (!wrong || given !== undefined) throw error;
-    if (canPrompt(context)) return await openAt(location, await promptSecret(location, context), context);
-    throw new RepositoryError('WRONG_PASSPHRASE', `The new passphrase does not open ${location}`, {
+    if (canPrompt(context)) return await openAt(place, await promptSecret(named, context), context);
+    throw new RepositoryError('WRONG_PASSPHRASE', `The new passphrase does not open ${named}`, {
       hint: 'Give the passphrase of that repository by --like-password-file or --like-password-command.',
       cause: error,
     });

@@ -3,18 +3,20 @@ import { realpathSync } from 'node:fs';
 import type { NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText } from '../base/byte-path.ts';
 import { DestinationError, RepositoryError, errnoOf } from '../base/errors.ts';
-import { openCached } from '../cache/open.ts';
+import { openCached, openLook } from '../cache/open.ts';
 import { testCost } from '../codec/passphrase-cost.ts';
 import type { Destination } from '../destination/destination.ts';
 import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
 import { openDestination, type OpenOptions as PlaceOptions } from '../destination/open.ts';
+import type { FirstLook, LookExtent } from '../repository/first-look.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { openRepository, type OpenOptions, type Repository } from '../repository/repository.ts';
+import { choosePlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import type { Context } from './context.ts';
 import { usage, type RepositoryOptions } from './options.ts';
 import { canPrompt, promptNewPassphrase } from './prompt.ts';
-import { reachOf } from './reach.ts';
+import { secretOfSettings } from './reach.ts';
 import {
   givenByOptions,
   promptSecret,
@@ -24,61 +26,77 @@ import {
   type GivenSecret,
 } from './secret.ts';
 import { readMachineKey, statePaths } from './state-directory.ts';
-import type { Environment } from './terminal.ts';
 
-/** Where the repository is that the options and the environment name. */
-export interface ChosenLocation {
-  /** As given: a path or a URL. */
-  readonly location: string;
-  /** It is the one in the state directory, which nobody named. */
-  readonly embedded: boolean;
-}
-
-export function chooseLocation({ repository }: RepositoryOptions, env: Environment): ChosenLocation {
-  const named = repository ?? env['HOLDFAST_REPOSITORY'] ?? '';
-  return named === ''
-    ? { location: statePaths(env).repository, embedded: true }
-    : { location: named, embedded: false };
+/** How commands begin that only read or add, and so can do with less than a list of each kind of object. */
+export interface Opening {
+  /** How much a first look lists. A backup lists nearly everything anyway. */
+  readonly look: LookExtent;
 }
 
 /**
  * Opens the repository that the options and the environment name.
  * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
  */
-export async function openChosen(options: RepositoryOptions, context: Context): Promise<Repository> {
-  const chosen = chooseLocation(options, context.env);
+export async function openChosen(
+  options: RepositoryOptions,
+  context: Context,
+  opening?: Opening,
+): Promise<Repository> {
+  const chosen = await choosePlace(options, context);
   const fromEnvironment = takeFromEnvironment(context.env);
   const given = givenByOptions(options) ?? (chosen.embedded ? undefined : fromEnvironment);
-  const destination = await openPlace(chosen, reachOf(context));
+  const seen = await openSeen(chosen, await reachOfPlace(chosen, context), opening, context);
   try {
-    if (given !== undefined)
-      return await openWith(destination, secretOf(await readGiven(given, context)), context);
+    if (given !== undefined) return await openWith(seen, secretOf(await readGiven(given, context)), context);
+    if (chosen.settings !== undefined) {
+      const secret = await secretOfSettings(chosen.settings, context);
+      if (secret !== undefined) return await openWith(seen, secret, context);
+    }
     if (chosen.embedded) {
       const key = await readMachineKey(statePaths(context.env));
-      if (key !== undefined) return await openWith(destination, { kind: 'machine', secret: key }, context);
+      if (key !== undefined) return await openWith(seen, { kind: 'machine', secret: key }, context);
       if (fromEnvironment !== undefined)
-        return await openWith(destination, secretOf(await readGiven(fromEnvironment, context)), context);
+        return await openWith(seen, secretOf(await readGiven(fromEnvironment, context)), context);
     }
     // Nobody should type a passphrase only to learn that there is nothing to open.
-    const { slots, damaged } = await readKeyFiles(destination, context.signal);
+    const { slots, damaged } = await readKeyFiles(seen.destination, context.signal);
     if (slots.length === 0 && damaged.length === 0) throw noRepository(chosen);
-    return await askAndOpen(destination, chosen, context);
+    return await askAndOpen(seen, chosen, context);
   } catch (error) {
-    await destination.close();
+    await seen.destination.close();
     throw error;
   }
 }
 
-/** Opens the repository at a named place. @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, … */
-export async function openAt(
-  location: string,
-  secret: Secret,
+/** A destination, and the look that begins with it. */
+interface Seen {
+  readonly destination: Destination;
+  readonly look: FirstLook | undefined;
+  /** Looks anew: somebody took their time. */
+  again(): void;
+}
+
+async function openSeen(
+  chosen: ChosenPlace,
+  reach: PlaceOptions,
+  opening: Opening | undefined,
   context: Context,
-  reach: PlaceOptions = reachOf(context),
-): Promise<Repository> {
-  const destination = await openPlace({ location, embedded: false }, reach);
+): Promise<Seen> {
+  const destination = await openPlace(chosen, reach, context);
+  const look =
+    opening && openLook(destination, chosen.location, opening.look, statePaths(context.env).directory);
+  return {
+    destination: look?.destination ?? destination,
+    look,
+    again: () => look?.begin(opening?.look),
+  };
+}
+
+/** Opens the repository at a place. @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, … */
+export async function openAt(place: ChosenPlace, secret: Secret, context: Context): Promise<Repository> {
+  const destination = await openPlace(place, await reachOfPlace(place, context), context);
   try {
-    return await openWith(destination, secret, context);
+    return await openWith({ destination, look: undefined }, secret, context);
   } catch (error) {
     await destination.close();
     throw error;
@@ -86,32 +104,39 @@ export async function openAt(
 }
 
 /**
- * Opens a second repository: with what is given for it; else with this machine's key when it is the one in the state
- * directory; else with the passphrase that the first one had, or one that is asked for.
+ * Opens a second repository: with what is given for it; else with what the settings name for it, or this machine's key
+ * when it is the one in the state directory; else with the passphrase that the first one had, or one that is asked for.
+ * @param named a path, a URL, or a destination's name
  * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
  */
 export async function openOther(
-  location: string,
+  named: string,
   given: GivenSecret | undefined,
   first: GivenSecret | undefined,
   context: Context,
 ): Promise<Repository> {
-  if (given !== undefined) return await openAt(location, secretOf(await readGiven(given, context)), context);
+  const place = await placeNamed(named, context);
+  const { location, settings } = place;
+  if (given !== undefined) return await openAt(place, secretOf(await readGiven(given, context)), context);
+  if (settings !== undefined) {
+    const secret = await secretOfSettings(settings, context);
+    if (secret !== undefined) return await openAt(place, secret, context);
+  }
   const paths = statePaths(context.env);
   if (shownLocation(location) === paths.repository) {
     const key = await readMachineKey(paths);
-    if (key !== undefined) return await openAt(location, { kind: 'machine', secret: key }, context);
+    if (key !== undefined) return await openAt(place, { kind: 'machine', secret: key }, context);
   }
   if (first !== undefined) {
     try {
-      return await openAt(location, secretOf(await readGiven(first, context)), context);
+      return await openAt(place, secretOf(await readGiven(first, context)), context);
     } catch (error) {
       const wrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
       if (!wrong || !canPrompt(context)) throw error;
     }
   }
   if (!canPrompt(context)) throw noPassphrase();
-  return await openAt(location, await promptSecret(shownLocation(location), context), context);
+  return await openAt(place, await promptSecret(shownLocation(location), context), context);
 }
 
 /** Runs `work` with the repository and closes it in any case. */
@@ -119,8 +144,9 @@ export async function withRepository<T>(
   options: RepositoryOptions,
   context: Context,
   work: (repository: Repository) => Promise<T>,
+  opening?: Opening,
 ): Promise<T> {
-  const repository = await openChosen(options, context);
+  const repository = await openChosen(options, context, opening);
   try {
     return await work(repository);
   } finally {
@@ -133,30 +159,29 @@ export async function withCachedRepository<T>(
   options: RepositoryOptions,
   context: Context,
   work: (repository: Repository) => Promise<T>,
+  opening: Opening = { look: 'page' },
 ): Promise<T> {
-  return await withRepository(options, context, async (repository) => {
-    const cached = openCached(repository, statePaths(context.env).directory, context.clock);
+  const cached = async (repository: Repository): Promise<T> => {
+    const own = openCached(repository, statePaths(context.env).directory, context.clock);
     try {
-      return await work(cached.repository);
+      return await work(own.repository);
     } finally {
-      cached.close();
+      own.close();
     }
-  });
+  };
+  return await withRepository(options, context, cached, opening);
 }
 
 /** Tries at the prompt, as `sudo` and `ssh` give. */
 const ATTEMPTS = 3;
 
-async function askAndOpen(
-  destination: Destination,
-  chosen: ChosenLocation,
-  context: Context,
-): Promise<Repository> {
+async function askAndOpen(seen: Seen, chosen: ChosenPlace, context: Context): Promise<Repository> {
   if (!canPrompt(context)) throw noPassphrase();
   for (let attempt = 1; ; attempt += 1) {
     try {
       const secret = await promptSecret(shownLocation(chosen.location), context);
-      return await openWith(destination, secret, context);
+      seen.again();
+      return await openWith(seen, secret, context);
     } catch (error) {
       const wrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
       if (!wrong || attempt === ATTEMPTS) throw error;
@@ -172,8 +197,12 @@ function noPassphrase(): Error {
   );
 }
 
-async function openWith(destination: Destination, secret: Secret, context: Context): Promise<Repository> {
-  return await openRepository(destination, secret, openOptions(context), context.signal);
+async function openWith(
+  { destination, look }: Pick<Seen, 'destination' | 'look'>,
+  secret: Secret,
+  context: Context,
+): Promise<Repository> {
+  return await openRepository(destination, secret, { ...openOptions(context), look }, context.signal);
 }
 
 export function openOptions({ env, clock }: Pick<Context, 'env' | 'clock'>): OpenOptions {
@@ -184,16 +213,20 @@ export function openOptions({ env, clock }: Pick<Context, 'env' | 'clock'>): Ope
   };
 }
 
-async function openPlace(chosen: ChosenLocation, reach: PlaceOptions): Promise<Destination> {
+async function openPlace(
+  chosen: ChosenPlace,
+  reach: PlaceOptions,
+  { signal }: Context,
+): Promise<Destination> {
   try {
-    return await openDestination(chosen.location, reach);
+    return await openDestination(chosen.location, reach, signal);
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') throw noRepository(chosen, error);
     throw error;
   }
 }
 
-function noRepository({ location, embedded }: ChosenLocation, cause?: unknown): RepositoryError {
+function noRepository({ location, embedded }: ChosenPlace, cause?: unknown): RepositoryError {
   return embedded
     ? new RepositoryError('NO_REPOSITORY', 'There is no repository yet, and none was named', {
         hint: 'Make one and back up with: holdfast start --source DIR. Or name one with -r DIR.',
@@ -219,9 +252,12 @@ export async function newPassphrase(options: RepositoryOptions, context: Context
 }
 
 /** What no backup takes in: the repository, and the state directory with its keys. */
-export function neverBackedUp(options: RepositoryOptions, env: Environment): readonly NeverPath[] {
-  const never = [{ path: statePaths(env).directory, reason: "Holdfast's own state directory" }];
-  const { location } = chooseLocation(options, env);
+export async function neverBackedUp(
+  options: RepositoryOptions,
+  context: Context,
+): Promise<readonly NeverPath[]> {
+  const never = [{ path: statePaths(context.env).directory, reason: "Holdfast's own state directory" }];
+  const { location } = await choosePlace(options, context);
   const directory = directoryOf(location);
   if (directory !== undefined) never.push({ path: directory, reason: 'the repository itself' });
   return never.flatMap(({ path, reason }) => {

@@ -30,7 +30,10 @@ export interface FilterOptions {
 export function addRepositoryOptions(command: Command): Command {
   return command
     .optionsGroup('Repository:')
-    .option('-r, --repository <dir>', 'Where the repository is: a directory or a URL (HOLDFAST_REPOSITORY)')
+    .option(
+      '-r, --repository <dir>',
+      'Where it is: a directory, a URL or a destination’s name (HOLDFAST_REPOSITORY)',
+    )
     .option('--password-file <file>', 'Read the passphrase from a file (HOLDFAST_PASSWORD_FILE)')
     .option('--password-command <command>', 'Ask a command for the passphrase (HOLDFAST_PASSWORD_COMMAND)');
 }

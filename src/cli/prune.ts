@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import { formatBytes, formatDuration, parseDuration, parseSize } from '../base/units.ts';
-import { removeStaleTemporaries } from '../destination/local.ts';
-import { directoryOf } from '../destination/location.ts';
 import type { PackFate, PruneOptions, PrunePlan } from '../repository/prune-plan.ts';
 import { planPrune, prune, type PrunePhase, type PruneResult } from '../repository/prune.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { openProgress } from './open-progress.ts';
-import { chooseLocation, withRepository } from './open.ts';
+import { withRepository } from './open.ts';
 import {
   addExamples,
   addOutputOptions,
@@ -98,7 +96,6 @@ async function pruneWithProgress(
   context: Context,
 ): Promise<PruneResult> {
   const progress = openProgress('Pruning', options, context);
-  const directory = directoryOf(chooseLocation(options, context.env).location);
   let phase: PrunePhase = 'analysing';
   let removed = { packs: 0, bytes: 0 };
   const update = (): void =>
@@ -125,9 +122,6 @@ async function pruneWithProgress(
           update();
         },
       },
-      directory === undefined
-        ? {}
-        : { removeLeftovers: async (signal) => await removeStaleTemporaries(directory, signal) },
       context.signal,
     );
   } finally {

@@ -1,9 +1,14 @@
 /** What commands reach destinations with: the person's own environment, and the access of the settings. */
 import { homedir } from 'node:os';
+import { readFileIfPresent } from '../base/atomic-file.ts';
 import { resolveAccess } from '../config/access.ts';
+import { resolveSecret } from '../config/secret.ts';
 import type { DestinationSettings } from '../config/settings.ts';
+import { directoryOf } from '../destination/location.ts';
 import type { OpenOptions } from '../destination/open.ts';
+import type { Secret } from '../repository/key-slots.ts';
 import type { Context } from './context.ts';
+import { readMachineKey, statePaths } from './state-directory.ts';
 
 /** For a place that is named by its URL. */
 export function reachOf({ env }: Pick<Context, 'env'>): OpenOptions {
@@ -19,4 +24,26 @@ export async function reachOfSettings(
     ...reachOf({ env }),
     access: await resolveAccess(access, { env, home: homedir(), clock }, signal),
   };
+}
+
+/**
+ * What opens the repository at a place of the settings: the passphrase that they name, this machine's key for the one in
+ * the state directory, else the passphrase of the recovery kit. Undefined when there is none of them.
+ * @throws {ConfigError} {StateError}
+ */
+export async function secretOfSettings(
+  { passphrase, url }: DestinationSettings,
+  { env, clock, signal }: Pick<Context, 'clock' | 'env' | 'signal'>,
+): Promise<Secret | undefined> {
+  const paths = statePaths(env);
+  if (passphrase !== null) {
+    const found = await resolveSecret(passphrase, { env, home: homedir(), clock }, signal);
+    return { kind: 'passphrase', text: found.reveal() };
+  }
+  if (directoryOf(url) === paths.repository) {
+    const key = await readMachineKey(paths);
+    return key === undefined ? undefined : { kind: 'machine', secret: key };
+  }
+  const kept = await readFileIfPresent(paths.passphrase);
+  return kept === undefined ? undefined : { kind: 'passphrase', text: kept.toString().trim() };
 }

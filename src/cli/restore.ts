@@ -76,7 +76,7 @@ export function define(command: Command, context: Context): void {
     ['holdfast restore 1a2b3c4d:/srv/www --target /srv/www-old', 'the contents of one directory'],
   ]);
   command.action(async (name: string, paths: readonly string[], options: RestoreOptions) => {
-    const target = targetOf(options, context);
+    const target = await targetOf(options, context);
     await withCachedRepository(options, context, async (repository) => {
       const list = await listSnapshots(repository, context.signal);
       warnOfDamaged(list, context);
@@ -103,7 +103,7 @@ function parseOverwrite(text: string): OverwriteMode {
   }
 }
 
-function targetOf(options: RestoreOptions, { env }: Context): RestoreTarget {
+async function targetOf(options: RestoreOptions, context: Context): Promise<RestoreTarget> {
   const { target, inPlace } = options;
   if ((target === undefined) === (inPlace !== true)) {
     throw usage(
@@ -115,7 +115,7 @@ function targetOf(options: RestoreOptions, { env }: Context): RestoreTarget {
   }
   if (target === undefined) return { kind: 'in-place' };
   const path = resolve(target);
-  for (const own of neverBackedUp(options, env)) {
+  for (const own of await neverBackedUp(options, context)) {
     const place = textOfBytes(own.path);
     if (path === place || path.startsWith(`${place}/`)) {
       throw new StateError('INVALID_TARGET', `${path} is, or lies in, ${own.reason}`, {

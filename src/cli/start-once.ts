@@ -27,7 +27,7 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
     await context.out.write(howToBegin(context));
     return;
   }
-  const never = neverBackedUp({ repository: statePaths(context.env).repository }, context.env);
+  const never = await neverBackedUp({ repository: statePaths(context.env).repository }, context);
   // Whoever names a link to a directory here wants the directory.
   const { paths, notes } = resolveSources(
     named.map((name) => `${name}/`),
@@ -46,7 +46,7 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
         compression: DEFAULT_COMPRESSION,
         plain: false,
         isolated: false,
-        exclude: { ...NO_EXCLUSIONS, never: neverBackedUp({}, context.env) },
+        exclude: { ...NO_EXCLUSIONS, never: await neverBackedUp({}, context) },
         parent: 'auto',
       },
       { ...options, notes },

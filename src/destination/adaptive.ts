@@ -1,6 +1,7 @@
 /** A destination that is asked no more at once than it bears. */
 import { DestinationError } from '../base/errors.ts';
 import type { Destination, ListedObject } from './destination.ts';
+import { leftoversOf } from './leftovers.ts';
 
 /** Calls at once when nothing is known yet. */
 const FIRST = 4;
@@ -54,6 +55,7 @@ export function withAdaptiveParallelism(destination: Destination): Destination {
     ...(destination.retain === undefined
       ? {}
       : { retain: (key, signal) => counted(signal, async () => await destination.retain?.(key, signal)) }),
+    ...leftoversOf(destination, counted),
     close: () => destination.close(),
   };
 }

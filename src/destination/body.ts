@@ -18,6 +18,8 @@ export function bodyStream(
     for (let at = 0; at < body.byteLength;) {
       const wanted = Math.min(PIECE_BYTES, body.byteLength - at);
       const length = pace === undefined ? wanted : await pace.next(key, wanted, signal);
+      // The wait was of our own making.
+      if (pace !== undefined) moved();
       yield Buffer.from(body.buffer, body.byteOffset + at, length);
       at += length;
       moved();
@@ -40,7 +42,7 @@ export async function collectBody(
   signal.addEventListener('abort', stop, { once: true });
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
-      moved();
+      moved(chunk.length);
       if (filled + chunk.length > length) throw wrongLength(key, 'more', length);
       chunk.copy(bytes, filled);
       filled += chunk.length;

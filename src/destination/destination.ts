@@ -33,7 +33,19 @@ export interface Destination {
    * it. There only where the storage protects what is put, and then put begins that time by itself.
    */
   retain?(key: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Removes what broken-off puts left behind, once it is a day old by the storage's clock: never what a put may be busy
+   * with, and nothing where these credentials may not delete. Resolves with how much there was. There only where puts can
+   * leave something.
+   */
+  removeLeftovers?(signal: AbortSignal): Promise<Leftovers>;
   close(): Promise<void>;
+}
+
+/** Temporary files and the like that were removed. */
+export interface Leftovers {
+  readonly files: number;
+  readonly bytes: number;
 }
 
 export interface ByteRange {
@@ -65,4 +77,8 @@ export interface DestinationProperties {
   readonly maxParallel: number;
   /** True when a call costs a network round trip: readers then coalesce and prefetch. */
   readonly remote: boolean;
+  /** For how many days `put` and `retain` protect an object; undefined where nothing is protected. */
+  readonly retainDays?: number;
+  /** A list takes one request for each 1,000 objects and comes in the order of keys; elsewhere it takes one for each folder. */
+  readonly flatLists?: boolean;
 }

@@ -53,6 +53,14 @@ export const FULL = meaning(
   'Free some space there, or get more.',
 );
 
+/** Whoever signs in, or goes elsewhere, reaches the store again. */
+export const NOT_THE_STORE = meaning(
+  'unreachable',
+  'later',
+  'a web page came in place of an answer of the store',
+  'Sign in to the network if it asks for that, and check that no proxy answers in place of the store.',
+);
+
 function meaningOfStatus(status: number): Meaning {
   if (status === 401 || status === 403) return DENIED;
   if (status === 404 || status === 410)
@@ -96,6 +104,13 @@ const CERTIFICATE = meaning(
   'Check the address and the clock of this machine, and the certificate. Nothing was sent.',
 );
 
+const INSECURE = meaning(
+  'denied',
+  'never',
+  'no secure connection comes about: the server speaks an old version of TLS, or none',
+  'Check the address and the port, and who runs the server. Nothing was sent.',
+);
+
 const SENSELESS = meaning(
   'corrupt-reply',
   'now',
@@ -106,7 +121,10 @@ const GONE = meaning('unreachable', 'later', 'the server cannot be reached', LIN
 
 /** Names of Node and OpenSSL for certificates that are none of the server's, or too old. */
 const UNTRUSTED =
-  /^(?:CERT_|ERR_TLS_CERT|ERR_SSL|ERR_TLS_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH|EPROTO)/;
+  /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH)/;
+
+/** And for those who do not come to speak to each other. */
+const UNSPOKEN = /^(?:ERR_SSL|EPROTO)/;
 
 /**
  * The error to throw for `error`, which came of `action`. `special` are meanings of the store's own codes. Aborts,
@@ -128,8 +146,9 @@ export function webFailure(
 function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | undefined {
   if (answer?.status !== undefined) return answer.status >= 300 ? meaningOfStatus(answer.status) : SENSELESS;
   const code = networkCode(error);
-  if (code !== undefined) return UNTRUSTED.test(code) ? CERTIFICATE : GONE;
-  return undefined;
+  if (code === undefined) return undefined;
+  if (UNSPOKEN.test(code)) return INSECURE;
+  return UNTRUSTED.test(code) ? CERTIFICATE : GONE;
 }
 
 /** Of the error or of what caused it. */

@@ -166,7 +166,7 @@ async function exchange(outgoing: ClientRequest, request: HttpRequest, moving: M
   outgoing.on('error', answered.reject);
   outgoing.once('socket', (socket) => {
     socket.setNoDelay(true);
-    if (socket.connecting) socket.once('connect', moving.moved);
+    if (socket.connecting) socket.once('connect', () => moving.moved());
   });
   const { body, frame, pace, key = '' } = request;
   if (body === undefined) outgoing.end();
@@ -193,7 +193,7 @@ function answerOf({ status, headers }: HttpReply): WebAnswer {
 export async function drain({ stream }: HttpReply, moving: Moving): Promise<void> {
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    moving.moved();
+    moving.moved(chunk.byteLength);
     bytes += chunk.byteLength;
     if (bytes > 1024 * 1024) break;
   }
@@ -204,7 +204,7 @@ export async function textOf({ stream }: HttpReply, moving: Moving): Promise<str
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    moving.moved();
+    moving.moved(chunk.byteLength);
     chunks.push(chunk);
     bytes += chunk.byteLength;
     if (bytes > LARGEST_TEXT) throw new Error('aborted');

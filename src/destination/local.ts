@@ -133,10 +133,15 @@ function localDestination(
       const path = join(root, key);
       try {
         await directories.ensure(dirname(path));
-        return await storeNewFile(path, body, directories, pace && { pace, key }, signal);
+        const stored = await storeNewFile(path, body, directories, pace && { pace, key }, signal);
+        // It took a while: what went by its path may have gone elsewhere.
+        await expectSameRoot();
+        return stored;
       } catch (error) {
         // A directory known to exist was removed by somebody else: the next try makes it again.
         if (errnoOf(error) === 'ENOENT') directories.forget();
+        // Whatever went wrong, it may have been this.
+        await expectSameRoot();
         throw error;
       }
     });
@@ -221,6 +226,10 @@ function localDestination(
     stat: statObject,
     list,
     delete: remove,
+    removeLeftovers: async (signal) => {
+      const { removedFiles: files, removedBytes: bytes } = await removeStaleTemporaries(root, signal);
+      return { files, bytes };
+    },
     close,
   };
 }

@@ -5,7 +5,7 @@ import type { Destination } from './destination.ts';
 import type { UploadPace } from './limited.ts';
 import { openLocalDestination } from './local.ts';
 import { parseLocation, type Location } from './location.ts';
-import { withRetry } from './retry.ts';
+import { briefPolicy, persist, sleepFor, withRetry } from './retry.ts';
 
 export interface OpenOptions {
   /** Creates the place when it is absent, where that is for the client to do: directories, but no buckets. */
@@ -35,54 +35,78 @@ export function personOf({ env, home }: Person): Person {
 
 /**
  * Opens `location`: a path, absolute or relative to the working directory, or a URL. Failures of a remote place that
- * pass are tried again, though not the opening itself: whoever waits for it learns at once that the place is away.
+ * pass are tried again. The opening itself is for half a minute, and only where the store answers: whoever waits for
+ * it learns at once that the place is away. An aborted signal rejects with its reason, also while a server is silent.
  * Throws a RequestError with code `INVALID_DESTINATION` or `SECRET_IN_URL`, and whatever the destination's own opening
  * throws.
  */
-export async function openDestination(location: string, options: OpenOptions = {}): Promise<Destination> {
+export async function openDestination(
+  location: string,
+  options: OpenOptions = {},
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Destination> {
+  signal.throwIfAborted();
   const place = parseLocation(location);
   if (place.kind === 'local') return await openLocalDestination(place.directory, options);
-  return withRetry(withAdaptiveParallelism(await openRemote(place, options)));
+  const open = async (): Promise<Destination> => await openRemote(place, options, signal);
+  const opened = ASKED_AGAIN.has(place.kind)
+    ? await persist(open, { policy: briefPolicy, sleep: sleepFor }, signal)
+    : await open();
+  return withRetry(withAdaptiveParallelism(opened));
 }
+
+/** Whose answers tell what passes from what does not; S3 does so for each request of its opening. */
+const ASKED_AGAIN: ReadonlySet<Location['kind']> = new Set(['azblob', 'gs', 'webdav']);
 
 async function openRemote(
   place: Exclude<Location, { readonly kind: 'local' }>,
   options: OpenOptions,
+  signal: AbortSignal,
 ): Promise<Destination> {
   const { access = {}, person = { env: {}, home: '' } } = options;
   switch (place.kind) {
     case 's3': {
       const { openS3Destination } = await import('./s3/s3.ts');
-      return await openS3Destination(place, access.s3, options);
+      return await openS3Destination(place, access.s3, options, signal);
     }
     case 'azblob': {
       const { azureAccess, openAzureDestination } = await import('./azure/azure.ts');
       const known = azureAccess(person.env, place, access.azblob);
-      return await openAzureDestination(known.place, known.access, options);
+      return await openAzureDestination(known.place, known.access, options, signal);
     }
     case 'gs': {
       const { openGoogleDestination } = await import('./gcs/gcs.ts');
-      return await openGoogleDestination(place, access.gs, options);
+      return await openGoogleDestination(place, access.gs, options, signal);
     }
     case 'sftp': {
       const { openSftpDestination } = await import('./sftp/sftp.ts');
-      return await openSftpDestination(place, access.sftp ?? {}, {
-        ...options,
-        environment: person.env,
-        home: person.home === '' ? undefined : person.home,
-      });
+      return await openSftpDestination(
+        place,
+        access.sftp ?? {},
+        {
+          ...options,
+          environment: person.env,
+          home: person.home === '' ? undefined : person.home,
+        },
+        signal,
+      );
     }
     case 'webdav': {
       const { openWebdavDestination } = await import('./webdav/webdav.ts');
-      return await openWebdavDestination(place, access.webdav ?? {}, options);
+      return await openWebdavDestination(place, access.webdav ?? {}, options, signal);
     }
     case 'rclone': {
       const { openRcloneDestination } = await import('./rclone/rclone.ts');
-      return await openRcloneDestination(place, access.rclone ?? {}, {
-        ...options,
-        environment: person.env,
-        home: person.home === '' ? undefined : person.home,
-      });
+      return await openRcloneDestination(
+        place,
+        access.rclone ?? {},
+        {
+          ...options,
+          environment: person.env,
+          home: person.home === '' ? undefined : person.home,
+        },
+        signal,
+      );
     }
   }
 }

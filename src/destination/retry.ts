@@ -2,10 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DestinationError } from '../base/errors.ts';
 import type { Destination, ListedObject, ObjectStat } from './destination.ts';
+import { leftoversOf } from './leftovers.ts';
 
 export interface RetryPolicy {
   /** Tries per call, the first one included. */
   readonly attempts: number;
+  /** Where the store answers, though not as it should, tries go on beyond that until so much was waited in all. */
+  readonly answeredMs?: number;
   /** The longest wait before the second try; it doubles with every further one. */
   readonly firstDelayMs: number;
   /** What the doubling stops at. */
@@ -19,71 +22,133 @@ export interface RetryPolicy {
 /** Waits `ms` milliseconds; rejects when the signal is aborted. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** At most 1 + 2 + 4 + 8 + 16 + 32 + 60 + 60 s: a router restarts within three minutes, and longer is for the job. */
+/** A store that wants to be left alone for longer is left to the job, which waits without keeping anything open. */
+const LONGEST_WAIT_MS = 15 * 60_000;
+
+/**
+ * At most 1 + 2 + 4 + 8 + 16 + 32 + 60 + 60 s: a router restarts within three minutes, and longer is for the job. A
+ * store that is there and overloaded gets more time: of two calls one may fail, and what was begun comes to its end.
+ */
 export const defaultRetryPolicy: RetryPolicy = Object.freeze({
   attempts: 9,
+  answeredMs: LONGEST_WAIT_MS,
   firstDelayMs: 1000,
   maxDelayMs: 60_000,
   random: Math.random,
 });
 
-/** A store that wants to be left alone for longer is left to the job, which waits without keeping anything open. */
-const LONGEST_WAIT_MS = 15 * 60_000;
+/** For single requests of what is asked in several: a store that answers is asked again soon, one that does not is away. */
+export const briefPolicy: RetryPolicy = Object.freeze({
+  attempts: 1,
+  answeredMs: 30_000,
+  firstDelayMs: 250,
+  maxDelayMs: 4_000,
+  random: Math.random,
+});
 
 export async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal });
 }
 
 /**
- * `destination` with failures of kind `unreachable`, or with `retry: 'now'`, tried again under `policy`; the last
+ * What `call` comes to, tried again under `policy` when it fails with kind `unreachable` or with `retry: 'now'`; the last
  * failure is thrown as it came. Where the store said when it may be asked again (`details.retryAfterMs`), that is
- * waited for, unless it is more than 15 minutes. A put may succeed although its reply is lost, so an own repeated put
- * that finds the key taken succeeds when the stored bytes are its own. Two writers that race with equal bytes may
- * therefore both succeed: whoever needs one winner puts something of its own into the body. `body` must not change
- * until the put has settled.
+ * waited for, unless it is more than 15 minutes.
+ */
+export async function persist<T>(
+  call: () => Promise<T>,
+  { policy, sleep }: Patience,
+  signal: AbortSignal,
+): Promise<T> {
+  const tries = new Tries(policy, sleep);
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      await tries.waitAfter(error, signal);
+    }
+  }
+}
+
+/** How long one who calls goes on, and what it waits with. */
+export interface Patience {
+  readonly policy: RetryPolicy;
+  readonly sleep: Sleep;
+}
+
+/** Tries of what came garbled: it is soon known whether it always does. */
+const FEW = 4;
+
+/** The tries of one call. */
+class Tries {
+  readonly #policy: RetryPolicy;
+  readonly #sleep: Sleep;
+  #made = 0;
+  #waitedMs = 0;
+
+  constructor(policy: RetryPolicy, sleep: Sleep) {
+    this.#policy = policy;
+    this.#sleep = sleep;
+  }
+
+  /** The wait after a try that has failed with `error`; throws when that was for good. */
+  async waitAfter(error: unknown, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.#made += 1;
+    if (!canPass(error)) throw error;
+    const { attempts, answeredMs = 0, firstDelayMs, maxDelayMs, onRetry, random } = this.#policy;
+    const askedMs = waitAskedFor(error);
+    if (askedMs > LONGEST_WAIT_MS) throw error;
+    const longestMs = Math.min(maxDelayMs, firstDelayMs * 2 ** (this.#made - 1));
+    // Never below half: a destination that has just failed is given time.
+    const ownMs = Math.round((longestMs * (1 + random())) / 2);
+    // Never earlier than asked for, and not all at that very moment.
+    const delayMs = askedMs > 0 ? Math.round(askedMs + ownMs / 4) : ownMs;
+    const goesOn = isAnswer(error) && this.#waitedMs + delayMs < answeredMs;
+    if (this.#made >= (isNonsense(error) ? Math.max(attempts, FEW) : attempts) && !goesOn) throw error;
+    this.#waitedMs += delayMs;
+    onRetry?.(error, delayMs);
+    try {
+      await this.#sleep(delayMs, signal);
+    } finally {
+      // In place of the error that the timer makes of it: the caller waits for the signal's own reason.
+      signal.throwIfAborted();
+    }
+  }
+}
+
+function isNonsense({ kind, retry }: DestinationError): boolean {
+  return kind === 'corrupt-reply' && retry === 'now';
+}
+
+/** The store itself said that it cannot do it now. */
+function isAnswer({ details: { status } }: DestinationError): boolean {
+  return typeof status === 'number';
+}
+
+/**
+ * `destination` with what passes tried again, as `persist` does. A put may succeed although its reply is lost, so an
+ * own repeated put that finds the key taken succeeds when the stored bytes are its own. Two writers that race with
+ * equal bytes may therefore both succeed: whoever needs one winner puts something of its own into the body. `body` must
+ * not change until the put has settled.
  */
 export function withRetry(
   destination: Destination,
   policy: RetryPolicy = defaultRetryPolicy,
   sleep: Sleep = sleepFor,
 ): Destination {
-  /** The wait after try number `attempt` has failed with `error`; throws when that was for good. */
-  async function waitAfter(error: unknown, attempt: number, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (!canPass(error) || attempt >= policy.attempts) throw error;
-    const askedMs = waitAskedFor(error);
-    if (askedMs > LONGEST_WAIT_MS) throw error;
-    const longestMs = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (attempt - 1));
-    // Never below half: a destination that has just failed is given time.
-    const ownMs = Math.round((longestMs * (1 + policy.random())) / 2);
-    // Never earlier than asked for, and not all at that very moment.
-    const delayMs = askedMs > 0 ? Math.round(askedMs + ownMs / 4) : ownMs;
-    policy.onRetry?.(error, delayMs);
-    try {
-      await sleep(delayMs, signal);
-    } finally {
-      // In place of the error that the timer makes of it: the caller waits for the signal's own reason.
-      signal.throwIfAborted();
-    }
-  }
-
-  async function persist<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await call();
-      } catch (error) {
-        await waitAfter(error, attempt, signal);
-      }
-    }
-  }
+  const patience: Patience = { policy, sleep };
+  const again = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> =>
+    await persist(call, patience, signal);
 
   async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
     let mayBeStored = false;
-    return persist(signal, async () => {
+    return await again(signal, async () => {
       try {
         return await destination.put(key, body, signal);
       } catch (error) {
-        if (mayBeStored && isKind(error, 'exists')) return statIfEqual(destination, key, body, error, signal);
+        if (mayBeStored && isKind(error, 'exists'))
+          return await statIfEqual(destination, key, body, error, signal);
         mayBeStored = true;
         throw error;
       }
@@ -93,7 +158,8 @@ export function withRetry(
   async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
     // A list cannot be resumed, as it has no order: it starts again and leaves out what was given already.
     const given = new Set<string>();
-    for (let attempt = 1; ; attempt += 1) {
+    const tries = new Tries(policy, sleep);
+    for (;;) {
       try {
         for await (const page of destination.list(prefix, signal)) {
           const fresh = page.filter(({ key }) => !given.has(key));
@@ -102,7 +168,7 @@ export function withRetry(
         }
         return;
       } catch (error) {
-        await waitAfter(error, attempt, signal);
+        await tries.waitAfter(error, signal);
       }
     }
   }
@@ -113,13 +179,14 @@ export function withRetry(
       return destination.properties;
     },
     put,
-    get: (key, range, signal) => persist(signal, () => destination.get(key, range, signal)),
-    stat: (key, signal) => persist(signal, () => destination.stat(key, signal)),
+    get: (key, range, signal) => again(signal, () => destination.get(key, range, signal)),
+    stat: (key, signal) => again(signal, () => destination.stat(key, signal)),
     list,
-    delete: (key, signal) => persist(signal, () => destination.delete(key, signal)),
+    delete: (key, signal) => again(signal, () => destination.delete(key, signal)),
     ...(destination.retain === undefined
       ? {}
-      : { retain: (key, signal) => persist(signal, async () => await destination.retain?.(key, signal)) }),
+      : { retain: (key, signal) => again(signal, async () => await destination.retain?.(key, signal)) }),
+    ...leftoversOf(destination, again),
     close: () => destination.close(),
   };
 }

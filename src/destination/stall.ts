@@ -1,14 +1,20 @@
 /** Calls over a network that must go on: one that moves no byte for a while counts as failed. */
 import { DestinationError } from '../base/errors.ts';
 
+/**
+ * So few bytes in all that time are no progress: at that pace nothing would come to an end. Less than the slowest of
+ * lines gives each of many calls.
+ */
+const LEAST_BYTES = 1024;
+
 /** Longer than any server thinks about one request, short enough to go on soon after a lost line. */
 export const STALL_MS = 60_000;
 
 export interface Moving {
   /** Aborted with the caller's signal, and when nothing moved for too long. */
   readonly signal: AbortSignal;
-  /** Tells that something moved. */
-  readonly moved: () => void;
+  /** Tells that something moved: so many bytes, or a step that counts for itself. */
+  readonly moved: (bytes?: number) => void;
 }
 
 /**
@@ -32,11 +38,15 @@ export async function whileMoving<T>(
   const onAbort = (): void => stop(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   const timer = setTimeout(() => stop(stalled(what, stallMs)), stallMs);
+  let few = 0;
+  const moved = (bytes = LEAST_BYTES): void => {
+    few += bytes;
+    if (few < LEAST_BYTES) return;
+    few = 0;
+    timer.refresh();
+  };
   try {
-    return await Promise.race([
-      work({ signal: inner.signal, moved: () => void timer.refresh() }),
-      ended.promise,
-    ]);
+    return await Promise.race([work({ signal: inner.signal, moved }), ended.promise]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
@@ -47,7 +57,7 @@ export async function whileMoving<T>(
 
 function stalled(what: string, stallMs: number): DestinationError {
   const seconds = Math.round(stallMs / 1000);
-  return new DestinationError('unreachable', `Cannot ${what}: no byte has moved for ${seconds} seconds`, {
+  return new DestinationError('unreachable', `Cannot ${what}: nothing has moved for ${seconds} seconds`, {
     op: what,
     hint: 'Check the network and whether the server answers others.',
     retry: 'later',

@@ -8,7 +8,6 @@ import {
   encodeHead,
   type ChainPosition,
 } from '../format/records.ts';
-import { listNumbered } from './listing.ts';
 import { openObject, sealObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 
@@ -112,8 +111,31 @@ async function putHead(
   const prefix = `heads/${position.writer}/`;
   await repository.destination.put(`${prefix}${headNumber(position.seq)}`, bytes, signal);
   if (!repository.destination.properties.canDelete) return;
-  const old = (await listNumbered(repository.destination, prefix, signal)).slice(0, -HEADS_KEPT);
-  for (const seq of old) await repository.destination.delete(`${prefix}${headNumber(seq)}`, signal);
+  for (const seq of await outdatedHeads(repository, prefix, position.seq, signal))
+    await repository.destination.delete(`${prefix}${headNumber(seq)}`, signal);
+}
+
+/**
+ * Numbers of the heads that are not kept any more: the one that falls out now, and now and then some of those that runs
+ * which were broken off have left.
+ */
+async function outdatedHeads(
+  { destination }: Repository,
+  prefix: string,
+  newest: number,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  const oldest = newest - HEADS_KEPT + 1;
+  if (oldest <= 1) return [];
+  if (newest % HEADS_KEPT !== 0) return [oldest - 1];
+  const outdated: number[] = [];
+  for await (const page of destination.list(prefix, signal)) {
+    for (const { key } of page) {
+      const number = key.slice(prefix.length);
+      if (/^\d{16}$/.test(number) && Number(number) < oldest) outdated.push(Number(number));
+    }
+  }
+  return outdated.slice(0, HEADS_KEPT);
 }
 
 export interface Head {

@@ -13,6 +13,7 @@ import { ChunkTable, type ChunkLocation } from './chunk-table.ts';
 import { listNamed, packKey, type Listed } from './listing.ts';
 import { getNamed } from './metadata-cache.ts';
 import { decompressRecord, openObject } from './objects.ts';
+import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 
 /** A pack that this session's listing shows. */
@@ -26,6 +27,9 @@ export interface KnownPack {
   /** Three words a segment: offset, stored length, raw length with bit 31 set when compressed. */
   readonly segments: Uint32Array;
 }
+
+/** Index objects that are fetched at once from far away; each may have 8 MiB. */
+const INDEX_READS = 6;
 
 const COMPRESSED = 0x8000_0000;
 
@@ -91,14 +95,12 @@ export async function loadIndex(
       else missing.add(pack.name);
     }
   }
-  const uncovered: IndexedPack[] = [];
-  for (const [name, stat] of listed) {
-    if (indexed.has(name)) continue;
-    const pack = await readDirectoryOrReport(repository, name, stat, damaged, signal);
-    if (pack === undefined) continue;
-    uncovered.push(pack);
-    indexed.set(name, pack);
-  }
+  const unnamed = [...listed].filter(([name]) => !indexed.has(name));
+  const directories = await mapParallel(unnamed, destination.properties.maxParallel, async ([name, stat]) =>
+    readDirectoryOrReport(repository, name, stat, damaged, signal),
+  );
+  const uncovered = directories.filter((pack) => pack !== undefined);
+  for (const pack of uncovered) indexed.set(pack.name, pack);
   for (const name of indexed.keys()) missing.delete(name);
   const wanted = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
   return {
@@ -126,13 +128,12 @@ export async function readPackDirectory(
   const object = `pack ${name}`;
   const key = packKey(name);
   if (length < HEADER_BYTES + TAIL_BYTES) throw corrupt(object, 'it is too short to be a pack');
-  const start = await destination.get(key, { offset: 0, length: HEADER_BYTES }, signal);
+  const [start, end] = await Promise.all([
+    destination.get(key, { offset: 0, length: HEADER_BYTES }, signal),
+    destination.get(key, { offset: -TAIL_BYTES, length: TAIL_BYTES }, signal),
+  ]);
   const seal = ObjectSeal.open(keys, start, object, [OBJECT_TYPES.dataPack, OBJECT_TYPES.treePack]);
-  const tail = decodeTail(
-    await destination.get(key, { offset: -TAIL_BYTES, length: TAIL_BYTES }, signal),
-    length,
-    object,
-  );
+  const tail = decodeTail(end, length, object);
   const sealed = await destination.get(
     key,
     { offset: tail.directoryOffset, length: tail.directoryLength },
@@ -190,20 +191,23 @@ export async function readIndexObjects(
   damaged: { object: string; error: unknown }[],
   signal: AbortSignal,
 ): Promise<Map<string, IndexObject>> {
-  const objects = new Map<string, IndexObject>();
-  for (const name of (await listNamed(repository.destination, 'index/', signal)).keys()) {
+  const { destination, keys } = repository;
+  const names = (await listNamed(destination, 'index/', signal)).keys();
+  const atOnce = destination.properties.remote ? INDEX_READS : 1;
+  const read = await mapParallel(names, atOnce, async (name) => {
     const object = `index object ${name}`;
     try {
       const bytes = await getNamed(repository, 'index/', name, signal);
-      const { plaintext } = openObject(repository.keys, OBJECT_TYPES.index, bytes, object, name);
-      objects.set(name, decodeIndexObject(decompressRecord(plaintext, object), object));
+      const { plaintext } = openObject(keys, OBJECT_TYPES.index, bytes, object, name);
+      return [name, decodeIndexObject(decompressRecord(plaintext, object), object)] as const;
     } catch (error) {
       // A superseded object may go between the list and the read; its packs are then read by their directories.
       if (!isDamage(error)) throw error;
       damaged.push({ object, error });
+      return undefined;
     }
-  }
-  return objects;
+  });
+  return new Map(read.filter((one) => one !== undefined));
 }
 
 async function readDirectoryOrReport(

@@ -2,6 +2,11 @@ import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { decodeSlot, openRing, openSlot, type OpenSlot, type Secret, type SlotFile } from './key-slots.ts';
+import { mapParallel } from './parallel.ts';
+
+/** What more there is was put there by a stranger. */
+const MOST_SLOTS = 64;
+const MOST_SLOT_BYTES = 8_192;
 
 export interface KeyFiles {
   /** Oldest first. */
@@ -14,25 +19,28 @@ export interface KeyFiles {
 
 /** The key slot files of a destination and the numbers of its rings; none of what an interrupted init left. */
 export async function readKeyFiles(destination: Destination, signal: AbortSignal): Promise<KeyFiles> {
-  const slots: SlotFile[] = [];
+  const keys: string[] = [];
   const rings: number[] = [];
-  const damaged: RepositoryError[] = [];
   for await (const page of destination.list('keys/', signal)) {
     for (const { key, size } of page) {
       const name = key.slice('keys/'.length);
       const ring = /^ring-(\d{1,9})$/.exec(name)?.[1];
       if (ring !== undefined) rings.push(Number(ring));
-      if (!/^[0-9a-f]{32}$/.test(name) || size > 8_192 || slots.length >= 64) continue;
-      const bytes = await destination.get(key, undefined, signal);
-      try {
-        // One that stands under another name still opens; check reports it.
-        slots.push(decodeSlot(bytes, key));
-      } catch (error) {
-        if (!(error instanceof RepositoryError)) throw error;
-        damaged.push(error);
-      }
+      else if (/^[0-9a-f]{32}$/.test(name) && size <= MOST_SLOT_BYTES) keys.push(key);
     }
   }
+  const slots: SlotFile[] = [];
+  const damaged: RepositoryError[] = [];
+  await mapParallel(keys.slice(0, MOST_SLOTS), destination.properties.maxParallel, async (key) => {
+    const bytes = await destination.get(key, undefined, signal);
+    try {
+      // One that stands under another name still opens; check reports it.
+      slots.push(decodeSlot(bytes, key));
+    } catch (error) {
+      if (!(error instanceof RepositoryError)) throw error;
+      damaged.push(error);
+    }
+  });
   const mayBeUnfinished = rings.length === 0 && slots.length + damaged.length > 0;
   if (mayBeUnfinished && (await unfinishedInit(destination, signal)) !== undefined)
     return { slots: [], rings, damaged: [] };
@@ -49,6 +57,8 @@ export async function openKeyring(
   signal: AbortSignal,
 ): Promise<{ slot: OpenSlot; keyring: Keyring; ringNumber: number; passed: Error | undefined }> {
   let failure: unknown;
+  // While the passphrase is stretched: that takes longer than the way to the destination.
+  const early = fetchEarly(destination, ringKey(files.rings[0]), signal);
   for (let slots = files.slots; ;) {
     let slot: OpenSlot;
     try {
@@ -58,7 +68,7 @@ export async function openKeyring(
       throw failure ?? withDamagedSlots(error, files.damaged);
     }
     try {
-      return { slot, ...(await newestRing(destination, files.rings, slot, signal)) };
+      return { slot, ...(await newestRing(destination, files.rings, { slot, early }, signal)) };
     } catch (error) {
       // A slot that was removed, or that came from another repository: the secret may fit one more.
       if (!isWrongSecret(error) && !isUnusable(error)) throw error;
@@ -87,16 +97,35 @@ export function isUnusable(error: unknown): error is DestinationError | Reposito
   return error instanceof RepositoryError && error.code === 'CORRUPT_DATA';
 }
 
+function ringKey(number: number | undefined): string | undefined {
+  return number === undefined ? undefined : `keys/ring-${number}`;
+}
+
+/** An object that will be wanted, if it can be had: whoever wants it asks again for what could not. */
+export async function fetchEarly(
+  destination: Destination,
+  key: string | undefined,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  if (key === undefined) return undefined;
+  try {
+    return await destination.get(key, undefined, signal);
+  } catch {
+    return undefined;
+  }
+}
+
 async function newestRing(
   destination: Destination,
   rings: readonly number[],
-  slot: OpenSlot,
+  { slot, early }: { readonly slot: OpenSlot; readonly early: Promise<Buffer | undefined> },
   signal: AbortSignal,
 ) {
   let passed: Error | undefined;
   for (const n of rings) {
     try {
-      const bytes = await destination.get(`keys/ring-${n}`, undefined, signal);
+      const fetched = n === rings[0] ? await early : undefined;
+      const bytes = fetched ?? (await destination.get(`keys/ring-${n}`, undefined, signal));
       return { keyring: openRing(bytes, n, slot), ringNumber: n, passed };
     } catch (error) {
       if (!isUnusable(error)) throw error;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ProtectionMemory } from './protection.ts';
 import type { Repository } from './repository.ts';
 
 /**
@@ -10,6 +11,10 @@ export interface MetadataCache {
   read(name: string): Buffer | undefined;
   /** Keeps a copy, some time soon and perhaps not for long. Never throws. */
   keep(name: string, bytes: Uint8Array): void;
+  /** Has what is kept be there for other processes from now on. Never throws. */
+  write?(): void;
+  /** Until when objects are protected, where somebody remembers. */
+  readonly protection?: ProtectionMemory;
 }
 
 export const NO_CACHE: MetadataCache = { read: () => undefined, keep: () => {} };

@@ -30,11 +30,6 @@ export interface PruneObserver {
 
 export const SILENT_PRUNE: PruneObserver = { phase: () => {}, removed: () => {} };
 
-export interface PruneHooks {
-  /** Clears what broken-off writes left at the destination. */
-  readonly removeLeftovers?: (signal: AbortSignal) => Promise<unknown>;
-}
-
 export interface PruneResult {
   /** What was done, when the lists were seen for the first time. */
   readonly plan: PrunePlan;
@@ -70,20 +65,12 @@ export async function executePrune(
   repository: Repository,
   plan: PrunePlan,
   observer: PruneObserver,
-  hooks: PruneHooks,
   signal: AbortSignal,
 ): Promise<PruneResult> {
   if (plan.repository !== repository.id) {
     throw new RepositoryError('REFUSED', 'This plan was made for another repository');
   }
-  return await pruneUnderLease(
-    repository,
-    plan.settings,
-    (fresh) => keepTo(plan, fresh),
-    observer,
-    hooks,
-    signal,
-  );
+  return await pruneUnderLease(repository, plan.settings, (fresh) => keepTo(plan, fresh), observer, signal);
 }
 
 /** Plans and prunes in one go, following the trees once. */
@@ -91,11 +78,10 @@ export async function prune(
   repository: Repository,
   options: PruneOptions,
   observer: PruneObserver,
-  hooks: PruneHooks,
   signal: AbortSignal,
 ): Promise<PruneResult> {
   const settings = resolveSettings(repository, options);
-  return await pruneUnderLease(repository, settings, (fresh) => fresh, observer, hooks, signal);
+  return await pruneUnderLease(repository, settings, (fresh) => fresh, observer, signal);
 }
 
 async function pruneUnderLease(
@@ -103,7 +89,6 @@ async function pruneUnderLease(
   settings: PruneSettings,
   restrict: (fresh: PrunePlan) => PrunePlan,
   observer: PruneObserver,
-  hooks: PruneHooks,
   signal: AbortSignal,
 ): Promise<PruneResult> {
   requireRights(repository);
@@ -113,7 +98,7 @@ async function pruneUnderLease(
   const onLost = (error: Error): void => lost.abort(error);
   await using lease = await acquirePruneLease(repository, { floor, onLost }, signal);
   const run = new PruneRun(repository, settings, lease, observer, AbortSignal.any([signal, lost.signal]));
-  return await run.all(restrict, hooks);
+  return await run.all(restrict);
 }
 
 function requireRights(repository: Repository): void {
@@ -161,7 +146,7 @@ class PruneRun {
     this.#anchor = { storageMs: lease.storageMs, monotonicMs: repository.clock.monotonic() };
   }
 
-  async all(restrict: (fresh: PrunePlan) => PrunePlan, hooks: PruneHooks): Promise<PruneResult> {
+  async all(restrict: (fresh: PrunePlan) => PrunePlan): Promise<PruneResult> {
     const first = await this.#plan(restrict);
     const { plan, stock } = first;
     await this.#revive(first);
@@ -174,7 +159,7 @@ class PruneRun {
     await this.#writer(stock).write('packs', names, 'not needed', this.#signal);
     if (this.#settings.graceSeconds === 0 && names.length > 0) await this.#removeMarked(names);
     await this.#clearLitter();
-    await hooks.removeLeftovers?.(this.#signal);
+    await this.#repository.destination.removeLeftovers?.(this.#signal);
     return {
       plan,
       markedPacks: marked.length,

@@ -9,7 +9,8 @@ import type { Destination } from '../destination/destination.ts';
 import { FORMAT, OBJECT_TYPES } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { configMap, decodeConfig, encodeSigned, type ConfigRecord } from '../format/records.ts';
-import { isUnusable, openKeyring, readKeyFiles, unfinishedInit } from './key-files.ts';
+import type { FirstLook } from './first-look.ts';
+import { fetchEarly, isUnusable, openKeyring, readKeyFiles, unfinishedInit } from './key-files.ts';
 import { createSlot, sealRing, type OpenSlot, type Secret } from './key-slots.ts';
 import { listNumbered } from './listing.ts';
 import { NO_CACHE, type MetadataCache } from './metadata-cache.ts';
@@ -22,6 +23,8 @@ export interface OpenOptions {
   readonly stateDirectory: string | undefined;
   /** Accept passphrase costs below the floor of the format; for tests. */
   readonly allowWeakCost?: boolean;
+  /** Whose view the destination is, if it is one: asked less when the run begins. */
+  readonly look?: FirstLook | undefined;
 }
 
 export interface CreateOptions extends OpenOptions {
@@ -52,6 +55,7 @@ interface RepositoryParts {
   readonly ringNumber: number;
   readonly slot: OpenSlot;
   readonly cache?: MetadataCache;
+  readonly look?: FirstLook | undefined;
 }
 
 /** An open repository: a destination, the keys to it and its parameters. */
@@ -66,6 +70,8 @@ export class Repository {
   readonly slot: OpenSlot;
   /** For what only reads or adds; what proves that the repository is whole, or removes from it, goes without. */
   readonly cache: MetadataCache;
+  /** How a run sees a far destination when it begins. */
+  readonly look: FirstLook | undefined;
   readonly #parts: RepositoryParts;
 
   constructor(parts: RepositoryParts) {
@@ -78,6 +84,7 @@ export class Repository {
     this.ringNumber = parts.ringNumber;
     this.slot = parts.slot;
     this.cache = parts.cache ?? NO_CACHE;
+    this.look = parts.look;
     this.keys = objectKeysOf(parts.keyring, parts.writer);
   }
 
@@ -89,6 +96,11 @@ export class Repository {
   /** The same repository, its metadata read by way of `cache`. */
   cachedBy(cache: MetadataCache): Repository {
     return new Repository({ ...this.#parts, cache });
+  }
+
+  /** From now on every list is asked of the destination: before anything that must not rely on what was there earlier. */
+  lookAnew(): void {
+    this.look?.end();
   }
 
   /** Signs a tombstone or configuration: `domain` is `hf1/tomb` or `hf1/config`. */
@@ -123,6 +135,7 @@ export async function createRepository(
   options: CreateOptions,
   signal: AbortSignal,
 ): Promise<Repository> {
+  options.look?.end();
   if (!(await clearForInit(destination, signal))) {
     throw new RepositoryError(
       'REPOSITORY_EXISTS',
@@ -165,6 +178,7 @@ export async function createRepository(
     keyring,
     ringNumber: 1,
     slot: first.open,
+    look: options.look,
   };
   const created = new Repository(parts);
   // The ring comes last: until it exists nothing can be opened, and once it does every key is there. A crash leaves no
@@ -192,6 +206,7 @@ export async function openRepository(
       hint: 'Check the location, or create a repository there with: holdfast init',
     });
   }
+  const early = configEarly(destination, signal);
   const { slot, keyring, ringNumber, passed } = await openKeyring(
     destination,
     files,
@@ -200,7 +215,11 @@ export async function openRepository(
     signal,
   );
   const writer = await WriterState.open(options.stateDirectory, keyring.repository.toString('hex'));
-  const { config, number, passed: passedConfig } = await newestConfig(destination, keyring, writer, signal);
+  const {
+    config,
+    number,
+    passed: passedConfig,
+  } = await newestConfig(destination, { keyring, writer, early: await early }, signal);
   requireNotOlder(writer, { ring: ringNumber, config: number }, passed ?? passedConfig);
   if (config.minFormat > FORMAT || keyring.minFormat > FORMAT) {
     throw new RepositoryError('NEWER_FORMAT', 'The repository needs a newer version of Holdfast', {
@@ -210,7 +229,19 @@ export async function openRepository(
   if (writer.memory.ring !== ringNumber || writer.memory.config !== number) {
     await writer.remember({ ring: ringNumber, config: number });
   }
-  return new Repository({ destination, clock: options.clock, config, writer, keyring, ringNumber, slot });
+  const { clock, look } = options;
+  const repository = new Repository({
+    destination,
+    clock,
+    config,
+    writer,
+    keyring,
+    ringNumber,
+    slot,
+    look,
+  });
+  look?.opened(repository);
+  return repository;
 }
 
 /**
@@ -253,14 +284,40 @@ export async function putConfig(
   await repository.writer.remember({ config: n });
 }
 
+interface EarlyConfig {
+  /** Ascending. */
+  readonly numbers: readonly number[];
+  /** Of the newest. */
+  readonly bytes: Buffer | undefined;
+}
+
+/** Fetched while the passphrase is stretched; undefined when it cannot be had, and is to be asked for again. */
+async function configEarly(destination: Destination, signal: AbortSignal): Promise<EarlyConfig | undefined> {
+  try {
+    const numbers = await listNumbered(destination, 'config/', signal);
+    const newest = numbers.at(-1);
+    const bytes = await fetchEarly(
+      destination,
+      newest === undefined ? undefined : `config/${newest}`,
+      signal,
+    );
+    return { numbers, bytes };
+  } catch {
+    return undefined;
+  }
+}
+
 async function newestConfig(
   destination: Destination,
-  keyring: Keyring,
-  writer: WriterState,
+  {
+    keyring,
+    writer,
+    early,
+  }: { readonly keyring: Keyring; readonly writer: WriterState; readonly early: EarlyConfig | undefined },
   signal: AbortSignal,
 ) {
   const keys = objectKeysOf(keyring, writer);
-  const numbers = (await listNumbered(destination, 'config/', signal)).toReversed();
+  const numbers = [...(early?.numbers ?? (await listNumbered(destination, 'config/', signal)))].toReversed();
   let passed: Error | undefined;
   for (const number of numbers) {
     const object = `config/${number}`;
@@ -268,7 +325,8 @@ async function newestConfig(
       const opened = openObject(
         keys,
         OBJECT_TYPES.config,
-        await destination.get(object, undefined, signal),
+        (number === early?.numbers.at(-1) ? early.bytes : undefined) ??
+          (await destination.get(object, undefined, signal)),
         object,
       );
       const { record, signed, signature } = decodeConfig(opened.plaintext, object);

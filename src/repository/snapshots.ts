@@ -12,6 +12,7 @@ import { appendRecord, type SealedRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
 import { getNamed } from './metadata-cache.ts';
 import { openObject, sealObject } from './objects.ts';
+import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 import { putTombstone, readTombstones, type Tombstones } from './tombstones.ts';
 
@@ -48,21 +49,21 @@ export async function listSnapshots(
 ): Promise<SnapshotList> {
   const known = options.remembered === true ? remembered.get(repository) : undefined;
   const tombstones = await readTombstones(repository, signal);
-  const live: Snapshot[] = [];
+  const { destination } = repository;
+  const listed = [...(await listNamed(destination, 'snapshots/', signal)).keys()];
+  const forgotten = listed.filter((id) => tombstones.snapshots.has(id));
+  const standing = listed.filter((id) => !tombstones.snapshots.has(id));
   const damaged: { id: string; error: RepositoryError }[] = [];
-  const forgotten: string[] = [];
-  for (const id of (await listNamed(repository.destination, 'snapshots/', signal)).keys()) {
-    if (tombstones.snapshots.has(id)) {
-      forgotten.push(id);
-      continue;
-    }
+  const read = await mapParallel(standing, destination.properties.maxParallel, async (id) => {
     try {
-      live.push(known?.get(id) ?? (await readSnapshot(repository, id, signal)));
+      return known?.get(id) ?? (await readSnapshot(repository, id, signal));
     } catch (error) {
       if (!(error instanceof RepositoryError)) throw error;
       damaged.push({ id, error });
+      return undefined;
     }
-  }
+  });
+  const live = read.filter((one) => one !== undefined);
   live.sort((a, b) => a.record.startedMs - b.record.startedMs || a.chain.seq - b.chain.seq);
   if (options.remembered === true) {
     const kept = live.filter(({ record }) => record.errors.length <= REMEMBERED_ERRORS);

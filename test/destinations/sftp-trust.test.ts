@@ -199,6 +199,29 @@ else {
     },
   );
 
+  asRoot('a password lets in who knows it, through all of several connections, and nobody else', async () => {
+    const password = 'correct horse: battery staple';
+    const closed = await startOpenSsh({ password });
+    try {
+      const { hostKeyFile } = closed;
+      const enter = async (access: SftpAccess) =>
+        await openSftpDestination(closed.place('inside'), { hostKeyFile, ...access }, { create: true });
+      const destination = await enter({ password });
+      const keys = Array.from({ length: 60 }, (_, number) => `packs/${number}`);
+      await Promise.all(keys.map(async (key) => await destination.put(key, Buffer.from(key), live)));
+      expect((await destination.get('packs/7', undefined, live)).toString()).toBe('packs/7');
+      expect((await closed.log()).match(/Accepted password/g)?.length).toBeGreaterThan(1);
+      await destination.close();
+      for (const access of [{ password: `${password}!` }, { keyFile: closed.keyFile }, {}]) {
+        const refused = await enter(access).catch((error: unknown) => error);
+        expect(refused).toMatchObject({ kind: 'denied' });
+        expect(JSON.stringify(refused) + String(refused)).not.toContain(password);
+      }
+    } finally {
+      await closed.stop();
+    }
+  });
+
   asRoot('a full disk is told from other failures, and leaves nothing behind', async () => {
     const small = await startOpenSsh({ room: 4_000_000 });
     try {

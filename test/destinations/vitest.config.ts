@@ -10,6 +10,8 @@ export default defineConfig({
     execArgv: [...SOURCE_FLAGS],
     fileParallelism: false,
     maxWorkers: 1,
+    // What waits for minutes waits beside the rest.
+    maxConcurrency: 3,
     disableConsoleIntercept: true,
     reporters: ['verbose'],
     testTimeout: 600_000,

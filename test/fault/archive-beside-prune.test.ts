@@ -19,7 +19,7 @@ let inner: Destination;
 let engine: Engine;
 /** Another process at the same repository. */
 let other: Repository;
-/** What happens before the n-th list of packs of a run: the first is the look at what is there, the second the check. */
+/** What happens before the n-th list of tombstones of a run: the first is the look at what is there, the second the check. */
 let beforeList: (nth: number) => Promise<void>;
 let lists = 0;
 
@@ -30,7 +30,7 @@ beforeEach(async () => {
   beforeList = async () => {};
   const destination = hookedDestination(inner, {
     list: async (prefix) => {
-      if (prefix !== 'packs/') return;
+      if (prefix !== 'trash/') return;
       lists += 1;
       await beforeList(lists);
     },

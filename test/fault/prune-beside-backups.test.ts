@@ -121,7 +121,7 @@ async function simulate(seed: number): Promise<Outcome> {
     const repository = await open();
     for (let run = 0; run < 4; run += 1) {
       await attempt('prune', async () => {
-        const result = await prune(repository, {}, SILENT_PRUNE, {}, signal);
+        const result = await prune(repository, {}, SILENT_PRUNE, signal);
         removed += result.removedPacks;
         revived += result.revivedPacks;
       });

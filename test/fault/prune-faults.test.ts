@@ -86,7 +86,7 @@ beforeAll(async () => {
   const mixed = { h: file(), i: file(), j: file(), k: file(), l: file(), m: file() };
   await forget(await backup(revived), await backup(removed));
   const live = new Map<string, TinyTree>();
-  const run = async (): Promise<PruneResult> => await prune(repository, {}, SILENT_PRUNE, {}, signal);
+  const run = async (): Promise<PruneResult> => await prune(repository, {}, SILENT_PRUNE, signal);
   live.set(await backup(revived, run), revived);
   await clock.advance(GRACE_SECONDS * 1_000);
   const whole = await backup(mixed);
@@ -120,7 +120,7 @@ async function expectFinishes(world: World): Promise<void> {
   for (let i = 0; i < 3; i += 1) {
     // Until the lease of one that died has run out, too.
     await world.clock.advance(GRACE_SECONDS * 1_000 + 6 * MINUTE);
-    await prune(await open(world), {}, SILENT_PRUNE, {}, signal);
+    await prune(await open(world), {}, SILENT_PRUNE, signal);
   }
   await expectSound(world);
   const { counts } = await check(await open(world), { readData: false }, SILENT_CHECK, signal);
@@ -179,7 +179,7 @@ describe('prune', () => {
     const { mark, repack, revive, remove, removeSnapshots } = plan;
     const counts = [mark, repack, revive, remove, removeSnapshots].map(({ length }) => length > 0);
     expect(counts).toEqual([true, true, true, true, true]);
-    await prune(await open(world), {}, SILENT_PRUNE, {}, signal);
+    await prune(await open(world), {}, SILENT_PRUNE, signal);
     await expectSound(world);
     await expectFinishes(world);
   });
@@ -192,7 +192,7 @@ describe('prune', () => {
         const failing = failingAt(world.destination, nth, failure);
         const repository = await open(world, failing);
         failing.arm();
-        const outcome = await prune(repository, {}, SILENT_PRUNE, {}, signal).then(
+        const outcome = await prune(repository, {}, SILENT_PRUNE, signal).then(
           () => undefined,
           (error: unknown) => error,
         );
@@ -241,7 +241,7 @@ describe('prune with lists that cannot be trusted', () => {
         const world = await freshWorld();
         const faulty = faultyDestination(world.destination, [{ on: 'list', under, nth, times, ...fault }]);
         const before = await packsOf(world);
-        const outcome = await prune(await open(world, faulty), {}, SILENT_PRUNE, {}, signal).then(
+        const outcome = await prune(await open(world, faulty), {}, SILENT_PRUNE, signal).then(
           () => undefined,
           (error: unknown) => error,
         );
@@ -265,7 +265,7 @@ describe('prune with lists that cannot be trusted', () => {
       using faulty = faultyDestination(world.destination, [
         { on: 'list', under, fault: 'fail', error, afterPages: 1 },
       ]);
-      await expect(prune(await open(world, faulty), {}, SILENT_PRUNE, {}, signal)).rejects.toBe(error);
+      await expect(prune(await open(world, faulty), {}, SILENT_PRUNE, signal)).rejects.toBe(error);
       await expectSound(world);
     }
   });

@@ -7,7 +7,7 @@ import { startS3Store, type S3Store } from '../support/s3-store.ts';
 
 const SECRET = 'canary/of+the/secret+access+key+0123456789';
 
-async function configureBucket(site: DaemonSite, store: S3Store): Promise<void> {
+async function configureBucket(site: DaemonSite, store: S3Store, more: object = {}): Promise<void> {
   const file = join(site.directory, 's3-secret');
   writeFileSync(file, `${SECRET}\n`);
   chmodSync(file, 0o600);
@@ -20,7 +20,7 @@ async function configureBucket(site: DaemonSite, store: S3Store): Promise<void> 
       bucket: {
         url: `s3://bucket/laptop?endpoint=${store.endpoint}`,
         passphrase: { file: passphrase },
-        access: { s3: { accessKeyId: 'AKTEST', secretAccessKey: { file } } },
+        access: { s3: { accessKeyId: 'AKTEST', secretAccessKey: { file }, ...more } },
       },
     },
   });
@@ -56,8 +56,26 @@ test('the agent backs up to a bucket with the access of the settings, finds file
     { name: 'bucket', url: expect.stringMatching(/^s3:\/\/bucket\/laptop/), reachable: true },
   ]);
 
+  /** What was asked since the last time, once nothing more is. */
+  const asked = async (): Promise<readonly string[]> => {
+    await site.get<object>('/v1/files?q=c.txt');
+    return (
+      store.requests
+        .splice(0)
+        .map(({ method, key }) => (key === '' ? 'LIST' : `${method} ${key.split('/')[1]}`))
+        // A directory above the source, which all tests share, may change at any time, and is then stored anew.
+        .filter((one) => !/^(?:PUT|HEAD) (?:packs|index)$/.test(one))
+    );
+  };
   site.write({ 'c.txt': 'new' });
   expect(await site.backUp()).toMatchObject({ status: 'completed' });
+  await asked();
+  expect(await site.backUp()).toMatchObject({ status: 'completed' });
+  const all = await asked();
+  const backup = ['LIST', 'PUT leases', 'HEAD leases', 'LIST', 'LIST', 'LIST'];
+  const commit = ['PUT snapshots', 'HEAD snapshots', 'PUT heads', 'HEAD heads', 'DELETE leases'];
+  const catalog = ['DELETE HOLDFAST-TRIAL-delete', 'GET HOLDFAST-STORE', 'LIST'];
+  expect(all.toSorted()).toEqual([...backup, ...commit, ...catalog].toSorted());
   expect(written(site.state)).not.toContain(SECRET);
   expect(site.log.join('\n')).not.toContain(SECRET);
 });
@@ -93,4 +111,32 @@ test('credentials that are revoked while a backup runs end it with that reason, 
   });
   expect([...store.objects.keys()].filter((key) => key.startsWith('laptop/snapshots/'))).toEqual(before);
   expect(await site.backUp()).toMatchObject({ status: 'completed' });
+});
+
+test('what snapshots need stays protected, and a job whose right to that is missing says so and is complete', async () => {
+  await using store = await startS3Store();
+  await using site = await openDaemonSite();
+  await configureBucket(site, store, { objectLockDays: 30 });
+  site.write({ 'a.txt': 'hello' });
+  const extended = (): readonly string[] =>
+    store.requests
+      .splice(0)
+      .filter(({ query }) => query.has('retention'))
+      .map(({ key }) => key.split('/')[1] ?? '');
+  for (const name of ['first', 'second']) {
+    expect(await site.backUp(), name).toMatchObject({ status: 'completed' });
+    // What the agent has put itself is protected for the whole time.
+    expect(extended(), name).toEqual([]);
+  }
+  await configureBucket(site, store, { objectLockDays: 90 });
+  expect(await site.backUp()).toMatchObject({ status: 'completed' });
+  expect([...new Set(extended())].toSorted()).toEqual(['config', 'index', 'keys', 'packs', 'snapshots']);
+
+  await configureBucket(site, store, { objectLockDays: 270 });
+  store.refusesRetention = true;
+  const job = await site.backUp();
+  expect(job).toMatchObject({ status: 'completed' });
+  expect(extended().length).toBeGreaterThan(5);
+  const told = await site.get<object>(`/v1/backup/${job.id}/log`);
+  expect(JSON.stringify(told)).toContain('Allow s3:PutObjectRetention');
 });

@@ -157,6 +157,19 @@ describe.concurrent('holdfast destinations', () => {
     await rm(closed, { recursive: true });
   });
 
+  test('several of them may be those of one source', async () => {
+    await using place = await openPlace();
+    for (const name of ['usb', 'nas'])
+      await run(place, ['destinations', 'add', name, join(place.directory, name)]);
+    await run(place, ['sources', 'add', place.source, '-d', 'usb', '-d', 'nas']);
+    const shown = await run(place, ['sources', 'list']);
+    expect(shown.stdout).toMatch(/source +usb +every 4h +yes\n.*source +nas +every 4h +yes\n$/);
+    const [source] = jsonLines(await run(place, ['sources', 'list', '--json']));
+    expect(source).toMatchObject({ path: place.source, destinations: ['usb', 'nas'] });
+    const twice = await run(place, ['config', 'set', 'sources[0].destination', 'usb'], 2);
+    expect(twice.stderr).toContain('both "destination" and "destinations"');
+  });
+
   test('shows what a running agent remembers, and what was added while it runs', async () => {
     await using place = await openPlace();
     await place.write({ a: 'one' });

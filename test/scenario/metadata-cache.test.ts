@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { diffSnapshots } from '../../src/browse/diff.ts';
 import { findEntries } from '../../src/browse/find.ts';
 import { SnapshotTrees } from '../../src/browse/snapshot-trees.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { openKeyCopies } from '../../src/cache/key-copies.ts';
 import { MetadataDatabase } from '../../src/cache/metadata-database.ts';
+import type { Destination } from '../../src/destination/destination.ts';
 import { loadIndex, type ChunkIndex } from '../../src/repository/chunk-index.ts';
-import type { Repository } from '../../src/repository/repository.ts';
-import { listSnapshots } from '../../src/repository/snapshots.ts';
+import { FirstLook } from '../../src/repository/first-look.ts';
+import { openRepository, type Repository } from '../../src/repository/repository.ts';
+import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
+import { putTombstone } from '../../src/repository/tombstones.ts';
 import { collect } from '../support/collect.ts';
+import { compareTrees } from '../support/compare-trees.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 
 function cacheOf(engine: Engine, name: string): MetadataDatabase {
@@ -96,4 +101,69 @@ test('an unchanged backup with a warm cache needs no more than 20 requests', asy
   await engine.backup(undefined, { repository });
   cache.close();
   expect(engine.calls.calls.map(({ method, key }) => `${method} ${key}`).length).toBeLessThanOrEqual(20);
+});
+
+describe('a backup that looks once at everything when it begins', () => {
+  const options = { clock: systemClock, stateDirectory: undefined };
+
+  /** The destination of an engine as an object store is. */
+  function farAway({ calls }: Engine, flatLists: boolean): Destination {
+    return { ...calls, properties: { ...calls.properties, remote: true, flatLists } };
+  }
+
+  async function openWithLook(engine: Engine, flatLists = true): Promise<Repository> {
+    const copies = openKeyCopies(engine.directory, 'far');
+    const look = new FirstLook(farAway(engine, flatLists), 'everything', copies);
+    return await openRepository(look.destination, engine.secret, { ...options, look }, never);
+  }
+
+  test.each([
+    ['an object store', true, 8],
+    ['a server with folders', false, 13],
+  ])('asks %s 8 or 13 times when nothing has changed', async (_, flatLists, asked) => {
+    await using engine = await openEngine();
+    fill(engine);
+    const cache = cacheOf(engine, 'one.db');
+    const first = (await openWithLook(engine, flatLists)).cachedBy(cache);
+    // Files that were written a moment before a backup are looked into by the next one, too.
+    for (let n = 0; n < 2; n += 1) await engine.backup(undefined, { repository: first });
+    engine.calls.reset();
+    const again = (await openWithLook(engine, flatLists)).cachedBy(cache);
+    await engine.backup(undefined, { repository: again });
+    cache.close();
+    // A directory above the source, which all tests share, may change at any time, and is then stored anew.
+    const calls = engine.calls.calls.filter(
+      ({ method, key }) => method !== 'put' || !/^(?:packs|index)\//.test(key),
+    );
+    expect(calls.map(({ method, key }) => `${method} ${key}`)).toHaveLength(asked);
+    const fresh = engine.calls.calls.filter(({ method }) => method === 'list').slice(-3);
+    expect(fresh.map(({ key }) => key).toSorted()).toEqual(['packs/', 'snapshots/', 'trash/']);
+  });
+
+  test.each(['deletes', 'marks'] as const)(
+    'starts over when prune %s a pack after that look, and relies on it no more',
+    async (what) => {
+      await using engine = await openEngine();
+      fill(engine);
+      // Makes the directory for copies, so that nothing above the source changes any more: a run that stores nothing.
+      await openWithLook(engine);
+      const { snapshot } = await engine.backup();
+      await forgetSnapshots(engine.repository, [snapshot.id], 'test', never);
+      const repository = await openWithLook(engine);
+      const packs: string[] = [];
+      for await (const page of engine.calls.list('packs/', never)) packs.push(...page.map(({ key }) => key));
+      const names = packs.map((key) => key.slice(key.lastIndexOf('/') + 1));
+      if (what === 'deletes') for (const key of packs) await engine.calls.delete(key, never);
+      else {
+        const record = { kind: 'packs' as const, names, reason: 'not needed', atMs: 0, fence: 1 };
+        await putTombstone(engine.repository, record, 0, never);
+      }
+      engine.calls.reset();
+      const { snapshot: made } = await engine.backup(undefined, { repository });
+      // Once in vain, and once more.
+      expect(engine.calls.count('put', 'leases/')).toBe(2);
+      const { source } = await engine.restoreTo('back', made);
+      expect(compareTrees(engine.source, source)).toEqual([]);
+    },
+  );
 });

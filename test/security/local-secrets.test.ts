@@ -18,6 +18,7 @@ import { Secret } from '../../src/config/secret.ts';
 import { jsonLines, openPlace, type Place } from '../support/cli.ts';
 
 const PATIENCE_MS = 60_000;
+const HOOK_BEGINS = 'echo password=';
 
 const canaries = new Map<string, string>();
 
@@ -126,7 +127,9 @@ async function backUp(source: string, destination: string): Promise<Record<strin
   await until(`the end of ${id}`, async () => {
     for (const pid of descendants(agent.pid ?? 0)) {
       const seen = seenOf(pid);
-      if (seen !== '\n\n') seenProcesses.set(`process ${pid}`, seen);
+      // What a hook of the settings says for itself is in the arguments of its shell, where whoever wrote it has put it.
+      const shown = seen.includes(HOOK_BEGINS) ? seen.slice(seen.indexOf('\n')) : seen;
+      if (shown !== '\n\n') seenProcesses.set(`process ${pid}`, shown);
     }
     job = (await ask('GET', `/v1/backup/${id}`, { headers })).data ?? {};
     return ['completed', 'failed', 'canceled'].includes(String(job['status']));
@@ -168,7 +171,7 @@ beforeAll(async () => {
   const print = path.join(place.directory, 'child-environment');
   const hook = [
     `env >> ${print}`,
-    `echo password=${canary('hook output')}`,
+    `${HOOK_BEGINS}${canary('hook output')}`,
     `echo see https://ann:${canary('hook user info')}@host.example/x?key=${canary('hook query')}`,
     `echo the passphrase is ${canary('env passphrase')}`,
     `PGPASSWORD=${canary('hook command')} false`,

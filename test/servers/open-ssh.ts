@@ -38,6 +38,8 @@ export interface OpenSshOptions {
   readonly settings?: readonly string[];
   /** As root only: so many bytes of room for data, which this process then does not see. */
   readonly room?: number;
+  /** As root only: lets the account in by this, and by no key. */
+  readonly password?: string;
   /** Another type of key than ed25519. */
   readonly hostKeyType?: 'ed25519' | 'ecdsa' | 'rsa';
 }
@@ -61,7 +63,7 @@ export async function startOpenSsh(options: OpenSshOptions = {}): Promise<OpenSs
   await writeFile(at('sshd_config'), configuration(port, directory, user, options));
   const binary = join(programs.directory, 'usr/sbin/sshd');
   const server = [binary, '-D', '-e', '-f', at('sshd_config')];
-  if (asRoot) await writeAccounts(directory);
+  if (asRoot) await writeAccounts(directory, options.password);
   const start = async (): Promise<RunningServer> =>
     await runServer(port, directory, {
       program: asRoot ? 'unshare' : binary,
@@ -100,7 +102,9 @@ function configuration(port: number, directory: string, user: string, options: O
     'PidFile none',
     'StrictModes no',
     'UsePAM no',
-    'PasswordAuthentication no',
+    ...(options.password === undefined
+      ? ['PasswordAuthentication no']
+      : ['PasswordAuthentication yes', 'PubkeyAuthentication no']),
     'Subsystem sftp internal-sftp',
     ...(options.settings ?? []),
     ...(options.accountSettings === undefined ? [] : [`Match User ${user}`, ...options.accountSettings]),
@@ -109,7 +113,7 @@ function configuration(port: number, directory: string, user: string, options: O
 }
 
 /** The machine's accounts and two more; seen by the server alone. */
-async function writeAccounts(directory: string): Promise<void> {
+async function writeAccounts(directory: string, password: string | undefined): Promise<void> {
   const passwd = join(directory, 'passwd');
   const shadow = join(directory, 'shadow');
   await writeFile(passwd, await readFile('/etc/passwd'));
@@ -117,7 +121,11 @@ async function writeAccounts(directory: string): Promise<void> {
   await chmod(shadow, 0o600);
   await appendFile(passwd, `sshd:x:40921:65534::/run/sshd:/usr/sbin/nologin\n`);
   await appendFile(passwd, `${USER.name}:x:${USER.uid}:${USER.gid}::${directory}:/bin/sh\n`);
-  await appendFile(shadow, `sshd:*:19000::::::\n${USER.name}:*:19000::::::\n`);
+  const hash =
+    password === undefined
+      ? '*'
+      : (await runCommand('openssl', ['passwd', '-6', '-salt', 'holdfasttest', password])).trim();
+  await appendFile(shadow, `sshd:*:19000::::::\n${USER.name}:${hash}:19000::::::\n`);
 }
 
 /** With its end everything that it has started ends too. */

@@ -83,7 +83,7 @@ export async function sampleRepository(
   await forgetSnapshots(repository, [forgotten], 'test', signal);
   snapshots.delete(forgotten);
   await clock.advance(1_000);
-  await prune(repository, { noOtherWriters: true }, SILENT_PRUNE, {}, signal);
+  await prune(repository, { noOtherWriters: true }, SILENT_PRUNE, signal);
   for (const session of ['0123456789abcdef', 'fedcba9876543210']) {
     await putLease(repository, `session.${session}`, 1, newLeaseRecord(repository, session), signal);
   }

@@ -56,6 +56,8 @@ export interface S3Store extends AsyncDisposable {
   looksFirst: boolean;
   /** Who may not delete. */
   appendOnly: boolean;
+  /** Who may not change how long an object is protected. */
+  refusesRetention: boolean;
 }
 
 interface Planned {
@@ -97,6 +99,7 @@ export async function startS3Store(): Promise<S3Store> {
     ignoresConditions: false,
     looksFirst: false,
     appendOnly: false,
+    refusesRetention: false,
     plan(fits, fault, times = 1) {
       plans.push({ fits, fault, left: times });
     },
@@ -129,6 +132,13 @@ function answer(
   }
   if (asked.key === '' && asked.method === 'GET') {
     list(store, asked, response, typeof fault === 'object' ? fault.list : undefined);
+    return;
+  }
+  // Who asks shows in the requests; nothing is protected here.
+  if (asked.method === 'PUT' && asked.query.has('retention')) {
+    if (store.refusesRetention) refuse(response, 403, 'AccessDenied');
+    else if (store.objects.has(asked.key)) response.writeHead(200).end();
+    else refuse(response, 404, 'NoSuchKey');
     return;
   }
   switch (asked.method) {
@@ -195,7 +205,7 @@ function read(
   const isPart = asked.headers.range !== undefined && fault !== 'whole';
   const shift = fault === 'other-part' ? 1 : 0;
   const start = (from === '' ? Math.max(0, body.length - Number(to)) : Number(from)) + shift;
-  const end = from === '' ? body.length : Math.min(body.length, Number(to) + 1 + shift);
+  const end = from === '' || to === '' ? body.length : Math.min(body.length, Number(to) + 1 + shift);
   if (isPart && start >= body.length) {
     refuse(response, 416, 'InvalidRange');
     return;
@@ -220,8 +230,9 @@ function list(
   const prefix = query.get('prefix') ?? '';
   const after = query.get('continuation-token') ?? '';
   const all = [...store.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).toSorted();
-  const keys = all.slice(0, PAGE);
-  const truncated = all.length > PAGE;
+  const length = Math.min(PAGE, Number(query.get('max-keys') ?? PAGE));
+  const keys = all.slice(0, length);
+  const truncated = all.length > length;
   const page: ListPage = { keys, count: keys.length, next: truncated ? keys.at(-1) : undefined, truncated };
   const shown = change?.(page) ?? page;
   const contents = shown.keys.map((key) => {

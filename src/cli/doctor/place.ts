@@ -1,18 +1,16 @@
 /** Checks of what is kept: the state directory, the settings, and the repository. */
-import { access, constants, readFile, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { access, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HoldfastError, errnoOf } from '../../base/errors.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
-import { resolveSecret } from '../../config/secret.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import type { Secret } from '../../repository/key-slots.ts';
 import { settingsContext } from '../config.ts';
 import type { Context } from '../context.ts';
 import { openAt } from '../open.ts';
-import { reachOfSettings } from '../reach.ts';
+import { secretOfSettings } from '../reach.ts';
 import { readMachineKey, statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
 import { count, shortId } from '../wording.ts';
@@ -111,11 +109,10 @@ export async function checkOpening(
   place: DestinationSettings,
   context: Context,
 ): Promise<Finding> {
-  const directory = directoryOf(place.url);
   const shown = shownPlace(parseLocation(place.url));
   let secret: Secret | undefined;
   try {
-    secret = await secretFor(place, directory, context);
+    secret = await secretOfSettings(place, context);
   } catch (error) {
     if (!isForAgentOnly(place, error)) throw error;
     return warning(check, `${shown} was not opened: its passphrase is given to the agent alone`, '');
@@ -126,7 +123,7 @@ export async function checkOpening(
       `The key to ${shown} is not there`,
       'Put it back from a copy, or name the passphrase of the recovery kit in the settings of the destination.',
     );
-  const repository = await openAt(place.url, secret, context, await reachOfSettings(place, context));
+  const repository = await openAt({ location: place.url, embedded: false, settings: place }, secret, context);
   try {
     return ok(check, `${shown} opens (${shortId(repository.id)})`);
   } finally {
@@ -142,24 +139,6 @@ function isForAgentOnly({ passphrase }: DestinationSettings, error: unknown): bo
     passphrase !== null &&
     ('credential' in passphrase || 'env' in passphrase)
   );
-}
-
-async function secretFor(
-  { passphrase }: DestinationSettings,
-  directory: string | undefined,
-  { env, clock, signal }: Context,
-): Promise<Secret | undefined> {
-  const paths = statePaths(env);
-  if (passphrase !== null) {
-    const found = await resolveSecret(passphrase, { env, home: homedir(), clock }, signal);
-    return { kind: 'passphrase', text: found.reveal() };
-  }
-  if (directory === paths.repository) {
-    const key = await readMachineKey(paths);
-    return key === undefined ? undefined : { kind: 'machine', secret: key };
-  }
-  if (!(await isThere(paths.passphrase))) return undefined;
-  return { kind: 'passphrase', text: (await readFile(paths.passphrase, 'utf8')).trim() };
 }
 
 /** The kit is of use elsewhere only. */

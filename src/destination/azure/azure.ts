@@ -46,6 +46,7 @@ export async function openAzureDestination(
   place: AzurePlace,
   access: AzureAccess = {},
   options: AzureOptions = {},
+  signal: AbortSignal = live,
 ): Promise<Destination> {
   const store: AzureStore = {
     container: await containerOf(place, access),
@@ -54,10 +55,10 @@ export async function openAzureDestination(
     pace: options.pace,
     stallMs: options.stallMs ?? STALL_MS,
   };
-  const asking = mayDelete(store);
+  const asking = mayDelete(store, signal);
   // What is wrong with the place itself is the better answer of two.
   asking.catch(() => {});
-  await listPage(store, '', undefined, 1, live);
+  await listPage(store, '', undefined, 1, signal);
   const canDelete = await asking;
   return azureDestination(store, canDelete);
 }
@@ -119,7 +120,14 @@ function unusable(what: string, hint: string): RequestError {
 
 function azureDestination(store: AzureStore, canDelete: boolean): Destination {
   return {
-    properties: { url: store.url, conditionalCreate: true, canDelete, maxParallel: PARALLEL, remote: true },
+    properties: {
+      url: store.url,
+      conditionalCreate: true,
+      canDelete,
+      maxParallel: PARALLEL,
+      remote: true,
+      flatLists: true,
+    },
     async put(key, body, signal) {
       signal.throwIfAborted();
       checkKey(key);
@@ -364,9 +372,9 @@ async function deleteBlob(store: AzureStore, key: string, signal: AbortSignal): 
 }
 
 /** Whether these credentials may delete: asked for with a blob that is not there. */
-async function mayDelete(store: AzureStore): Promise<boolean> {
+async function mayDelete(store: AzureStore, signal: AbortSignal): Promise<boolean> {
   try {
-    await deleteBlob(store, TRIAL, live);
+    await deleteBlob(store, TRIAL, signal);
     return true;
   } catch (error) {
     if (isKind(error, 'denied')) return false;

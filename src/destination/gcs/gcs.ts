@@ -45,6 +45,7 @@ export async function openGoogleDestination(
   place: GooglePlace,
   access: GoogleAccess = {},
   options: GoogleOptions = {},
+  signal: AbortSignal = live,
 ): Promise<Destination> {
   const store: GoogleStore = {
     bucket: await bucketOf(place, access),
@@ -54,10 +55,10 @@ export async function openGoogleDestination(
     pace: options.pace,
     stallMs: options.stallMs ?? STALL_MS,
   };
-  const asking = mayDelete(store);
+  const asking = mayDelete(store, signal);
   // What is wrong with the place itself is the better answer of two.
   asking.catch(() => {});
-  await listPage(store, '', undefined, 1, live);
+  await listPage(store, '', undefined, 1, signal);
   const canDelete = await asking;
   return googleDestination(store, canDelete);
 }
@@ -107,7 +108,14 @@ function serviceAccount(text: string | undefined): StorageOptions {
 
 function googleDestination(store: GoogleStore, canDelete: boolean): Destination {
   return {
-    properties: { url: store.url, conditionalCreate: true, canDelete, maxParallel: PARALLEL, remote: true },
+    properties: {
+      url: store.url,
+      conditionalCreate: true,
+      canDelete,
+      maxParallel: PARALLEL,
+      remote: true,
+      flatLists: true,
+    },
     async put(key, body, signal) {
       signal.throwIfAborted();
       checkKey(key);
@@ -294,9 +302,9 @@ async function deleteFile(store: GoogleStore, key: string, signal: AbortSignal):
 }
 
 /** Whether these credentials may delete: asked for with an object that is not there. */
-async function mayDelete(store: GoogleStore): Promise<boolean> {
+async function mayDelete(store: GoogleStore, signal: AbortSignal): Promise<boolean> {
   try {
-    await deleteFile(store, TRIAL, live);
+    await deleteFile(store, TRIAL, signal);
     return true;
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'denied') return false;

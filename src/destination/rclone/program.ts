@@ -32,6 +32,7 @@ const keptComplaints = 4_000;
 /** The child, started when it is needed and again when it has ended. */
 export class RcloneProgram {
   readonly #start: () => Promise<Running>;
+  readonly #closing = new AbortController();
   #running: Promise<Running> | undefined;
   /** What it said when it ended by itself. */
   #complaint: DestinationError | undefined;
@@ -44,7 +45,7 @@ export class RcloneProgram {
     sockets: number,
   ) {
     this.#start = async () => {
-      const running = await start(place, url, access, environment, sockets);
+      const running = await start(place, url, access, environment, sockets, this.#closing.signal);
       running.child.once('exit', (code) => {
         if (code !== null && code !== 0) this.#complaint = complaint(running.said(), url);
         running.site.close();
@@ -70,7 +71,9 @@ export class RcloneProgram {
     return this.#complaint;
   }
 
+  /** Also one that is still starting. */
   async close(): Promise<void> {
+    this.#closing.abort();
     const running = await this.#running?.catch(() => undefined);
     if (running === undefined) return;
     const { child, site } = running;
@@ -101,6 +104,7 @@ async function start(
   access: RcloneAccess,
   environment: Environment,
   maxSockets: number,
+  closing: AbortSignal,
 ): Promise<Running> {
   const credentials = { user: 'holdfast', password: randomBytes(24).toString('base64url') };
   const program = access.program ?? 'rclone';
@@ -119,6 +123,8 @@ async function start(
   // Its end shows itself as an exit; what it says to a closed pipe is of no interest.
   child.stdin.on('error', () => undefined);
   child.stdin.write(greeting);
+  const giveUp = (): unknown => child.kill('SIGKILL');
+  closing.addEventListener('abort', giveUp, { once: true });
   try {
     let complaints = '';
     child.stderr.on(
@@ -133,6 +139,8 @@ async function start(
     child.stdin.destroy();
     child.kill('SIGKILL');
     throw error;
+  } finally {
+    closing.removeEventListener('abort', giveUp);
   }
 }
 

@@ -5,12 +5,13 @@
 import { DestinationError } from '../../base/errors.ts';
 import type { RcloneAccess } from '../access.ts';
 import { extentOf } from '../byte-range.ts';
-import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import type { ByteRange, Destination, Leftovers, ListedObject, ObjectStat } from '../destination.ts';
 import { checkKey, checkPrefix, isKeyPart } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
 import { plainUrl } from '../location.ts';
 import type { RclonePlace } from '../location.ts';
-import { temporaryName } from '../new-file.ts';
+import { removeStale } from '../leftovers.ts';
+import { isTemporaryName, temporaryName } from '../new-file.ts';
 import { sleepFor } from '../retry.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { commandsOf } from './commands.ts';
@@ -41,6 +42,7 @@ export async function openRcloneDestination(
   place: RclonePlace,
   access: RcloneAccess,
   options: RcloneOptions = {},
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<Destination> {
   const { environment = {}, home } = options;
   const url = plainUrl(place);
@@ -48,17 +50,17 @@ export async function openRcloneDestination(
   const program = new RcloneProgram(place, url, access, known, maxParallel * 2);
   try {
     const commands = commandsOf(async () => await program.site(), url);
-    await openFolder(commands, options.create === true);
+    await untilAborted(openFolder(commands, options.create === true, signal), signal);
     return rcloneDestination(commands, program, options.pace);
   } catch (error) {
     await program.close();
+    signal.throwIfAborted();
     throw program.complaint ?? error;
   }
 }
 
 /** Where folders are nothing but the beginnings of names, an empty one is there or not: both will do. */
-async function openFolder(commands: Commands, create: boolean): Promise<void> {
-  const signal = new AbortController().signal;
+async function openFolder(commands: Commands, create: boolean, signal: AbortSignal): Promise<void> {
   const found = await commands.stat('', signal);
   if (found?.isFolder === true) return;
   if (found !== undefined) throw cannotOpen(commands.url, 'unsupported', 'it is no folder');
@@ -160,6 +162,28 @@ function rcloneDestination(
     }
   }
 
+  async function removeLeftovers(signal: AbortSignal): Promise<Leftovers> {
+    const nowMs = await timeNow(signal);
+    const items = (await commands.list('', signal)) ?? [];
+    const found = items
+      .filter(({ path, isFolder }) => !isFolder && isTemporaryName(path.slice(path.lastIndexOf('/') + 1)))
+      .map(({ path: name, size, modifiedMs }) => ({ name, size, modifiedMs }));
+    const remove = async (name: string): Promise<boolean> =>
+      (await commands.remove(name, signal)) === 'removed';
+    return await removeStale(found, nowMs, remove, signal);
+  }
+
+  /** The storage's, as far as it keeps a time of its own; 0 when nothing is to be learned. */
+  async function timeNow(signal: AbortSignal): Promise<number> {
+    const probe = temporaryName();
+    await commands.upload(probe, Buffer.from('1'), undefined, probe, signal);
+    try {
+      return (await settled(probe, signal))?.modifiedMs ?? 0;
+    } finally {
+      await commands.remove(probe, signal);
+    }
+  }
+
   return {
     properties: { url, conditionalCreate: false, canDelete: true, maxParallel, remote: true },
     put,
@@ -173,6 +197,7 @@ function rcloneDestination(
       checkKey(key);
       await run(signal, async () => await commands.remove(key, signal));
     },
+    removeLeftovers: async (signal) => await run(signal, async () => await removeLeftovers(signal)),
     close: async () => {
       await Promise.allSettled(inFlight);
       await program.close();

@@ -2,8 +2,10 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { S3Access } from '../access.ts';
+import { NOT_THE_STORE, failure } from '../http-failure.ts';
 import { plainUrl, type S3Place } from '../location.ts';
 import type { UploadPace } from '../limited.ts';
+import { briefPolicy, persist, sleepFor, type Patience } from '../retry.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
 import { s3Failure } from './s3-failure.ts';
 
@@ -14,6 +16,8 @@ export interface S3Options {
   /** It is to be written to at once: what the store can do is tried out before. */
   readonly create?: boolean;
   readonly clock?: Clock;
+  /** With what opens the store, finds out about it or confirms what it has taken; the other calls are tried once. */
+  readonly patience?: Patience;
 }
 
 type Library = typeof import('@aws-sdk/client-s3');
@@ -32,12 +36,16 @@ export interface S3Store {
    * One call. Its failures are DestinationErrors but for `expected`: a status that is part of the answer.
    * Rejects with the signal's reason, and with `unreachable` when nothing moves.
    */
-  readonly ask: <T>(
-    question: Question,
-    signal: AbortSignal,
-    call: (moving: Moving) => Promise<T>,
-  ) => Promise<T>;
+  readonly ask: Ask;
+  /** The same store, which is asked again when it cannot do something at the moment. */
+  readonly patient: S3Store;
 }
+
+export type Ask = <T>(
+  question: Question,
+  signal: AbortSignal,
+  call: (moving: Moving) => Promise<T>,
+) => Promise<T>;
 
 export interface Question {
   /** As a verb: "store", "read". */
@@ -92,7 +100,19 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
     },
   });
   const url = plainUrl(place);
-  return {
+  refusePages(client);
+  const ask: Ask = async ({ op, key, mine }, signal, call) => {
+    try {
+      return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, call);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (mine?.(error) === true) throw error;
+      const action = { op, url, key };
+      throw error instanceof WebPage ? failure(NOT_THE_STORE, action, error) : s3Failure(error, action);
+    }
+  };
+  const { patience = { policy: briefPolicy, sleep: sleepFor } } = options;
+  const parts = {
     library,
     client,
     bucket: place.bucket,
@@ -101,14 +121,52 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
     access,
     pace: options.pace,
     clock: options.clock ?? systemClock,
-    async ask({ op, key, mine }, signal, call) {
-      try {
-        return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, call);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (mine?.(error) === true) throw error;
-        throw s3Failure(error, { op, url, key });
-      }
+  };
+  const store: S3Store = {
+    ...parts,
+    ask,
+    get patient() {
+      return patient;
     },
   };
+  const patient: S3Store = {
+    ...parts,
+    ask: async (question, signal, call) =>
+      await persist(async () => await ask(question, signal, call), patience, signal),
+    get patient() {
+      return patient;
+    },
+  };
+  return store;
+}
+
+/** A page for people, with success: somebody else answers. */
+class WebPage extends Error {
+  override readonly name = 'WebPage';
+}
+
+function isHtml(type: string | undefined): boolean {
+  return /^(?:text\/html|application\/xhtml)/i.test(type ?? '');
+}
+
+/** Before anything is made of the answer: a page has a length and bytes as an object has. */
+function refusePages(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => async (step) => {
+      const result = await next(step);
+      const { body, headers, statusCode } = result.response as {
+        readonly body?: { destroy?: () => void };
+        readonly headers: Readonly<Record<string, string>>;
+        readonly statusCode: number;
+      };
+      // Some servers call an answer without a body so; whether a put was kept is asked for.
+      const { method } = step.request as { readonly method: string };
+      if ((method !== 'GET' && method !== 'HEAD') || statusCode >= 300 || !isHtml(headers['content-type']))
+        return result;
+      body?.destroy?.();
+      throw new WebPage(`${statusCode} with ${headers['content-type']}`);
+    },
+    // Next to the network: what reads the answer comes after it.
+    { step: 'deserialize', priority: 'low', name: 'holdfastNoPages' },
+  );
 }

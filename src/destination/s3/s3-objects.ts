@@ -153,7 +153,7 @@ export async function getObject(
   range: ByteRange | undefined,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  if (range === undefined) return (await fetchBytes(store, key, undefined, signal)).bytes;
+  if (range === undefined) return await getWhole(store, key, signal);
   const { offset, length } = range;
   const isOrdinary = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && length > 0;
   const fromEnd = offset < 0 && length <= -offset && -offset - length <= SUFFIX_BYTES;
@@ -180,30 +180,40 @@ export async function getObject(
   }
 }
 
+/** Asked for as a part, whose answer says twice how much there is: what lacks bytes on the way does not pass. */
+async function getWhole(store: S3Store, key: string, signal: AbortSignal): Promise<Buffer> {
+  const mine = (error: unknown): boolean => statusOf(error) === 416;
+  try {
+    return (await fetchBytes(store, key, { asked: 'bytes=0-', range: undefined, mine }, signal)).bytes;
+  } catch (error) {
+    if (!mine(error)) throw error;
+    const { size } = await headObject(store, key, signal);
+    if (size === 0) return Buffer.alloc(0);
+    throw senseless('read', store.url, key, 'the store says that nothing is there, and something is', error);
+  }
+}
+
 interface Part {
   readonly asked: string;
-  readonly range: ByteRange;
+  /** Undefined for all of it. */
+  readonly range: ByteRange | undefined;
   readonly mine: NonNullable<Question['mine']>;
 }
 
 async function fetchBytes(
   store: S3Store,
   key: string,
-  part: Part | undefined,
+  part: Part,
   signal: AbortSignal,
 ): Promise<{ readonly bytes: Buffer; readonly total: number }> {
   const { bucket, client, library, root, url } = store;
-  return await store.ask({ op: 'read', key, ...(part && { mine: part.mine }) }, signal, async (moving) => {
-    const command = new library.GetObjectCommand({
-      Bucket: bucket,
-      Key: root + key,
-      ...(part === undefined ? {} : { Range: part.asked }),
-    });
+  return await store.ask({ op: 'read', key, mine: part.mine }, signal, async (moving) => {
+    const command = new library.GetObjectCommand({ Bucket: bucket, Key: root + key, Range: part.asked });
     const reply = await client.send(command, { abortSignal: moving.signal });
     moving.moved();
     const body = reply.Body as Readable | undefined;
     try {
-      const { length, total } = expectedLength(url, key, part?.range, {
+      const { length, total } = expectedLength(url, key, part.range, {
         length: reply.ContentLength,
         range: reply.ContentRange,
         status: reply.$metadata.httpStatusCode,
@@ -229,21 +239,28 @@ function expectedLength(
 ): { readonly length: number; readonly total: number } {
   if (said.length === undefined || said.length > LARGEST_OBJECT)
     throw senseless('read', url, key, 'the answer does not say how long it is, or is too long');
-  if (range === undefined) {
-    if (said.status !== 200) throw senseless('read', url, key, `the status is ${said.status}`);
-    return { length: said.length, total: said.length };
-  }
+  const { length } = said;
+  // Some make no part of all there is.
+  if (range === undefined && said.status === 200) return { length, total: length };
   const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(said.range ?? '') ?? [];
   if (said.status !== 206 || from === undefined || to === undefined || size === undefined)
     throw senseless('read', url, key, 'the whole object came instead of a part');
   const total = Number(size);
-  const start = range.offset < 0 ? Math.max(0, total + range.offset) : range.offset;
-  const end = range.offset < 0 ? total : range.offset + range.length;
+  const { start, end } = placeOf(range, total);
   // Shorter than asked for: the object is.
-  if (range.offset >= 0) extentOf(range, total, key);
-  if (Number(from) !== start || Number(to) !== end - 1 || said.length !== end - start)
+  if (range !== undefined && range.offset >= 0) extentOf(range, total, key);
+  if (Number(from) !== start || Number(to) !== end - 1 || length !== end - start)
     throw senseless('read', url, key, 'another part came than was asked for');
-  return { length: said.length, total };
+  return { length, total };
+}
+
+function placeOf(
+  range: ByteRange | undefined,
+  total: number,
+): { readonly start: number; readonly end: number } {
+  if (range === undefined) return { start: 0, end: total };
+  if (range.offset < 0) return { start: Math.max(0, total + range.offset), end: total };
+  return { start: range.offset, end: range.offset + range.length };
 }
 
 export async function deleteObject(
@@ -276,15 +293,41 @@ export async function retainObject(
   untilMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { access, bucket, client, library, root } = store;
-  const { objectLock } = access;
+  const { objectLock } = store.access;
   if (objectLock === undefined) return;
+  try {
+    await protect(store, objectLock.mode, key, untilMs, signal);
+  } catch (error) {
+    // Who would shorten the time is refused like one who may not change it.
+    const refused = error instanceof DestinationError && error.kind === 'denied';
+    if (!refused || !((await protectedUntil(store, key, signal)) >= untilMs)) throw error;
+  }
+}
+
+/** 0 where the store does not say. */
+async function protectedUntil(store: S3Store, key: string, signal: AbortSignal): Promise<number> {
+  const { bucket, client, library, root } = store;
+  const reply = await store.ask({ op: 'look at', key }, signal, async (moving) => {
+    const command = new library.HeadObjectCommand({ Bucket: bucket, Key: root + key });
+    return await client.send(command, { abortSignal: moving.signal });
+  });
+  return reply.ObjectLockRetainUntilDate?.getTime() ?? 0;
+}
+
+async function protect(
+  store: S3Store,
+  mode: 'compliance' | 'governance',
+  key: string,
+  untilMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { bucket, client, library, root } = store;
   await store.ask({ op: 'protect', key }, signal, async (moving: Moving) => {
     const command = new library.PutObjectRetentionCommand({
       Bucket: bucket,
       Key: root + key,
       Retention: {
-        Mode: objectLock.mode === 'compliance' ? 'COMPLIANCE' : 'GOVERNANCE',
+        Mode: mode === 'compliance' ? 'COMPLIANCE' : 'GOVERNANCE',
         RetainUntilDate: new Date(untilMs),
       },
     });

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { DestinationError, isAbort } from '../../base/errors.ts';
 import type { S3Store } from './s3-client.ts';
-import { deleteObject, getObject, headObject, sendObject } from './s3-objects.ts';
+import { deleteObject, getObject, headObject, senseless, sendObject } from './s3-objects.ts';
 
 export interface S3Abilities {
   /**
@@ -21,6 +21,8 @@ const TRIAL = 'HOLDFAST-TRIAL';
 const RECORD_VERSION = 1;
 /** A store that gives away more than one win does so in the first rounds. */
 const ROUNDS = 3;
+/** With those that say nothing, since the answer of the winner was lost. */
+const MOST_ROUNDS = 8;
 const RIVALS = 8;
 
 /** Of a store about which nothing is known: what is safe everywhere. */
@@ -34,10 +36,14 @@ export async function readAbilities(store: S3Store, signal: AbortSignal): Promis
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
     // Of the bucket, which everything else would find missing too.
-    if (error.cause instanceof Error && error.cause.name === 'NoSuchBucket') throw error;
+    if (isBucketMissing(error)) throw error;
     return undefined;
   }
   return parseRecord(text);
+}
+
+function isBucketMissing({ cause }: DestinationError): boolean {
+  return cause instanceof Error && cause.name === 'NoSuchBucket';
 }
 
 function parseRecord(text: string): S3Abilities | undefined {
@@ -72,6 +78,16 @@ export async function findAbilities(store: S3Store, signal: AbortSignal): Promis
     };
     await writeRecord(store, abilities, signal);
     return abilities;
+  } catch (error) {
+    if (!(error instanceof DestinationError) || error.kind !== 'not-found' || isBucketMissing(error))
+      throw error;
+    throw senseless(
+      'try out',
+      store.url,
+      'a new object',
+      'the store has taken it and does not have it',
+      error,
+    );
   } finally {
     // Whoever may not delete leaves them there: a few bytes, which no list shows.
     await Promise.allSettled([...tried].map(async (key) => await deleteObject(store, key, signal)));
@@ -84,7 +100,10 @@ async function creates(store: S3Store, key: string, body: Buffer, signal: AbortS
     await sendObject(store, key, body, { ifNoneMatch: true, checksum: false }, signal);
     return true;
   } catch (error) {
-    if (error instanceof DestinationError && error.kind === 'unsupported') return false;
+    if (!(error instanceof DestinationError)) throw error;
+    // The name is of this moment: an earlier try, whose answer was lost, has taken it.
+    if (error.kind === 'exists') return true;
+    if (error.kind === 'unsupported') return false;
     throw error;
   }
 }
@@ -95,13 +114,19 @@ async function howManyWin(
   signal: AbortSignal,
 ): Promise<'one' | 'some' | 'all'> {
   let several = false;
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0, told = 0; told < ROUNDS; round += 1) {
     const key = trial();
     const bodies = Array.from({ length: RIVALS }, (_, rival) => Buffer.from(`${rival} ${key}`));
     const wins = await Promise.all(bodies.map(async (body) => await succeeds(store, key, body, signal)));
     const winners = bodies.filter((_, rival) => wins[rival] === true);
-    // One that comes later is no race at all.
-    if (await succeeds(store, key, Buffer.from('late'), signal)) return 'all';
+    // One that comes later is no race at all; of two one may come first, where what was taken was not kept.
+    if (
+      (await succeeds(store, key, Buffer.from('late'), signal)) &&
+      (await succeeds(store, key, Buffer.from('later'), signal))
+    )
+      return 'all';
+    if (winners.length === 0 && round < MOST_ROUNDS) continue;
+    told += 1;
     const stored = await getObject(store, key, undefined, signal);
     if (winners.length !== 1 || winners[0]?.equals(stored) !== true) several = true;
   }
@@ -126,11 +151,17 @@ async function keepsChecksum(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    await sendObject(store, key, Buffer.from('checksum'), { ifNoneMatch, checksum: true }, signal);
+    await sendObject(store, key, Buffer.from('checksum'), { ifNoneMatch, checksum: true }, signal).catch(
+      (error: unknown) => {
+        if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+      },
+    );
     const { sha256 } = await headObject(store, key, signal);
     return sha256 !== undefined;
   } catch (error) {
-    if (isAbort(error) || !(error instanceof DestinationError) || error.kind === 'unreachable') throw error;
+    if (isAbort(error) || !(error instanceof DestinationError)) throw error;
+    // Written down for good: only what the store says of itself counts.
+    if (error.kind !== 'unsupported' && error.kind !== 'denied') throw error;
     return false;
   }
 }

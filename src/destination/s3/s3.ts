@@ -14,6 +14,7 @@ import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destin
 import { TAKEN, failure } from '../http-failure.ts';
 import { checkKey, checkPrefix } from '../key.ts';
 import type { S3Place } from '../location.ts';
+import { untilAborted } from '../until-aborted.ts';
 import { S3_PARALLEL, s3Store, type S3Options, type S3Store } from './s3-client.ts';
 import { listObjects } from './s3-list.ts';
 import { deleteObject, getObject, headObject, retainObject, senseless, sendObject } from './s3-objects.ts';
@@ -34,15 +35,17 @@ export async function openS3Destination(
   place: S3Place,
   access: S3Access = {},
   options: S3Options = {},
+  signal: AbortSignal = live,
 ): Promise<Destination> {
   const store = await s3Store(place, access, options);
+  const { patient } = store;
   try {
-    const asking = mayDelete(store, live);
+    const asking = mayDelete(patient, signal);
     // What is wrong with the bucket itself is the better answer of two.
     asking.catch(() => {});
-    const known = await readAbilities(store, live);
+    const known = await readAbilities(patient, signal);
     const canDelete = await asking;
-    const abilities = known ?? (options.create === true ? await findAbilities(store, live) : undefined);
+    const abilities = known ?? (options.create === true ? await findAbilities(patient, signal) : undefined);
     return s3Destination(store, abilities, canDelete);
   } catch (error) {
     store.client.destroy();
@@ -54,7 +57,8 @@ export async function openS3Destination(
 function openFailure(error: unknown, { url }: S3Store): unknown {
   if (!(error instanceof DestinationError)) return error;
   const { kind, message, hint, retry, details } = error;
-  const reason = message.slice(message.indexOf(`${url}: `) + url.length + 2);
+  const at = message.indexOf(`${url}: `);
+  const reason = at === -1 ? message.slice(message.indexOf(': ') + 2) : message.slice(at + url.length + 2);
   return new DestinationError(kind, `Cannot open ${url}: ${reason}`, {
     op: 'open',
     hint,
@@ -69,11 +73,15 @@ function s3Destination(store: S3Store, known: S3Abilities | undefined, canDelete
   let finding: Promise<S3Abilities> | undefined;
 
   /** Found out once, however many ask at the same time. */
-  async function abilitiesForPut(): Promise<S3Abilities> {
+  async function abilitiesForPut(signal: AbortSignal): Promise<S3Abilities> {
     if (abilities !== undefined) return abilities;
-    finding ??= findAbilities(store, live);
+    finding ??= findOut();
+    return await untilAborted(finding, signal);
+  }
+
+  async function findOut(): Promise<S3Abilities> {
     try {
-      abilities = await finding;
+      abilities = await findAbilities(store.patient, live);
       return abilities;
     } finally {
       finding = undefined;
@@ -83,12 +91,11 @@ function s3Destination(store: S3Store, known: S3Abilities | undefined, canDelete
   async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
     signal.throwIfAborted();
     checkKey(key);
-    const { create, checksum } = await abilitiesForPut();
-    signal.throwIfAborted();
+    const { create, checksum } = await abilitiesForPut(signal);
     if (create === 'all' || create === 'none') await expectAbsent(store, key, signal);
     const manner = { ifNoneMatch: create !== 'none', checksum, retainUntilMs: retainUntil(store) };
     const sha256 = await sendObject(store, key, body, manner, signal);
-    return await confirm(store, key, { length: body.byteLength, sha256 }, canDelete, signal);
+    return await confirm(store.patient, key, { length: body.byteLength, sha256 }, canDelete, signal);
   }
 
   async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
@@ -108,6 +115,8 @@ function s3Destination(store: S3Store, known: S3Abilities | undefined, canDelete
         canDelete,
         maxParallel: S3_PARALLEL,
         remote: true,
+        flatLists: true,
+        ...(store.access.objectLock === undefined ? {} : { retainDays: store.access.objectLock.days }),
       };
     },
     put,

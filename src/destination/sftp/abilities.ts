@@ -28,7 +28,8 @@ export async function findAbilities(lane: Lane, root: string, appendOnly: boolea
 }
 
 async function tryOut(lane: Lane, root: string, links: boolean): Promise<Publishing> {
-  const [first, second, third] = [0, 1, 2].map(() => `${root}/${temporaryName()}`) as [
+  const [first, second, third, rival] = [0, 1, 2, 3].map(() => `${root}/${temporaryName()}`) as [
+    string,
     string,
     string,
     string,
@@ -37,23 +38,19 @@ async function tryOut(lane: Lane, root: string, links: boolean): Promise<Publish
     for (const path of [first, second]) await lane.close(await lane.open(path, 'create'));
     if (links && (await succeeds(lane.link(first, third))) && !(await succeeds(lane.link(first, second))))
       return 'link';
-    const rivals = Array.from({ length: 4 }, async () => await lane.open(`${third}x~`, 'create'));
+    const rivals = Array.from({ length: 4 }, async () => await lane.open(rival, 'create'));
     const won = (await Promise.allSettled(rivals)).flatMap((rival) =>
       rival.status === 'fulfilled' ? [rival.value] : [],
     );
     for (const handle of won) await lane.close(handle);
-    const again = await succeeds(
-      lane.open(`${third}x~`, 'create').then(async (handle) => await lane.close(handle)),
-    );
+    const again = await succeeds(lane.open(rival, 'create').then(async (handle) => await lane.close(handle)));
     return won.length === 1 && !again ? 'claim' : 'look';
   } catch (error) {
     // Where nothing may be written, how to is no question: reading works.
     if (isStatus(error, STATUS.permissionDenied, STATUS.failure)) return 'look';
     throw error;
   } finally {
-    await Promise.allSettled(
-      [first, second, third, `${third}x~`].map(async (path) => await lane.remove(path)),
-    );
+    await Promise.allSettled([first, second, third, rival].map(async (path) => await lane.remove(path)));
   }
 }
 

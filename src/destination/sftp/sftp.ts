@@ -18,6 +18,7 @@ import type { Lane } from './lane.ts';
 import { Lanes } from './lanes.ts';
 import { identityOf } from './place.ts';
 import type { SftpOptions } from './place.ts';
+import { removeLeftovers as removeOldLeftovers } from './leftovers.ts';
 import { readObject } from './read-file.ts';
 import { storeFile } from './store-file.ts';
 import { walkObjects } from './walk.ts';
@@ -36,19 +37,22 @@ export async function openSftpDestination(
   place: SftpPlace,
   access: SftpAccess,
   options: SftpOptions = {},
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<Destination> {
   const url = plainUrl(place);
   const target = await prepareTarget(place, url, identityOf(access, options));
   const lanes = new Lanes(target, access.connections ?? usualConnections);
   try {
     const appendOnly = access.appendOnly ?? false;
-    const { root, abilities } = await lanes.run('question', async (lane) => {
+    const opening = lanes.run('question', async (lane) => {
       const root = await openRoot(lane, place.directory, url, options.create === true);
       return { root, abilities: await findAbilities(lane, root, appendOnly) };
     });
+    const { root, abilities } = await untilAborted(opening, signal);
     return sftpDestination({ lanes, url, root, abilities, appendOnly, pace: options.pace });
   } catch (error) {
     lanes.close();
+    signal.throwIfAborted();
     throw answerError(error, { op: 'open', url });
   }
 }
@@ -234,6 +238,16 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
     stat: statObject,
     list,
     delete: remove,
+    ...(appendOnly
+      ? {}
+      : {
+          removeLeftovers: async (signal) =>
+            await removeOldLeftovers(
+              async (work) => await run('clean', undefined, signal, work),
+              root,
+              signal,
+            ),
+        }),
     close,
   };
 }

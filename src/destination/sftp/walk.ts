@@ -67,7 +67,8 @@ async function look(walk: Walk, directory: string): Promise<Found> {
   return { objects, directories };
 }
 
-async function namesIn(lane: Lane, path: string, isFirst: boolean): Promise<readonly NamedFacts[]> {
+/** What is in a directory; nothing where there is none. */
+export async function namesIn(lane: Lane, path: string, isFirst: boolean): Promise<readonly NamedFacts[]> {
   let handle: Buffer;
   try {
     handle = await lane.openDirectory(path);

@@ -12,6 +12,7 @@ import type { WebdavPlace } from '../location.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { folderAt } from './folder.ts';
 import type { Folder, ReadRange } from './folder.ts';
+import { removeLeftovers } from './leftovers.ts';
 import { findAbilities, statOf, storeObject } from './store.ts';
 import type { Abilities } from './store.ts';
 import { walkObjects } from './walk.ts';
@@ -38,6 +39,7 @@ export async function openWebdavDestination(
   place: WebdavPlace,
   access: WebdavAccess,
   options: WebdavOptions = {},
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<Destination> {
   const { origin, pathname } = new URL(place.url);
   const url = plainUrl(place);
@@ -49,7 +51,6 @@ export async function openWebdavDestination(
     maxSockets,
   });
   try {
-    const signal = new AbortController().signal;
     const path = pathname.replace(/\/+$/, '');
     const folder = folderAt(site, origin, path, url);
     const found = await folder.look('', signal);
@@ -243,6 +244,7 @@ function webdavDestination(folder: Folder, abilities: Abilities, pace: UploadPac
     },
     list,
     delete: remove,
+    removeLeftovers: async (signal) => await run(signal, async () => await removeLeftovers(folder, signal)),
     close,
   };
 }

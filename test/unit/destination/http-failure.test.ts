@@ -80,6 +80,17 @@ describe('without an answer', () => {
     });
   });
 
+  test.each(['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'ERR_SSL_WRONG_VERSION_NUMBER', 'EPROTO'])(
+    '%s does too, and nobody is told that a certificate were wrong',
+    (code) => {
+      expect(failureOf(withCode(code))).toMatchObject({
+        kind: 'denied',
+        retry: 'never',
+        message: expect.stringContaining('no secure connection'),
+      });
+    },
+  );
+
   test('aborts, known failures and errors of the program stay what they are', () => {
     for (const error of [
       new DOMException('stopped', 'AbortError'),

@@ -184,6 +184,37 @@ describe('listing a directory', () => {
   });
 });
 
+describe('storing in a directory', () => {
+  test.each([
+    ['goes away', async () => {}],
+    ['is replaced by an empty one', async () => await mkdir(root)],
+  ])(
+    'that %s meanwhile rejects as everything does that cannot reach it, and leaves nothing there',
+    async (_, then) => {
+      const away = join(base, 'away');
+      let asked = 0;
+      const pace = {
+        limited: true,
+        async next(_key: string, wanted: number) {
+          asked += 1;
+          if (asked === 2) {
+            await rename(root, away);
+            await then();
+          }
+          return Math.min(wanted, 1_000);
+        },
+      };
+      const destination = await openLocalDestination(root, { pace });
+      const putting = destination.put('packs/00/x', Buffer.alloc(5_000, 'x'), live);
+      await expect(putting).rejects.toMatchObject({ kind: 'unreachable', retry: 'later' });
+      await destination.close();
+      expect(asked).toBe(5);
+      expect(existsSync(root) ? await readdir(root) : []).toEqual([]);
+      expect((await readdir(join(away, 'packs', '00'))).filter((name) => !isTemporaryName(name))).toEqual([]);
+    },
+  );
+});
+
 describe('removing stale temporary files', () => {
   const hourMs = 60 * 60 * 1000;
 

@@ -66,6 +66,52 @@ describe('a store that says when it may be asked again', () => {
   });
 });
 
+describe('a store that answers that it cannot', () => {
+  const answer = new DestinationError('unreachable', 'busy', { retry: 'later', details: { status: 503 } });
+  const waitedFor = async (
+    times: number,
+  ): Promise<{ readonly delaysMs: number[]; readonly outcome: unknown }> => {
+    const faulty = faultyDestination(await memoryWithOld(), [
+      { on: 'get', fault: 'fail', error: answer, times },
+    ]);
+    const { sleep, delaysMs } = sleeper();
+    const patient = withRetry(faulty, { ...defaultRetryPolicy, random: () => 1 }, sleep);
+    const outcome = await call(patient, 'get').catch((error: unknown) => error);
+    return { delaysMs, outcome };
+  };
+
+  test('is asked again beyond the tries of one that is away, and gets through', async () => {
+    const { delaysMs, outcome } = await waitedFor(15);
+    expect(String(outcome)).toBe('old');
+    expect(delaysMs).toHaveLength(15);
+  });
+
+  test('is given up after a quarter of an hour', async () => {
+    const { delaysMs, outcome } = await waitedFor(1_000);
+    expect(outcome).toBe(answer);
+    const waitedMs = delaysMs.reduce((sum, ms) => sum + ms, 0);
+    expect(waitedMs).toBeLessThan(15 * 60_000);
+    expect(waitedMs).toBeGreaterThan(13 * 60_000);
+  });
+
+  test('is given up at once by who has no patience, and what came garbled is asked for a few times', async () => {
+    const impatient: RetryPolicy = { ...policy, attempts: 1 };
+    const garbled = new DestinationError('corrupt-reply', 'cut short', { retry: 'now' });
+    for (const [error, tries] of [
+      [answer, 1],
+      [away(), 1],
+      [garbled, 4],
+    ] as const) {
+      const faulty = faultyDestination(await memoryWithOld(), [
+        { on: 'get', fault: 'fail', error, times: 99 },
+      ]);
+      const recording = recordingDestination(faulty);
+      await expect(call(withRetry(recording, impatient, sleeper().sleep), 'get')).rejects.toBe(error);
+      expect(recording.count('get')).toBe(tries);
+    }
+  });
+});
+
 describe('what is tried again', () => {
   test.each(methods)('%s is, when the destination was unreachable for a while', async (method) => {
     const memory = await memoryWithOld();

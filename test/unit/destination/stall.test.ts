@@ -25,6 +25,24 @@ test('what does not move is unreachable, and is told to stop', async () => {
   expect(told?.aborted).toBe(true);
 });
 
+test('a byte now and then is no progress, and a kilobyte is', async () => {
+  const trickle = whileMoving('read a', 300, live, async ({ moved, signal }) => {
+    for (;;) {
+      await delay(10, undefined, { signal });
+      moved(1);
+    }
+  });
+  await expect(trickle).rejects.toMatchObject({ kind: 'unreachable', details: { stalled: true } });
+  const slow = whileMoving('read a', 2_000, live, async ({ moved }) => {
+    for (let step = 0; step < 30; step += 1) {
+      await delay(100);
+      moved(400);
+    }
+    return 'done';
+  });
+  await expect(slow).resolves.toBe('done');
+});
+
 test('an abort rejects with its reason at once, whatever becomes of the work', async () => {
   const controller = new AbortController();
   const reason = new Error('stopped by the test');

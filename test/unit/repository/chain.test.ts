@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import { NO_RECORD } from '../../../src/format/records.ts';
 import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
 import { check } from '../../../src/repository/check.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
+import { putTombstone } from '../../../src/repository/tombstones.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
 
@@ -51,6 +53,18 @@ async function expectOneChain(records: number): Promise<void> {
 
 const tree = { a: Buffer.from('a') };
 
+async function keysBelow(prefix: string): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const page of destination.list(prefix, signal)) keys.push(...page.map(({ key }) => key));
+  return keys;
+}
+
+/** One more record. */
+async function forgetOne(by: Repository): Promise<void> {
+  const record = { kind: 'snapshots' as const, names: [NO_RECORD], reason: 'test', atMs: 0, fence: 0 };
+  await putTombstone(by, record, 0, signal);
+}
+
 describe("a writer's chain", () => {
   it('goes on from process to process', async () => {
     const first = await tinyBackup(repository, tree, {}, signal);
@@ -60,6 +74,33 @@ describe("a writer's chain", () => {
     expect((await listSnapshots(repository, signal)).live).toHaveLength(2);
     const { findings } = await check(await again(), { readData: false }, SILENT_CHECK, signal);
     expect(findings).toEqual([]);
+  });
+
+  it('keeps 64 heads, without listing them each time, and clears away what a broken-off run left', async () => {
+    const fresh = await openRepository(
+      destination,
+      secret,
+      { clock: systemClock, stateDirectory: undefined },
+      signal,
+    );
+    const headNumbers = async (): Promise<readonly number[]> =>
+      (await keysBelow(`heads/${fresh.writer.memory.writer}/`))
+        .map((key) => Number(key.slice(-16)))
+        .sort((a, b) => a - b);
+    const range = (from: number, to: number): readonly number[] =>
+      Array.from({ length: to - from + 1 }, (_, i) => from + i);
+    const lists = vi.spyOn(destination, 'list');
+    for (let n = 1; n <= 63; n += 1) await forgetOne(fresh);
+    expect(lists.mock.calls.filter(([prefix]) => prefix.startsWith('heads/'))).toEqual([]);
+    for (let n = 64; n <= 70; n += 1) await forgetOne(fresh);
+    expect(await headNumbers()).toEqual(range(7, 70));
+    await destination.put(
+      `heads/${fresh.writer.memory.writer}/${'2'.padStart(16, '0')}`,
+      Buffer.from('x'),
+      signal,
+    );
+    for (let n = 71; n <= 128; n += 1) await forgetOne(fresh);
+    expect(await headNumbers()).toEqual(range(65, 128));
   });
 
   it('has no two records with one number when several processes of a host write at once', async () => {

@@ -77,7 +77,7 @@ async function forget(...snapshots: Snapshot[]): Promise<void> {
 }
 
 async function run(options: PruneOptions = {}): Promise<PruneResult> {
-  const result = await prune(repository, options, SILENT_PRUNE, {}, signal);
+  const result = await prune(repository, options, SILENT_PRUNE, signal);
   await clock.advance(1_000);
   return result;
 }
@@ -323,11 +323,11 @@ describe('prune', () => {
     await forget(one);
     const plan = await planPrune(repository, {}, signal);
     await forget(two);
-    const result = await executePrune(repository, plan, SILENT_PRUNE, {}, signal);
+    const result = await executePrune(repository, plan, SILENT_PRUNE, signal);
     expect(result.plan.mark.map(({ name }) => name).sort()).toEqual(plan.mark.map(({ name }) => name).sort());
     expect((await planPrune(repository, {}, signal)).mark.length).toBeGreaterThan(0);
     const other = { ...plan, repository: '0'.repeat(32) };
-    await expect(executePrune(repository, other, SILENT_PRUNE, {}, signal)).rejects.toMatchObject({
+    await expect(executePrune(repository, other, SILENT_PRUNE, signal)).rejects.toMatchObject({
       code: 'REFUSED',
     });
   });
@@ -444,10 +444,21 @@ describe('prune stops and removes nothing', () => {
 
   it('when the destination does not allow deleting', async () => {
     const { packs } = await prepare();
-    const appendOnly = { ...destination, properties: { ...destination.properties, canDelete: false } };
+    let cleared = 0;
+    const removeLeftovers = async () => {
+      cleared += 1;
+      return await Promise.resolve({ files: 0, bytes: 0 });
+    };
+    const clearing = { ...destination, removeLeftovers };
+    const appendOnly = { ...clearing, properties: { ...destination.properties, canDelete: false } };
     const through = await openRepository(appendOnly, secret, { clock, stateDirectory: undefined }, signal);
-    await expect(prune(through, {}, SILENT_PRUNE, {}, signal)).rejects.toMatchObject({ code: 'REFUSED' });
+    await expect(prune(through, {}, SILENT_PRUNE, signal)).rejects.toMatchObject({ code: 'REFUSED' });
     expect(await names('packs/')).toEqual(packs);
+    expect(cleared).toBe(0);
+    // Where it does, what killed runs have left there goes, too.
+    const allowed = await openRepository(clearing, secret, { clock, stateDirectory: undefined }, signal);
+    await prune(allowed, {}, SILENT_PRUNE, signal);
+    expect(cleared).toBe(1);
   });
 
   it("when the storage's clock jumps while it works", async () => {
@@ -463,9 +474,7 @@ describe('prune stops and removes nothing', () => {
       },
     };
     const through = await openRepository(jumping, secret, { clock, stateDirectory: undefined }, signal);
-    await expect(prune(through, {}, SILENT_PRUNE, {}, signal)).rejects.toThrow(
-      'clock of the destination jumped',
-    );
+    await expect(prune(through, {}, SILENT_PRUNE, signal)).rejects.toThrow('clock of the destination jumped');
     expect(puts).toBeGreaterThanOrEqual(2);
     expect(await names('packs/')).toEqual(before);
   });
@@ -483,7 +492,7 @@ describe('prune stops and removes nothing', () => {
       { clock: wrong, stateDirectory: undefined },
       signal,
     );
-    const result = await prune(through, {}, SILENT_PRUNE, {}, signal);
+    const result = await prune(through, {}, SILENT_PRUNE, signal);
     expect(result).toMatchObject({ removedPacks: 0, removedSnapshots: 0 });
     await expectSound();
   });

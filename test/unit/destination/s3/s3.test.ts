@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { Destination, ListedObject } from '../../../../src/destination/destination.ts';
 import { withRetry } from '../../../../src/destination/retry.ts';
 import { openS3Destination, type S3Options } from '../../../../src/destination/s3/s3.ts';
+import { startFaultProxy, type Deed } from '../../../support/fault-proxy.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
 import {
   startS3Store,
@@ -12,6 +15,11 @@ import {
 } from '../../../support/s3-store.ts';
 
 const live = new AbortController().signal;
+/** Asks once. */
+const impatient = {
+  policy: { attempts: 1, firstDelayMs: 0, maxDelayMs: 0, random: () => 0 },
+  sleep: async () => {},
+};
 const KEYS = { accessKeyId: 'AKTEST', secretAccessKey: 'canary-of-the-secret' };
 
 async function open(store: S3Store, options: S3Options = {}, access: object = {}): Promise<Destination> {
@@ -120,12 +128,53 @@ describe('opening', () => {
   ])('of a store that answers %s is %s: %s', async (code, status, kind) => {
     await using store = await startS3Store();
     store.plan(() => true, { status, code }, 2);
-    const failure = await open(store).catch((error: unknown) => error);
+    const failure = await open(store, { patience: impatient }).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       kind,
       message: expect.stringMatching(/^Cannot open s3:\/\/bucket\/pre: /),
     });
     expect(JSON.stringify(failure)).not.toContain('canary');
+  });
+
+  test('of a store that is overloaded for a moment succeeds, and is found out about by what it says of itself', async () => {
+    await using store = await startS3Store();
+    const { next: random } = seededRandom(17);
+    const patience = { policy: { ...impatient.policy, attempts: 40 }, sleep: impatient.sleep };
+    store.plan(({ method }) => method === 'PUT', 'lose-reply');
+    store.plan(() => random() < 0.6, { status: 503, code: 'SlowDown' }, 12);
+    store.plan(({ method }) => method === 'PUT' && random() < 0.5, 'lose-reply', 3);
+    const destination = await open(store, { create: true, patience });
+    expect(destination.properties.conditionalCreate).toBe(true);
+    expect(JSON.parse(store.objects.get('pre/HOLDFAST-STORE')?.body.toString() ?? '')).toMatchObject({
+      create: 'one',
+    });
+  });
+
+  test('of a store that takes connections and does not even agree on how to speak is given up', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const endpoint = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const place = {
+      kind: 's3',
+      bucket: 'b',
+      prefix: '',
+      endpoint,
+      region: undefined,
+      pathStyle: true,
+    } as const;
+    await expect(openS3Destination(place, KEYS, { stallMs: 300 })).rejects.toMatchObject({
+      kind: 'unreachable',
+    });
+    silent.close();
+  });
+
+  test('of a store that does not answer is given up, and that is said', async () => {
+    await using store = await startS3Store();
+    store.plan(() => true, 'hang', 2);
+    await expect(open(store, { stallMs: 300 })).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringMatching(/^Cannot open s3:\/\/bucket\/pre: nothing has moved for/),
+    });
   });
 
   test('where nobody listens is unreachable', async () => {
@@ -192,7 +241,7 @@ describe('what a store does wrong', () => {
     ['the whole object in place of a part', 'whole', 'corrupt-reply'],
     ['another part than was asked for', 'other-part', 'corrupt-reply'],
     ['a connection that closes in the body', 'cut-short', 'unreachable'],
-    ['a page of something else', { page: '<html>Sign in</html>' }, 'corrupt-reply'],
+    ['a page of something else', { page: '<html>Sign in</html>' }, 'unreachable'],
     ['status 500', { status: 500 }, 'unreachable'],
     ['status 503 with SlowDown', { status: 503, code: 'SlowDown' }, 'unreachable'],
     ['status 403', { status: 403, code: 'AccessDenied' }, 'denied'],
@@ -237,6 +286,60 @@ describe('what a store does wrong', () => {
     expect((await destination.get('a', undefined, live)).equals(bytes)).toBe(true);
   });
 
+  test.each<[string, number]>([
+    ['shorter', -3],
+    ['longer', 3],
+  ])('is found when all of an object is read and is %s than the store said', async (_, by) => {
+    await using store = await startS3Store();
+    const destination = await openReady(store);
+    await destination.put('a', bytes, live);
+    await using proxy = await startFaultProxy(store.endpoint);
+    const through = await open({ ...store, endpoint: proxy.endpoint });
+    const resize: Deed = async (asked, pass) => {
+      const answer = await pass(asked);
+      return { ...answer, body: Buffer.concat([answer.body, bytes]).subarray(0, bytes.length + by) };
+    };
+    proxy.inject([{ fits: ({ key }) => key === 'pre/a', most: 1, deed: resize }]);
+    await expect(through.get('a', undefined, live)).rejects.toMatchObject({
+      kind: 'corrupt-reply',
+      retry: 'now',
+    });
+    expect(proxy.fired).toBe(1);
+    expect((await through.get('a', undefined, live)).equals(bytes)).toBe(true);
+  });
+
+  test('is given up when nobody takes what is sent', async () => {
+    await using store = await startS3Store();
+    const sockets = new Set<Socket>();
+    let isStuck = false;
+    const line = createServer((near) => {
+      const far = connect(Number(new URL(store.endpoint).port), '127.0.0.1');
+      for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
+      near.on('data', (data: Buffer) => {
+        if (isStuck) near.pause();
+        else far.write(data);
+      });
+      far.pipe(near);
+    }).listen(0, '127.0.0.1');
+    await once(line, 'listening');
+    try {
+      const { port } = line.address() as AddressInfo;
+      const destination = await openReady(
+        { ...store, endpoint: `http://127.0.0.1:${port}` },
+        { stallMs: 800 },
+      );
+      isStuck = true;
+      // More than all buffers on the way hold.
+      const putting = destination.put('packs/a', Buffer.alloc(48_000_000), live);
+      await expect(putting).rejects.toMatchObject({ kind: 'unreachable', details: { stalled: true } });
+      expect([...store.objects.keys()]).not.toContain('pre/packs/a');
+      await destination.close();
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      line.close();
+    }
+  });
+
   test('is no harm when the answer to a put is lost: it counts once', async () => {
     await using store = await startS3Store();
     const policy = { attempts: 3, firstDelayMs: 1, maxDelayMs: 1, random: () => 0 };
@@ -270,13 +373,16 @@ describe('what a store does wrong', () => {
     await using store = await startS3Store();
     const destination = await openReady(store);
     store.plan(lists, { page: '<html><body>Sign in</body></html>' });
-    await expect(keysIn(destination)).rejects.toMatchObject({ kind: 'corrupt-reply' });
+    await expect(keysIn(destination)).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringContaining('a web page came'),
+    });
   });
 
   test('and two of five answers being failures, leaves everything stored once and read as it was', async () => {
     await using store = await startS3Store();
     const policy = { attempts: 40, firstDelayMs: 0, maxDelayMs: 0, random: () => 0 };
-    const destination = withRetry(await openReady(store), policy);
+    const destination = withRetry(await openReady(store, { patience: impatient }), policy);
     const { next: random } = seededRandom(13);
     const hit = ({ key }: StoreRequest): boolean => key.startsWith('pre/packs/') && random() < 0.125;
     for (const fault of [{ status: 500 }, { status: 503, code: 'SlowDown' }, { status: 429 }])

@@ -1,0 +1,54 @@
+/** Temporary files that killed runs have left on the server. */
+import type { Leftovers } from '../destination.ts';
+import { isKeyPart } from '../key.ts';
+import { removeStale, type Leftover } from '../leftovers.ts';
+import { isTemporaryName, temporaryName } from '../new-file.ts';
+import { isStatus, STATUS } from './answers.ts';
+import type { Lane } from './lane.ts';
+import { namesIn, type OnLane } from './walk.ts';
+
+/** Removes them once they are a day old by the server's clock. */
+export async function removeLeftovers(onLane: OnLane, root: string, signal: AbortSignal): Promise<Leftovers> {
+  const nowMs = await onLane(async (lane) => await timeAt(lane, root));
+  const remove = async (path: string): Promise<boolean> =>
+    await onLane(async (lane) => {
+      try {
+        await lane.remove(path);
+        return true;
+      } catch (error) {
+        if (isStatus(error, STATUS.noSuchFile)) return false;
+        throw error;
+      }
+    });
+  return await removeStale(temporariesBelow(onLane, root, signal), nowMs, remove, signal);
+}
+
+/** The server's present time, which only a file just made tells. */
+async function timeAt(lane: Lane, root: string): Promise<number> {
+  const probe = `${root}/${temporaryName()}`;
+  const handle = await lane.open(probe, 'create');
+  try {
+    return (await lane.factsOf(handle)).modifiedMs;
+  } finally {
+    await lane.close(handle);
+    await lane.remove(probe);
+  }
+}
+
+async function* temporariesBelow(
+  onLane: OnLane,
+  root: string,
+  signal: AbortSignal,
+): AsyncGenerator<Leftover> {
+  const waiting = [root];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    signal.throwIfAborted();
+    const directory = path;
+    const names = await onLane(async (lane) => await namesIn(lane, directory, false));
+    for (const { name, type, size, modifiedMs } of names) {
+      if (type === 'directory' && isKeyPart(name)) waiting.push(`${directory}/${name}`);
+      else if (type === 'file' && isTemporaryName(name))
+        yield { name: `${directory}/${name}`, size, modifiedMs };
+    }
+  }
+}
