@@ -36,8 +36,12 @@ const logOf = (job: Job): string =>
     .map((line) => `${line.level} ${line.text}`)
     .join('\n');
 const file = (name: string): string => join(site.directory, name);
+/** What a shell writes to a file with one line, once it is there. */
 const read = async (name: string): Promise<string> =>
-  await eventually(() => existsSync(file(name)) && readFileSync(file(name), 'utf8'), name);
+  await eventually(() => {
+    const text = existsSync(file(name)) ? readFileSync(file(name), 'utf8') : '';
+    return text.endsWith('\n') && text;
+  }, name);
 
 test('the command before makes what is then saved, and the one after is told how the job ended', async () => {
   const job = await backUpWith('dumped', {
