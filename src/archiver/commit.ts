@@ -22,10 +22,11 @@ export function reliedPackGone(cause: ReliedPackGone): RepositoryError {
 
 /**
  * Just before the commit: every pack that this run stored or found chunks in must be there with its length and carry no
- * tombstone, and the parent, whose subtrees were taken over unseen, must still be a live snapshot.
+ * tombstone, and the parent, whose subtrees were taken over unseen, must still be a live snapshot. Without a parent the
+ * keyring must be there: what is stored in a place that was emptied meanwhile could never be opened.
  *
  * @param stored length of each pack that this run has stored, by name
- * @throws {ReliedPackGone}
+ * @throws {ReliedPackGone} {RepositoryError} NO_REPOSITORY
  */
 export async function requireRelied(
   repository: Repository,
@@ -51,9 +52,20 @@ export async function requireRelied(
     const size = listed.get(name)?.size ?? (await sizeOf(repository, packKey(name), signal));
     if (size !== length || tombstones.packs.has(name)) throw new ReliedPackGone(name);
   }
-  if (parent === undefined || present === undefined) return;
+  if (parent === undefined || present === undefined) {
+    await requireKeys(repository, signal);
+    return;
+  }
   const { id } = parent.snapshot;
   if (!present.has(id) || tombstones.snapshots.has(id)) throw new ReliedPackGone(`snapshot ${id}`);
+}
+
+async function requireKeys(repository: Repository, signal: AbortSignal): Promise<void> {
+  const { destination, ringNumber } = repository;
+  if ((await sizeOf(repository, `keys/ring-${ringNumber}`, signal)) !== undefined) return;
+  throw new RepositoryError('NO_REPOSITORY', `The repository has gone from ${destination.properties.url}`, {
+    hint: 'Check that the right drive or bucket is there, and run the backup again. What it had just stored there cannot be opened.',
+  });
 }
 
 async function sizeOf(
