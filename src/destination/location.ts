@@ -13,6 +13,7 @@ import {
   partsOf,
   prefixOf,
   secretRefused,
+  refuseControls,
 } from './url-parts.ts';
 
 export type Location =
@@ -304,8 +305,7 @@ function rclonePlace(text: string): RclonePlace {
 }
 
 function checkedPath(path: string): string {
-  // oxlint-disable-next-line no-control-regex -- what no name of a place may hold
-  if (/[\u0000-\u001F\u007F]/.test(path)) throw invalid('The URL contains a control character.');
+  refuseControls(path);
   if (path.split('/').includes('..')) throw invalid('The path of the URL has a part that is "..".');
   return path.replace(/\/+$/, '');
 }

@@ -45,9 +45,13 @@ function decoded(part: string): string {
   } catch (error) {
     throw invalid('A part of the URL is not encoded as URLs are.', error);
   }
+  refuseControls(text);
+  return text;
+}
+
+export function refuseControls(text: string): void {
   // oxlint-disable-next-line no-control-regex -- what no name of a place may hold
   if (/[\u0000-\u001F\u007F]/.test(text)) throw invalid('The URL contains a control character.');
-  return text;
 }
 
 export function prefixOf({ path }: Parts): string {
