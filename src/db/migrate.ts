@@ -4,9 +4,10 @@ import { StateError, errnoOf } from '../base/errors.ts';
 import { copyDatabase, isDamage, type Database } from './database.ts';
 import { firstTables } from './migrations/001-first-tables.ts';
 import { passes } from './migrations/002-passes.ts';
+import { rateTimes } from './migrations/003-rate-times.ts';
 
 /** The database's version is the number of steps it has taken. */
-export const MIGRATIONS: readonly string[] = [firstTables, passes];
+export const MIGRATIONS: readonly string[] = [firstTables, passes, rateTimes];
 
 /**
  * Brings the database at `path` up to date, each step in a transaction of its own. One that has something in it is

@@ -42,8 +42,6 @@ interface Bucket {
   moved: boolean;
 }
 
-/** The time of a reserved place: ahead of every clock. */
-const RESERVED = Number.MAX_SAFE_INTEGER;
 /** Part of a limit that is reserved at once. */
 const RESERVED_SHARE = 0.01;
 /** The same of limits whose windows are soon over: fewer writes, each of which holds up every other request. */
@@ -78,11 +76,11 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
       settle(other, bucket);
       buckets.delete(other);
     }
-    const found = store.read(name);
-    const moved = found.includes(RESERVED);
+    const { times: written, reserved } = store.read(name);
     // Somebody else reserved them: they were taken before the log was opened, if they were.
-    const times = found.map((at) => (at === RESERVED ? openedAtMs : at)).sort((a, b) => a - b);
-    const bucket = { times, first: 0, unwritten: 0, reserved: 0, moved };
+    const taken = new Array<number>(reserved).fill(openedAtMs);
+    const times = [...written, ...taken].sort((a, b) => a - b);
+    const bucket = { times, first: 0, unwritten: 0, reserved: 0, moved: reserved > 0 };
     buckets.set(name, bucket);
     return bucket;
   };
@@ -173,8 +171,8 @@ function leave(bucket: Bucket, untilMs: number): void {
 
 /** What the disk has of the buckets. Nothing here waits for it: that would hold up all other requests. */
 interface TimeStore {
-  /** Rising. */
-  read(name: string): number[];
+  /** In any order, some of them long past, and the number of places that are reserved. */
+  read(name: string): { readonly times: readonly number[]; readonly reserved: number };
   /** Makes the disk know the times of a bucket and `more`, and `reserve` places beside them. */
   write(name: string, bucket: Bucket, reserve: number, more: readonly number[]): void;
   /** Forgets what was accepted until then. */
@@ -182,29 +180,39 @@ interface TimeStore {
 }
 
 function createTimeStore(db: Database): TimeStore {
-  const select = db.prepare<[string], number>('SELECT at FROM rate_log WHERE bucket = ? ORDER BY at');
-  select.pluck();
-  const insert = db.prepare<[string, number]>('INSERT INTO rate_log (bucket, at) VALUES (?, ?)');
-  const release = db.prepare<[string, number]>('DELETE FROM rate_log WHERE bucket = ? AND at = ?');
-  const forget = db.prepare<[string, number]>('DELETE FROM rate_log WHERE bucket = ? AND at < ?');
-  const forgetAll = db.prepare<[number]>('DELETE FROM rate_log WHERE at <= ?');
-  const clear = db.prepare<[string]>('DELETE FROM rate_log WHERE bucket = ?');
+  const select = db.prepare<[string], { readonly times: string; readonly reserved: number }>(
+    'SELECT times, reserved FROM rate_times WHERE bucket = ?',
+  );
+  const insert = db.prepare<[string, number | null, string, number]>(
+    'INSERT INTO rate_times (bucket, newest, times, reserved) VALUES (?, ?, ?, ?)',
+  );
+  const release = db.prepare<[string]>('DELETE FROM rate_times WHERE bucket = ? AND newest IS NULL');
+  const forget = db.prepare<[string, number]>('DELETE FROM rate_times WHERE bucket = ? AND newest < ?');
+  const forgetAll = db.prepare<[number]>('DELETE FROM rate_times WHERE newest <= ?');
+  const clear = db.prepare<[string]>('DELETE FROM rate_times WHERE bucket = ?');
 
   const write = db.transaction(
     (name: string, { times, first, unwritten, moved }: Bucket, reserve: number, more: readonly number[]) => {
       const oldest = times[first];
       if (moved || oldest === undefined) clear.run(name);
       else {
-        release.run(name, RESERVED);
+        release.run(name);
         forget.run(name, oldest);
       }
-      for (const at of times.slice(moved ? first : times.length - unwritten)) insert.run(name, at);
-      for (const at of more) insert.run(name, at);
-      for (let place = 0; place < reserve; place += 1) insert.run(name, RESERVED);
+      const added = [...times.slice(moved ? first : times.length - unwritten), ...more];
+      const newest = added.at(-1);
+      if (newest !== undefined) insert.run(name, newest, JSON.stringify(added), 0);
+      if (reserve > 0) insert.run(name, null, '[]', reserve);
     },
   );
   return {
-    read: (name) => select.all(name),
+    read(name) {
+      const rows = select.all(name);
+      return {
+        times: rows.flatMap(({ times }): number[] => JSON.parse(times)),
+        reserved: rows.reduce((sum, row) => sum + row.reserved, 0),
+      };
+    },
     write: (name, bucket, reserve, more) => {
       relaxed(db, () => write(name, bucket, reserve, more));
     },

@@ -19,6 +19,8 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../service/bin/holdfast.js
 const QUIET_SECONDS = 10;
 /** Milliseconds that a start and an end may take. */
 const PATIENCE = 60_000;
+/** Of requests without a token. */
+const LIMIT_WINDOW_MS = 60_000;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -224,6 +226,8 @@ try {
       processorMs(agent.pid) - usedMs,
     );
     if (values['no-backup'] === true) continue;
+    // What was asked flat out has used up the limits of all addresses.
+    if (rate === null) await delay(LIMIT_WINDOW_MS);
 
     const job = await agent.call('POST', '/backup', { source, destination: path.join(place, `to-${rate}`) });
     const startedMs = performance.now();

@@ -126,7 +126,23 @@ describe('migrations', () => {
 
   it('are never changed once they were released', () => {
     const hashes = MIGRATIONS.map((sql) => createHash('sha256').update(sql).digest('hex').slice(0, 16));
-    expect(hashes).toEqual(['1e98bec4dfb681b8', '96843f1a46719f46']);
+    expect(hashes).toEqual(['1e98bec4dfb681b8', '96843f1a46719f46', '785558fc7660bf5e']);
+  });
+
+  it('take along how much of each rate limit is taken', () => {
+    const [first = '', second = ''] = MIGRATIONS;
+    const database = openDatabase(site.path);
+    for (const sql of [first, second]) database.exec(sql);
+    database.pragma('user_version = 2');
+    database.exec(`INSERT INTO rate_log (bucket, at) VALUES ('a', 100), ('a', 300), ('b', 200),
+      ('a', 9007199254740991), ('a', 9007199254740991)`);
+    database.close();
+    const { rateLog } = site.reopen();
+    // 100 and 300, and the two places that somebody had reserved; 200.
+    const remaining = (name: string): number =>
+      rateLog.look(name, 10, site.clock.now(), site.clock.now()).remaining;
+    expect(remaining('a')).toBe(6);
+    expect(remaining('b')).toBe(9);
   });
 
   it('take jobs along that were made before there were passes', () => {
