@@ -141,7 +141,6 @@ async function archiveOnce(
   const root = await walkSources(request, context);
 
   observer.phase('uploading');
-  trees.finish();
   await store.finish();
 
   observer.phase('committing');
@@ -188,7 +187,7 @@ interface WalkContext {
   readonly signal: AbortSignal;
 }
 
-/** Walks and reads everything; resolves once the root directory is stored and every data pack with it. */
+/** Walks and reads everything; resolves once every data pack is stored and the last tree pack on its way. */
 async function walkSources(request: ArchiveRequest, context: WalkContext): Promise<StoredDirectory> {
   const { parent, tally, store, trees, readers, session, notes, observer, signal } = context;
   const batches: Batch[] = [];
@@ -231,6 +230,8 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
     await send();
     await readers.drain(signal);
   } while (!batcher.isEmpty || batches.length > 0);
+  // Their last pack goes out beside those of the readers.
+  trees.finish();
   await readers.finish(signal);
   if (root === undefined) throw new RepositoryError('REFUSED', 'The walk ended without a complete tree');
   return root;

@@ -115,6 +115,7 @@ export interface WorkerSetup {
   readonly salt: Uint8Array | undefined;
   readonly chunker: ChunkerParameters;
   readonly packTarget: number;
+  readonly firstTarget: number;
   readonly segmentTarget: number;
   readonly compression: Compression;
   readonly table: ChunkTableMemory;

@@ -25,6 +25,11 @@ const QUEUED_BYTES = 48 * 1024 * 1024;
 /** More threads than this only wait for each other's memory. */
 const MAX_WORKERS = 8;
 
+/** Packs on their way to a far destination while each worker fills one: with one alone, the line lies idle whenever it ends. */
+const UNDER_WAY_FAR = 3;
+/** A far line lies idle until the first pack is full: that is an eighth of a whole one there. */
+const FIRST_SHARE_FAR = 8;
+
 /** Readers make short-lived small objects only; a small young generation keeps them in the processor's cache. */
 const WORKER_LIMITS = { maxYoungGenerationSizeMb: 6 } as const;
 
@@ -60,8 +65,9 @@ export class ReadPool {
     this.#store = store;
     const count = options.workers ?? Math.max(1, Math.min(availableParallelism(), MAX_WORKERS));
     const { chunker, packTarget, segmentTarget } = repository.config;
-    // One pack being filled by each worker and one on its way to the destination.
-    this.#buffers = PackBuffers.create(count + 1, packTarget);
+    const { remote } = repository.destination.properties;
+    // One pack being filled by each worker, the others on their way to the destination.
+    this.#buffers = PackBuffers.create(count + (remote ? UNDER_WAY_FAR : 1), packTarget);
     for (let i = 0; i < count; i += 1) {
       const setup: WorkerSetup = {
         keys: repository.keys.material,
@@ -69,6 +75,7 @@ export class ReadPool {
         salt: options.namespace.salt,
         chunker,
         packTarget,
+        firstTarget: remote ? Math.ceil(packTarget / FIRST_SHARE_FAR) : packTarget,
         segmentTarget,
         compression: options.compression,
         table: table.memory,

@@ -30,6 +30,7 @@ const writer = new PackWriter({
   cipher: setup.plain ? CIPHER_PLAIN : CIPHER_GCM,
   idKey,
   packTarget: setup.packTarget,
+  firstTarget: setup.firstTarget,
   segmentTarget: setup.segmentTarget,
   compression: setup.compression,
   take: takeBuffer,

@@ -45,6 +45,8 @@ export interface PackWriterOptions {
   /** Keys the ids of the chunks that will be added: every segment is re-hashed before it leaves. */
   readonly idKey: Buffer;
   readonly packTarget: number;
+  /** The first pack's target, when it is not `packTarget`: each later one may be twice as long as the one before. */
+  readonly firstTarget?: number | undefined;
   readonly segmentTarget: number;
   readonly compression: Compression;
   /** A buffer of at least this many bytes for the next pack; may block until one is free. */
@@ -71,9 +73,11 @@ export class PackWriter {
   #check: Buffer;
   #opened: Buffer;
   #open: OpenPack | undefined;
+  #target: number;
 
   constructor(options: PackWriterOptions) {
     this.#options = options;
+    this.#target = Math.min(options.firstTarget ?? options.packTarget, options.packTarget);
     this.#compressor = new SegmentCompressor(options.compression, options.segmentTarget);
     this.#hasher = new ChunkHasher(options.idKey);
     this.#segment = Buffer.allocUnsafeSlow(options.segmentTarget + LARGE_CHUNK);
@@ -187,7 +191,7 @@ export class PackWriter {
     if (open !== undefined) {
       const directory = directoryLength(open.segments.length + 1, open.ids.length + chunks);
       const total = open.length + storedLength + directory + TAG_BYTES * 2 + TAIL_BYTES;
-      if (total <= packTarget && open.segments.length < MAX_SEGMENTS) return open;
+      if (total <= this.#target && open.segments.length < MAX_SEGMENTS) return open;
       this.#closePack();
     }
     const least = HEADER_BYTES + storedLength + directoryLength(1, chunks) + TAG_BYTES * 2 + TAIL_BYTES;
@@ -215,7 +219,8 @@ export class PackWriter {
     const pack = this.#open;
     if (pack === undefined) return;
     this.#open = undefined;
-    const { kind, cipher, emit } = this.#options;
+    const { kind, cipher, packTarget, emit } = this.#options;
+    this.#target = Math.min(packTarget, this.#target * 2);
     const directoryBytes = directoryLength(pack.segments.length, pack.ids.length) + TAG_BYTES;
     const packLength = padme(pack.length + directoryBytes + TAIL_BYTES + TAG_BYTES);
     const paddingLength = packLength - pack.length - directoryBytes - TAIL_BYTES;

@@ -1,9 +1,9 @@
 /**
  * Holdfast beside restic over a line to a far server: `node far-bench.ts DIR [--kind s3|sftp] [--round-trip MS]
- * [--mbit N] [--rounds N] [--holdfast FILE]`. The server (OpenSSH, or moto for S3, which keeps everything in memory) runs on this
+ * [--mbit N] [--rounds N] [--holdfast FILE] [--timeline]`. The server (OpenSSH, or moto for S3, which keeps everything in memory) runs on this
  * machine behind a proxy that adds the round trip and holds the rate. The tools take turns: first backup, backup with
  * nothing changed, restore to memory. Prints seconds, the ratio, what went over the line, and the share of the line's
- * rate that was used. Restores are compared with the source in the first round.
+ * rate that was used; with `--timeline`, what share of it in each half second. Restores are compared with the source in the first round.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -28,6 +28,7 @@ type Step = (typeof STEPS)[number];
 const PASSPHRASE = 'correct horse battery staple';
 const BUCKET = 'far-bench';
 const TIMEOUT_SECONDS = 1_200;
+const TIMELINE_MS = 500;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -110,6 +111,7 @@ const { values, positionals } = parseArgs({
     'round-trip': { type: 'string', default: '80' },
     mbit: { type: 'string', default: '100' },
     rounds: { type: 'string', default: '3' },
+    timeline: { type: 'boolean', default: false },
     holdfast: { type: 'string', default: path.join(import.meta.dirname, '../../service/bin/holdfast.js') },
   },
 });
@@ -157,12 +159,31 @@ function commandOf(tool: Tool, step: Step | 'init', name: string, { repository, 
   };
 }
 
+/** Notes what passes; returns what ends that, with percentages of the line's rate, up and down. */
+function timeline(link: FarLink): () => string {
+  const shares: string[] = [];
+  let [last, lastMs] = [link.passed, performance.now()];
+  const timer = setInterval(() => {
+    const [now, nowMs] = [link.passed, performance.now()];
+    const most = ((nowMs - lastMs) / 1_000) * (line.bitsPerSecond / 8);
+    const percent = (bytes: number): string => ((bytes / most) * 100).toFixed(0);
+    shares.push(`${percent(now.up - last.up)}/${percent(now.down - last.down)}`);
+    [last, lastMs] = [now, nowMs];
+  }, TIMELINE_MS);
+  return () => {
+    clearInterval(timer);
+    return shares.join(' ');
+  };
+}
+
 async function run(tool: Tool, step: Step | 'init', round: number, { link, reach }: Site): Promise<void> {
   const before = link.passed;
   const limits = { timeoutSeconds: TIMEOUT_SECONDS, outputFile: path.join(scratch, 'output') };
   readAll(source);
   const command = commandOf(tool, step, `${tool}-${round}`, reach);
+  const endTimeline = timeline(link);
   const { wallSeconds: seconds } = await timedRun(command, limits, AbortSignal.timeout(3_600_000));
+  const shares = endTimeline();
   if (step === 'init') return;
   const after = link.passed;
   const bytes = Math.max(after.up - before.up, after.down - before.down);
@@ -172,6 +193,7 @@ async function run(tool: Tool, step: Step | 'init', round: number, { link, reach
     `round ${round} ${step}: ${tool} ${seconds.toFixed(2)} s, ${(bytes / 1e6).toFixed(1)} MB over the line, ` +
       `${(share * 100).toFixed(0)} % of its rate, load ${loadavg()[0]?.toFixed(1)}`,
   );
+  if (values.timeline) print(`  ${shares}`);
   if (step !== 'restore') return;
   const restored = path.join(memory, tool);
   const [first] = round === 1 ? compareTrees(source, path.join(restored, source), { holes: false }) : [];
