@@ -11,8 +11,11 @@ import type { FatalMessage, FromWorker, Job, JobResult, ToWorker, WorkerSetup } 
 
 /** More threads than this only wait for each other in the file system. */
 const MAX_WORKERS = 4;
-/** Sealed bytes that may be on their way from the destination or wait at the workers. */
-const BYTES_IN_FLIGHT = 24 * 1024 * 1024;
+/**
+ * Sealed bytes that may be on their way from the destination or wait at the workers. A far and fast line carries a good
+ * part of them at any moment (docs/performance.md).
+ */
+const BYTES_IN_FLIGHT = { local: 24 * 1024 * 1024, remote: 64 * 1024 * 1024 } as const;
 /** Jobs that wait at each worker: enough that it never idles while the next one is fetched. */
 const QUEUED = 2;
 /** Files of one job without content. */
@@ -96,12 +99,14 @@ export class WorkerPool {
 
   /** Writes everything in the plan; resolves when all files are complete or given up. */
   async write(content: ContentPlan, destination: Destination, signal: AbortSignal): Promise<void> {
-    const most = Math.max(this.#threads, destination.properties.maxParallel);
+    const { maxParallel, remote } = destination.properties;
+    const most = Math.max(this.#threads, maxParallel);
+    const mostBytes = remote ? BYTES_IN_FLIGHT.remote : BYTES_IN_FLIGHT.local;
     for (const run of content.runs(destination)) {
       await this.#until(
         () =>
           this.#fetching < most &&
-          (this.#bytesInFlight === 0 || this.#bytesInFlight + run.length <= BYTES_IN_FLIGHT),
+          (this.#bytesInFlight === 0 || this.#bytesInFlight + run.length <= mostBytes),
         signal,
       );
       this.#bytesInFlight += run.length;
