@@ -78,7 +78,7 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
     }
     const { times: written, reserved } = store.read(name);
     // Somebody else reserved them: they were taken before the log was opened, if they were.
-    const taken = new Array<number>(reserved).fill(openedAtMs);
+    const taken = Array.from({ length: reserved }, () => openedAtMs);
     const times = [...written, ...taken].sort((a, b) => a - b);
     const bucket = { times, first: 0, unwritten: 0, reserved: 0, moved: reserved > 0 };
     buckets.set(name, bucket);
