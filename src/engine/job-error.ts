@@ -86,6 +86,9 @@ export function internalError(error: unknown): JobError {
 }
 
 function codeOf(error: HoldfastError, type: JobType): string {
+  // A disk that may only be read knows no login that could be put right.
+  if (error instanceof DestinationError && error.kind === 'denied' && error.details['errno'] !== undefined)
+    return 'DESTINATION_ERROR';
   if (error instanceof DestinationError) return DESTINATION_CODES[error.kind];
   if (error instanceof RepositoryError) return REPOSITORY_CODES[error.code];
   if (SAME_NAME.has(error.code)) return error.code;

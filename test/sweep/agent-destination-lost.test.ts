@@ -186,7 +186,10 @@ describe('in the middle of a backup, a file system', () => {
     expect(job).toMatchObject({
       status: 'failed',
       snapshot_id: null,
-      error: { message: expect.stringMatching(/read-only.*Mount the destination writable/) },
+      error: {
+        code: 'DESTINATION_ERROR',
+        message: expect.stringMatching(/read-only.*Mount the destination writable/),
+      },
     });
     await expectSound(source);
   });

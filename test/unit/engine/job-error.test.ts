@@ -14,6 +14,7 @@ describe('the error of a job', () => {
     [new DestinationError('full', 'x'), 'INSUFFICIENT_STORAGE'],
     [new DestinationError('unreachable', 'x'), 'DESTINATION_UNREACHABLE'],
     [new DestinationError('denied', 'x'), 'DESTINATION_AUTH_FAILED'],
+    [new DestinationError('denied', 'x', { details: { errno: 'EROFS' } }), 'DESTINATION_ERROR'],
     [new DestinationError('not-found', 'x'), 'DESTINATION_ERROR'],
     [new RepositoryError('NO_REPOSITORY', 'x'), 'DESTINATION_ERROR'],
     [new RepositoryError('WRONG_PASSPHRASE', 'x'), 'WRONG_PASSPHRASE'],
