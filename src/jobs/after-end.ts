@@ -27,7 +27,7 @@ export function afterEnd(record: JobRecord, end: AttemptEnd, nowMs: number): Job
         reason,
         retries: retries + 1,
         failingSince: failingSince ?? nowMs,
-        retryAt: nowMs + retryDelay(retries),
+        retryAt: nowMs + retryDelay(retries, end.error),
       });
     }
   }

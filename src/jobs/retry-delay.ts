@@ -30,10 +30,17 @@ export function passingReason(
   return nowMs - since >= RETRY_TIMES.giveUpMs ? undefined : PASSING[error.code];
 }
 
-/** Milliseconds to wait after `failures` earlier ones, somewhat at random, so that many agents do not return at once. */
-export function retryDelay(failures: number): number {
+/**
+ * Milliseconds to wait after `failures` earlier ones, somewhat at random, so that many agents do not return at once; and
+ * not before the store said that it may be asked again, within the longest wait.
+ */
+export function retryDelay(failures: number, { details }: Pick<JobError, 'details'>): number {
   const most = Math.min(RETRY_TIMES.longestMs, RETRY_TIMES.firstMs * 2 ** Math.min(failures, 20));
-  return most / 2 + randomInt(Math.floor(most / 2) + 1);
+  const delay = most / 2 + randomInt(Math.floor(most / 2) + 1);
+  const { retryAfterMs } = details;
+  return typeof retryAfterMs === 'number'
+    ? Math.min(RETRY_TIMES.longestMs, Math.max(delay, retryAfterMs))
+    : delay;
 }
 
 /** Milliseconds before a job runs again whose engine process died `deaths` times before without getting further. */

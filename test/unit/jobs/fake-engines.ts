@@ -1,7 +1,7 @@
 /** Engine processes that do what a test says: the process boundary is all that is replaced. */
 import type { EngineJob, EngineOutcome, FromEngine } from '../../../src/engine/protocol.ts';
 import type { EngineEnd, EngineLauncher, RunningEngine } from '../../../src/jobs/engine-launcher.ts';
-import { NO_PROGRESS } from '../../../src/jobs/job.ts';
+import { NO_PROGRESS, type JobError } from '../../../src/jobs/job.ts';
 
 export const OUTCOME: EngineOutcome = {
   result: 'success',
@@ -25,7 +25,7 @@ export interface FakeEngine {
   say(message: FromEngine): void;
   progress(stored: number, bytes?: number): void;
   complete(outcome?: Partial<EngineOutcome>): void;
-  fail(code: string): void;
+  fail(code: string, details?: JobError['details']): void;
   /** What an engine says that was asked to cancel. */
   giveUp(): void;
   die(): void;
@@ -92,8 +92,8 @@ function fakeEngine(
       on({ kind: 'progress', progress: { ...NO_PROGRESS, bytes_done: bytes }, files: 1, bytes, stored });
     },
     complete: (outcome = {}) => end({ kind: 'completed', outcome: { ...OUTCOME, ...outcome } }, fine),
-    fail: (code) =>
-      end({ kind: 'failed', error: { code, message: `It failed: ${code}.`, details: {} } }, fine),
+    fail: (code, details = {}) =>
+      end({ kind: 'failed', error: { code, message: `It failed: ${code}.`, details } }, fine),
     giveUp: () => end({ kind: 'canceled' }, fine),
     die: () => end(undefined, { code: null, signal: 'SIGKILL' }),
   };

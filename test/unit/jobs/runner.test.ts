@@ -266,6 +266,21 @@ describe('what passes by itself', () => {
     expect(job(id)).toMatchObject({ status: 'failed', error: { code: 'DESTINATION_UNREACHABLE' } });
   });
 
+  it('is not tried sooner than the store wants, within the longest wait', async () => {
+    const { runner, engines, clock, book, pass } = await begin();
+    const { id } = runner.submit(backupOf('/a'), 'schedule');
+    await settle();
+    for (const [wanted, longest] of [
+      [5 * MINUTE, 5 * MINUTE],
+      [86_400_000, RETRY_TIMES.longestMs],
+    ] as const) {
+      engines.of(id).fail('DESTINATION_UNREACHABLE', { retryAfterMs: wanted });
+      await settle();
+      expect((book.record(id).bookkeeping.retryAt ?? 0) - clock.now()).toBe(longest);
+      await pass(longest);
+    }
+  });
+
   it('begins anew once something was stored', async () => {
     const { runner, engines, job, book, pass } = await begin();
     const { id } = runner.submit(backupOf('/a'), 'schedule');
