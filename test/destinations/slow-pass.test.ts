@@ -101,7 +101,9 @@ else {
       }
       const ended = current();
       for (const job of ended) expect(job).toMatchObject({ status: 'completed', error: null });
-      const [fast, late] = ['fast', 'slow'].map((name) => ended.find((job) => job?.spec.destination === name));
+      const [fast, late] = ['fast', 'slow'].map((name) =>
+        ended.find((job) => job?.spec.destination === name),
+      );
       console.info(
         JSON.stringify({
           peakMib: Math.round(peakMib),

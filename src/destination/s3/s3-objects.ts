@@ -119,6 +119,34 @@ export interface ObjectHead extends ObjectStat {
 }
 
 export async function headObject(store: S3Store, key: string, signal: AbortSignal): Promise<ObjectHead> {
+  try {
+    return await askHead(store, key, signal);
+  } catch (error) {
+    // Such an answer has no body that could say why.
+    if (error instanceof DestinationError && UNEXPLAINED.has(Number(error.details['status'])))
+      await askWhy(store, key, signal);
+    throw error;
+  }
+}
+
+const UNEXPLAINED: ReadonlySet<number> = new Set([400, 403]);
+
+/** Asks for a byte in the place of the head: that is refused with a reason. */
+async function askWhy(store: S3Store, key: string, signal: AbortSignal): Promise<void> {
+  const { bucket, client, library, root } = store;
+  try {
+    const { Body: body } = await store.ask({ op: 'look at', key }, signal, async (moving) => {
+      const command = new library.GetObjectCommand({ Bucket: bucket, Key: root + key, Range: 'bytes=0-0' });
+      return await client.send(command, { abortSignal: moving.signal });
+    });
+    await body?.transformToByteArray();
+  } catch (error) {
+    if (error instanceof DestinationError && UNEXPLAINED.has(Number(error.details['status']))) throw error;
+    signal.throwIfAborted();
+  }
+}
+
+async function askHead(store: S3Store, key: string, signal: AbortSignal): Promise<ObjectHead> {
   const { bucket, client, library, root } = store;
   const reply = await store.ask({ op: 'look at', key }, signal, async (moving) => {
     const command = new library.HeadObjectCommand({

@@ -308,6 +308,27 @@ describe('what a store does wrong', () => {
     expect((await through.get('a', undefined, live)).equals(bytes)).toBe(true);
   });
 
+  test('is explained also where the answer itself cannot say it', async () => {
+    await using store = await startS3Store();
+    const destination = await openReady(store);
+    await destination.put('a', Buffer.from('abc'), live);
+    for (const [status, code, said] of [
+      [403, 'InvalidAccessKeyId', /look at a .*the credentials are wrong/],
+      [400, 'ExpiredToken', /look at a .*no longer valid/],
+    ] as const) {
+      store.plan(of('HEAD', 'a'), { status, code }, 1);
+      store.plan(of('GET', 'a'), { status, code }, 1);
+      await expect(destination.stat('a', live)).rejects.toMatchObject({
+        kind: 'denied',
+        message: expect.stringMatching(said),
+      });
+    }
+    // Whoever may read it after all gets no other answer than the first.
+    store.plan(of('HEAD', 'a'), { status: 403, code: 'AccessDenied' }, 1);
+    await expect(destination.stat('a', live)).rejects.toMatchObject({ kind: 'denied' });
+    await destination.close();
+  });
+
   test('is given up when nobody takes what is sent', async () => {
     await using store = await startS3Store();
     const sockets = new Set<Socket>();
