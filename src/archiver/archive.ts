@@ -140,7 +140,6 @@ async function archiveOnce(
   const context = { parent, tally, store, trees, readers, session, notes, observer, signal };
   const root = await walkSources(request, context);
 
-  observer.phase('uploading');
   await store.finish();
 
   observer.phase('committing');
@@ -230,7 +229,8 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
     await send();
     await readers.drain(signal);
   } while (!batcher.isEmpty || batches.length > 0);
-  // Their last pack goes out beside those of the readers.
+  // All is read. The last pack of trees goes out beside those of the readers.
+  observer.phase('uploading');
   trees.finish();
   await readers.finish(signal);
   if (root === undefined) throw new RepositoryError('REFUSED', 'The walk ended without a complete tree');

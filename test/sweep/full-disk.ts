@@ -8,7 +8,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { copyAside, makeCorpus, type CorpusScale } from './corpus.ts';
 import { expectClean, expectNoOrphans, expectRestores, snapshotIds } from './oracle.ts';
 import { describeFailure, run, runAndKill, succeed, type Place } from './program.ts';
-import { added, isTreePack, listRepository, removeAll } from './stored-objects.ts';
+import { added, listRepository, removeAll } from './stored-objects.ts';
 import type { PackSizes, Workspace } from './workspace.ts';
 
 export interface FullDiskPlan {
@@ -60,7 +60,7 @@ function pagesUsed(directory: string): number {
   return ((blocks - bfree) * bsize) / PAGE;
 }
 
-/** Half of the fills strike among the packs, half page by page among the few records that come after them. */
+/** Half of the fills strike among the packs, half at one of the first pages of the few records that come after them. */
 export async function sweepFullDisks(workspace: Workspace, plan: FullDiskPlan): Promise<FullDiskResult> {
   const random = seededRandom(plan.seed);
   const source = workspace.path('source');
@@ -76,7 +76,9 @@ export async function sweepFullDisks(workspace: Workspace, plan: FullDiskPlan): 
   const reached: Record<string, number> = {};
   for (let i = 0; i < plan.fills; i += 1) {
     const amongPacks = i % 2 === 0;
-    const free = amongPacks ? Math.floor((whole * 0.9 * (i + random.next())) / plan.fills) : (i - 1) / 2;
+    const free = amongPacks
+      ? Math.floor((whole * 0.9 * (i + random.next())) / plan.fills)
+      : ((i - 1) / 2) % 4;
     const step = await withDisk(workspace, disk, plan, async (place) => {
       if (!amongPacks) await storePacksOnly(place, source);
       resize(disk, pagesUsed(disk) + free);
@@ -94,18 +96,23 @@ export async function sweepFullDisks(workspace: Workspace, plan: FullDiskPlan): 
   return { fills: plan.fills, reached };
 }
 
-/** What a run leaves that is killed between its last pack and its index object. */
+/** What a run leaves that is killed between its last pack and its index object: that tells that all packs are there. */
 async function storePacksOnly(place: Place, source: string): Promise<void> {
   const { repository } = place;
   const stored = (prefix: string): string[] =>
     [...listRepository(repository).objects.keys()].filter((key) => key.startsWith(prefix));
-  const reached = (): boolean => stored('packs/').some((key) => isTreePack(repository, { key, size: 0 }));
+  const remove = (...names: readonly string[]): void =>
+    removeAll(...names.map((name) => join(repository, name)));
+  const reached = (): boolean => stored('index/').length > 0;
   for (let attempt = 0; attempt < 20; attempt += 1) {
-    await runAndKill(place, ['backup', source], { kind: 'event', name: 'at the tree pack', reached });
-    if (reached() && stored('index/').length === 0) return;
-    removeAll(...['packs', 'index', 'snapshots', 'heads', 'leases'].map((name) => join(repository, name)));
+    await runAndKill(place, ['backup', source], { kind: 'event', name: 'at the index object', reached });
+    if (reached() && stored('snapshots/').length === 0) {
+      remove('index');
+      return;
+    }
+    remove('packs', 'index', 'snapshots', 'heads', 'leases');
   }
-  throw new Error('no kill landed between the last pack and the index object');
+  throw new Error('no kill landed between the last pack and the snapshot');
 }
 
 /** A tmpfs with a new repository on it; the machine's own state lies elsewhere. */
