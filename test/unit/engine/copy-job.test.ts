@@ -1,6 +1,7 @@
 /** Copies in place of backups, in the real engine process. */
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { openLocalDestination } from '../../../src/destination/local.ts';
@@ -127,6 +128,8 @@ test('a run that was copied there by somebody else is not copied once more', asy
 
 test('the next reading there compares with the copy, and takes the changes that were watched', async () => {
   using _site = begin();
+  // What was written just before a run is read again by the next one.
+  await delay(50);
   const origin = await backUp('a');
   const since = (await snapshotsIn('a'))[0]?.record.startedMs ?? 0;
   const copy = completed(await engine.run(copyJob('b', [origin])));
