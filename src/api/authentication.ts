@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from './api-error.ts';
 import type { Credentials } from './credentials.ts';
-import { soleHeader } from './host-guard.ts';
+import { soleHeader } from './sole-header.ts';
 import { invalidToken, type Tokens } from './tokens.ts';
 
 export type Caller =

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ApiLimits } from './limits.ts';
+import type { ServerLimits } from './limits.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -23,7 +23,7 @@ interface Exchange {
 }
 
 export function createHttpServer(
-  limits: ApiLimits,
+  limits: ServerLimits,
   patient: PatientResponses,
   { handle, malformed, tunnel }: ConnectionEvents,
 ): Server {

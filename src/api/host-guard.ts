@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from './api-error.ts';
+import { soleHeader } from './sole-header.ts';
 
 /** Why the request is refused, or undefined. `target` is the request target as it was sent. */
 export function hostRefusal(
@@ -32,15 +33,4 @@ function allowedHosts(port: number): readonly string[] {
   const names = ['127.0.0.1', 'localhost', '[::1]'];
   const hosts = names.map((name) => `${name}:${port}`);
   return port === 80 ? [...hosts, ...names] : hosts;
-}
-
-/** The value of a header that is there exactly once; Node itself would take the first of several. */
-export function soleHeader(rawHeaders: readonly string[], name: string): string | undefined {
-  let found: string | undefined;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() !== name) continue;
-    if (found !== undefined) return undefined;
-    found = rawHeaders[index + 1];
-  }
-  return found;
 }

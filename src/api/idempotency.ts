@@ -34,32 +34,45 @@ export function beginIdempotent(
   { key, caller, path, query, body }: IdempotentRequest,
   clock: Clock,
 ): Beginning {
-  requireKey(key);
+  requireIdempotencyKey(key);
   const { prefix, rest } = split(path);
   const id: IdempotencyKey = { key, caller, route: `POST ${rest}` };
-  const hash = createHash('sha256')
-    .update(canonical({ query, body: body ?? null }))
-    .digest('hex');
-  const verdict = store.begin(id, hash, clock.now());
+  const verdict = store.begin(id, requestHash(query, body), clock.now());
   switch (verdict.kind) {
     case 'new':
       return { kind: 'run', running: runningRequest(store, id) };
     case 'done':
       return { kind: 'replay', response: withPrefix(verdict.response, prefix) };
     case 'running':
-      throw new ApiError(
-        'IDEMPOTENCY_IN_PROGRESS',
-        'The first request with this Idempotency-Key is still being answered',
-        { hint: 'Ask again in a moment.', headers: { 'retry-after': '1' } },
-      );
+      throw stillRunning();
     case 'reused':
-      throw new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key belongs to a different request', {
-        hint: 'Use a new key for each request, and the same one only to repeat it.',
-      });
+      throw keyReused();
   }
 }
 
-function requireKey(key: string): void {
+/** The same for what is the same request. */
+export function requestHash(query: unknown, body: unknown): string {
+  return createHash('sha256')
+    .update(canonical({ query, body: body ?? null }))
+    .digest('hex');
+}
+
+export function stillRunning(): ApiError {
+  return new ApiError(
+    'IDEMPOTENCY_IN_PROGRESS',
+    'The first request with this Idempotency-Key is still being answered',
+    { hint: 'Ask again in a moment.', headers: { 'retry-after': '1' } },
+  );
+}
+
+export function keyReused(): ApiError {
+  return new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key belongs to a different request', {
+    hint: 'Use a new key for each request, and the same one only to repeat it.',
+  });
+}
+
+/** @throws {ApiError} INVALID_REQUEST */
+export function requireIdempotencyKey(key: string): void {
   if (/^[\u0021-\u007e][\u0020-\u007e]{0,254}$/.test(key)) return;
   throw new ApiError('INVALID_REQUEST', 'The Idempotency-Key is not 1 to 255 printable characters', {
     hint: 'Use a random id, such as a UUID.',
@@ -73,7 +86,7 @@ function runningRequest(store: IdempotencyStore, id: IdempotencyKey): RunningReq
     finish({ status, headers, body }, prefix) {
       if (ended) return;
       ended = true;
-      if (!isFinal(status, body)) store.abandon(id);
+      if (!isFinalResponse(status, body)) store.abandon(id);
       else store.finish(id, { status, headers: withoutPrefix(headers, prefix), body: withoutSecret(body) });
     },
     abandon() {
@@ -85,7 +98,7 @@ function runningRequest(store: IdempotencyStore, id: IdempotencyKey): RunningReq
 }
 
 /** Whether the response would be the same for ever: a full queue empties, a failed disk comes back. */
-function isFinal(status: number, body: string): boolean {
+export function isFinalResponse(status: number, body: string): boolean {
   if (status < 400) return true;
   const { error }: { readonly error?: { readonly code?: string } } = JSON.parse(body);
   const code = error?.code ?? '';
@@ -93,7 +106,7 @@ function isFinal(status: number, body: string): boolean {
 }
 
 /** A secret is shown once: whoever repeats the request learns only that it was. */
-function withoutSecret(body: string): string {
+export function withoutSecret(body: string): string {
   const parsed: { data?: Record<string, unknown> | null } = JSON.parse(body);
   if (typeof parsed.data?.['secret'] !== 'string') return body;
   return JSON.stringify({ ...parsed, data: { ...parsed.data, secret: null, secret_shown: true } });

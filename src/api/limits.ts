@@ -39,6 +39,9 @@ export interface ApiLimits {
   readonly handlerTimeoutMs: number;
 }
 
+/** Of the server itself, whoever is served. */
+export type ServerLimits = Omit<ApiLimits, 'plans' | 'anonymous' | 'failedLogins' | 'tokenSeconds'>;
+
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 

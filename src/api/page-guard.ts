@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from './api-error.ts';
 import type { Caller } from './authentication.ts';
-import { soleHeader } from './host-guard.ts';
+import { soleHeader } from './sole-header.ts';
 import { peerUser } from './page-peer.ts';
 import type { PageSessions } from './page-sessions.ts';
 

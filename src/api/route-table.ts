@@ -3,7 +3,7 @@ import type { FastifySchema } from 'fastify';
 import { BugError } from '../base/errors.ts';
 import { ApiError } from './api-error.ts';
 import { EnvelopeOf } from './envelope.ts';
-import { PAGE_PREFIX, PREFIXES, type RouteFacts } from './route.ts';
+import { PAGE_PREFIX, type RouteFacts } from './route.ts';
 import type { TSchema } from 'typebox';
 
 export interface RouteEntry {
@@ -106,7 +106,7 @@ export function declareRoute(route: RouteDeclaration, table: RouteTable, handler
   const methods = typeof route.method === 'string' ? [route.method] : route.method;
   for (const method of methods) table.add({ method, url, facts, schema });
 
-  route.schema = completed(schema, facts, methods, isVersioned(route.prefix));
+  route.schema = completed(schema, facts, methods, route.prefix !== '');
   if (facts.duration === undefined) route.handlerTimeout ??= handlerTimeoutMs;
   for (const part of [route.schema.body, route.schema.querystring]) requireClosed(part, url);
 }
@@ -114,10 +114,6 @@ export function declareRoute(route: RouteDeclaration, table: RouteTable, handler
 /** Whether only the product's own page uses it. */
 export function isOfPage(scope: RouteFacts['scope'] | undefined): boolean {
   return scope === 'page' || scope === 'entry';
-}
-
-function isVersioned(prefix: string): boolean {
-  return [...PREFIXES, PAGE_PREFIX].some((start) => start === prefix);
 }
 
 const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false };

@@ -39,6 +39,8 @@ export interface RouteFacts {
   readonly produces?: string;
   /** The rate limit is told to the handler instead of being enforced before it. */
   readonly limit?: 'deferred';
+  /** Of the Partner API: also a partner that is suspended may use it. */
+  readonly suspended?: 'allowed';
 }
 
 declare module 'fastify' {

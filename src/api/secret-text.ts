@@ -9,7 +9,8 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_LENGTH = 30;
 const CHECK_LENGTH = 6;
 
-export type SecretPrefix = 'hfk_' | 'hfs_';
+/** Key and secret of the Desktop API; API key, device key and enrollment token of the Partner API. */
+export type SecretPrefix = 'hfk_' | 'hfs_' | 'hfp_' | 'hfd_' | 'hfe_';
 
 export function newSecretText(prefix: SecretPrefix): string {
   let text: string = prefix;

@@ -1,9 +1,9 @@
 /** Notices by e-mail. */
 import { isIPv4 } from 'node:net';
 import type { SendMailOptions } from 'nodemailer';
+import { isTimeout, withDeadline } from '../base/deadline.ts';
 import { errnoOf } from '../base/errors.ts';
 import { endOf } from './cut-text.ts';
-import { isTimeout, withDeadline } from './deadline.ts';
 import { bodyOf, severityOf, titleOf, type Notice } from './notice.ts';
 import { DeliveryError, type Secret, type Sender } from './sender.ts';
 

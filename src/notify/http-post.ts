@@ -1,6 +1,7 @@
 /** One POST to a receiver of notices: bounded in time and size, and never led to another host. */
+import { isTimeout, withDeadline } from '../base/deadline.ts';
 import { errnoOf } from '../base/errors.ts';
-import { isTimeout, withDeadline } from './deadline.ts';
+import { readStart, retryAfterMs } from '../base/http-reply.ts';
 import { DeliveryError } from './sender.ts';
 
 export interface Post {
@@ -59,7 +60,7 @@ async function follow(first: URL, request: Post, signal: AbortSignal): Promise<s
       redirect: 'manual',
       signal,
     });
-    const reply = await readStart(response);
+    const reply = (await readStart(response.body, LIMITS.replyBytes)).toString('utf8');
     if (response.ok) return reply;
     if (!isRedirect(response.status)) throw refusal(url, response);
     url = redirectTarget(url, response);
@@ -108,26 +109,8 @@ function refusal(url: URL, response: Response): DeliveryError {
     hint: passes ? 'It may work again later.' : 'Check the address and the token or secret.',
     details: { status },
     retry: passes ? 'later' : 'never',
-    retryAfterMs: passes ? retryAfter(response) : null,
+    retryAfterMs: passes ? retryAfterMs(response.headers.get('retry-after'), LIMITS.retryAfterMs) : null,
   });
-}
-
-/** Of the header in seconds; its other form, a date, would need equal clocks. */
-function retryAfter(response: Response): number | null {
-  const header = response.headers.get('retry-after') ?? '';
-  return /^\d{1,9}$/.test(header) ? Math.min(Number(header) * 1000, LIMITS.retryAfterMs) : null;
-}
-
-async function readStart(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop early cancels the rest.
-  for await (const part of response.body ?? []) {
-    parts.push(part);
-    bytes += part.byteLength;
-    if (bytes >= LIMITS.replyBytes) break;
-  }
-  return Buffer.concat(parts).subarray(0, LIMITS.replyBytes).toString('utf8');
 }
 
 /** The errno name of the network error within what fetch throws. */

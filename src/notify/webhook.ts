@@ -1,6 +1,6 @@
 /** Notices for other programs: JSON, signed as Standard Webhooks 1.0 has it. */
-import { createHmac } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
+import { webhookHeaders } from '../base/standard-webhooks.ts';
 import { endOf } from './cut-text.ts';
 import { post } from './http-post.ts';
 import { severityOf, titleOf, type Notice } from './notice.ts';
@@ -16,20 +16,9 @@ const LOG_BYTES = 100_000;
 export function webhookSender(url: string, secret: Secret | null, clock: Clock): Sender {
   async function send(notice: Notice, signal: AbortSignal): Promise<void> {
     const body = JSON.stringify(payloadOf(notice));
-    const timestamp = String(Math.floor(clock.now() / 1000));
+    const message = { id: notice.id, sentAt: clock.now(), body };
     await post(
-      {
-        url,
-        headers: {
-          'content-type': 'application/json',
-          'webhook-id': notice.id,
-          'webhook-timestamp': timestamp,
-          ...(secret === null
-            ? {}
-            : { 'webhook-signature': signatureOf(secret, notice.id, timestamp, body) }),
-        },
-        body,
-      },
+      { url, headers: webhookHeaders(message, secret === null ? [] : [secret.reveal()]), body },
       signal,
     );
   }
@@ -62,10 +51,4 @@ function payloadOf(notice: Notice): object {
       log: endOf(notice.log.join('\n'), LOG_BYTES),
     },
   };
-}
-
-function signatureOf(secret: Secret, id: string, timestamp: string, body: string): string {
-  const text = secret.reveal();
-  const key = text.startsWith('whsec_') ? Buffer.from(text.slice(6), 'base64') : Buffer.from(text, 'utf8');
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }

@@ -1,0 +1,17 @@
+/** Every limit of the Partner service's server in one place; tests put smaller ones in. */
+import { DEFAULT_LIMITS, type RequestLimit, type ServerLimits } from '../../api/limits.ts';
+
+export interface PartnerLimits extends ServerLimits {
+  /** Of each partner, whatever became of its key. */
+  readonly partner: RequestLimit;
+  /** Without a valid key, of each address and in each instance. */
+  readonly anonymous: RequestLimit;
+}
+
+const { plans: _plans, anonymous, failedLogins: _logins, tokenSeconds: _seconds, ...server } = DEFAULT_LIMITS;
+
+export const PARTNER_LIMITS: PartnerLimits = {
+  ...server,
+  partner: { requests: 120, windowMs: 60_000 },
+  anonymous,
+};

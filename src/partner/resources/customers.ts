@@ -1,0 +1,206 @@
+/** Customers of the partner: whose machines are backed up. */
+import { ApiError } from '../../api/api-error.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import { BugError } from '../../base/errors.ts';
+import { type Static, Type } from '../../base/schema-type.ts';
+import { actorOf, partnerOf } from '../http/visit.ts';
+import type { Customer } from '../store/customer-view.ts';
+import type { NewCustomer } from '../store/customers.ts';
+import type { PartnerStores } from '../store/store.ts';
+import {
+  Bytes,
+  Count,
+  DeletedData,
+  IdParams,
+  LastBackupData,
+  MaybeText,
+  MaybeTime,
+  Time,
+  maybeTimestamp,
+  shownBackup,
+  timestamp,
+} from './values.ts';
+
+const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
+  maxProperties: 50,
+  propertyNames: { minLength: 1, maxLength: 40 },
+});
+const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Email = Type.Union([Type.String({ format: 'email', maxLength: 254 }), Type.Null()]);
+const ExternalId = Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()]);
+const PlanId = Type.String({ minLength: 1, maxLength: 128 });
+
+const optional = {
+  email: Type.Optional(Email),
+  external_id: Type.Optional(ExternalId),
+  plan_id: Type.Optional(PlanId),
+  metadata: Type.Optional(Metadata),
+};
+const CustomerCreate = Type.Object({ name: Name, ...optional }, { additionalProperties: false });
+const CustomerUpdate = Type.Object(
+  { name: Type.Optional(Name), ...optional },
+  { additionalProperties: false, minProperties: 1 },
+);
+
+const CustomerData = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  email: MaybeText,
+  external_id: MaybeText,
+  plan_id: Type.String(),
+  metadata: Type.Record(Type.String(), Type.String()),
+  status: Type.Enum(['active', 'suspended']),
+  trial_ends_at: MaybeTime,
+  storage_used_bytes: Bytes,
+  storage_limit_bytes: Bytes,
+  devices_count: Count,
+  last_backup: LastBackupData,
+  created_at: Time,
+  updated_at: Time,
+});
+
+const CustomerFilters = {
+  status: Type.Optional(Type.Enum(['active', 'suspended'])),
+  plan_id: Type.Optional(PlanId),
+  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+};
+
+type Stores = Pick<PartnerStores, 'customers' | 'plans'>;
+
+const TAG = 'Customers';
+
+export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void {
+  app.post(
+    '/customers',
+    {
+      schema: { body: CustomerCreate, response: { 201: CustomerData } },
+      config: { scope: 'api', tag: TAG, summary: 'Add a customer' },
+    },
+    async (request, reply) => {
+      const { name, email = null, external_id: externalId = null, metadata = {} } = request.body;
+      const planId = request.body.plan_id ?? (await plans.findBySlug('free_trial'))?.id;
+      if (planId === undefined) throw new BugError('there is no free trial');
+      const customer = { name, email, externalId, planId, metadata };
+      reply.code(201);
+      return shownCustomer(await customers.create(partnerOf(request), customer, actorOf(request)));
+    },
+  );
+
+  app.get(
+    '/customers',
+    {
+      schema: { querystring: ListQuery(CustomerFilters), response: { 200: PageOf(CustomerData) } },
+      config: { scope: 'api', tag: TAG, summary: 'List customers' },
+    },
+    async (request) => {
+      const { limit, cursor, ...filters } = request.query;
+      const before = app.cursors.open('customers', filters, cursor);
+      const { items, next } = await customers.list(partnerOf(request), {
+        limit,
+        before,
+        status: filters.status,
+        planId: filters.plan_id,
+        externalId: filters.external_id,
+      });
+      return page(
+        items.map(shownCustomer),
+        next === undefined ? null : app.cursors.seal('customers', filters, next),
+      );
+    },
+  );
+
+  app.get(
+    '/customers/:id',
+    {
+      schema: { params: IdParams, response: { 200: CustomerData } },
+      config: { scope: 'api', tag: TAG, summary: 'Read one customer' },
+    },
+    async (request) => found(await customers.get(partnerOf(request), request.params.id)),
+  );
+
+  app.patch(
+    '/customers/:id',
+    {
+      schema: { params: IdParams, body: CustomerUpdate, response: { 200: CustomerData } },
+      config: { scope: 'api', tag: TAG, summary: 'Change a customer' },
+    },
+    async (request) =>
+      found(
+        await customers.patch(
+          partnerOf(request),
+          request.params.id,
+          changesOf(request.body),
+          actorOf(request),
+        ),
+      ),
+  );
+
+  app.delete(
+    '/customers/:id',
+    {
+      schema: { params: IdParams, response: { 200: DeletedData } },
+      config: { scope: 'api', tag: TAG, summary: 'Delete a customer' },
+    },
+    async (request): Promise<Static<typeof DeletedData>> => {
+      const { id } = request.params;
+      if (!(await customers.remove(partnerOf(request), id, actorOf(request)))) throw noCustomer();
+      return { id, deleted: true };
+    },
+  );
+
+  for (const [action, summary] of [
+    ['suspend', 'Suspend a customer'],
+    ['resume', 'Resume a customer'],
+  ] as const) {
+    app.post(
+      `/customers/:id/${action}`,
+      {
+        schema: { params: IdParams, response: { 200: CustomerData } },
+        config: { scope: 'api', tag: TAG, summary },
+      },
+      async (request) =>
+        found(await customers[action](partnerOf(request), request.params.id, actorOf(request))),
+    );
+  }
+}
+
+/** The same for another partner's customer as for one that never was. */
+export function noCustomer(): ApiError {
+  return new ApiError('CUSTOMER_NOT_FOUND', 'There is no customer with that id', {
+    hint: 'GET /customers lists them.',
+  });
+}
+
+function found(customer: Customer | undefined): Static<typeof CustomerData> {
+  if (customer === undefined) throw noCustomer();
+  return shownCustomer(customer);
+}
+
+function changesOf(body: Static<typeof CustomerUpdate>): Partial<NewCustomer> {
+  return {
+    ...(body.name === undefined ? {} : { name: body.name }),
+    ...(body.email === undefined ? {} : { email: body.email }),
+    ...(body.external_id === undefined ? {} : { externalId: body.external_id }),
+    ...(body.plan_id === undefined ? {} : { planId: body.plan_id }),
+    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
+  };
+}
+
+function shownCustomer(customer: Customer): Static<typeof CustomerData> {
+  return {
+    id: customer.id,
+    name: customer.name,
+    email: customer.email,
+    external_id: customer.externalId,
+    plan_id: customer.planId,
+    metadata: { ...customer.metadata },
+    status: customer.status,
+    trial_ends_at: maybeTimestamp(customer.trialEndsAt),
+    storage_used_bytes: customer.storageUsedBytes,
+    storage_limit_bytes: customer.storageLimitBytes,
+    devices_count: customer.devicesCount,
+    last_backup: shownBackup(customer.lastBackup),
+    created_at: timestamp(customer.createdAt),
+    updated_at: timestamp(customer.updatedAt),
+  };
+}

@@ -1,0 +1,66 @@
+/** Plans: what a customer may have. */
+import { ApiError } from '../../api/api-error.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import { type Static, Type } from '../../base/schema-type.ts';
+import type { Plan } from '../store/plans.ts';
+import type { PartnerStores } from '../store/store.ts';
+import { Bytes, Count, IdParams } from './values.ts';
+
+const PlanData = Type.Object({
+  id: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  storage_limit_bytes: Bytes,
+  device_limit: Count,
+  desktop_requests_per_hour: Count,
+  trial_days: Type.Union([Type.Integer(), Type.Null()]),
+  price: Type.Object({ cents: Count, currency: Type.String() }),
+  active: Type.Boolean(),
+});
+
+/** All plans are on the first page: the cursor leads to what comes after a plan. */
+export function planRoutes(app: ApiApp, { plans }: Pick<PartnerStores, 'plans'>): void {
+  app.get(
+    '/plans',
+    {
+      schema: { querystring: ListQuery({}), response: { 200: PageOf(PlanData) } },
+      config: { scope: 'api', tag: 'Plans', summary: 'List plans' },
+    },
+    async ({ query: { limit, cursor } }) => {
+      const after = app.cursors.open('plans', {}, cursor);
+      const all = await plans.list();
+      const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+      const items = all.slice(start, start + limit);
+      const last = start + limit < all.length ? items.at(-1) : undefined;
+      return page(items.map(shownPlan), last === undefined ? null : app.cursors.seal('plans', {}, last.id));
+    },
+  );
+  app.get(
+    '/plans/:id',
+    {
+      schema: { params: IdParams, response: { 200: PlanData } },
+      config: { scope: 'api', tag: 'Plans', summary: 'Read one plan' },
+    },
+    async ({ params: { id } }) => {
+      const plan = await plans.get(id);
+      if (plan !== undefined) return shownPlan(plan);
+      throw new ApiError('PLAN_NOT_FOUND', 'There is no plan with that id', {
+        hint: 'GET /plans lists them.',
+      });
+    },
+  );
+}
+
+function shownPlan(plan: Plan): Static<typeof PlanData> {
+  return {
+    id: plan.id,
+    slug: plan.slug,
+    name: plan.name,
+    storage_limit_bytes: plan.storageLimitBytes,
+    device_limit: plan.deviceLimit,
+    desktop_requests_per_hour: plan.desktopRequestsPerHour,
+    trial_days: plan.trialDays,
+    price: plan.price,
+    active: plan.active,
+  };
+}

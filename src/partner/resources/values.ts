@@ -1,0 +1,48 @@
+/** Values that several resources show, as schemas and as text. */
+import { Type } from '../../base/schema-type.ts';
+import type { BackupOutcome } from '../store/report.ts';
+
+export const Time = Type.String({ format: 'date-time' });
+export const MaybeTime = Type.Union([Time, Type.Null()]);
+export const MaybeText = Type.Union([Type.String(), Type.Null()]);
+export const Bytes = Type.Integer({ minimum: 0 });
+export const Count = Type.Integer({ minimum: 0 });
+
+export const IdParams = Type.Object({ id: Type.String() }, { additionalProperties: false });
+export const DeletedData = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
+
+export const LastBackupData = Type.Union([
+  Type.Object({
+    status: Type.String(),
+    finished_at: Time,
+    duration_seconds: Count,
+    files_backed_up: Count,
+    size_bytes: Bytes,
+    uploaded_bytes: Bytes,
+    error_code: MaybeText,
+  }),
+  Type.Null(),
+]);
+
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function maybeTimestamp(ms: number | null): string | null {
+  return ms === null ? null : timestamp(ms);
+}
+
+export type ShownBackup = ReturnType<typeof shownBackup>;
+
+export function shownBackup(backup: BackupOutcome | null) {
+  if (backup === null) return null;
+  return {
+    status: backup.status,
+    finished_at: timestamp(backup.finishedAt),
+    duration_seconds: backup.durationSeconds,
+    files_backed_up: backup.filesBackedUp,
+    size_bytes: backup.sizeBytes,
+    uploaded_bytes: backup.uploadedBytes,
+    error_code: backup.errorCode,
+  };
+}

@@ -1,0 +1,90 @@
+/** What was changed, by whom and from where. Records are added and read; nothing here changes or removes one. */
+import type { StoreDatabase, StoreTransaction } from './database.ts';
+import type { Page, PageRequest } from './page.ts';
+import { pageOf } from './page.ts';
+
+/** Who changes something. */
+export interface Actor {
+  /** `api`, `owner`, `device`, `service` … */
+  readonly name: string;
+  /** Of the API key that was used. */
+  readonly keyId: string | null;
+  readonly ip: string | null;
+}
+
+/** The service itself: what falls due, and what nobody asked for. */
+export const SERVICE: Actor = { name: 'service', keyId: null, ip: null };
+
+export interface Change {
+  /** As `customer.created`. */
+  readonly action: string;
+  /** Id of what was changed. */
+  readonly target: string;
+  /** What it was and what it is; null when there was or is nothing. No secret is in either. */
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+export interface AuditRecord extends Change {
+  readonly id: string;
+  readonly actor: Actor;
+  readonly createdAt: number;
+}
+
+export interface AuditLog {
+  /** Newest first. */
+  list(partnerId: string, request: PageRequest): Promise<Page<AuditRecord>>;
+}
+
+export function createAuditLog(db: StoreDatabase): AuditLog {
+  return {
+    async list(partnerId, { limit, before }) {
+      const rows = await db.reader
+        .selectFrom('audit_log')
+        .selectAll()
+        .where('partner_id', '=', partnerId)
+        .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+        .orderBy('id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      return pageOf(rows, limit, (row) => ({
+        id: row.id,
+        actor: { name: row.actor, keyId: row.key_id, ip: row.ip },
+        action: row.action,
+        target: row.target,
+        before: parsed(row.before),
+        after: parsed(row.after),
+        createdAt: row.created_at,
+      }));
+    },
+  };
+}
+
+/** Adds a record to the transaction that makes the change. */
+export async function recordChange(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  partnerId: string,
+  actor: Actor,
+  { action, target, before, after }: Change,
+): Promise<void> {
+  await trx
+    .insertInto('audit_log')
+    .values({
+      id: db.newId('aud'),
+      partner_id: partnerId,
+      actor: actor.name,
+      key_id: actor.keyId,
+      ip: actor.ip,
+      action,
+      target,
+      before: before === null ? null : JSON.stringify(before),
+      after: after === null ? null : JSON.stringify(after),
+      created_at: db.now(),
+    })
+    .execute();
+}
+
+function parsed(text: string | null): Readonly<Record<string, unknown>> | null {
+  return text === null ? null : (JSON.parse(text) as Readonly<Record<string, unknown>>);
+}

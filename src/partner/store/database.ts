@@ -1,0 +1,161 @@
+/** One connection to the store, or one pool: how it is read, and how it is changed. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Kysely, sql, type SelectQueryBuilder, type Transaction } from 'kysely';
+import { monotonicFactory } from 'ulid';
+import type { Clock } from '../../base/clock.ts';
+import { StateError, errnoOf } from '../../base/errors.ts';
+import type { StoreAddress } from './address.ts';
+import { postgresDialect, type PostgresOptions } from './postgres.ts';
+import type { Tables } from './schema.ts';
+import { sqliteDialect } from './sqlite.ts';
+
+export type StoreTransaction = Transaction<Tables>;
+/** What can be asked: the store, or a transaction in it. */
+export type StoreReader = Kysely<Tables>;
+
+export type IdPrefix = 'acct' | 'key' | 'cus' | 'dev' | 'evt' | 'whk' | 'dlv' | 'aud';
+
+export interface StoreDatabase extends AsyncDisposable {
+  readonly kind: StoreAddress['kind'];
+  readonly reader: StoreReader;
+  /**
+   * All of it or nothing, on the disk when it resolves. The work may run several times, since a database that several
+   * write to asks for that now and then: it must change nothing but the store.
+   */
+  readonly write: <T>(work: (trx: StoreTransaction) => Promise<T>) => Promise<T>;
+  /** As `write`, one after the other for each partner, in all instances. */
+  writeAlone<T>(partnerId: string, work: (trx: StoreTransaction) => Promise<T>): Promise<T>;
+  /** As `write`; a power cut may undo the last of it, the end of a process never. */
+  readonly relaxed: <T>(work: (trx: StoreTransaction) => Promise<T>) => Promise<T>;
+  /** Milliseconds since 1970, of this machine. */
+  now(): number;
+  /**
+   * The time that all instances share: that of the database server, or of this machine where there is one instance
+   * alone. Windows that are measured by different clocks would let too much through.
+   */
+  sharedNow(trx: StoreTransaction): Promise<number>;
+  /** Prefix and ULID; of two made here the later one is greater. */
+  newId(prefix: IdPrefix): string;
+}
+
+export interface DatabaseOptions extends PostgresOptions {
+  /** What `sharedNow` tells, for tests that move it. */
+  readonly sharedClock?: Pick<Clock, 'now'> | undefined;
+}
+
+/** How long a change waits for others, in milliseconds. */
+const PATIENCE_MS = 15_000;
+const LONGEST_PAUSE_MS = 5;
+/** The first of two numbers by which PostgreSQL knows a lock, so that ours are not those of something else. */
+const LOCK_CLASS = 0x48_46_50;
+
+/** @throws {StateError} as `openDatabase`; what PostgreSQL says of a connection comes with the first query */
+export function openStoreDatabase(
+  address: StoreAddress,
+  clock: Pick<Clock, 'now'>,
+  options: DatabaseOptions = {},
+): StoreDatabase {
+  const { kind } = address;
+  const nextUlid = monotonicFactory();
+  const reader = new Kysely<Tables>({
+    dialect: kind === 'sqlite' ? sqliteDialect(address.path) : postgresDialect(address.url, options),
+  });
+
+  const write: StoreDatabase['write'] = async (work) =>
+    await again(async () => await reader.transaction().execute(work));
+  const lock = async (trx: StoreTransaction, partnerId: string): Promise<void> => {
+    // SQLite has one writer at a time anyway.
+    if (kind === 'postgres')
+      await sql`SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${partnerId}))`.execute(trx);
+  };
+
+  return {
+    kind,
+    reader,
+    write,
+    writeAlone: async (partnerId, work) =>
+      await write(async (trx) => {
+        await lock(trx, partnerId);
+        return await work(trx);
+      }),
+    relaxed: async (work) => {
+      if (kind === 'postgres') {
+        return await write(async (trx) => {
+          await sql`SET LOCAL synchronous_commit = off`.execute(trx);
+          return await work(trx);
+        });
+      }
+      return await again(
+        async () =>
+          await reader.connection().execute(async (connection) => {
+            await sql`PRAGMA synchronous = NORMAL`.execute(connection);
+            try {
+              return await connection.transaction().execute(work);
+            } finally {
+              await sql`PRAGMA synchronous = FULL`.execute(connection);
+            }
+          }),
+      );
+    },
+    now: () => clock.now(),
+    sharedNow: async (trx) => {
+      if (options.sharedClock !== undefined) return options.sharedClock.now();
+      if (kind === 'sqlite') return clock.now();
+      const { rows } = await sql<{
+        now: number;
+      }>`SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint) AS now`.execute(trx);
+      return rows[0]?.now ?? clock.now();
+    },
+    newId: (prefix) => `${prefix}_${nextUlid(clock.now())}`,
+    [Symbol.asyncDispose]: async () => await reader.destroy(),
+  };
+}
+
+/** Does it again when others were in the way, until patience ends. @throws {StateError} STATE_BUSY */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (let pauseMs = 1; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isInTheWay(error)) throw error;
+      if (performance.now() > deadline) {
+        throw new StateError('STATE_BUSY', 'Others hold the database of the service all the time', {
+          hint: 'Try again later.',
+          retry: 'later',
+          cause: error,
+        });
+      }
+    }
+    await delay(pauseMs);
+  }
+}
+
+/** A writer of SQLite that has to wait, or a transaction that PostgreSQL ended for the sake of another one. */
+export function isInTheWay(error: unknown): boolean {
+  const code = errnoOf(error) ?? '';
+  return code.startsWith('SQLITE_BUSY') || code === '40001' || code === '40P01';
+}
+
+/** Whether a row could not be added because another one has the same name. */
+export function isTaken(error: unknown): boolean {
+  return ['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505'].includes(errnoOf(error) ?? '');
+}
+
+/** For `$call`: holds the rows that are read until the transaction ends, which SQLite does anyway. */
+export function forUpdate({
+  kind,
+}: Pick<StoreDatabase, 'kind'>): <From extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, From, Row>,
+) => SelectQueryBuilder<Tables, From, Row> {
+  return (query) => (kind === 'postgres' ? query.forUpdate() : query);
+}
+
+/** As `forUpdate`, leaving out what others hold. */
+export function skipLocked({
+  kind,
+}: Pick<StoreDatabase, 'kind'>): <From extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, From, Row>,
+) => SelectQueryBuilder<Tables, From, Row> {
+  return (query) => (kind === 'postgres' ? query.forUpdate().skipLocked() : query);
+}

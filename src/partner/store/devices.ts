@@ -1,0 +1,206 @@
+/** Devices: agents that were enrolled for a customer. */
+import { recordChange, type Actor } from './audit-log.ts';
+import type { StoreDatabase, StoreReader } from './database.ts';
+import { removeDevices } from './device-removal.ts';
+import { appendEvent } from './events.ts';
+import type { KeyedHash } from './keyed-hash.ts';
+import { pageOf, type Page, type PageRequest } from './page.ts';
+import { planById, type Plan } from './plans.ts';
+import type { BackupOutcome } from './report.ts';
+import type { CustomerTable, DeviceTable, PartnerTable } from './schema.ts';
+
+export interface Device {
+  readonly id: string;
+  readonly customerId: string;
+  readonly name: string;
+  readonly platform: string;
+  readonly agentVersion: string;
+  readonly enrolledAt: number;
+  readonly lastSeenAt: number | null;
+  readonly lastBackup: BackupOutcome | null;
+  readonly storageUsedBytes: number;
+  readonly expectedEverySeconds: number | null;
+  /** Since when a backup is late. */
+  readonly missedSince: number | null;
+  /** The highest number of its reports. */
+  readonly reportSeq: number;
+}
+
+/** What a device may do, found by its key. */
+export interface DeviceCaller {
+  readonly partnerId: string;
+  readonly partnerStatus: PartnerTable['status'];
+  readonly device: Device;
+  readonly customerStatus: CustomerTable['status'];
+  readonly trialEndsAt: number | null;
+  readonly plan: Plan;
+}
+
+export interface DeviceStore {
+  get(partnerId: string, id: string): Promise<Device | undefined>;
+  /** Newest first. */
+  list(partnerId: string, customerId: string, request: PageRequest): Promise<Page<Device>>;
+  /** False when there is no such device. */
+  remove(partnerId: string, id: string, actor: Actor): Promise<boolean>;
+  /** Whose key that is; undefined for one that is unknown or was removed. */
+  verify(key: string): Promise<DeviceCaller | undefined>;
+  /** Notes each backup that is late, and tells of it once. Gives their number; call again when it is `limit`. */
+  markMissed(limit: number): Promise<number>;
+}
+
+/** A backup is late when it did not end in this multiple of the time in which one is expected. */
+const LATE_FACTOR = 1.5;
+
+export function createDeviceStore(db: StoreDatabase, hash: KeyedHash): DeviceStore {
+  return {
+    async get(partnerId, id) {
+      const row = await present(db.reader, partnerId).where('id', '=', id).executeTakeFirst();
+      return row === undefined ? undefined : deviceFromRow(row);
+    },
+
+    async list(partnerId, customerId, { limit, before }) {
+      const rows = await present(db.reader, partnerId)
+        .where('customer_id', '=', customerId)
+        .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+        .orderBy('id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      return pageOf(rows, limit, deviceFromRow);
+    },
+
+    remove: async (partnerId, id, actor) =>
+      await db.writeAlone(partnerId, async (trx) => {
+        const [row] = await removeDevices(db, trx, partnerId, { deviceId: id }, db.now());
+        if (row === undefined) return false;
+        const data = deviceData(row);
+        await recordChange(db, trx, partnerId, actor, {
+          action: 'device.removed',
+          target: id,
+          before: data,
+          after: null,
+        });
+        await appendEvent(db, trx, partnerId, {
+          kind: 'device.removed',
+          customerId: row.customer_id,
+          deviceId: id,
+          data,
+        });
+        return true;
+      }),
+
+    async verify(key) {
+      const row = await db.reader
+        .selectFrom('devices')
+        .innerJoin('customers', 'customers.id', 'devices.customer_id')
+        .innerJoin('partners', 'partners.id', 'devices.partner_id')
+        .selectAll('devices')
+        .select([
+          'partners.status as partner_status',
+          'customers.status as customer_status',
+          'customers.trial_ends_at',
+          'customers.plan_id',
+        ])
+        .where('devices.key_hash', '=', hash('device key', key))
+        .where('devices.removed_at', 'is', null)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      const plan = await planById(db.reader, row.plan_id);
+      if (plan === undefined) return undefined;
+      return {
+        partnerId: row.partner_id,
+        partnerStatus: row.partner_status,
+        device: deviceFromRow(row),
+        customerStatus: row.customer_status,
+        trialEndsAt: row.trial_ends_at,
+        plan,
+      };
+    },
+
+    async markMissed(limit) {
+      const now = db.now();
+      const late = await db.reader
+        .selectFrom('devices')
+        .innerJoin('customers', 'customers.id', 'devices.customer_id')
+        .select(['devices.id', 'devices.partner_id'])
+        .where('customers.status', '=', 'active')
+        .where('devices.removed_at', 'is', null)
+        .where('devices.missed_since', 'is', null)
+        .where('devices.expected_every_seconds', 'is not', null)
+        .where((is) =>
+          is(
+            is(
+              is.fn.coalesce('devices.last_backup_at', 'devices.enrolled_at'),
+              '+',
+              is(is.cast<number>('devices.expected_every_seconds', 'bigint'), '*', LATE_FACTOR * 1000),
+            ),
+            '<',
+            now,
+          ),
+        )
+        .limit(limit)
+        .execute();
+      // Each in a transaction of its own: nobody waits for all of them.
+      for (const { id, partner_id: partnerId } of late) await markOne(db, partnerId, id, now);
+      return late.length;
+    },
+  };
+}
+
+async function markOne(db: StoreDatabase, partnerId: string, id: string, now: number): Promise<void> {
+  await db.write(async (trx) => {
+    const row = await trx
+      .updateTable('devices')
+      .set({ missed_since: now })
+      .where('partner_id', '=', partnerId)
+      .where('id', '=', id)
+      // Another instance may have done it, or a backup may have ended meanwhile.
+      .where('missed_since', 'is', null)
+      .where('removed_at', 'is', null)
+      .returningAll()
+      .executeTakeFirst();
+    if (row === undefined) return;
+    const data = {
+      ...deviceData(row),
+      expected_every_seconds: row.expected_every_seconds,
+      last_backup_at: row.last_backup_at === null ? null : new Date(row.last_backup_at).toISOString(),
+    };
+    await appendEvent(db, trx, partnerId, {
+      kind: 'backup.missed',
+      customerId: row.customer_id,
+      deviceId: id,
+      data,
+    });
+  });
+}
+
+function present(reader: StoreReader, partnerId: string) {
+  return reader
+    .selectFrom('devices')
+    .selectAll()
+    .where('partner_id', '=', partnerId)
+    .where('removed_at', 'is', null);
+}
+
+/** What records and events tell of it. */
+export function deviceData(
+  row: Pick<DeviceTable, 'id' | 'customer_id' | 'name' | 'platform'>,
+): Readonly<Record<string, unknown>> {
+  return { device_id: row.id, customer_id: row.customer_id, name: row.name, platform: row.platform };
+}
+
+export function deviceFromRow(row: DeviceTable): Device {
+  return {
+    id: row.id,
+    customerId: row.customer_id,
+    name: row.name,
+    platform: row.platform,
+    agentVersion: row.agent_version,
+    enrolledAt: row.enrolled_at,
+    lastSeenAt: row.last_seen_at,
+    lastBackup: row.last_backup === null ? null : (JSON.parse(row.last_backup) as BackupOutcome),
+    storageUsedBytes: row.storage_used_bytes,
+    expectedEverySeconds: row.expected_every_seconds,
+    missedSince: row.missed_since,
+    reportSeq: row.report_seq,
+  };
+}

@@ -1,0 +1,187 @@
+/** Enrollment: a token that is good once, within 15 minutes, makes a device of one customer. */
+import { ApiError } from '../../api/api-error.ts';
+import { newSecretText } from '../../api/secret-text.ts';
+import { recordChange, type Actor } from './audit-log.ts';
+import { customerRow } from './customer-view.ts';
+import { forUpdate, type StoreDatabase, type StoreTransaction } from './database.ts';
+import { deviceData, deviceFromRow, type Device } from './devices.ts';
+import { appendEvent } from './events.ts';
+import type { KeyedHash } from './keyed-hash.ts';
+import { planById } from './plans.ts';
+import type { CustomerTable, DeviceTable, EnrollmentTokenTable } from './schema.ts';
+
+export const ENROLLMENT_MS = 15 * 60_000;
+
+export interface NewEnrollmentToken {
+  /** To be shown once. */
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+export interface NewDevice {
+  readonly name: string;
+  readonly platform: string;
+  readonly agentVersion: string;
+}
+
+export interface EnrolledDevice {
+  readonly partnerId: string;
+  readonly device: Device;
+  /** Its key, to be told once. */
+  readonly key: string;
+}
+
+export interface EnrollmentStore {
+  /** Undefined when there is no such customer. */
+  createToken(partnerId: string, customerId: string, actor: Actor): Promise<NewEnrollmentToken | undefined>;
+  /**
+   * Makes a device of the token's customer. A token that is refused for the plan's sake is not used up.
+   * @throws {ApiError} ENROLLMENT_TOKEN_INVALID for one that is unknown, used, too old, or whose customer or partner is not
+   * active: one text for all; QUOTA_EXCEEDED when the plan has no device left
+   */
+  enroll(token: string, device: NewDevice, ip: string | null): Promise<EnrolledDevice>;
+  /** Forgets tokens that are too old to be used. */
+  prune(): Promise<void>;
+}
+
+export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): EnrollmentStore {
+  return {
+    createToken: async (partnerId, customerId, actor) =>
+      await db.writeAlone(partnerId, async (trx) => {
+        const customer = await customerRow(trx, partnerId, customerId);
+        if (customer === undefined) return undefined;
+        const token = newSecretText('hfe_');
+        const now = db.now();
+        const expiresAt = now + ENROLLMENT_MS;
+        await trx
+          .insertInto('enrollment_tokens')
+          .values({
+            hash: hash('enrollment', token),
+            partner_id: partnerId,
+            customer_id: customerId,
+            created_at: now,
+            expires_at: expiresAt,
+          })
+          .execute();
+        await recordChange(db, trx, partnerId, actor, {
+          action: 'enrollment_token.created',
+          target: customerId,
+          before: null,
+          after: { expires_at: new Date(expiresAt).toISOString() },
+        });
+        return { token, expiresAt };
+      }),
+
+    enroll: async (token, facts, ip) =>
+      await db.write(async (trx) => {
+        const deviceId = db.newId('dev');
+        const used = await useToken(db, trx, hash('enrollment', token), deviceId);
+        const customer = used === undefined ? undefined : await activeCustomer(db, trx, used);
+        if (customer === undefined) {
+          throw new ApiError('ENROLLMENT_TOKEN_INVALID', 'The enrollment token is unknown, used or too old', {
+            hint: 'Ask for a new one: it is good once, for 15 minutes.',
+          });
+        }
+        await requireRoom(trx, customer);
+        const key = newSecretText('hfd_');
+        const row: DeviceTable = {
+          id: deviceId,
+          partner_id: customer.partner_id,
+          customer_id: customer.id,
+          name: facts.name,
+          platform: facts.platform,
+          agent_version: facts.agentVersion,
+          key_hash: hash('device key', key),
+          enrolled_at: db.now(),
+          last_seen_at: null,
+          removed_at: null,
+          last_backup: null,
+          last_backup_at: null,
+          storage_used_bytes: 0,
+          storage_at: 0,
+          storage_seq: 0,
+          expected_every_seconds: null,
+          missed_since: null,
+          report_seq: 0,
+        };
+        await trx.insertInto('devices').values(row).execute();
+        const data = deviceData(row);
+        const actor: Actor = { name: 'device', keyId: null, ip };
+        await recordChange(db, trx, row.partner_id, actor, {
+          action: 'device.enrolled',
+          target: deviceId,
+          before: null,
+          after: data,
+        });
+        await appendEvent(db, trx, row.partner_id, {
+          kind: 'device.enrolled',
+          customerId: row.customer_id,
+          deviceId,
+          data,
+        });
+        return { partnerId: row.partner_id, device: deviceFromRow(row), key };
+      }),
+
+    prune: async () => {
+      await db.write(async (trx) => {
+        await trx.deleteFrom('enrollment_tokens').where('expires_at', '<=', db.now()).execute();
+      });
+    },
+  };
+}
+
+/** One statement: of two that use a token at once, one finds it unused. */
+async function useToken(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  hash: string,
+  deviceId: string,
+): Promise<EnrollmentTokenTable | undefined> {
+  return await trx
+    .updateTable('enrollment_tokens')
+    .set({ used_at: db.now(), device_id: deviceId })
+    .where('hash', '=', hash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', db.now())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Held until the end, so that two devices do not both take the last place of a plan. */
+async function activeCustomer(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  { partner_id, customer_id }: EnrollmentTokenTable,
+): Promise<CustomerTable | undefined> {
+  const partner = await trx
+    .selectFrom('partners')
+    .select('status')
+    .where('id', '=', partner_id)
+    .executeTakeFirst();
+  if (partner?.status !== 'active') return undefined;
+  return await trx
+    .selectFrom('customers')
+    .selectAll()
+    .where('partner_id', '=', partner_id)
+    .where('id', '=', customer_id)
+    .where('status', '=', 'active')
+    .$call(forUpdate(db))
+    .executeTakeFirst();
+}
+
+async function requireRoom(trx: StoreTransaction, customer: CustomerTable): Promise<void> {
+  const plan = await planById(trx, customer.plan_id);
+  const { count } = await trx
+    .selectFrom('devices')
+    .select((is) => is.fn.countAll<number>().as('count'))
+    .where('partner_id', '=', customer.partner_id)
+    .where('customer_id', '=', customer.id)
+    .where('removed_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  const limit = plan?.deviceLimit ?? 0;
+  if (count < limit) return;
+  throw new ApiError('QUOTA_EXCEEDED', 'The plan of the customer has no device left', {
+    hint: 'Remove a device, or give the customer a larger plan.',
+    details: { device_limit: limit },
+  });
+}

@@ -1,0 +1,228 @@
+/** What happened, for the partner to read and for webhooks to carry. */
+import type { StoreDatabase, StoreTransaction } from './database.ts';
+import { pageOf, type Page, type PageRequest } from './page.ts';
+import type { EventTable, WebhookEndpointTable } from './schema.ts';
+
+export const EVENT_KINDS = [
+  'customer.created',
+  'customer.updated',
+  'customer.suspended',
+  'customer.resumed',
+  'customer.deleted',
+  'customer.plan_changed',
+  'backup.completed',
+  'backup.warning',
+  'backup.failed',
+  'backup.missed',
+  'restore.completed',
+  'restore.failed',
+  'usage.threshold_reached',
+  'device.enrolled',
+  'device.removed',
+  'api_key.regenerated',
+  'api_key.revoked',
+  'webhook.disabled',
+  'webhook.test',
+] as const;
+
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+export interface PartnerEvent {
+  readonly id: string;
+  /** From 1, without gaps. */
+  readonly seq: number;
+  readonly kind: EventKind;
+  readonly customerId: string | null;
+  readonly deviceId: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: number;
+}
+
+export interface NewEvent {
+  readonly kind: EventKind;
+  readonly customerId?: string | undefined;
+  readonly deviceId?: string | undefined;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** The one endpoint that it is for, enabled or not; else all enabled ones that ask for its kind. */
+  readonly endpointId?: string;
+}
+
+export interface EventStore {
+  list(
+    partnerId: string,
+    request: PageRequest & {
+      readonly kind?: EventKind | undefined;
+      readonly customerId?: string | undefined;
+    },
+  ): Promise<Page<PartnerEvent>>;
+  get(partnerId: string, id: string): Promise<PartnerEvent | undefined>;
+  /** Forgets events of before `untilMs` whose deliveries have all ended, and those deliveries. Gives their number. */
+  prune(untilMs: number): Promise<number>;
+}
+
+export function createEventStore(db: StoreDatabase): EventStore {
+  return {
+    async list(partnerId, { limit, before, kind, customerId }) {
+      const rows = await db.reader
+        .selectFrom('events')
+        .selectAll()
+        .where('partner_id', '=', partnerId)
+        // By number, as the ids of several instances are not in the order in which events became visible.
+        .$if(before !== undefined, (query) =>
+          query.where('seq', '<', (inner) =>
+            inner
+              .selectFrom('events as last')
+              .select('last.seq')
+              .where('last.partner_id', '=', partnerId)
+              .where('last.id', '=', before ?? ''),
+          ),
+        )
+        .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? ''))
+        .$if(customerId !== undefined, (query) => query.where('customer_id', '=', customerId ?? ''))
+        .orderBy('seq', 'desc')
+        .limit(limit + 1)
+        .execute();
+      return pageOf(rows, limit, fromRow);
+    },
+    async get(partnerId, id) {
+      const row = await db.reader
+        .selectFrom('events')
+        .selectAll()
+        .where('partner_id', '=', partnerId)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return row === undefined ? undefined : fromRow(row);
+    },
+    prune: async (untilMs) => {
+      let pruned = 0;
+      for (;;) {
+        const count = await pruneSome(db, untilMs);
+        if (count === 0) return pruned;
+        pruned += count;
+      }
+    },
+  };
+}
+
+async function pruneSome(db: StoreDatabase, untilMs: number): Promise<number> {
+  return await db.write(async (trx) => {
+    const old = await trx
+      .selectFrom('events')
+      .select('events.id')
+      .where('created_at', '<', untilMs)
+      .where((is) =>
+        is.not(
+          is.exists(
+            is
+              .selectFrom('deliveries')
+              .select('deliveries.id')
+              .whereRef('deliveries.event_id', '=', 'events.id')
+              .where('deliveries.status', '=', 'pending'),
+          ),
+        ),
+      )
+      .orderBy('created_at')
+      .limit(PRUNED_AT_ONCE)
+      .execute();
+    if (old.length === 0) return 0;
+    const ids = old.map(({ id }) => id);
+    await trx.deleteFrom('deliveries').where('event_id', 'in', ids).execute();
+    await trx.deleteFrom('events').where('id', 'in', ids).execute();
+    return ids.length;
+  });
+}
+
+/** So that nobody waits long for it. */
+const PRUNED_AT_ONCE = 500;
+
+/**
+ * Adds an event to the transaction of the change that it tells of, and a delivery for each endpoint that wants it. Last in
+ * the transaction: until its end it holds the partner's row, by which events have numbers without gaps.
+ */
+export async function appendEvent(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  partnerId: string,
+  event: NewEvent,
+): Promise<void> {
+  await appendEvents(db, trx, partnerId, [event]);
+}
+
+/** As `appendEvent`, in this order. */
+export async function appendEvents(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  partnerId: string,
+  events: readonly NewEvent[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const createdAt = db.now();
+  const { events_seq: last } = await trx
+    .updateTable('partners')
+    .set((is) => ({ events_seq: is('events_seq', '+', events.length) }))
+    .where('id', '=', partnerId)
+    .returning('events_seq')
+    .executeTakeFirstOrThrow();
+  const endpoints = await trx
+    .selectFrom('webhook_endpoints')
+    .select(['id', 'events', 'status'])
+    .where('partner_id', '=', partnerId)
+    .execute();
+  const rows = events.map(({ kind, customerId, deviceId, data }, index): EventTable => ({
+    id: db.newId('evt'),
+    partner_id: partnerId,
+    seq: last - events.length + 1 + index,
+    kind,
+    customer_id: customerId ?? null,
+    device_id: deviceId ?? null,
+    data: JSON.stringify(data),
+    created_at: createdAt,
+  }));
+  const deliveries = rows.flatMap(({ id }, index) =>
+    endpoints
+      .filter((endpoint) => isWanted(endpoint, events[index]))
+      .map((endpoint) => ({
+        id: db.newId('dlv'),
+        partner_id: partnerId,
+        endpoint_id: endpoint.id,
+        event_id: id,
+        status: 'pending' as const,
+        attempts: 0,
+        next_attempt_at: createdAt,
+        created_at: createdAt,
+      })),
+  );
+  for (const some of inParts(rows)) await trx.insertInto('events').values(some).execute();
+  for (const some of inParts(deliveries)) await trx.insertInto('deliveries').values(some).execute();
+}
+
+function isWanted(
+  { id, events, status }: Pick<WebhookEndpointTable, 'id' | 'events' | 'status'>,
+  event: NewEvent | undefined,
+): boolean {
+  if (event?.endpointId !== undefined) return id === event.endpointId;
+  const kinds = JSON.parse(events) as readonly string[];
+  return status === 'enabled' && (kinds.length === 0 || kinds.includes(event?.kind ?? ''));
+}
+
+/** A statement has room for so many rows. */
+const ROWS_AT_ONCE = 500;
+
+function inParts<T>(rows: readonly T[]): readonly (readonly T[])[] {
+  const count = Math.ceil(rows.length / ROWS_AT_ONCE);
+  return Array.from({ length: count }, (_, index) =>
+    rows.slice(index * ROWS_AT_ONCE, (index + 1) * ROWS_AT_ONCE),
+  );
+}
+
+function fromRow(row: EventTable): PartnerEvent {
+  return {
+    id: row.id,
+    seq: row.seq,
+    kind: row.kind as EventKind,
+    customerId: row.customer_id,
+    deviceId: row.device_id,
+    data: JSON.parse(row.data) as PartnerEvent['data'],
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,81 @@
+/** What reports come to on each day: pure sums, the same in whatever order they are taken. */
+import type { DeviceReport } from './report.ts';
+
+/** Days are UTC: `2026-11-22`. */
+export type Day = string;
+
+export interface Meter {
+  /** The last that was said of it that day; of two at the same time the later report counts. Null: nothing. */
+  readonly storage: { readonly bytes: number; readonly at: number; readonly seq: number } | null;
+  readonly uploadedBytes: number;
+  readonly restoredBytes: number;
+  /** With or without warnings. */
+  readonly backupsCompleted: number;
+  readonly backupsFailed: number;
+  readonly restoresCompleted: number;
+  readonly restoresFailed: number;
+}
+
+export const NOTHING: Meter = {
+  storage: null,
+  uploadedBytes: 0,
+  restoredBytes: 0,
+  backupsCompleted: 0,
+  backupsFailed: 0,
+  restoresCompleted: 0,
+  restoresFailed: 0,
+};
+
+export function dayOf(ms: number): Day {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+/** A device whose clock is ahead has done nothing tomorrow. */
+export function timeOf(at: number, receivedAt: number): number {
+  return Math.min(at, receivedAt);
+}
+
+/** What one report adds to each of the days that it tells of. */
+export function metersOf(report: DeviceReport, receivedAt: number): ReadonlyMap<Day, Meter> {
+  const days = new Map<Day, Meter>();
+  const add = (at: number, meter: Partial<Meter>): void => {
+    const day = dayOf(timeOf(at, receivedAt));
+    days.set(day, addMeters(days.get(day) ?? NOTHING, { ...NOTHING, ...meter }));
+  };
+  for (const result of report.results) {
+    if (result.kind === 'backup') {
+      const counts = result.status === 'failed' ? { backupsFailed: 1 } : { backupsCompleted: 1 };
+      add(result.finishedAt, { ...counts, uploadedBytes: result.uploadedBytes });
+    } else {
+      const counts = result.status === 'failed' ? { restoresFailed: 1 } : { restoresCompleted: 1 };
+      add(result.finishedAt, { ...counts, restoredBytes: result.restoredBytes });
+    }
+  }
+  if (report.storage !== null) {
+    const { bytes, at } = report.storage;
+    add(at, { storage: { bytes, at: timeOf(at, receivedAt), seq: report.seq } });
+  }
+  return days;
+}
+
+export function addMeters(a: Meter, b: Meter): Meter {
+  return {
+    storage: laterStorage(a.storage, b.storage),
+    uploadedBytes: largestExact(a.uploadedBytes + b.uploadedBytes),
+    restoredBytes: largestExact(a.restoredBytes + b.restoredBytes),
+    backupsCompleted: a.backupsCompleted + b.backupsCompleted,
+    backupsFailed: a.backupsFailed + b.backupsFailed,
+    restoresCompleted: a.restoresCompleted + b.restoresCompleted,
+    restoresFailed: a.restoresFailed + b.restoresFailed,
+  };
+}
+
+export function laterStorage(a: Meter['storage'], b: Meter['storage']): Meter['storage'] {
+  if (a === null || b === null) return a ?? b;
+  return b.at > a.at || (b.at === a.at && b.seq > a.seq) ? b : a;
+}
+
+/** Sums stop where integers are no longer exact, 8 PiB: a device that tells such numbers harms its own figures alone. */
+export function largestExact(sum: number): number {
+  return Math.min(sum, Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,61 @@
+/**
+ * Numbered steps from any earlier schema to the present one, the same for both databases. A step is never changed once
+ * it was released.
+ *
+ * A table of ours says how many were taken. Kysely's own migrator is not used: it knows steps by name and calls a newer
+ * schema corrupt, where an older program among several has to be told to stop.
+ */
+import { sql } from 'kysely';
+import { StateError } from '../../base/errors.ts';
+import type { StoreDatabase, StoreTransaction } from './database.ts';
+import { firstTables } from './migrations/001-first-tables.ts';
+import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
+
+/** Statements of one step. */
+export type Migration = (dialect: MigrationDialect) => readonly string[];
+
+export const MIGRATIONS: readonly Migration[] = [firstTables];
+
+/** Any number that only migrations use. */
+const MIGRATION_LOCK = 0x48_46_4d;
+
+/**
+ * Brings the store up to date, all steps in one transaction; one instance does it, and others that start wait for it.
+ * @throws {StateError} NEWER_STATE; what the database says of a step that fails, which leaves everything as it was
+ */
+export async function migrate(
+  db: StoreDatabase,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  await db.write(async (trx) => {
+    if (db.kind === 'postgres') {
+      // A step may take longer than any other statement, and so may waiting for it.
+      await sql`SET LOCAL statement_timeout = 0`.execute(trx);
+      await sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(trx);
+    }
+    const version = await versionOf(trx);
+    if (version > migrations.length) {
+      throw new StateError(
+        'NEWER_STATE',
+        'The database of the service was written by a newer version of Holdfast',
+        {
+          hint: 'Install a newer Holdfast, or name another database.',
+          details: { version, known: migrations.length },
+        },
+      );
+    }
+    if (version === migrations.length) return;
+    const dialect = db.kind === 'postgres' ? POSTGRES_DIALECT : SQLITE_DIALECT;
+    for (const migration of migrations.slice(version))
+      for (const statement of migration(dialect)) await sql.raw(statement).execute(trx);
+    await trx.updateTable('schema_version').set({ version: migrations.length }).execute();
+  });
+}
+
+async function versionOf(trx: StoreTransaction): Promise<number> {
+  await sql`CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)`.execute(trx);
+  const row = await trx.selectFrom('schema_version').select('version').executeTakeFirst();
+  if (row !== undefined) return row.version;
+  await trx.insertInto('schema_version').values({ version: 0 }).execute();
+  return 0;
+}

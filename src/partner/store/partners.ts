@@ -1,0 +1,169 @@
+/** Partners: who has an account with the service. */
+import { RequestError } from '../../base/errors.ts';
+import { recordChange, type Actor } from './audit-log.ts';
+import { isTaken, type StoreDatabase } from './database.ts';
+import type { PartnerTable } from './schema.ts';
+
+export interface Partner {
+  readonly id: string;
+  readonly name: string;
+  readonly company: string | null;
+  readonly email: string;
+  readonly status: PartnerTable['status'];
+  /** Whether a code is asked for beside the password. */
+  readonly hasTotp: boolean;
+  readonly createdAt: number;
+}
+
+/** What signing in needs. */
+export interface PartnerLogin extends Partner {
+  readonly passwordHash: string;
+  /** Sealed. */
+  readonly totpSecret: string | null;
+}
+
+export interface NewPartner {
+  readonly name: string;
+  readonly company: string | null;
+  readonly email: string;
+  readonly passwordHash: string;
+}
+
+export interface PartnerStore {
+  /** @throws {RequestError} PARTNER_EXISTS when another one has that address */
+  create(partner: NewPartner, actor: Actor): Promise<Partner>;
+  get(partnerId: string): Promise<Partner | undefined>;
+  /** Letters are the same in either case. */
+  findLogin(email: string): Promise<PartnerLogin | undefined>;
+  list(): Promise<readonly Partner[]>;
+  /** False when it has that status already, or there is no such partner. */
+  setStatus(partnerId: string, status: Partner['status'], actor: Actor): Promise<boolean>;
+  setPassword(partnerId: string, passwordHash: string, actor: Actor): Promise<void>;
+  /** Null: no code is asked for from now on. */
+  setTotp(partnerId: string, sealedSecret: string | null, actor: Actor): Promise<void>;
+  /** Takes the code of a time step: true once for each, and never for one before it. */
+  takeTotpStep(partnerId: string, step: number): Promise<boolean>;
+}
+
+export function createPartnerStore(db: StoreDatabase): PartnerStore {
+  /** Changes what no page or reply shows: the record says that it was done. */
+  const setSecret = async (
+    partnerId: string,
+    values: Partial<Pick<PartnerTable, 'password_hash' | 'totp_secret' | 'totp_step'>>,
+    action: string,
+    actor: Actor,
+  ): Promise<void> => {
+    await db.writeAlone(partnerId, async (trx) => {
+      await trx.updateTable('partners').set(values).where('id', '=', partnerId).executeTakeFirst();
+      await recordChange(db, trx, partnerId, actor, { action, target: partnerId, before: null, after: null });
+    });
+  };
+
+  return {
+    async create({ name, company, email, passwordHash }, actor) {
+      const row: PartnerTable = {
+        id: db.newId('acct'),
+        name,
+        company,
+        email: email.toLowerCase(),
+        password_hash: passwordHash,
+        totp_secret: null,
+        totp_step: null,
+        status: 'active',
+        created_at: db.now(),
+        events_seq: 0,
+      };
+      try {
+        await db.write(async (trx) => {
+          await trx.insertInto('partners').values(row).execute();
+          const after = { name, company, email: row.email };
+          await recordChange(db, trx, row.id, actor, {
+            action: 'partner.created',
+            target: row.id,
+            before: null,
+            after,
+          });
+        });
+      } catch (error) {
+        if (!isTaken(error)) throw error;
+        throw new RequestError('PARTNER_EXISTS', 'Another partner has that email address', {
+          hint: 'Sign in with it, or name another one.',
+          cause: error,
+        });
+      }
+      return fromRow(row);
+    },
+
+    async get(partnerId) {
+      const row = await db.reader
+        .selectFrom('partners')
+        .selectAll()
+        .where('id', '=', partnerId)
+        .executeTakeFirst();
+      return row === undefined ? undefined : fromRow(row);
+    },
+
+    async findLogin(email) {
+      const row = await db.reader
+        .selectFrom('partners')
+        .selectAll()
+        .where('email', '=', email.toLowerCase())
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      return { ...fromRow(row), passwordHash: row.password_hash, totpSecret: row.totp_secret };
+    },
+
+    list: async () =>
+      (await db.reader.selectFrom('partners').selectAll().orderBy('id').execute()).map(fromRow),
+
+    setStatus: async (partnerId, status, actor) =>
+      await db.writeAlone(partnerId, async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('partners')
+          .set({ status })
+          .where('id', '=', partnerId)
+          .where('status', '!=', status)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        await recordChange(db, trx, partnerId, actor, {
+          action: status === 'active' ? 'partner.resumed' : 'partner.suspended',
+          target: partnerId,
+          before: null,
+          after: { status },
+        });
+        return true;
+      }),
+
+    setPassword: async (partnerId, passwordHash, actor) => {
+      await setSecret(partnerId, { password_hash: passwordHash }, 'partner.password_changed', actor);
+    },
+
+    setTotp: async (partnerId, sealedSecret, actor) => {
+      const action = sealedSecret === null ? 'partner.totp_removed' : 'partner.totp_set';
+      await setSecret(partnerId, { totp_secret: sealedSecret, totp_step: null }, action, actor);
+    },
+
+    takeTotpStep: async (partnerId, step) =>
+      await db.write(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('partners')
+          .set({ totp_step: step })
+          .where('id', '=', partnerId)
+          .where((is) => is.or([is('totp_step', 'is', null), is('totp_step', '<', step)]))
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      }),
+  };
+}
+
+function fromRow(row: PartnerTable): Partner {
+  return {
+    id: row.id,
+    name: row.name,
+    company: row.company,
+    email: row.email,
+    status: row.status,
+    hasTotp: row.totp_secret !== null,
+    createdAt: row.created_at,
+  };
+}

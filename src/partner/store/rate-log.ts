@@ -1,0 +1,65 @@
+/**
+ * Rate limits of partners by a sliding log in the store: exact in all instances together and over restarts, as each
+ * request is taken while the partner's row is held, by the time that all instances share. An accepted request is also
+ * counted for the day's usage.
+ */
+import { sql } from 'kysely';
+import type { RateVerdict } from '../../db/rate-log.ts';
+import { forUpdate, type StoreDatabase, type StoreTransaction } from './database.ts';
+import { dayOf } from './metering.ts';
+import { takeFromLog } from './sliding-log.ts';
+
+export interface PartnerRateLog {
+  /** Accepts and records a request, or refuses it, which records nothing. */
+  tryAccept(partnerId: string, limit: number, windowMs: number): Promise<RateVerdict>;
+}
+
+export function createPartnerRateLog(db: StoreDatabase): PartnerRateLog {
+  return {
+    tryAccept: async (partnerId, limit, windowMs) =>
+      await db.relaxed(async (trx) => {
+        const known = await timesOf(db, trx, partnerId);
+        // Read after the row is held: whoever had it before has an earlier time.
+        const now = await db.sharedNow(trx);
+        const { verdict, times } = takeFromLog(known, limit, windowMs, now);
+        if (!verdict.accepted) return verdict;
+        await trx
+          .updateTable('rate_log')
+          .set({ times: JSON.stringify(times) })
+          .where('partner_id', '=', partnerId)
+          .execute();
+        await trx
+          .insertInto('api_request_days')
+          .values({ partner_id: partnerId, day: dayOf(now), requests: 1 })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['partner_id', 'day'])
+              .doUpdateSet({ requests: sql`api_request_days.requests + 1` }),
+          )
+          .execute();
+        return verdict;
+      }),
+  };
+}
+
+async function timesOf(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  partnerId: string,
+): Promise<readonly number[]> {
+  const select = trx
+    .selectFrom('rate_log')
+    .select('times')
+    .where('partner_id', '=', partnerId)
+    .$call(forUpdate(db));
+  const row = await select.executeTakeFirst();
+  if (row !== undefined) return JSON.parse(row.times) as readonly number[];
+  // The first request ever; another one may be the first at the same time.
+  await trx
+    .insertInto('rate_log')
+    .values({ partner_id: partnerId, times: '[]' })
+    .onConflict((conflict) => conflict.column('partner_id').doNothing())
+    .execute();
+  const { times } = await select.executeTakeFirstOrThrow();
+  return JSON.parse(times) as readonly number[];
+}

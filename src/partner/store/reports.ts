@@ -1,0 +1,253 @@
+/** Reports of devices: each counts once, by its number, however often and in whatever order it comes. */
+import { appendEvents, type NewEvent } from './events.ts';
+import { forUpdate, type StoreDatabase, type StoreTransaction } from './database.ts';
+import { readMeters, replaceMeters, writeMeters } from './meter-rows.ts';
+import {
+  addMeters,
+  dayOf,
+  laterStorage,
+  metersOf,
+  timeOf,
+  NOTHING,
+  type Day,
+  type Meter,
+} from './metering.ts';
+import { requireCountable, type BackupOutcome, type DeviceReport, type JobOutcome } from './report.ts';
+import type { DeviceTable } from './schema.ts';
+import { thresholdEvents } from './thresholds.ts';
+
+export interface ReportStore {
+  /**
+   * Keeps and counts a report, with its events, in one transaction. One that only says that the device is there is not kept:
+   * there is nothing in it to count twice. `duplicate`: it was counted before. `unknown`: no such
+   * device, or it was removed. A device tells outcomes and is heard, which changes nothing that a partner has set: there is
+   * no audit record.
+   * @throws {ApiError} INVALID_REQUEST when its numbers cannot be counted
+   */
+  accept(
+    partnerId: string,
+    deviceId: string,
+    report: DeviceReport,
+  ): Promise<'accepted' | 'duplicate' | 'unknown'>;
+  /**
+   * Computes the meter rows of a device anew from its reports, for as many days as those are kept. False when there is no
+   * such device.
+   */
+  recompute(partnerId: string, deviceId: string): Promise<boolean>;
+  /** Forgets reports that are past keeping; their meter rows stay. Gives their number. */
+  prune(): Promise<number>;
+}
+
+/** How long reports are kept, and meter rows can be computed anew. */
+export const REPORTS_KEPT_MS = 400 * 86_400_000;
+/** So that nobody waits long for it. */
+const PRUNED_AT_ONCE = 2_000;
+
+export function createReportStore(db: StoreDatabase): ReportStore {
+  return {
+    async accept(partnerId, deviceId, report) {
+      requireCountable(report);
+      // That a device was heard is said again soon: it is not worth waiting for the disk.
+      const write = isHeartbeat(report) ? db.relaxed : db.write;
+      return await write(async (trx) => {
+        const device = await lockDevice(db, trx, partnerId, deviceId);
+        if (device?.removed_at !== null) return 'unknown';
+        const receivedAt = db.now();
+        if (!(await keep(trx, device, report, receivedAt))) {
+          await updateDevice(trx, device, { last_seen_at: receivedAt });
+          return 'duplicate';
+        }
+        const meters = metersOf(report, receivedAt);
+        await addToRows(trx, device, meters);
+        const after = afterReport(device, report, receivedAt);
+        await updateDevice(trx, device, after);
+        const events = report.results.map((result) => eventOf(device, result));
+        const thresholds =
+          after.storage_used_bytes === undefined
+            ? []
+            : await thresholdEvents(trx, partnerId, device.customer_id);
+        await appendEvents(db, trx, partnerId, [...events, ...thresholds]);
+        return 'accepted';
+      });
+    },
+
+    recompute: async (partnerId, deviceId) =>
+      await db.write(async (trx) => {
+        const device = await lockDevice(db, trx, partnerId, deviceId);
+        if (device === undefined) return false;
+        const reports = await trx
+          .selectFrom('reports')
+          .select(['body', 'received_at'])
+          .where('device_id', '=', deviceId)
+          .execute();
+        const days = new Map<Day, Meter>();
+        for (const { body, received_at: receivedAt } of reports) {
+          for (const [day, meter] of metersOf(JSON.parse(body) as DeviceReport, receivedAt))
+            days.set(day, addMeters(days.get(day) ?? NOTHING, meter));
+        }
+        // What was reported before counts for that day or an earlier one, and may be forgotten.
+        await replaceMeters(trx, device, days, dayOf(db.now() - REPORTS_KEPT_MS));
+        return true;
+      }),
+
+    prune: async () => {
+      const untilMs = db.now() - REPORTS_KEPT_MS;
+      let pruned = 0;
+      for (;;) {
+        const count = await pruneSome(db, untilMs);
+        if (count === 0) return pruned;
+        pruned += count;
+      }
+    },
+  };
+}
+
+/** Whether it only says that the device is there. */
+function isHeartbeat({ results, storage }: DeviceReport): boolean {
+  return results.length === 0 && storage === null;
+}
+
+/** False when there is one with that number. */
+async function keep(
+  trx: StoreTransaction,
+  { partner_id, id }: DeviceTable,
+  report: DeviceReport,
+  receivedAt: number,
+): Promise<boolean> {
+  if (isHeartbeat(report)) return true;
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('reports')
+    .values({
+      device_id: id,
+      seq: report.seq,
+      partner_id,
+      received_at: receivedAt,
+      body: JSON.stringify(report),
+    })
+    .onConflict((conflict) => conflict.columns(['device_id', 'seq']).doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows !== 0n;
+}
+
+/** One report of a device is counted after the other. */
+async function lockDevice(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  partnerId: string,
+  deviceId: string,
+): Promise<DeviceTable | undefined> {
+  return await trx
+    .selectFrom('devices')
+    .selectAll()
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', deviceId)
+    .$call(forUpdate(db))
+    .executeTakeFirst();
+}
+
+async function pruneSome(db: StoreDatabase, untilMs: number): Promise<number> {
+  return await db.write(async (trx) => {
+    const last = await trx
+      .selectFrom('reports')
+      .select('received_at')
+      .orderBy('received_at')
+      .limit(1)
+      .offset(PRUNED_AT_ONCE - 1)
+      .executeTakeFirst();
+    const { numDeletedRows } = await trx
+      .deleteFrom('reports')
+      .where('received_at', '<', untilMs)
+      .where('received_at', '<=', last?.received_at ?? untilMs)
+      .executeTakeFirst();
+    return Number(numDeletedRows);
+  });
+}
+
+async function addToRows(
+  trx: StoreTransaction,
+  device: DeviceTable,
+  meters: ReadonlyMap<Day, Meter>,
+): Promise<void> {
+  if (meters.size === 0) return;
+  const rows = await readMeters(trx, device, [...meters.keys()]);
+  const sums = [...meters].map(([day, meter]) => [day, addMeters(rows.get(day) ?? NOTHING, meter)] as const);
+  await writeMeters(trx, device, new Map(sums));
+}
+
+async function updateDevice(
+  trx: StoreTransaction,
+  { partner_id, id }: DeviceTable,
+  values: Partial<DeviceTable>,
+): Promise<void> {
+  await trx
+    .updateTable('devices')
+    .set(values)
+    .where('partner_id', '=', partner_id)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** What is known of the device then. A late report says nothing new of what a later one told. */
+function afterReport(device: DeviceTable, report: DeviceReport, receivedAt: number): Partial<DeviceTable> {
+  const isNewest = report.seq > device.report_seq;
+  const backup = lastBackup(report, receivedAt);
+  const isLast = backup !== undefined && backup.finishedAt >= (device.last_backup_at ?? 0);
+  const known = { bytes: device.storage_used_bytes, at: device.storage_at, seq: device.storage_seq };
+  const told = report.storage;
+  const storage =
+    told === null
+      ? known
+      : laterStorage(known, { bytes: told.bytes, at: timeOf(told.at, receivedAt), seq: report.seq });
+  return {
+    last_seen_at: receivedAt,
+    ...(isNewest
+      ? {
+          report_seq: report.seq,
+          agent_version: report.agentVersion,
+          expected_every_seconds: report.expectedEverySeconds,
+        }
+      : {}),
+    ...(isLast ? { last_backup: JSON.stringify(backup), last_backup_at: backup.finishedAt } : {}),
+    ...(isLast && backup.status !== 'failed' ? { missed_since: null } : {}),
+    ...(storage === null || storage === known
+      ? {}
+      : { storage_used_bytes: storage.bytes, storage_at: storage.at, storage_seq: storage.seq }),
+  };
+}
+
+function lastBackup(report: DeviceReport, receivedAt: number): BackupOutcome | undefined {
+  const backups = report.results
+    .filter((result) => result.kind === 'backup')
+    .map((backup) => ({ ...backup, finishedAt: timeOf(backup.finishedAt, receivedAt) }));
+  return backups.reduce<BackupOutcome | undefined>(
+    (last, backup) => (last === undefined || backup.finishedAt >= last.finishedAt ? backup : last),
+    undefined,
+  );
+}
+
+function eventOf({ id, customer_id: customerId }: DeviceTable, result: JobOutcome): NewEvent {
+  const base = {
+    customer_id: customerId,
+    device_id: id,
+    finished_at: new Date(result.finishedAt).toISOString(),
+    duration_seconds: result.durationSeconds,
+  };
+  const error = result.errorCode === null ? {} : { error_code: result.errorCode };
+  if (result.kind === 'backup') {
+    const { filesBackedUp, sizeBytes, uploadedBytes } = result;
+    const sizes = { files_backed_up: filesBackedUp, size_bytes: sizeBytes, uploaded_bytes: uploadedBytes };
+    return {
+      kind: `backup.${result.status}`,
+      customerId,
+      deviceId: id,
+      data: { ...base, ...sizes, ...error },
+    };
+  }
+  const sizes = { files_restored: result.filesRestored, restored_bytes: result.restoredBytes };
+  return {
+    kind: `restore.${result.status}`,
+    customerId,
+    deviceId: id,
+    data: { ...base, ...sizes, ...error },
+  };
+}

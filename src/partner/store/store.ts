@@ -1,0 +1,114 @@
+/** The store of the Partner service: one connection or pool, one part for each group of tables. */
+import type { Clock } from '../../base/clock.ts';
+import { parseStoreAddress } from './address.ts';
+import { createApiKeyStore, type ApiKeyStore } from './api-keys.ts';
+import { createAuditLog, type AuditLog } from './audit-log.ts';
+import { createCustomerStore, type CustomerStore } from './customers.ts';
+import { openStoreDatabase, type DatabaseOptions, type StoreDatabase } from './database.ts';
+import { createDeliveryStore, type DeliveryStore } from './deliveries.ts';
+import { createDeviceStore, type DeviceStore } from './devices.ts';
+import { createEnrollmentStore, type EnrollmentStore } from './enrollment.ts';
+import { createEventStore, type EventStore } from './events.ts';
+import { createPartnerIdempotencyStore, type PartnerIdempotencyStore } from './idempotency.ts';
+import { createKeyedHash } from './keyed-hash.ts';
+import { MIGRATIONS, migrate, type Migration } from './migrate.ts';
+import { createPartnerStore, type PartnerStore } from './partners.ts';
+import { createPlanStore, type PlanStore } from './plans.ts';
+import { createPartnerRateLog, type PartnerRateLog } from './rate-log.ts';
+import { createReportStore, type ReportStore } from './reports.ts';
+import { createSessionStore, type SessionStore } from './sessions.ts';
+import { createUsageStore, type UsageStore } from './usage.ts';
+import { createWebhookEndpointStore, type WebhookEndpointStore } from './webhook-endpoints.ts';
+
+export interface PartnerStores extends AsyncDisposable {
+  readonly kind: StoreDatabase['kind'];
+  readonly partners: PartnerStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly plans: PlanStore;
+  readonly customers: CustomerStore;
+  readonly devices: DeviceStore;
+  readonly enrollment: EnrollmentStore;
+  readonly reports: ReportStore;
+  readonly usage: UsageStore;
+  readonly events: EventStore;
+  readonly webhooks: WebhookEndpointStore;
+  readonly deliveries: DeliveryStore;
+  readonly rateLog: PartnerRateLog;
+  readonly idempotency: PartnerIdempotencyStore;
+  readonly sessions: SessionStore;
+  readonly audit: AuditLog;
+  /** Whether the database answers. */
+  ping(): Promise<void>;
+  /** Forgets what is past keeping: to be called now and then, by any instance. */
+  prune(): Promise<void>;
+}
+
+export interface StoreOptions extends DatabaseOptions {
+  /** 32 random bytes that are kept outside the database: without them no key of it is ever found again. */
+  readonly pepper: Uint8Array;
+  /** From 0 to just below 1. */
+  readonly chance: () => number;
+  readonly migrations?: readonly Migration[];
+}
+
+/** How long events can be read, and sent again, in milliseconds. */
+export const EVENTS_KEPT_MS = 90 * 86_400_000;
+
+/**
+ * Opens the store at `address`, made or brought up to date when it has to be.
+ * @throws {RequestError} INVALID_URL; {StateError} as `openDatabase` and `migrate`; what PostgreSQL says as it is
+ */
+export async function openPartnerStore(
+  address: string,
+  clock: Pick<Clock, 'now'>,
+  { pepper, chance, migrations = MIGRATIONS, ...options }: StoreOptions,
+): Promise<PartnerStores> {
+  const hash = createKeyedHash(pepper);
+  const db = openStoreDatabase(parseStoreAddress(address), clock, options);
+  try {
+    await migrate(db, migrations);
+  } catch (error) {
+    await db[Symbol.asyncDispose]();
+    throw error;
+  }
+  const [customers, enrollment, sessions] = [
+    createCustomerStore(db),
+    createEnrollmentStore(db, hash),
+    createSessionStore(db, hash),
+  ];
+  const [events, idempotency, reports] = [
+    createEventStore(db),
+    createPartnerIdempotencyStore(db),
+    createReportStore(db),
+  ];
+  return {
+    kind: db.kind,
+    partners: createPartnerStore(db),
+    apiKeys: createApiKeyStore(db, hash),
+    plans: createPlanStore(db),
+    customers,
+    devices: createDeviceStore(db, hash),
+    enrollment,
+    reports,
+    usage: createUsageStore(db),
+    events,
+    webhooks: createWebhookEndpointStore(db),
+    deliveries: createDeliveryStore(db, chance),
+    rateLog: createPartnerRateLog(db),
+    idempotency,
+    sessions,
+    audit: createAuditLog(db),
+    ping: async () => {
+      await db.reader.selectFrom('schema_version').select('version').executeTakeFirstOrThrow();
+    },
+    prune: async () => {
+      while ((await customers.purge()) > 0);
+      await enrollment.prune();
+      await sessions.prune();
+      await idempotency.prune();
+      await reports.prune();
+      await events.prune(db.now() - EVENTS_KEPT_MS);
+    },
+    [Symbol.asyncDispose]: async () => await db[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,165 @@
+/** One attempt to deliver one event to one endpoint, from the event to what is to be done next. */
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { withDeadline } from '../../base/deadline.ts';
+import { retryAfterMs } from '../../base/http-reply.ts';
+import { webhookHeaders } from '../../base/standard-webhooks.ts';
+import type { Secret } from '../../config/secret.ts';
+import { failureOf, refusalOf, TargetRefused, type Failure } from './failure.ts';
+import { httpsPost, type HttpsReply } from './https-post.ts';
+import { isPublicAddress } from './public-address.ts';
+import { nameServerResolver, resolveLocalName, type Resolve } from './resolver.ts';
+import { LONGEST_RETRY_AFTER_MS, nextAttemptAt } from './schedule.ts';
+import { parseTarget, type WebhookTarget } from './target.ts';
+import type { TestTarget } from './test-targets.ts';
+
+export interface WebhookEvent {
+  /** `evt_…`: the message's id too, at each attempt. */
+  readonly id: string;
+  /** `backup.failed` and the like. */
+  readonly kind: string;
+  /** When it happened, milliseconds since 1970. */
+  readonly at: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface WebhookEndpoint {
+  readonly url: string;
+  /** What `signingSecrets` gives for this moment. */
+  readonly secrets: readonly Secret[];
+}
+
+/** How an attempt ended. `durationMs` counts from its beginning. */
+export type AttemptResult = Delivered | Gone | Failed;
+
+/** The receiver answered with a status of 200 to 299. */
+export interface Delivered {
+  readonly outcome: 'delivered';
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+/** The receiver wants no more of it: the endpoint is to be disabled. */
+export interface Gone {
+  readonly outcome: 'gone';
+  readonly status: 410;
+  readonly durationMs: number;
+}
+
+export interface Failed extends Failure {
+  readonly outcome: 'failed';
+  /** What the receiver asked for, up to an hour; null when it asked for nothing. `retryAt` goes by it. */
+  readonly retryAfterMs: number | null;
+  /** When to try again, milliseconds since 1970; null when this was the last attempt. */
+  readonly retryAt: number | null;
+  readonly durationMs: number;
+}
+
+export interface AttemptContext {
+  readonly clock: Clock;
+  readonly testTargets: readonly TestTarget[];
+  /** Asks the machine's name servers when left out. */
+  readonly resolve?: Resolve;
+  /** For everything: resolution, connection, request and reply. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 20_000;
+
+/**
+ * @param attempt counts from 1
+ * @throws the reason of `signal`, when that ended it: the attempt does not count
+ */
+export async function attemptDelivery(
+  event: WebhookEvent,
+  endpoint: WebhookEndpoint,
+  attempt: number,
+  context: AttemptContext,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const { clock, timeoutMs = TIMEOUT_MS } = context;
+  const began = clock.monotonic();
+  // A defect in what is sent is not a failure of the receiver.
+  const body = bodyOf(event);
+  const durationMs = (): number => Math.round(clock.monotonic() - began);
+  const failed = (failure: Failure, askedMs: number | null): Failed => ({
+    outcome: 'failed',
+    ...failure,
+    retryAfterMs: askedMs,
+    retryAt: nextAttemptAt(attempt, clock.now(), askedMs, randomInt(1001) / 1000),
+    durationMs: durationMs(),
+  });
+  try {
+    const target = parseTarget(endpoint.url, context.testTargets);
+    const { status, retryAfter } = await withDeadline(
+      timeoutMs,
+      async (deadline) => await post({ id: event.id, body }, endpoint, target, context, deadline),
+      signal,
+    );
+    if (status >= 200 && status <= 299) return { outcome: 'delivered', status, durationMs: durationMs() };
+    if (status === 410) return { outcome: 'gone', status, durationMs: durationMs() };
+    return failed(refusalOf(target.url.host, status), retryAfterMs(retryAfter, LONGEST_RETRY_AFTER_MS));
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed(failureOf(error, URL.parse(endpoint.url)?.host ?? '', timeoutMs), null);
+  }
+}
+
+async function post(
+  { id, body }: { readonly id: string; readonly body: string },
+  { secrets }: WebhookEndpoint,
+  target: WebhookTarget,
+  { clock, resolve = nameServerResolver() }: AttemptContext,
+  signal: AbortSignal,
+): Promise<HttpsReply> {
+  const addresses = await addressesOf(target, resolve, signal);
+  const message = { id, sentAt: clock.now(), body };
+  const revealed = secrets.map((secret) => secret.reveal());
+  return await httpsPost(
+    {
+      url: target.url,
+      headers: { ...webhookHeaders(message, revealed), 'user-agent': 'Holdfast' },
+      body,
+      addresses,
+      authority: target.testAuthority,
+    },
+    signal,
+  );
+}
+
+/** The same to the byte at each attempt. */
+function bodyOf({ kind, at, data }: WebhookEvent): string {
+  return JSON.stringify({ type: kind, timestamp: new Date(at).toISOString(), data });
+}
+
+/**
+ * All of them public, unless it is a receiver of tests.
+ * @throws {TargetRefused}
+ */
+async function addressesOf(
+  { url, testAuthority }: WebhookTarget,
+  resolve: Resolve,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const name = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const addresses = await unlessAborted(
+    (testAuthority === null ? resolve : resolveLocalName)(name, signal),
+    signal,
+  );
+  if (addresses.length === 0) throw new TargetRefused('name_not_found');
+  if (testAuthority === null && !addresses.every(isPublicAddress)) throw new TargetRefused('not_public');
+  return addresses;
+}
+
+/** A name server that says nothing does not hold the attempt up. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.throwIfAborted();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

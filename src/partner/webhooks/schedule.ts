@@ -1,0 +1,44 @@
+/** When a delivery is tried again. Pure: the clock and chance are given. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Before the first attempt, the second and so on, each counted from the end of the one before: ten in 76 hours. */
+export const ATTEMPT_DELAYS_MS: readonly number[] = Object.freeze([
+  0,
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+]);
+
+/** The longest wait that a receiver may ask for. */
+export const LONGEST_RETRY_AFTER_MS = HOUR;
+
+/** Deliveries that failed together do not come back together: each delay is up to this share longer. */
+const JITTER = 0.1;
+
+/**
+ * When the next attempt is due, in milliseconds since 1970; null when there is none. Never before the receiver asked for.
+ * @param attempts how many have been made
+ * @param endedAt when the last one ended
+ * @param retryAfterMs what the receiver asked for; null when nothing
+ * @param chance from 0 to 1
+ */
+export function nextAttemptAt(
+  attempts: number,
+  endedAt: number,
+  retryAfterMs: number | null,
+  chance: number,
+): number | null {
+  const delay = ATTEMPT_DELAYS_MS[attempts];
+  if (delay === undefined) return null;
+  const spread = Math.round(delay * (1 + JITTER * chance));
+  return endedAt + Math.max(spread, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
+}

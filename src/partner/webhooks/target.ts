@@ -1,0 +1,60 @@
+/** Where a webhook is sent: what its URL may look like. What its name leads to is checked at each delivery. */
+import { isIP } from 'node:net';
+import { ApiError } from '../../api/api-error.ts';
+import type { TestTarget } from './test-targets.ts';
+
+export interface WebhookTarget {
+  readonly url: URL;
+  /** PEM of the only authorities to trust, for an exempt test receiver; null for everybody else. */
+  readonly testAuthority: string | null;
+}
+
+const LONGEST_URL = 2048;
+
+/** Names that never stand for a host on the internet (RFC 6761, 6762, 7686, 8375, 9476, and ICANN's `internal`). */
+const LOCAL_NAMES = /(?:^|\.)(?:localhost|local|internal|home\.arpa|onion|alt|test|invalid)$/;
+
+/**
+ * @throws {ApiError} `INVALID_WEBHOOK_URL`, with `details.reason`: `not_a_url`, `too_long`, `not_https`, `user_info`,
+ *   `fragment`, `port`, `ip_literal` or `local_name`
+ */
+export function parseTarget(text: string, testTargets: readonly TestTarget[]): WebhookTarget {
+  if (text.length > LONGEST_URL)
+    throw refused('too_long', `The URL is longer than ${LONGEST_URL} characters`);
+  // The parser would take these out, or read them as something else, without a word.
+  if (/[\s\p{C}\\]/u.test(text))
+    throw refused('not_a_url', 'The URL has a space, a control character or a backslash in it');
+  const url = URL.parse(text);
+  if (url === null) throw refused('not_a_url', 'This is no URL');
+  const authority = /^https:\/\/([^/?#]+)/i.exec(text)?.[1];
+  if (authority === undefined) throw refused('not_https', 'The URL does not begin with https:// and a name');
+  if (authority.includes('@')) throw refused('user_info', 'The URL has a user name or password in it');
+  if (text.includes('#')) throw refused('fragment', 'The URL has a fragment, which is never sent');
+
+  const port = url.port === '' ? 443 : Number(url.port);
+  const exempt = testTargets.find((target) => target.host === url.hostname && target.port === port);
+  if (exempt !== undefined) return { url, testAuthority: exempt.authority };
+
+  if (port !== 443) throw refused('port', `The port is ${port}, and only 443 is allowed`);
+  if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
+    throw refused('ip_literal', 'The URL has an IP address in place of a name');
+  }
+  if (!isHostName(url.hostname)) throw refused('not_a_url', 'The URL does not have the name of a host');
+  if (!url.hostname.includes('.') || LOCAL_NAMES.test(url.hostname)) {
+    throw refused('local_name', `${url.hostname} is no name on the public internet`);
+  }
+  return { url, testAuthority: null };
+}
+
+/** In letters, digits and hyphens, as certificates have them; without the root's full stop at the end. */
+function isHostName(name: string): boolean {
+  const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+  return name.length <= 253 && new RegExp(`^${label}(?:\\.${label})*$`).test(name);
+}
+
+function refused(reason: string, message: string): ApiError {
+  return new ApiError('INVALID_WEBHOOK_URL', message, {
+    hint: 'Give an https URL with a public host name, on port 443.',
+    details: { reason },
+  });
+}

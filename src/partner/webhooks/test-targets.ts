@@ -1,0 +1,65 @@
+/**
+ * Receivers of tests, which may be on loopback and have a certificate of a test's authority. They are named when the
+ * service starts (`webhooks.testTargets`), never by the API.
+ */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { ConfigError } from '../../config/config-error.ts';
+
+export interface TestTarget {
+  /** As `URL.hostname` has it: lower case, IPv6 in brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** PEM. */
+  readonly authority: string;
+}
+
+export interface TestTargetSetting {
+  /** `host:port`, exactly as it stands in the URLs; a port is needed, 443 too. */
+  readonly target: string;
+  /** File with the PEM of the authority that signed the receiver's certificate. */
+  readonly caFile: string;
+}
+
+/** @throws {ConfigError} */
+export async function readTestTargets(
+  settings: readonly TestTargetSetting[],
+): Promise<readonly TestTarget[]> {
+  return await Promise.all(settings.map(readTestTarget));
+}
+
+async function readTestTarget({ target, caFile }: TestTargetSetting): Promise<TestTarget> {
+  const url = /^[^\s/?#@\\]+:\d{1,5}$/.test(target) ? URL.parse(`https://${target}/`) : null;
+  if (url === null) {
+    throw invalid(`'${target}' is no host and port`, 'Write them as localhost:8443 or [::1]:8443.');
+  }
+  return {
+    host: url.hostname,
+    port: url.port === '' ? 443 : Number(url.port),
+    authority: await readAuthority(caFile),
+  };
+}
+
+async function readAuthority(caFile: string): Promise<string> {
+  try {
+    const authority = await readFile(caFile, 'utf8');
+    // TLS passes over text that is no certificate, and would then trust nobody.
+    requireCertificate(authority);
+    return authority;
+  } catch (error) {
+    throw invalid(
+      'the certificate of a test receiver’s authority cannot be read',
+      'Give a file in PEM form that the service may read.',
+      error,
+    );
+  }
+}
+
+/** @throws {Error} when the first certificate of the text cannot be read, or there is none */
+function requireCertificate(pem: string): X509Certificate {
+  return new X509Certificate(pem);
+}
+
+function invalid(message: string, hint: string, cause?: unknown): ConfigError {
+  return new ConfigError('CONFIG_INVALID', `webhooks.testTargets: ${message}`, { hint, cause });
+}

@@ -1,0 +1,10 @@
+/** Judges replies of the Partner API by docs/api/partner.yaml. */
+import { openJudge } from './openapi-documents.ts';
+
+export const {
+  document: partnerDocument,
+  routes: partnerRoutes,
+  dereference,
+  judge: judgePartner,
+  faultsOf: partnerFaultsOf,
+} = openJudge('partner', /^\/api\/partner\/v1(?=\/)/);

@@ -1,0 +1,165 @@
+/** A store of the Partner service with nothing in it, which several instances may open; on SQLite, or on PostgreSQL. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { parseStoreAddress } from '../../src/partner/store/address.ts';
+import type { Actor } from '../../src/partner/store/audit-log.ts';
+import type { Customer } from '../../src/partner/store/customer-view.ts';
+import { openStoreDatabase, type StoreDatabase } from '../../src/partner/store/database.ts';
+import type { EnrolledDevice } from '../../src/partner/store/enrollment.ts';
+import type { Partner } from '../../src/partner/store/partners.ts';
+import type { BackupOutcome, DeviceReport } from '../../src/partner/store/report.ts';
+import { openPartnerStore, type PartnerStores, type StoreOptions } from '../../src/partner/store/store.ts';
+import { manualClock, type ManualClock } from './manual-clock.ts';
+
+export const OWNER: Actor = { name: 'owner', keyId: null, ip: '198.51.100.7' };
+export const PLAN = {
+  trial: 'plan_01K00000000000000000000001',
+  pro: 'plan_01K00000000000000000000002',
+  business: 'plan_01K00000000000000000000003',
+} as const;
+
+export interface StoreSite {
+  readonly address: string;
+  /** The time of all instances. */
+  readonly clock: ManualClock;
+  /** One more instance, with a connection of its own. */
+  open(options?: Partial<StoreOptions>): Promise<PartnerStores>;
+  /** The tables below it. */
+  database(): StoreDatabase;
+  remove(): Promise<void>;
+}
+
+/** Those that are to be tested here: PostgreSQL where `HOLDFAST_TEST_POSTGRES` is the address of a server. */
+export const STORE_KINDS: readonly ('sqlite' | 'postgres')[] =
+  process.env['HOLDFAST_TEST_POSTGRES'] === undefined ? ['sqlite'] : ['sqlite', 'postgres'];
+
+export async function storeSite(kind: 'sqlite' | 'postgres'): Promise<StoreSite> {
+  const place = kind === 'sqlite' ? filePlace() : await serverPlace();
+  const clock = manualClock();
+  const pepper = randomBytes(32);
+  const opened: AsyncDisposable[] = [];
+  return {
+    address: place.address,
+    clock,
+    open: async (options = {}) => {
+      const stores = await openPartnerStore(place.address, clock, {
+        pepper,
+        chance: () => 0,
+        sharedClock: clock,
+        ...options,
+      });
+      opened.push(stores);
+      return stores;
+    },
+    database: () => {
+      const database = openStoreDatabase(parseStoreAddress(place.address), clock, { sharedClock: clock });
+      opened.push(database);
+      return database;
+    },
+    remove: async () => {
+      for (const one of opened.toReversed()) await one[Symbol.asyncDispose]();
+      await place.remove();
+    },
+  };
+}
+
+interface Place {
+  readonly address: string;
+  remove(): Promise<void>;
+}
+
+function filePlace(): Place {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-store-'));
+  return {
+    address: `sqlite:${join(directory, 'partner.db')}`,
+    remove: async () => rmSync(directory, { recursive: true }),
+  };
+}
+
+/** A database of its own on the server that the tests were given. */
+async function serverPlace(): Promise<Place> {
+  const server = process.env['HOLDFAST_TEST_POSTGRES'] ?? '';
+  const name = `store_${randomBytes(8).toString('hex')}`;
+  await administer(server, `CREATE DATABASE ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return {
+    address: url.href,
+    remove: async () => await administer(server, `DROP DATABASE ${name} WITH (FORCE)`),
+  };
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const client = new Client(server);
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+export async function somePartner({ partners }: PartnerStores, name = 'acme'): Promise<Partner> {
+  return await partners.create(
+    { name, company: null, email: `${name}@example.com`, passwordHash: 'argon2id' },
+    OWNER,
+  );
+}
+
+export async function someCustomer(
+  { customers }: PartnerStores,
+  partnerId: string,
+  more: Partial<Parameters<PartnerStores['customers']['create']>[1]> = {},
+): Promise<Customer> {
+  return await customers.create(
+    partnerId,
+    { name: 'Ada', email: null, externalId: null, planId: PLAN.business, metadata: {}, ...more },
+    OWNER,
+  );
+}
+
+export async function someDevice(
+  { enrollment }: PartnerStores,
+  partnerId: string,
+  customerId: string,
+): Promise<EnrolledDevice> {
+  const made = await enrollment.createToken(partnerId, customerId, OWNER);
+  return await enrollment.enroll(
+    made?.token ?? '',
+    { name: 'laptop', platform: 'linux', agentVersion: '0.1.0' },
+    '203.0.113.9',
+  );
+}
+
+export function report(seq: number, more: Partial<DeviceReport> = {}): DeviceReport {
+  return { seq, agentVersion: '0.1.0', expectedEverySeconds: null, storage: null, results: [], ...more };
+}
+
+export function backup(finishedAt: number, more: Partial<BackupOutcome> = {}): BackupOutcome {
+  return {
+    kind: 'backup',
+    status: 'completed',
+    finishedAt,
+    durationSeconds: 60,
+    filesBackedUp: 10,
+    sizeBytes: 1_000,
+    uploadedBytes: 100,
+    errorCode: null,
+    ...more,
+  };
+}
+
+/** The kinds of the partner's events, oldest first. */
+export async function eventKinds({ events }: PartnerStores, partnerId: string): Promise<readonly string[]> {
+  const { items } = await events.list(partnerId, { limit: 100 });
+  return items.map(({ kind }) => kind).toReversed();
+}
+
+/** The actions of the partner's audit records, oldest first. */
+export async function auditActions({ audit }: PartnerStores, partnerId: string): Promise<readonly string[]> {
+  const { items } = await audit.list(partnerId, { limit: 100 });
+  return items.map(({ action }) => action).toReversed();
+}

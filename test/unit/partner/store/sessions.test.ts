@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SESSION_IDLE_MS, SESSION_MS } from '../../../../src/partner/store/sessions.ts';
+import type { PartnerStores } from '../../../../src/partner/store/store.ts';
+import {
+  OWNER,
+  STORE_KINDS,
+  somePartner,
+  storeSite,
+  type StoreSite,
+} from '../../../support/partner-store-site.ts';
+
+describe.each(STORE_KINDS)('sessions on %s', (kind) => {
+  let site: StoreSite;
+  let store: PartnerStores;
+  let partnerId: string;
+
+  beforeEach(async () => {
+    site = await storeSite(kind);
+    store = await site.open();
+    ({ id: partnerId } = await somePartner(store));
+  });
+  afterEach(async () => await site.remove());
+
+  it('are found in every instance by their token, until they are ended', async () => {
+    const other = await site.open();
+    const { token, session } = await store.sessions.create(partnerId, OWNER);
+    expect(await other.sessions.find(token)).toEqual(session);
+    expect(await other.sessions.find(`${token}x`)).toBeUndefined();
+    await other.sessions.remove(token);
+    expect(await store.sessions.find(token)).toBeUndefined();
+  });
+
+  it('end when they are long unused, and after their time however much they are used', async () => {
+    const [used, unused] = [
+      await store.sessions.create(partnerId, OWNER),
+      await store.sessions.create(partnerId, OWNER),
+    ];
+    const start = site.clock.now();
+    while (site.clock.now() < start + SESSION_MS - SESSION_IDLE_MS / 2) {
+      site.clock.jump(SESSION_IDLE_MS / 2);
+      expect(await store.sessions.find(used.token)).toMatchObject({ partnerId });
+    }
+    expect(await store.sessions.find(unused.token)).toBeUndefined();
+    site.clock.jump(start + SESSION_MS - site.clock.now());
+    expect(await store.sessions.find(used.token)).toBeUndefined();
+    await store.sessions.prune();
+    expect(await site.database().reader.selectFrom('sessions').selectAll().execute()).toEqual([]);
+  });
+
+  it('of one partner are all ended at once, but the one that asked', async () => {
+    const [one, two] = [
+      await store.sessions.create(partnerId, OWNER),
+      await store.sessions.create(partnerId, OWNER),
+    ];
+    const stranger = await store.sessions.create((await somePartner(store, 'umbrella')).id, OWNER);
+    await store.sessions.removeAll(partnerId, one.token);
+    expect(await store.sessions.find(one.token)).toBeDefined();
+    expect(await store.sessions.find(two.token)).toBeUndefined();
+    await store.sessions.removeAll(partnerId);
+    expect(await store.sessions.find(one.token)).toBeUndefined();
+    expect(await store.sessions.find(stranger.token)).toBeDefined();
+  });
+});
