@@ -36,6 +36,7 @@ const inside = (...starts: readonly string[]) => {
 const AT_THE_COMMAND_LINE: Readonly<Record<string, string>> = {
   NO_SUCH_KEY: 'removing a key of a repository',
   WHICH_KEY: 'removing a key of a repository',
+  PARTNER_EXISTS: 'making the account of a partner',
 };
 
 describe('the registry has', () => {
