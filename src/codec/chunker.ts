@@ -16,6 +16,9 @@ export const DEFAULT_CHUNKER: ChunkerParameters = { min: 131_072, avg: 327_680, 
 /** Bytes after which a Gear hash has forgotten what came before. */
 const WINDOW = 32;
 
+/** Bytes of each of the stretches that are looked through at once: what is looked at in vain at a cut is little. */
+const STRETCH = 2_048;
+
 /**
  * Content-defined chunking with a Gear hash and normalised cut points (Xia et al., "FastCDC", USENIX ATC 2016). The
  * table comes from a secret key, so cut points say nothing about content.
@@ -46,23 +49,50 @@ export class Chunker {
     if (available <= min) return available;
     const end = start + Math.min(available, max);
     const turn = Math.min(end, start + avg);
+    const cut = this.#find(data, start + min, turn, this.#hardMask);
+    if (cut >= 0) return cut + 1 - start;
+    const late = this.#find(data, turn, end, this.#easyMask);
+    return late >= 0 ? late + 1 - start : end - start;
+  }
+
+  /**
+   * The first place from `at` on, before `end`, whose hash meets the mask; -1 when there is none. Each hash waits for the
+   * one before it, so that the processor would be idle half of the time: three stretches are looked through at once.
+   */
+  #find(data: Buffer, at: number, end: number, mask: number): number {
+    const gear = this.#gear;
+    let from = at;
+    // The two loops are the hottest of the program; indexes are in range by construction, hence the assertions.
+    while (end - from >= 3 * STRETCH) {
+      let one = this.#hashBefore(data, from);
+      let two = this.#hashBefore(data, from + STRETCH);
+      let three = this.#hashBefore(data, from + 2 * STRETCH);
+      let place = from;
+      for (const stop = from + STRETCH; place < stop; place += 1) {
+        one = ((one << 1) + (gear[data[place] as number] as number)) | 0;
+        two = ((two << 1) + (gear[data[place + STRETCH] as number] as number)) | 0;
+        three = ((three << 1) + (gear[data[place + 2 * STRETCH] as number] as number)) | 0;
+        if ((one & mask) === 0) return place;
+        if ((two & mask) === 0 || (three & mask) === 0) break;
+      }
+      // There is one in here, but an earlier stretch may have another: they are looked through again in their order.
+      if (place < from + STRETCH) break;
+      from += 3 * STRETCH;
+    }
+    let hash = this.#hashBefore(data, from);
+    for (; from < end; from += 1) {
+      hash = ((hash << 1) + (gear[data[from] as number] as number)) | 0;
+      if ((hash & mask) === 0) return from;
+    }
+    return -1;
+  }
+
+  /** Of the window that ends before `at`. */
+  #hashBefore(data: Buffer, at: number): number {
     const gear = this.#gear;
     let hash = 0;
-    let at = start + min - WINDOW;
-    for (const warm = start + min; at < warm; at += 1)
-      hash = (hash << 1) + (gear[data[at] as number] as number);
-    const hard = this.#hardMask;
-    // The two loops are the hottest of the program; indexes are in range by construction, hence the assertions.
-    for (; at < turn; at += 1) {
-      hash = ((hash << 1) + (gear[data[at] as number] as number)) | 0;
-      if ((hash & hard) === 0) return at + 1 - start;
-    }
-    const easy = this.#easyMask;
-    for (; at < end; at += 1) {
-      hash = ((hash << 1) + (gear[data[at] as number] as number)) | 0;
-      if ((hash & easy) === 0) return at + 1 - start;
-    }
-    return end - start;
+    for (let i = at - WINDOW; i < at; i += 1) hash = ((hash << 1) + (gear[data[i] as number] as number)) | 0;
+    return hash;
   }
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Cutter, type CutContent } from '../../src/archiver/cutter.ts';
 import { Chunker, DEFAULT_CHUNKER, type ChunkerParameters } from '../../src/codec/chunker.ts';
 import { ChunkHasher } from '../../src/codec/hash.ts';
+import { expand } from '../../src/codec/kdf.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { secretBytes } from '../support/test-keys.ts';
 
@@ -174,7 +175,38 @@ describe('cutting a file', () => {
   });
 });
 
+/** The rule of docs/repository-format.md, byte by byte: the hash of the 32 bytes before each place. */
+function plainCut(data: Buffer, key: Buffer, { min, avg, max }: ChunkerParameters): number {
+  if (data.length <= min) return data.length;
+  const table = expand(key, 'hf1/gear', 1_024);
+  const bits = Math.round(Math.log2(avg));
+  const end = Math.min(data.length, max);
+  for (let length = min + 1; length <= end; length += 1) {
+    const window = data.subarray(length - 32, length);
+    const hash = window.reduce((sum, byte) => ((sum << 1) + table.readInt32BE(byte * 4)) | 0, 0);
+    if (hash >>> (32 - (length <= avg ? bits + 2 : bits - 2)) === 0) return length;
+  }
+  return end;
+}
+
 describe('a chunk', () => {
+  it('ends where the plain rule says, wherever in the data the first place that meets it is', () => {
+    const key = secretBytes('cdc');
+    // Also such as make a cut early and late in each of the stretches that are looked through together.
+    const sizes = fc.constantFrom<ChunkerParameters>(
+      SMALL,
+      { min: 64, avg: 4_096, max: 40_000 },
+      { min: 64, avg: 40_000, max: 60_000 },
+    );
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 1, max: 60_000 }), sizes, (seed, length, parameters) => {
+        const bytes = seededRandom(seed).bytes(length);
+        expect(new Chunker(key, parameters).cut(bytes, 0)).toBe(plainCut(bytes, key, parameters));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('depends on its own bytes only, not on what lies before or behind it', () => {
     const chunker = new Chunker(secretBytes('cdc'), SMALL);
     fc.assert(
