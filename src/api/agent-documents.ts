@@ -1,15 +1,12 @@
 /** What the agent says of itself outside the versioned paths, without an envelope: health, metrics, API description. */
 import type { Agent } from '../jobs/agent.ts';
 import { docsPage, STYLE_SHA256 } from './docs-page.ts';
-import { describeApi } from './openapi.ts';
-import type { ApiApp } from './route.ts';
+import { JSON_TYPE } from './framework.ts';
+import type { MetricsText } from './metrics-text.ts';
+import { describeApi, type Described } from './openapi.ts';
+import { PREFIXES, type ApiApp } from './route.ts';
 import type { RouteTable } from './route-table.ts';
 import { policyWithStyle } from './security-headers.ts';
-
-export interface MetricsText {
-  readonly type: string;
-  readonly text: string;
-}
 
 export interface DocumentParts {
   readonly agent: Pick<Agent, 'publicStatus'>;
@@ -19,8 +16,15 @@ export interface DocumentParts {
   readonly metrics: (() => Promise<MetricsText>) | undefined;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const TAG = 'Agent';
+
+const INTRODUCTION = String.raw`<p>Each path below stands under <code>/v1</code> and, the same, under <code>/api/v1</code>.
+The description for programs is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
+<h2>Getting started</h2>
+<pre>curl -s http://localhost:PORT/v1/auth/token -H 'Content-Type: application/json' \
+  -d '{"api_key": "hfk_…", "secret": "hfs_…"}'
+curl -s http://localhost:PORT/v1/backup -H 'Authorization: Bearer TOKEN' \
+  -H 'Content-Type: application/json' -d '{"source": "/home/me/documents"}'</pre>`;
 
 export function agentDocuments(app: ApiApp, { agent, table, version, metrics }: DocumentParts): void {
   const open = { scope: 'public', tag: TAG } as const;
@@ -43,7 +47,7 @@ export function agentDocuments(app: ApiApp, { agent, table, version, metrics }: 
 
   app.get('/openapi.json', { config: { ...json, summary: 'This description' } }, async (_request, reply) => {
     reply.type(JSON_TYPE);
-    return JSON.stringify(describeApi(table.entries, version));
+    return JSON.stringify(describeApi(table.entries, described(version)));
   });
 
   app.get(
@@ -52,7 +56,7 @@ export function agentDocuments(app: ApiApp, { agent, table, version, metrics }: 
     async (_request, reply) => {
       reply.type('text/html; charset=utf-8');
       reply.header('content-security-policy', policyWithStyle(STYLE_SHA256));
-      return docsPage(describeApi(table.entries, version));
+      return docsPage(describeApi(table.entries, described(version)), INTRODUCTION);
     },
   );
 
@@ -66,4 +70,13 @@ export function agentDocuments(app: ApiApp, { agent, table, version, metrics }: 
       return text;
     },
   );
+}
+
+function described(version: string): Described {
+  return {
+    title: 'Holdfast Desktop API',
+    version,
+    prefixes: PREFIXES,
+    security: { accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+  };
 }

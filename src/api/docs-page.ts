@@ -19,7 +19,8 @@ th, td { text-align: left; vertical-align: top; border-top: 1px solid var(--line
 /** SHA-256 of the style sheet in base64, for the content security policy. */
 export const STYLE_SHA256 = createHash('sha256').update(STYLE).digest('base64');
 
-export function docsPage(description: JsonObject): string {
+/** `introduction`: markup about how to begin. */
+export function docsPage(description: JsonObject, introduction: string): string {
   const info = field(description, 'info');
   return `<!doctype html>
 <html lang="en">
@@ -31,13 +32,7 @@ export function docsPage(description: JsonObject): string {
 </head>
 <body>
 <h1>${text(field(info, 'title'))} <small>${text(field(info, 'version'))}</small></h1>
-<p>Each path below stands under <code>/v1</code> and, the same, under <code>/api/v1</code>.
-The description for programs is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
-<h2>Getting started</h2>
-<pre>curl -s http://localhost:PORT/v1/auth/token -H 'Content-Type: application/json' \\
-  -d '{"api_key": "hfk_…", "secret": "hfs_…"}'
-curl -s http://localhost:PORT/v1/backup -H 'Authorization: Bearer TOKEN' \\
-  -H 'Content-Type: application/json' -d '{"source": "/home/me/documents"}'</pre>
+${introduction}
 <p>Every response is an object with <code>success</code>, <code>data</code> or <code>error</code>, and
 <code>meta</code>. <code>X-RateLimit-Remaining</code> says how many requests are left.</p>
 <h2>Routes</h2>

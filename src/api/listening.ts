@@ -21,9 +21,9 @@ const ATTEMPTS = 20;
  */
 export async function listenOnLoopback(four: Server, six: Server, port: number): Promise<Listening> {
   for (let attempt = 1; ; attempt += 1) {
-    const chosen = await listen(four, '127.0.0.1', port);
+    const chosen = await listenAt(four, '127.0.0.1', port);
     try {
-      await listen(six, '::1', chosen);
+      await listenAt(six, '::1', chosen);
       return { port: chosen, hosts: [`127.0.0.1:${chosen}`, `[::1]:${chosen}`], notes: [] };
     } catch (error) {
       if (isAbsent(error)) {
@@ -36,7 +36,11 @@ export async function listenOnLoopback(four: Server, six: Server, port: number):
   }
 }
 
-async function listen(server: Server, host: string, port: number): Promise<number> {
+/**
+ * Listens, and gives the port: the one that was asked for, or a free one for 0.
+ * @throws {StateError} PORT_TAKEN, PORT_NOT_ALLOWED, LISTEN_FAILED
+ */
+export async function listenAt(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const fail = (cause: Error): void => reject(cannotListen(cause, host, port));
   server.once('error', fail);
@@ -65,7 +69,8 @@ function cannotListen(cause: Error, host: string, port: number): StateError {
       cause,
     });
   }
-  return new StateError('LISTEN_FAILED', `The agent cannot listen on ${host} (${code ?? 'unknown error'})`, {
+  return new StateError('LISTEN_FAILED', `Holdfast cannot listen on ${host} (${code ?? 'unknown error'})`, {
+    hint: 'Check the address.',
     cause,
   });
 }

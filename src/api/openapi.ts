@@ -1,20 +1,30 @@
 /** The API description (OpenAPI 3.1), made from the schemas that requests are checked against. */
 import type { TSchema } from 'typebox';
 import { ErrorEnvelopeSchema, EnvelopeOf } from './envelope.ts';
-import { PREFIXES } from './route.ts';
 import { type RouteEntry, responsesOf } from './route-table.ts';
 
 /** Plain JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
 
-const PREFIX = PREFIXES[0];
 const JSON_TYPE = 'application/json';
 
-export function describeApi(routes: readonly RouteEntry[], version: string): JsonObject {
+/** Which interface it is. */
+export interface Described {
+  readonly title: string;
+  /** Of the program. */
+  readonly version: string;
+  /** Starts of the paths under which the routes stand, the same under each. */
+  readonly prefixes: readonly [string, ...string[]];
+  /** How a caller says who it is: names of schemes and what they are. Any one of them is enough. */
+  readonly security: Readonly<Record<string, Json>>;
+}
+
+export function describeApi(routes: readonly RouteEntry[], described: Described): JsonObject {
+  const { title, version, prefixes, security } = described;
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
-    const place = placeOf(route.url);
+    const place = placeOf(route.url, prefixes);
     if (route.method === 'HEAD' || place === undefined) continue;
     const path = place.path.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] ??= place.versioned ? {} : { servers: [{ url: '/' }] };
@@ -22,12 +32,12 @@ export function describeApi(routes: readonly RouteEntry[], version: string): Jso
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Holdfast Desktop API', version },
-    servers: PREFIXES.map((url) => ({ url })),
-    security: [{ accessToken: [] }],
+    info: { title, version },
+    servers: prefixes.map((url) => ({ url })),
+    security: Object.keys(security).map((name) => ({ [name]: [] })),
     paths,
     components: {
-      securitySchemes: { accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: security,
       schemas: { Error: plain(ErrorEnvelopeSchema) },
       headers: HEADERS,
       responses: {
@@ -41,10 +51,14 @@ export function describeApi(routes: readonly RouteEntry[], version: string): Jso
   };
 }
 
-/** Each route is described once, under the first prefix; documents of the agent itself have none. */
-function placeOf(url: string): { readonly path: string; readonly versioned: boolean } | undefined {
-  if (url.startsWith(`${PREFIX}/`)) return { path: url.slice(PREFIX.length), versioned: true };
-  return PREFIXES.some((prefix) => url.startsWith(`${prefix}/`))
+/** Each route is described once, under the first prefix; documents of the service itself have none. */
+function placeOf(
+  url: string,
+  prefixes: Described['prefixes'],
+): { readonly path: string; readonly versioned: boolean } | undefined {
+  const [first] = prefixes;
+  if (url.startsWith(`${first}/`)) return { path: url.slice(first.length), versioned: true };
+  return prefixes.some((prefix) => url.startsWith(`${prefix}/`))
     ? undefined
     : { path: url, versioned: false };
 }

@@ -12,21 +12,18 @@ import { ApiError } from './api-error.ts';
 import { identify, type Caller } from './authentication.ts';
 import type { PatientResponses } from './connections.ts';
 import type { Credentials } from './credentials.ts';
-import { errorEnvelope, metaOf, successEnvelope } from './envelope.ts';
+import { JSON_TYPE, sendError } from './framework.ts';
 import { toApiError } from './framework-errors.ts';
 import { hostRefusal } from './host-guard.ts';
 import { beginIdempotent, type RunningRequest } from './idempotency.ts';
-import { parseJsonBody } from './json-body.ts';
-import type { ApiLimits } from './limits.ts';
 import { originRefusal } from './origin-guard.ts';
 import { identifyPage, pageOriginRefusal } from './page-guard.ts';
 import type { PageSessions } from './page-sessions.ts';
 import { type Quota, type RateLimits, quotaHeaders, tooMany } from './rate-limits.ts';
 import { type ApiApp, prefixOf } from './route.ts';
-import { declareRoute, isOfPage, pathOf, type RouteTable } from './route-table.ts';
+import { isOfPage, pathOf, type RouteTable } from './route-table.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import type { Tokens } from './tokens.ts';
-import { createValidatorCompiler } from './validation.ts';
 
 /** What is known of a request once it has passed the guards. */
 export interface Arrival {
@@ -44,7 +41,6 @@ declare module 'fastify' {
 
 export interface HookParts {
   readonly clock: Clock;
-  readonly limits: ApiLimits;
   readonly rateLimits: RateLimits;
   readonly tokens: Tokens;
   readonly credentials: Credentials;
@@ -59,8 +55,6 @@ export interface HookParts {
   port(): number | undefined;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
 export function arrivalOf(request: FastifyRequest): Arrival {
   if (request.arrival === null) throw new BugError('a handler runs for a request that was not let in');
   return request.arrival;
@@ -68,34 +62,14 @@ export function arrivalOf(request: FastifyRequest): Arrival {
 
 /** Must be called before routes are registered. */
 export function installHooks(app: ApiApp, parts: HookParts): void {
-  const { clock, limits, table } = parts;
   app.decorateRequest('arrival', null);
-  app.addHook('onRoute', (route) => declareRoute(route, table, limits.handlerTimeoutMs));
-
-  const compile = createValidatorCompiler();
-  app.setValidatorCompiler<object>(({ schema, httpPart }) => compile(schema, httpPart));
-  // A function made for each reply would be faster, and keeps some 10 MB for the whole of the agent's life.
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body, limits),
-  );
-
   app.addHook('onRequest', async (request, reply) => await letIn(request, reply, parts));
   app.addHook('preHandler', async (request, reply) => await startIdempotent(request, reply, parts));
-  app.addHook('preSerialization', async (request, _reply, payload) => {
-    if (request.routeOptions.config.produces !== undefined) return payload;
-    return successEnvelope(payload, metaOf(request.id, clock.now()));
-  });
   app.addHook('onSend', async (request, reply, payload) => {
     keepResponse(request, reply, payload);
     return payload;
   });
-  app.setErrorHandler((error, request, reply) => {
-    sendError(toApiError(error), request, reply, parts);
-  });
+  app.setErrorHandler((error, request, reply) => answerError(toApiError(error), request, reply, parts));
 }
 
 /** @throws {ApiError} for every request that does not get further */
@@ -199,18 +173,11 @@ function keepResponse(request: FastifyRequest, reply: FastifyReply, payload: unk
   running.finish({ status: reply.statusCode, headers, body: payload }, prefixOf(request));
 }
 
-function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, parts: HookParts): void {
+function answerError(error: ApiError, request: FastifyRequest, reply: FastifyReply, parts: HookParts): void {
   const { clock, redact } = parts;
   const quota = request.arrival?.quota;
   // Where the limit was left to the handler, whatever does not succeed has met it.
   const refused = quota?.accepted === false && error.code !== 'RATE_LIMIT_EXCEEDED';
   const shown = refused ? tooMany('requests', quota) : error;
-  if (shown.code === 'INTERNAL_ERROR') {
-    request.log.error({ err: shown.cause, request_id: request.id }, 'A request failed');
-  }
-  // What a handler had said of a response that is not to be.
-  for (const name of ['location', 'etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
-  reply.code(shown.statusCode).headers(shown.headers).type(JSON_TYPE);
-  const envelope = errorEnvelope(shown, metaOf(request.id, clock.now()));
-  reply.send(JSON.stringify({ ...envelope, error: redactDeep(envelope.error, redact) }));
+  sendError(shown, request, reply, { clock, redact: (said) => redactDeep(said, redact) });
 }

@@ -1,12 +1,11 @@
 /** The Desktop API: everything it is made of, put together. */
-import { fastify, LogController, type FastifyBaseLogger } from 'fastify';
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import { redactText } from '../base/redact.ts';
 import type { Settings } from '../config/settings.ts';
 import type { StateDatabase } from '../db/state-database.ts';
 import type { Agent } from '../jobs/agent.ts';
-import { agentDocuments, type MetricsText } from './agent-documents.ts';
+import { agentDocuments } from './agent-documents.ts';
 import { ApiError } from './api-error.ts';
 import { authRoutes } from './auth-routes.ts';
 import { backupRoutes } from './backup-routes.ts';
@@ -15,20 +14,21 @@ import { createCredentials, type Credentials } from './credentials.ts';
 import { createCursors } from './cursor.ts';
 import { eventRoutes } from './event-routes.ts';
 import { filesRoutes } from './files-routes.ts';
+import { createFramework } from './framework.ts';
 import { hostRefusal } from './host-guard.ts';
 import { type ApiLimits, DEFAULT_LIMITS } from './limits.ts';
 import { endServer, listenOnLoopback, type Listening } from './listening.ts';
 import { answerRaw, malformedRequest } from './malformed-requests.ts';
 import { operationRoutes } from './operation-routes.ts';
+import type { MetricsText } from './metrics-text.ts';
 import { pageFiles, pageRoutes } from './page-routes.ts';
 import { createPageSessions, type PageSessions } from './page-sessions.ts';
 import { installHooks } from './plugin-order.ts';
 import { createRateLimits, quotaHeaders } from './rate-limits.ts';
-import { requestIdOf } from './request-id.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { restoreRoutes } from './restore-routes.ts';
 import { type ApiApp, PAGE_PREFIX, PREFIXES } from './route.ts';
-import { createRouteTable, isRoutable, pathOf, type RouteTable } from './route-table.ts';
+import { createRouteTable, type RouteTable } from './route-table.ts';
 import { type SettingsFile, settingsRoutes } from './settings-routes.ts';
 import { snapshotRoutes } from './snapshot-routes.ts';
 import { statusRoutes } from './status-routes.ts';
@@ -81,8 +81,6 @@ const RESOURCES: readonly ((app: ApiApp, parts: ResourceParts) => void)[] = [
   settingsRoutes,
 ];
 
-/** Taken by no route, ever: what the router is shown in place of a path that it cannot take apart. */
-const NO_PATH = '/.not-a-path';
 const GRACE_MS = 5_000;
 
 /** @throws {StateError} when the state directory or its key are not private, or the key is damaged */
@@ -100,11 +98,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const stopping = new AbortController();
   let listening: Listening | undefined;
 
-  const app = createApp(options, limits);
+  const app = createFramework({ clock, limits, table, logger: options.logger });
   app.decorate('cursors', createCursors(keys.cursors));
   installHooks(app, {
     clock,
-    limits,
     rateLimits,
     tokens,
     credentials,
@@ -180,22 +177,6 @@ function forPage(agent: Agent): Agent {
     requestBackup: async (request) => await agent.requestBackup(request, 'ui'),
     submit: async (spec) => await agent.submit(spec, 'ui'),
   };
-}
-
-function createApp({ clock, logger }: ApiServerOptions, limits: ApiLimits): ApiApp {
-  return fastify({
-    ...(logger === undefined ? {} : { loggerInstance: logger }),
-    // A line for each request would be most of the log, and URLs name files.
-    logController: new LogController({ disableRequestLogging: true }),
-    // What is logged of a request names it: a logger for each would be a good part of the work on a small one.
-    childLoggerFactory: (log) => log,
-    bodyLimit: limits.bodyBytes,
-    // Paths of files are given in queries; parameters are ids. Its length is limited with the headers.
-    routerOptions: { maxParamLength: limits.headerBytes },
-    genReqId: (request) => requestIdOf(request.headers['x-request-id'], clock.now()),
-    rewriteUrl: ({ url = '/' }) => (url.startsWith('/') && isRoutable(pathOf(url)) ? url : NO_PATH),
-    return503OnClosing: false,
-  }).withTypeProvider<TypeBoxTypeProvider>();
 }
 
 function tunnelRefusal(

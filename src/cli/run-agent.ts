@@ -1,6 +1,6 @@
 /** `holdfast start` without `--once`: the agent, in the foreground until it is told to end. */
 import { once } from 'node:events';
-import { createLog } from '../daemon/log.ts';
+import { createLog } from '../base/log.ts';
 import { startDaemon, type Daemon } from '../daemon/daemon.ts';
 import { requirePrivateState } from '../daemon/private-state.ts';
 import { createSystemNotifier } from '../daemon/system-notify.ts';

@@ -8,7 +8,7 @@ import { readConfigBytes } from './file-access.ts';
 import { parseText } from './parse.ts';
 import type { FilledConfig } from './schema.ts';
 import type { Settings } from './settings.ts';
-import { checkAgainstSchema, placeFaults, type Fault } from './validate.ts';
+import { checkAgainstSchema, placeFaults, type Checked, type Fault } from './validate.ts';
 
 export interface LoadedConfig {
   /** Without byte order mark. */
@@ -42,21 +42,43 @@ export async function readConfig(file: string, context: SettingsContext): Promis
  * @throws {ConfigError} with every mistake in it
  */
 export function loadConfig(file: string, bytes: Uint8Array, context: SettingsContext): LoadedConfig {
-  const { text, byteOrderMark, problem } = decodeText(bytes);
-  if (problem !== null) throw problemsError(file, [problem]);
-  const { root, value, problems } = parseText(text);
-  if (root === undefined) throw thrown(file, problems);
-  const checked = checkAgainstSchema(value);
-  if (checked.value === undefined) throw faulty(file, text, root, checked.faults);
-  const built = buildSettings(checked.value, context);
+  const { text, byteOrderMark, root, value } = checkedText(file, bytes, checkAgainstSchema);
+  const built = buildSettings(value, context);
   if (built.settings === undefined) throw faulty(file, text, root, built.faults);
   return {
     text,
     byteOrderMark,
     revision: revisionOf(bytes),
-    values: checked.value,
+    values: value,
     settings: built.settings,
   };
+}
+
+interface CheckedText<Value> {
+  /** Without byte order mark. */
+  readonly text: string;
+  readonly byteOrderMark: boolean;
+  readonly root: Node;
+  /** With all defaults. */
+  readonly value: Value;
+}
+
+/**
+ * The content of a configuration file that agrees with a schema.
+ * @throws {ConfigError} with every mistake in it
+ */
+export function checkedText<Value>(
+  file: string,
+  bytes: Uint8Array,
+  check: (value: unknown) => Checked<Value>,
+): CheckedText<Value> {
+  const { text, byteOrderMark, problem } = decodeText(bytes);
+  if (problem !== null) throw problemsError(file, [problem]);
+  const { root, value, problems } = parseText(text);
+  if (root === undefined) throw thrown(file, problems);
+  const checked = check(value);
+  if (checked.value === undefined) throw faulty(file, text, root, checked.faults);
+  return { text, byteOrderMark, root, value: checked.value };
 }
 
 function faulty(file: string, text: string, root: Node, faults: readonly Fault[]): Error {

@@ -1,6 +1,7 @@
 /** A parsed configuration against the schema: defaults are filled in, and every mistake gets a place and a sentence. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Node } from 'jsonc-parser';
+import type { TSchema } from '../base/schema-type.ts';
 import { shownKeyPath, type ConfigProblem, type KeyPath, type ProblemCode } from './config-error.ts';
 import { problemAt } from './config-text.ts';
 import { nearestName } from './nearest-name.ts';
@@ -19,28 +20,30 @@ export interface Fault {
   readonly hint: string;
 }
 
-export interface Checked {
+export interface Checked<Value> {
   /** With all defaults; undefined when there are faults. */
-  readonly value: FilledConfig | undefined;
+  readonly value: Value | undefined;
   readonly faults: readonly Fault[];
 }
 
 /** Nobody reads more at once, and each takes time to find in the text. */
 const MOST_FAULTS = 50;
 
-/** The value is not changed. */
-export function checkAgainstSchema(value: unknown): Checked {
-  const filled: unknown = structuredClone(value);
-  const validate = validator();
-  if (validate(filled)) return { value: filled, faults: [] };
-  return { value: undefined, faults: (validate.errors ?? []).slice(0, MOST_FAULTS).map(faultOf) };
+/** Holds values against the schema, which is compiled when it is first needed: for most commands never. */
+export function createSchemaCheck<Value>(schema: TSchema): (value: unknown) => Checked<Value> {
+  let validate: ValidateFunction<Value> | undefined;
+  return (value) => {
+    validate ??= compile<Value>(schema);
+    const filled: unknown = structuredClone(value);
+    if (validate(filled)) return { value: filled, faults: [] };
+    return { value: undefined, faults: (validate.errors ?? []).slice(0, MOST_FAULTS).map(faultOf) };
+  };
 }
 
-let compiled: ValidateFunction<FilledConfig> | undefined;
+/** Of the agent's configuration. The value is not changed. */
+export const checkAgainstSchema = createSchemaCheck<FilledConfig>(ConfigSchema);
 
-/** Compiled when it is first needed, which for most commands is never. */
-function validator(): ValidateFunction<FilledConfig> {
-  if (compiled !== undefined) return compiled;
+function compile<Value>(schema: TSchema): ValidateFunction<Value> {
   const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, allowUnionTypes: true });
   for (const format of formatNames()) {
     ajv.addFormat(format, {
@@ -48,8 +51,7 @@ function validator(): ValidateFunction<FilledConfig> {
       validate: (text: string) => textProblem(format, text) === undefined,
     });
   }
-  compiled = ajv.compile<FilledConfig>(ConfigSchema);
-  return compiled;
+  return ajv.compile<Value>(schema);
 }
 
 type Params = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { pageAddressOf } from './page-address.ts';
 import { createApiServer, type ApiServer } from '../api/server.ts';
 import type { Listening } from '../api/listening.ts';
-import { createServerLogger } from './log.ts';
+import { createServerLogger } from '../base/log.ts';
 import type { Clock } from '../base/clock.ts';
 import { isAbort } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redact.ts';

@@ -1,6 +1,6 @@
 /** What the agent does now and then for itself: it tidies, and gives up the memory that only work needed. */
-import { isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
+import { periodically } from '../base/periodic.ts';
 import type { AgentState } from '../jobs/open-state.ts';
 import { returnSpareMemory } from '../system/spare-memory.ts';
 import type { Catalogs } from './catalogs.ts';
@@ -23,21 +23,7 @@ const WORTHWHILE = 16_000_000;
 export function keepHouse(parts: HouseParts): Disposable {
   const ended = new AbortController();
   const { clock, state, lookForAbsences, trouble } = parts;
-  const every = async (ms: number, work: () => void | Promise<void>): Promise<void> => {
-    for (;;) {
-      await clock.sleep(ms, ended.signal);
-      try {
-        await work();
-      } catch (error) {
-        trouble(error);
-      }
-    }
-  };
-  const begin = (loop: Promise<void>): void => {
-    loop.catch((error: unknown) => {
-      if (!isAbort(error) && !ended.signal.aborted) trouble(error);
-    });
-  };
+  const options = { clock, signal: ended.signal, trouble };
   const look = (): void => {
     try {
       lookForAbsences();
@@ -46,13 +32,15 @@ export function keepHouse(parts: HouseParts): Disposable {
     }
   };
   look();
-  begin(
-    every(TIDY_MS, () => {
+  void periodically(
+    TIDY_MS,
+    () => {
       state.tidy();
       look();
-    }),
+    },
+    options,
   );
-  begin(every(REST_MS, resting(parts)));
+  void periodically(REST_MS, resting(parts), options);
   return { [Symbol.dispose]: () => ended.abort() };
 }
 

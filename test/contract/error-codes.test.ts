@@ -37,6 +37,7 @@ const AT_THE_COMMAND_LINE: Readonly<Record<string, string>> = {
   NO_SUCH_KEY: 'removing a key of a repository',
   WHICH_KEY: 'removing a key of a repository',
   PARTNER_EXISTS: 'making the account of a partner',
+  WEAK_PASSWORD: 'making the account of a partner',
 };
 
 describe('the registry has', () => {

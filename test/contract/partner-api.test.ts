@@ -1,7 +1,9 @@
 /** The Partner API as docs/api/partner.yaml says: every reply is judged by it. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createPartnerApp, PARTNER_PREFIX, type PartnerApp } from '../../src/partner/http/app.ts';
+import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';
+import { PARTNER_PREFIX } from '../../src/partner/http/prefix.ts';
+import { keysFrom } from '../../src/partner/keys.ts';
 import type { Partner } from '../../src/partner/store/partners.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';
 import { judgePartner } from '../support/partner-judge.ts';
@@ -16,7 +18,12 @@ let key: string;
 beforeEach(async () => {
   site = await storeSite('sqlite');
   stores = await site.open();
-  api = await createPartnerApp({ stores, clock: site.clock, cursorKey: randomBytes(32) });
+  api = await createPartnerApp({
+    stores,
+    clock: site.clock,
+    keys: keysFrom(randomBytes(32)),
+    version: '1.0.0',
+  });
   acme = await somePartner(stores);
   key = (await stores.apiKeys.generate(acme.id, 'billing', OWNER)).secret;
 });
@@ -134,8 +141,14 @@ describe('the rate limit', () => {
   test('of requests without a valid key is by address', async () => {
     await api.close();
     const anonymous = { requests: 2, windowMs: 60_000 };
-    const cursorKey = randomBytes(32);
-    api = await createPartnerApp({ stores, clock: site.clock, cursorKey, limits: { anonymous } });
+    const keys = keysFrom(randomBytes(32));
+    api = await createPartnerApp({
+      stores,
+      clock: site.clock,
+      keys,
+      version: '1.0.0',
+      limits: { anonymous },
+    });
     expect((await ask('GET', '/changelog', { key: null })).status).toBe(200);
     expect((await ask('GET', '/account', { key: 'hfp_wrong' })).status).toBe(401);
     expect(await ask('GET', '/changelog', { key: null })).toMatchObject({ status: 429 });

@@ -22,7 +22,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRedactor } from '../../src/base/redact.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
-import { createLog } from '../../src/daemon/log.ts';
+import { createLog } from '../../src/base/log.ts';
 
 let root: string;
 let state: string;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
-import type { MetricsText } from '../../src/api/agent-documents.ts';
+import type { MetricsText } from '../../src/api/metrics-text.ts';
 import type { ApiLimits } from '../../src/api/limits.ts';
 import { createApiServer, type ApiServer } from '../../src/api/server.ts';
 import type { SettingsFile } from '../../src/api/settings-routes.ts';

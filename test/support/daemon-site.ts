@@ -12,7 +12,7 @@ import { createRedactor } from '../../src/base/redact.ts';
 import type { ControlCall, ControlCalls } from '../../src/control/calls.ts';
 import { callAgent } from '../../src/control/client.ts';
 import { startDaemon, type Daemon, type DaemonOptions } from '../../src/daemon/daemon.ts';
-import { createLog } from '../../src/daemon/log.ts';
+import { createLog } from '../../src/base/log.ts';
 import type { Agent, PublicStatus } from '../../src/jobs/agent.ts';
 import type { BackupOptions, Job, JobTrigger, JobType } from '../../src/jobs/job.ts';
 import { hastyClock, type HastyClock } from './hasty-clock.ts';

@@ -1,16 +1,17 @@
 /** The Partner API: everything it is made of, put together. */
 import type { Server } from 'node:http';
-import { fastify, LogController, type FastifyBaseLogger } from 'fastify';
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger } from 'fastify';
+import type { MetricsText } from '../../api/metrics-text.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { createHttpServer } from '../../api/connections.ts';
 import { createCursors } from '../../api/cursor.ts';
+import { createFramework } from '../../api/framework.ts';
 import { answerRaw, malformedRequest } from '../../api/malformed-requests.ts';
 import { quotaHeaders } from '../../api/rate-limits.ts';
-import { requestIdOf } from '../../api/request-id.ts';
 import type { ApiApp } from '../../api/route.ts';
-import { createRouteTable, isRoutable, pathOf, type RouteTable } from '../../api/route-table.ts';
+import { createRouteTable, type RouteTable } from '../../api/route-table.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { PartnerKeys } from '../keys.ts';
 import { accountRoutes } from '../resources/account.ts';
 import { customerRoutes } from '../resources/customers.ts';
 import { documentRoutes } from '../resources/documents.ts';
@@ -21,17 +22,21 @@ import type { PartnerStores } from '../store/store.ts';
 import { createAddressLog } from './address-log.ts';
 import { installHooks } from './hooks.ts';
 import { PARTNER_LIMITS, type PartnerLimits } from './limits.ts';
-
-export const PARTNER_PREFIX = '/api/partner/v1';
+import { PARTNER_PREFIX } from './prefix.ts';
+import { ownDocuments } from './own-documents.ts';
 
 export interface PartnerAppOptions {
   readonly stores: PartnerStores;
   readonly clock: Clock;
-  /** 32 bytes that all instances have in common, so that cursors of one are valid in the others. */
-  readonly cursorKey: Uint8Array;
+  readonly keys: PartnerKeys;
+  /** Of the program. */
+  readonly version: string;
   readonly limits?: Partial<PartnerLimits>;
+  /** Addresses and networks of balancers. */
+  readonly proxies?: readonly string[];
   /** Told of unforeseen failures. */
-  readonly logger?: FastifyBaseLogger;
+  readonly logger?: FastifyBaseLogger | undefined;
+  readonly metrics?: (() => Promise<MetricsText>) | undefined;
 }
 
 export interface PartnerApp {
@@ -45,19 +50,17 @@ export interface PartnerApp {
   close(): Promise<void>;
 }
 
-/** Taken by no route, ever: what the router is shown in place of a path that it cannot take apart. */
-const NO_PATH = '/.not-a-path';
-
 export async function createPartnerApp(options: PartnerAppOptions): Promise<PartnerApp> {
-  const { stores, clock, cursorKey } = options;
+  const { stores, clock, keys, version } = options;
   const limits: PartnerLimits = { ...PARTNER_LIMITS, ...options.limits };
   const table = createRouteTable();
   const stopping = new AbortController();
   const { requests, windowMs } = limits.anonymous;
   const addresses = createAddressLog(requests, windowMs, clock);
-  const app = createApp(options, limits);
-  app.decorate('cursors', createCursors(cursorKey));
+  const app = createFramework({ clock, limits, table, proxies: options.proxies, logger: options.logger });
+  app.decorate('cursors', createCursors(keys.cursors));
   installHooks(app, { clock, limits, stores, addresses, table, stopping: stopping.signal });
+  ownDocuments(app, { stores, table, version, metrics: options.metrics });
   void app.register(
     async (scoped) => {
       accountRoutes(scoped, { stores, clock, limits });
@@ -82,19 +85,6 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
     tunnel: (_request, socket) => refuse(socket, noProxy()),
   });
   return { app, routes: table, server, stop: () => stopping.abort(), close: async () => await app.close() };
-}
-
-function createApp({ clock, logger }: PartnerAppOptions, limits: PartnerLimits): ApiApp {
-  return fastify({
-    ...(logger === undefined ? {} : { loggerInstance: logger }),
-    logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (log) => log,
-    bodyLimit: limits.bodyBytes,
-    routerOptions: { maxParamLength: limits.headerBytes },
-    genReqId: (request) => requestIdOf(request.headers['x-request-id'], clock.now()),
-    rewriteUrl: ({ url = '/' }) => (url.startsWith('/') && isRoutable(pathOf(url)) ? url : NO_PATH),
-    return503OnClosing: false,
-  }).withTypeProvider<TypeBoxTypeProvider>();
 }
 
 function noProxy(): ApiError {

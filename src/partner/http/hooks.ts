@@ -4,15 +4,13 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../api/api-error.ts';
-import { errorEnvelope, metaOf, successEnvelope } from '../../api/envelope.ts';
+import { sendError } from '../../api/framework.ts';
 import { toApiError } from '../../api/framework-errors.ts';
-import { parseJsonBody } from '../../api/json-body.ts';
 import type { RequestLimit } from '../../api/limits.ts';
 import { quotaHeaders, tooMany, type Quota } from '../../api/rate-limits.ts';
 import type { ApiApp } from '../../api/route.ts';
-import { declareRoute, type RouteTable } from '../../api/route-table.ts';
+import type { RouteTable } from '../../api/route-table.ts';
 import { SECURITY_HEADERS } from '../../api/security-headers.ts';
-import { createValidatorCompiler } from '../../api/validation.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { AddressLog } from './address-log.ts';
@@ -29,36 +27,18 @@ export interface HookParts {
   readonly stopping: AbortSignal;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
 /** Must be called before routes are registered. */
 export function installHooks(app: ApiApp, parts: HookParts): void {
-  const { clock, limits, table } = parts;
+  const { clock, stores } = parts;
   app.decorateRequest('visit', null);
-  app.addHook('onRoute', (route) => declareRoute(route, table, limits.handlerTimeoutMs));
-
-  const compile = createValidatorCompiler();
-  app.setValidatorCompiler<object>(({ schema, httpPart }) => compile(schema, httpPart));
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body, limits),
-  );
-
   app.addHook('onRequest', async (request, reply) => await letIn(request, reply, parts));
-  app.addHook('preHandler', async (request, reply) => await beginIdempotent(request, reply, parts.stores));
-  app.addHook('preSerialization', async (request, _reply, payload) => {
-    if (request.routeOptions.config.produces !== undefined) return payload;
-    return successEnvelope(payload, metaOf(request.id, clock.now()));
-  });
+  app.addHook('preHandler', async (request, reply) => await beginIdempotent(request, reply, stores));
   // Before it is sent: whoever repeats the request at once finds it.
   app.addHook('onSend', async (request, reply, payload) => {
-    await endIdempotent(request, reply, payload, parts.stores);
+    await endIdempotent(request, reply, payload, stores);
     return payload;
   });
-  app.setErrorHandler((error, request, reply) => sendError(toApiError(error), request, reply, clock));
+  app.setErrorHandler((error, request, reply) => sendError(toApiError(error), request, reply, { clock }));
 }
 
 /** @throws {ApiError} for every request that does not get further */
@@ -105,12 +85,4 @@ async function quotaOf(
 
 function shape({ requests, windowMs }: RequestLimit): Pick<Quota, 'limit' | 'windowMs'> {
   return { limit: requests, windowMs };
-}
-
-function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, clock: Clock): void {
-  if (error.code === 'INTERNAL_ERROR')
-    request.log.error({ err: error.cause, request_id: request.id }, 'A request failed');
-  for (const name of ['location', 'etag']) reply.removeHeader(name);
-  reply.code(error.statusCode).headers(error.headers).type(JSON_TYPE);
-  reply.send(JSON.stringify(errorEnvelope(error, metaOf(request.id, clock.now()))));
 }

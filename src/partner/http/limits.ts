@@ -12,6 +12,8 @@ const { plans: _plans, anonymous, failedLogins: _logins, tokenSeconds: _seconds,
 
 export const PARTNER_LIMITS: PartnerLimits = {
   ...server,
+  // Agents keep theirs open between two reports.
+  maxConnections: 4_096,
   partner: { requests: 120, windowMs: 60_000 },
   anonymous,
 };

@@ -1,10 +1,10 @@
 /**
- * Logs of the agent. Secrets are objects that show themselves as `[secret]`; what is named like one is removed too, and
- * what is one by its value or form, wherever in a line it stands.
+ * Logs of the agent and of the Partner service. Secrets are objects that show themselves as `[secret]`; what is named
+ * like one is removed too, and what is one by its value or form, wherever in a line it stands.
  */
 import { pino, type Logger, type LoggerOptions } from 'pino';
 import type { FastifyBaseLogger } from 'fastify';
-import { redactText } from '../base/redact.ts';
+import { redactText } from './redact.ts';
 
 const SECRET_NAMES = [
   'password',

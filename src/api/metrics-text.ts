@@ -1,0 +1,6 @@
+/** Figures in the text format of Prometheus. */
+export interface MetricsText {
+  /** Media type. */
+  readonly type: string;
+  readonly text: string;
+}

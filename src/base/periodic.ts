@@ -1,0 +1,26 @@
+/** Work that is done again and again, with a pause after each time. */
+import type { Clock } from './clock.ts';
+import { isAbort } from './errors.ts';
+
+export interface PeriodicOptions {
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly signal: AbortSignal;
+  /** Told of each failure; the work is tried again after the next pause. */
+  readonly trouble: (error: unknown) => void;
+}
+
+/** Begins with a pause. Resolves when the signal ends it; never rejects. */
+export async function periodically(
+  pauseMs: number,
+  work: () => void | Promise<void>,
+  { clock, signal, trouble }: PeriodicOptions,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await clock.sleep(pauseMs, signal);
+      await work();
+    } catch (error) {
+      if (!isAbort(error) && !signal.aborted) trouble(error);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/** Passwords of partners: argon2id in its usual text form, with what OWASP asks for. */
+import { hash, verify } from '@node-rs/argon2';
+import { RequestError } from '../base/errors.ts';
+
+/** NIST SP 800-63B asks for no less where there is no second factor, and for room for sentences. */
+const SHORTEST = 12;
+const LONGEST = 256;
+
+/** 19 MiB, two passes, one lane (OWASP, Password Storage Cheat Sheet); 2 is argon2id. */
+const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+/** @throws {RequestError} WEAK_PASSWORD */
+export async function hashPassword(password: string): Promise<string> {
+  const text = password.normalize('NFC');
+  if (text.length < SHORTEST || text.length > LONGEST) {
+    throw new RequestError('WEAK_PASSWORD', `The password has ${text.length} characters`, {
+      hint: `Take one with ${SHORTEST} to ${LONGEST}: a few words that nobody would guess.`,
+    });
+  }
+  return await hash(text, COST);
+}
+
+/** Takes as long for an account that does not exist, for which `known` is undefined. */
+export async function isPassword(password: string, known: string | undefined): Promise<boolean> {
+  const text = password.normalize('NFC').slice(0, LONGEST + 1);
+  const matches = await verify(known ?? (await nobodys()), text);
+  return matches && known !== undefined;
+}
+
+let ofNobody: Promise<string> | undefined;
+
+async function nobodys(): Promise<string> {
+  ofNobody ??= hash(crypto.randomUUID(), COST);
+  return await ofNobody;
+}

@@ -1,0 +1,84 @@
+/** The Partner service: everything it is made of, put together. */
+import { randomInt } from 'node:crypto';
+import type { Logger } from 'pino';
+import { endServer, listenAt } from '../api/listening.ts';
+import type { Clock } from '../base/clock.ts';
+import { createServerLogger } from '../base/log.ts';
+import { doChores } from './chores.ts';
+import { createPartnerApp } from './http/app.ts';
+import type { PartnerLimits } from './http/limits.ts';
+import type { PartnerKeys } from './keys.ts';
+import { createPartnerMetrics } from './metrics.ts';
+import type { PartnerSettings } from './settings.ts';
+import { openPartnerStore, type PartnerStores } from './store/store.ts';
+
+export interface PartnerServiceOptions {
+  readonly settings: PartnerSettings;
+  /** `sqlite:FILE` or `postgres://…`. */
+  readonly storeAddress: string;
+  readonly keys: PartnerKeys;
+  /** Of the program. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly limits?: Partial<PartnerLimits>;
+}
+
+export interface PartnerService extends AsyncDisposable {
+  /** `http://HOST:PORT`. */
+  readonly address: string;
+  readonly port: number;
+  readonly stores: PartnerStores;
+}
+
+const GRACE_MS = 5_000;
+
+/**
+ * Listens when it resolves. Being disposed of, it takes no more requests and lets those go to their end that are being
+ * answered.
+ * @throws {StateError} as `listenAt` and `openPartnerStore`; {ConfigError} when a test receiver cannot be used
+ */
+export async function startPartnerService(options: PartnerServiceOptions): Promise<PartnerService> {
+  const { settings, keys, version, clock, log, limits } = options;
+  const stores = await openPartnerStore(options.storeAddress, clock, {
+    pepper: keys.pepper,
+    chance: () => randomInt(1_000) / 1_000,
+    lost: (error) => log.warn({ err: error }, 'a connection to the store was lost'),
+  });
+  await using opened = new AsyncDisposableStack();
+  opened.use(stores);
+  const metrics = createPartnerMetrics(version);
+  const api = await createPartnerApp({
+    stores,
+    clock,
+    keys,
+    version,
+    ...(limits === undefined ? {} : { limits }),
+    proxies: settings.trustedProxies,
+    logger: createServerLogger(log),
+    metrics: settings.metrics ? async () => await metrics.text() : undefined,
+  });
+  opened.defer(async () => await api.close());
+
+  const ended = new AbortController();
+  const trouble = (error: unknown): void => log.error({ err: error }, 'work that is due now and then failed');
+  const chores = doChores({ stores, clock, signal: ended.signal, trouble });
+  opened.defer(async () => {
+    ended.abort();
+    await chores;
+  });
+
+  const { host } = settings.listen;
+  const port = await listenAt(api.server, host, settings.listen.port);
+  opened.defer(async () => {
+    api.stop();
+    await endServer(api.server, GRACE_MS);
+  });
+  const running = opened.move();
+  return {
+    address: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    stores,
+    [Symbol.asyncDispose]: async () => await running.disposeAsync(),
+  };
+}
