@@ -213,6 +213,11 @@ export const TOPICS: readonly Topic[] = [
         load: async () => await import('./installation.ts'),
       },
       {
+        name: 'partner',
+        purpose: 'Run the Partner service, for those who look after the backups of others',
+        load: async () => await import('./partner.ts'),
+      },
+      {
         name: 'doctor',
         purpose: 'Find out what keeps the agent from working, and what to do',
         load: async () => await import('./doctor.ts'),

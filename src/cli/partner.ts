@@ -1,0 +1,178 @@
+/** `holdfast partner`: the hosted side, for providers who look after the backups of others. */
+import { once } from 'node:events';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { createLog } from '../base/log.ts';
+import { programVersion } from '../base/program-version.ts';
+import { createRedactor } from '../base/redact.ts';
+import { openPartnerKeys, type PartnerKeys } from '../partner/keys.ts';
+import { hashPassword } from '../partner/passwords.ts';
+import { readPartnerSettings, storeAddress, type PartnerSettings } from '../partner/settings.ts';
+import { startPartnerService } from '../partner/start.ts';
+import { openPartnerStore } from '../partner/store/store.ts';
+import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
+import type { Context } from './context.ts';
+import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
+import { canPrompt, promptNewPassphrase } from './prompt.ts';
+import { givenByOptions, readGiven } from './secret.ts';
+import { ensureStateDirectory, statePaths } from './state-directory.ts';
+
+interface PlaceOptions extends OutputOptions {
+  readonly config?: string;
+}
+
+interface StartOptions extends PlaceOptions {
+  readonly port?: string;
+  readonly host?: string;
+}
+
+interface InitOptions extends PlaceOptions {
+  readonly name: string;
+  readonly email: string;
+  readonly company?: string;
+  readonly passwordFile?: string;
+  readonly passwordCommand?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command.usage('[COMMAND] [options]').helpCommand(false).enablePositionalOptions();
+  const config = [
+    '--config <file>',
+    'Use this configuration (partner.json in the directory of the service)',
+  ] as const;
+  const start = (made: Command): Command =>
+    addOutputOptions(
+      made
+        .option('--host <address>', 'Listen on this address (127.0.0.1)')
+        .option('--port <n>', 'Listen on this port (7391); 0 for any that is free')
+        .option(...config),
+      { json: 'What it says as JSON, one object on each line' },
+    );
+  start(command).action(async (options: StartOptions) => await run(options, context));
+
+  const init = command
+    .command('init')
+    .summary('Make the account of a partner')
+    .description('Make the account of a partner, who can then sign in to the settings page.')
+    .helpOption('-h, --help', 'Show this help')
+    .requiredOption('--name <name>', 'Who it is')
+    .requiredOption('--email <address>', 'To sign in with')
+    .option('--company <name>', 'Whom it works for')
+    .option('--password-file <file>', 'A file with the password (else it is asked for)')
+    .option('--password-command <command>', 'A command that prints the password')
+    .option(...config);
+  addOutputOptions(init, { json: 'The account as a JSON object' }).action(
+    async (options: InitOptions) => await makeAccount(options, context),
+  );
+  addExamples(command, [
+    ['holdfast partner init --name "Ana Sousa" --email ana@example.org', 'make the first account'],
+    ['holdfast partner', 'run the service in the foreground'],
+  ]);
+}
+
+interface Place {
+  readonly directory: string;
+  readonly settings: PartnerSettings;
+  readonly storeAddress: string;
+  readonly keys: PartnerKeys;
+}
+
+/** Reads the settings and opens the keys; at the first start they are made. */
+async function openPlace(config: string | undefined, context: Context): Promise<Place> {
+  const { env, clock, signal } = context;
+  forbidCoreFiles();
+  const directory = join(statePaths(env).directory, 'partner');
+  await ensureStateDirectory(statePaths(env).directory);
+  await ensureStateDirectory(directory);
+  const home = homedir();
+  const file = config ?? join(directory, 'partner.json');
+  const settings = await readPartnerSettings(file, config !== undefined, { home, stateDirectory: directory });
+  const secrets = { env: { ...env }, home, clock };
+  const address = await storeAddress(settings, directory, secrets, signal);
+  if (settings.postgres !== null && 'env' in settings.postgres) forgetVariables(env, [settings.postgres.env]);
+  return { directory, settings, storeAddress: address, keys: await openPartnerKeys(settings.keyFile) };
+}
+
+/** Runs until the context's signal aborts. */
+async function run(options: StartOptions, context: Context): Promise<void> {
+  const { clock, signal, out, stderr } = context;
+  const place = await openPlace(options.config, context);
+  const settings: PartnerSettings = {
+    ...place.settings,
+    listen: {
+      host: options.host ?? place.settings.listen.host,
+      port: options.port === undefined ? place.settings.listen.port : portOf(options.port),
+    },
+  };
+  const redactor = createRedactor();
+  const log = createLog(settings.logLevel, { write: (line) => void stderr.write(line) }, redactor.redact);
+  await using service = await startPartnerService({
+    settings,
+    storeAddress: place.storeAddress,
+    keys: place.keys,
+    version: programVersion(),
+    clock,
+    log,
+  });
+  for (const { target } of settings.webhooks.testTargets)
+    log.warn({ target }, 'webhooks may go to this receiver of tests, wherever it is');
+  await greet(service.address, options, context, (await service.stores.partners.list()).length > 0);
+  await out.flush();
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+async function greet(
+  address: string,
+  options: StartOptions,
+  { out }: Context,
+  hasPartners: boolean,
+): Promise<void> {
+  if (options.json === true) {
+    await out.json({ type: 'ready', address, pid: process.pid });
+    return;
+  }
+  await out.line(`The Partner service runs at ${address}`);
+  await out.line(`  Settings page  ${address}/settings`);
+  await out.line(`  Documentation  ${address}/docs`);
+  if (!hasPartners)
+    await out.line(
+      'There is no account yet. Make one with: holdfast partner init --name NAME --email ADDRESS',
+    );
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw usage(`"${text}" is not a port`, 'Use a number from 1 to 65535, or 0 for any that is free.');
+}
+
+async function makeAccount(options: InitOptions, context: Context): Promise<void> {
+  const { clock, out } = context;
+  if (!/^[^\s@]+@[^\s@]+$/.test(options.email))
+    throw usage(`"${options.email}" is not a mail address`, 'Write it as name@host.');
+  const place = await openPlace(options.config, context);
+  const passwordHash = await hashPassword(await passwordOf(options, context));
+  await using stores = await openPartnerStore(place.storeAddress, clock, {
+    pepper: place.keys.pepper,
+    chance: () => 0,
+  });
+  const partner = await stores.partners.create(
+    { name: options.name, company: options.company ?? null, email: options.email, passwordHash },
+    { name: 'operator', keyId: null, ip: null },
+  );
+  if (options.json === true) {
+    await out.json({ type: 'partner', id: partner.id, name: partner.name, email: partner.email });
+    return;
+  }
+  await out.line(
+    `Account ${partner.id} of ${partner.name} was made. Sign in as ${partner.email} at /settings.`,
+  );
+}
+
+async function passwordOf(options: InitOptions, context: Context): Promise<string> {
+  const given = givenByOptions(options);
+  if (given !== undefined) return await readGiven(given, context);
+  if (canPrompt(context)) return await promptNewPassphrase(context);
+  throw usage('There is no terminal to ask for a password', 'Give --password-file or --password-command.');
+}
