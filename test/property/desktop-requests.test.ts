@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FileItem } from '../../src/jobs/agent.ts';
 import { type ApiSite, openApiSite } from '../support/api-site.ts';
-import { anyRequest } from '../support/arbitrary-requests.ts';
+import { anyRequest } from '../support/desktop-requests.ts';
 import { socketAsker } from '../support/ask-over-socket.ts';
 import { BACKUP_OPTIONS, type MemoryAgent, memoryAgent } from '../support/memory-agent.ts';
 import { judge } from '../support/openapi-judge.ts';

@@ -1,10 +1,10 @@
-/** Requests to the Desktop API made from its document: right ones, nearly right ones, and anything. */
+/** Requests made from an OpenAPI document: right ones, nearly right ones, and anything. */
 import * as fc from 'fast-check';
-import { schemaNode } from '../../src/config/schema.ts';
-import { type DocumentedRoute, type OpenApiSchema, dereference, documentedRoutes } from './openapi-judge.ts';
+import { known, type ArbitraryValues } from './arbitrary-values.ts';
+import type { DocumentedRoute } from './openapi-documents.ts';
 
-/** Stands for the id of a job (by the start of its path), a cursor, revision or key that was there before. */
-export const KNOWN = /\bknown-(backup|restore|check|prune|cursor|revision|key|source|restored)-(\d+)\b/g;
+/** Stands for an id, a cursor, revision, key or text that was there before. */
+export const KNOWN = /\bknown-([a-z]+)-(\d+)\b/g;
 
 export interface Asked {
   readonly method: string;
@@ -16,161 +16,14 @@ export interface Asked {
   readonly caller: 'token' | 'nobody' | 'rubbish';
 }
 
-const number = fc.nat(40);
-const known = (kind: string): fc.Arbitrary<string> => number.map((index) => `known-${kind}-${index}`);
-
-const ODD_NUMBERS = fc.constantFrom(
-  0,
-  -1,
-  -0,
-  0.5,
-  1e21,
-  -1e308,
-  5e-324,
-  2 ** 31,
-  2 ** 53,
-  Number.MAX_VALUE,
-  Number.MAX_SAFE_INTEGER,
-);
-const ODD_TEXTS = fc.constantFrom(
-  '',
-  ' ',
-  '\0',
-  '/',
-  '//',
-  '.',
-  '..',
-  '../../etc/passwd',
-  '/home/ana/\ud83d\udcbe',
-  '\ud800',
-  '\u202e\u001b[31m',
-  'é'.normalize('NFD'),
-  '__proto__',
-  'constructor',
-  'toString',
-  'null',
-  'true',
-  'NaN',
-  "'; DROP TABLE jobs; --",
-  '%s%n%d',
-  '${7*7}',
-  '*'.repeat(300),
-  '['.repeat(300),
-  '\\',
-  '(a+)+$',
-  'x'.repeat(5_000),
-  '😀'.repeat(2_000),
-);
-const GOOD_TEXTS = fc.constantFrom(
-  'known-source-0',
-  'known-source-0/a.txt',
-  'known-source-0/d',
-  'known-restored-0',
-  '/home/ana',
-  '/home/bo',
-  '/missing',
-  'default',
-  'cloud',
-  'latest',
-  'zstd',
-  'zstd:19',
-  'none',
-  'YQ==',
-  '/w',
-  '1h30m',
-  '2026-11-21T16:40:00Z',
-  'file:///backups',
-  's3://bucket/prefix',
-  'https://user:secret@example.org/x',
-  'snap-1',
-  'daily',
-  '~/x',
-  '08:00',
-);
-const TIMES = fc.oneof(
-  fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
-  fc.constantFrom(
-    '2026-02-30T00:00:00Z',
-    '0000-01-01T00:00:00Z',
-    '9999-12-31T23:59:60Z',
-    '2026-11-21',
-    'now',
-  ),
-);
-
-/** How well values keep to their schema: always, or but for one in eight. */
-type Care = 'strict' | 'loose';
-
-function valueOf(given: OpenApiSchema, care: Care = 'loose'): fc.Arbitrary<unknown> {
-  const right = rightValue(dereference(given), care);
-  if (care === 'strict') return right;
-  return fc.oneof(
-    { weight: 7, arbitrary: right },
-    { weight: 1, arbitrary: fc.oneof(fc.jsonValue(), ODD_NUMBERS, ODD_TEXTS) },
-  );
-}
-
-function rightValue(schema: OpenApiSchema, care: Care): fc.Arbitrary<unknown> {
-  const members = (schema['oneOf'] ?? schema['anyOf']) as readonly OpenApiSchema[] | undefined;
-  if (members !== undefined)
-    return fc.oneof(...members.map((member) => rightValue(dereference(member), care)));
-  if (schema['enum'] !== undefined) return fc.constantFrom(...(schema['enum'] as readonly unknown[]));
-  const [type, other] = [schema['type']].flat();
-  const value = ofType(schema, type, care);
-  return other === 'null' ? fc.option(value) : value;
-}
-
-function ofType(schema: OpenApiSchema, type: unknown, care: Care): fc.Arbitrary<unknown> {
-  switch (type) {
-    case 'string':
-      if (schema['format'] === 'date-time') return TIMES;
-      if (care === 'strict') return GOOD_TEXTS;
-      return fc.oneof(fc.string({ unit: 'binary' }), GOOD_TEXTS, ODD_TEXTS, TIMES, known('backup'));
-    case 'integer':
-    case 'number': {
-      const { minimum: min = -1, maximum: max = 200 } = schema as { minimum?: number; maximum?: number };
-      const within = type === 'integer' ? fc.integer({ min, max }) : fc.double({ min, max, noNaN: true });
-      return care === 'strict' ? within : fc.oneof(within, ODD_NUMBERS);
-    }
-    case 'boolean':
-      return fc.boolean();
-    case 'array':
-      return fc.array(valueOf(schema['items'] as OpenApiSchema, care), { maxLength: 5 });
-    default:
-      return objectOf(schema, care);
-  }
-}
-
-function objectOf(schema: OpenApiSchema, care: Care): fc.Arbitrary<unknown> {
-  const properties = (schema['properties'] ?? {}) as Readonly<Record<string, OpenApiSchema>>;
-  const fields = Object.fromEntries(
-    Object.entries(properties).map(([name, part]) => [
-      name,
-      name === 'settings' ? fc.oneof(settings('strict'), settings('loose')) : valueOf(part, care),
-    ]),
-  );
-  const whole = fc.record(fields, { requiredKeys: (schema['required'] ?? []) as string[] });
-  const [pattern] = Object.values(
-    (schema['patternProperties'] ?? {}) as Readonly<Record<string, OpenApiSchema>>,
-  );
-  if (pattern !== undefined) {
-    const names = fc.constantFrom('nas', 'usb', 'default', ...(care === 'strict' ? [] : ['1', '__proto__']));
-    return fc.dictionary(names, valueOf(pattern, care), { maxKeys: 2 });
-  }
-  if (care === 'strict') return whole;
-  const unknown = fc.dictionary(fc.oneof(fc.string(), ODD_TEXTS), fc.jsonValue(), { maxKeys: 1 });
-  return fc
-    .tuple(whole, fc.record(fields, { requiredKeys: [] }), unknown, fc.nat(7))
-    .map(([right, part, more, dice]) => (dice === 0 ? { ...right, ...more } : dice < 3 ? part : right));
-}
-
-/** What the document calls settings and the configuration file says more of. */
-function settings(care: Care): fc.Arbitrary<unknown> {
-  const parts = Object.entries(schemaNode().properties ?? {});
-  return fc.record(
-    Object.fromEntries(parts.map(([name, part]) => [name, valueOf(part as unknown as OpenApiSchema, care)])),
-    { requiredKeys: [] },
-  );
+/** What requests to one interface are like. */
+export interface RequestStyle {
+  readonly routes: readonly DocumentedRoute[];
+  readonly values: ArbitraryValues;
+  /** Right starts of versioned paths, and wrong ones. */
+  readonly prefixes: { readonly right: readonly string[]; readonly wrong: readonly string[] };
+  /** A right id for the parameters of a path. */
+  ids(route: DocumentedRoute): fc.Arbitrary<string>;
 }
 
 /** Text that is sent as a body, whatever it is. */
@@ -279,9 +132,9 @@ const RAW_PAIRS = fc.constantFrom(
   '#x',
 );
 
-function queryOf(route: DocumentedRoute): fc.Arbitrary<string> {
+function queryOf(route: DocumentedRoute, valueOf: ArbitraryValues): fc.Arbitrary<string> {
   const named = route.parameters.filter((parameter) => parameter.in === 'query');
-  const pairsOf = (care: Care): fc.Arbitrary<string>[] =>
+  const pairsOf = (care: 'strict' | 'loose'): fc.Arbitrary<string>[] =>
     named.map(({ name, schema }) => {
       const value = name === 'cursor' ? fc.oneof(known('cursor'), valueOf(schema)) : valueOf(schema, care);
       return value.map((one) => `${name}=${encoded(one)}`);
@@ -326,39 +179,38 @@ const IDS = fc.oneof(
   ),
 );
 
-function pathOf(route: DocumentedRoute): fc.Arbitrary<string> {
+function pathOf(route: DocumentedRoute, { prefixes, ids }: RequestStyle): fc.Arbitrary<string> {
   const prefix = route.versioned
     ? fc.oneof(
-        { weight: 30, arbitrary: fc.constantFrom('/v1', '/api/v1') },
-        fc.constantFrom('', '/v2', '/V1', '/api/v1/v1', '//v1', '/api', '/v1/.', '/internal/v1'),
+        { weight: 30, arbitrary: fc.constantFrom(...prefixes.right) },
+        fc.constantFrom(...prefixes.wrong),
       )
     : fc.constant('');
   const end = fc.oneof(
     { weight: 20, arbitrary: fc.constant('') },
     fc.constantFrom('/', '//', '/x', ';a=b', '%2f', '/..', '.json'),
   );
-  const [, kind = ''] = route.path.split('/');
-  const given = kind === 'snapshots' ? fc.nat(400).map((index) => `snap-${index}`) : known(kind);
+  const given = ids(route);
   return fc.tuple(prefix, IDS, given, end).map(([start, odd, right, rest]) => {
     const id = odd === 'known' ? right : odd;
-    return `${start}${route.path.replace('{id}', id)}${rest}`;
+    return `${start}${route.path.replaceAll(/\{\w+\}/g, id)}${rest}`;
   });
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const;
 
-function requestTo(route: DocumentedRoute): fc.Arbitrary<Asked> {
+function requestTo(route: DocumentedRoute, style: RequestStyle): fc.Arbitrary<Asked> {
   const schema = route.operation.requestBody?.content['application/json']?.schema;
-  const right = (care: Care): fc.Arbitrary<string | undefined> =>
-    schema === undefined ? fc.constantFrom(undefined, '{}') : valueOf(schema, care).map(textOf);
+  const right = (care: 'strict' | 'loose'): fc.Arbitrary<string | undefined> =>
+    schema === undefined ? fc.constantFrom(undefined, '{}') : style.values(schema, care).map(textOf);
   return fc
     .record({
       method: fc.oneof(
         { weight: 20, arbitrary: fc.constant(route.method) },
         { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
       ),
-      path: pathOf(route),
-      query: queryOf(route),
+      path: pathOf(route, style),
+      query: queryOf(route, style.values),
       body: fc.oneof(
         { weight: 5, arbitrary: right('strict') },
         { weight: 4, arbitrary: right('loose') },
@@ -384,7 +236,7 @@ function textOf(value: unknown): string | undefined {
   return JSON.stringify(value);
 }
 
-/** Streams are left out: they do not end. */
-export const anyRequest: fc.Arbitrary<Asked> = fc
-  .constantFrom(...documentedRoutes.filter(({ path }) => !path.endsWith('/events')))
-  .chain(requestTo);
+/** Requests to any of the routes. */
+export function anyRequestTo(style: RequestStyle): fc.Arbitrary<Asked> {
+  return fc.constantFrom(...style.routes).chain((route) => requestTo(route, style));
+}

@@ -12,6 +12,7 @@ import type { EnrolledDevice } from '../../src/partner/store/enrollment.ts';
 import type { Partner } from '../../src/partner/store/partners.ts';
 import type { BackupOutcome, DeviceReport } from '../../src/partner/store/report.ts';
 import { openPartnerStore, type PartnerStores, type StoreOptions } from '../../src/partner/store/store.ts';
+import { tenantFault } from './tenant-wall.ts';
 import { manualClock, type ManualClock } from './manual-clock.ts';
 
 export const OWNER: Actor = { name: 'owner', keyId: null, ip: '198.51.100.7' };
@@ -41,6 +42,11 @@ export async function storeSite(kind: 'sqlite' | 'postgres'): Promise<StoreSite>
   const clock = manualClock();
   const pepper = randomBytes(32);
   const opened: AsyncDisposable[] = [];
+  const faults = new Set<string>();
+  const seen = (statement: string): void => {
+    const fault = tenantFault(statement);
+    if (fault !== undefined) faults.add(fault);
+  };
   return {
     address: place.address,
     clock,
@@ -49,6 +55,7 @@ export async function storeSite(kind: 'sqlite' | 'postgres'): Promise<StoreSite>
         pepper,
         chance: () => 0,
         sharedClock: clock,
+        seen,
         ...options,
       });
       opened.push(stores);
@@ -62,6 +69,7 @@ export async function storeSite(kind: 'sqlite' | 'postgres'): Promise<StoreSite>
     remove: async () => {
       for (const one of opened.toReversed()) await one[Symbol.asyncDispose]();
       await place.remove();
+      if (faults.size > 0) throw new Error(`statements that name no partner:\n${[...faults].join('\n')}`);
     },
   };
 }

@@ -41,6 +41,8 @@ export interface StoreDatabase extends AsyncDisposable {
 export interface DatabaseOptions extends PostgresOptions {
   /** What `sharedNow` tells, for tests that move it. */
   readonly sharedClock?: Pick<Clock, 'now'> | undefined;
+  /** Told of each statement that was carried out. */
+  readonly seen?: ((statement: string) => void) | undefined;
 }
 
 /** How long a change waits for others, in milliseconds. */
@@ -56,9 +58,11 @@ export function openStoreDatabase(
   options: DatabaseOptions = {},
 ): StoreDatabase {
   const { kind } = address;
+  const { seen } = options;
   const nextUlid = monotonicFactory();
   const reader = new Kysely<Tables>({
     dialect: kind === 'sqlite' ? sqliteDialect(address.path) : postgresDialect(address.url, options),
+    ...(seen === undefined ? {} : { log: ({ query }) => seen(query.sql) }),
   });
 
   const write: StoreDatabase['write'] = async (work) =>

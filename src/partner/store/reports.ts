@@ -78,6 +78,7 @@ export function createReportStore(db: StoreDatabase): ReportStore {
         const reports = await trx
           .selectFrom('reports')
           .select(['body', 'received_at'])
+          .where('partner_id', '=', partnerId)
           .where('device_id', '=', deviceId)
           .execute();
         const days = new Map<Day, Meter>();

@@ -1,0 +1,44 @@
+/**
+ * No statement reads or changes what belongs to partners without saying to which one, but for those below. A second
+ * wall, below the routes: it is held against every statement of every test that opens a store.
+ */
+
+const TABLES =
+  'api_keys|customers|devices|enrollment_tokens|reports|meter_rows|api_request_days|events|webhook_endpoints|deliveries|rate_log|idempotency|sessions|audit_log|orders|snapshot_heads';
+
+/** By what a statement finds its rows when it does not name a partner, and why it may. */
+const EXCEPTIONS: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
+  { pattern: /\bwhere (?:"\w+"\.)?"(?:hash|key_hash)" = /, reason: 'a secret says who it is' },
+  {
+    pattern:
+      /^(?:select "(?:id|next_attempt_at)".* from "deliveries" where "status" =|update "deliveries" set "claimed_by")/,
+    reason: 'workers take what is due, whose ever it is; what they change of it names the partner again',
+  },
+  {
+    pattern: /^select "devices"\."id", "devices"\."partner_id" from "devices" .*"missed_since" is null/,
+    reason: 'backups that are late, of all; each is marked with its partner',
+  },
+  {
+    pattern:
+      /^(?:select|delete)\b.* \(?(?:"expires_at" <=|"begun_at" <=|"created_at" <|"received_at" <|order by "received_at")/,
+    reason: 'what is past keeping goes, by its age alone',
+  },
+  {
+    pattern: /^delete from "(?:events|deliveries)" where "(?:id|event_id)" in \(/,
+    reason: 'events that are past keeping, with what was sent of them',
+  },
+  {
+    pattern:
+      /^(?:update "customers" set .*"purged_at" = .*"deleted_at" <=|update "devices" set "name" = \S+ where "customer_id" in|delete from "enrollment_tokens" where "customer_id" in)/,
+    reason: 'customers that were deleted long ago are made nameless',
+  },
+];
+
+/** Undefined when the statement keeps to one partner, or may do otherwise. */
+export function tenantFault(statement: string): string | undefined {
+  const text = statement.toLowerCase().replaceAll(/\s+/g, ' ');
+  if (!/^(?:select|update|delete)\b/.test(text)) return undefined;
+  if (!new RegExp(`(?:from|join|update) "(?:${TABLES})"`).test(text)) return undefined;
+  if (/"partner_id" = (?:\?|\$\d|"\w+"\."partner_id")/.test(text)) return undefined;
+  return EXCEPTIONS.some(({ pattern }) => pattern.test(text)) ? undefined : statement;
+}
