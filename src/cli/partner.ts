@@ -1,7 +1,7 @@
 /** `holdfast partner`: the hosted side, for providers who look after the backups of others. */
 import { once } from 'node:events';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { createLog } from '../base/log.ts';
 import { programVersion } from '../base/program-version.ts';
@@ -10,6 +10,7 @@ import { openPartnerKeys, type PartnerKeys } from '../partner/keys.ts';
 import { hashPassword } from '../partner/passwords.ts';
 import { readPartnerSettings, storeAddress, type PartnerSettings } from '../partner/settings.ts';
 import { startPartnerService } from '../partner/start.ts';
+import { copyStore } from '../partner/store/store-copy.ts';
 import { openPartnerStore } from '../partner/store/store.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
 import type { Context } from './context.ts';
@@ -17,6 +18,7 @@ import { addExamples, addOutputOptions, usage, type OutputOptions } from './opti
 import { canPrompt, promptNewPassphrase } from './prompt.ts';
 import { givenByOptions, readGiven } from './secret.ts';
 import { ensureStateDirectory, statePaths } from './state-directory.ts';
+import { printable } from './terminal.ts';
 
 interface PlaceOptions extends OutputOptions {
   readonly config?: string;
@@ -64,6 +66,16 @@ export function define(command: Command, context: Context): void {
     .option(...config);
   addOutputOptions(init, { json: 'The account as a JSON object' }).action(
     async (options: InitOptions) => await makeAccount(options, context),
+  );
+
+  const copy = command
+    .command('copy <file>')
+    .summary('Copy the SQLite store to a file, to be backed up')
+    .description('Copy the SQLite store to a file while the service runs: that file can be backed up.')
+    .helpOption('-h, --help', 'Show this help')
+    .option(...config);
+  addOutputOptions(copy, { json: 'The result as a JSON object' }).action(
+    async (file: string, options: PlaceOptions) => await makeCopy(file, options, context),
   );
   addExamples(command, [
     ['holdfast partner init --name "Ana Sousa" --email ana@example.org', 'make the first account'],
@@ -168,6 +180,18 @@ async function makeAccount(options: InitOptions, context: Context): Promise<void
   await out.line(
     `Account ${partner.id} of ${partner.name} was made. Sign in as ${partner.email} at /settings.`,
   );
+}
+
+async function makeCopy(file: string, options: PlaceOptions, context: Context): Promise<void> {
+  const { out } = context;
+  const place = await openPlace(options.config, context);
+  copyStore(place.storeAddress, resolve(file));
+  if (options.json === true)
+    await out.json({ type: 'copy', file: resolve(file), key_file: place.settings.keyFile });
+  else
+    await out.line(
+      `Copied to ${printable(resolve(file))}. It is of no use without the key of the service: ${printable(place.settings.keyFile)}`,
+    );
 }
 
 async function passwordOf(options: InitOptions, context: Context): Promise<string> {

@@ -1,5 +1,16 @@
 /** Opening SQLite files: the one file here that knows the package. */
-import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { StateError, errnoOf } from '../base/errors.ts';
@@ -128,10 +139,19 @@ function loose(path: string, mode: number, wanted: number): StateError {
   });
 }
 
-/** Writes a whole copy of the database to `path`, which must not exist. */
-export function copyDatabase(database: Database, path: string): void {
-  database.prepare('VACUUM INTO ?').run(path);
-  chmodSync(path, 0o600);
+/** Writes a whole copy of the database to `path`, in the place of what is there, while others go on using it. */
+export function saveCopy(database: Database, path: string): void {
+  const temporary = `${path}.tmp`;
+  rmSync(temporary, { force: true });
+  database.prepare('VACUUM INTO ?').run(temporary);
+  chmodSync(temporary, 0o600);
+  const file = openSync(temporary, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Numbered steps from any earlier schema to the present one. A step is never changed once it was released. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { StateError, errnoOf } from '../base/errors.ts';
-import { copyDatabase, isDamage, type Database } from './database.ts';
+import { saveCopy, isDamage, type Database } from './database.ts';
 import { firstTables } from './migrations/001-first-tables.ts';
 import { passes } from './migrations/002-passes.ts';
 import { rateTimes } from './migrations/003-rate-times.ts';
@@ -29,7 +28,7 @@ export function migrate(database: Database, path: string, migrations: readonly s
   if (version === migrations.length) return;
   const first = version + 1;
   try {
-    if (version > 0) copyBefore(database, `${path}.before-${first}`);
+    if (version > 0) saveCopy(database, `${path}.before-${first}`);
     for (const [index, sql] of migrations.slice(version).entries()) {
       database.transaction(() => {
         database.exec(sql);
@@ -44,17 +43,4 @@ export function migrate(database: Database, path: string, migrations: readonly s
       { hint: 'Check that the disk has space; the database is as it was before the failed step.', cause },
     );
   }
-}
-
-function copyBefore(database: Database, copy: string): void {
-  const temporary = `${copy}.tmp`;
-  rmSync(temporary, { force: true });
-  copyDatabase(database, temporary);
-  const file = openSync(temporary, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, copy);
 }

@@ -22,8 +22,8 @@ export interface RequestStyle {
   readonly values: ArbitraryValues;
   /** Right starts of versioned paths, and wrong ones. */
   readonly prefixes: { readonly right: readonly string[]; readonly wrong: readonly string[] };
-  /** A right id for the parameters of a path. */
-  ids(route: DocumentedRoute): fc.Arbitrary<string>;
+  /** A right value for a parameter of a path. */
+  ids(route: DocumentedRoute, parameter: string): fc.Arbitrary<string>;
 }
 
 /** Text that is sent as a body, whatever it is. */
@@ -190,10 +190,15 @@ function pathOf(route: DocumentedRoute, { prefixes, ids }: RequestStyle): fc.Arb
     { weight: 20, arbitrary: fc.constant('') },
     fc.constantFrom('/', '//', '/x', ';a=b', '%2f', '/..', '.json'),
   );
-  const given = ids(route);
-  return fc.tuple(prefix, IDS, given, end).map(([start, odd, right, rest]) => {
-    const id = odd === 'known' ? right : odd;
-    return `${start}${route.path.replaceAll(/\{\w+\}/g, id)}${rest}`;
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const given = fc.tuple(
+    ...names.map((name) =>
+      fc.tuple(IDS, ids(route, name)).map(([odd, right]) => (odd === 'known' ? right : odd)),
+    ),
+  );
+  return fc.tuple(prefix, given, end).map(([start, values, rest]) => {
+    const path = route.path.split(/\{\w+\}/).flatMap((part, index) => [part, values[index] ?? '']);
+    return `${start}${path.join('')}${rest}`;
   });
 }
 

@@ -1,0 +1,27 @@
+/** A copy of the store in one file, for backups: the store itself is written to all the time. */
+import { RequestError } from '../../base/errors.ts';
+import { openDatabase, saveCopy } from '../../db/database.ts';
+import { parseStoreAddress } from './address.ts';
+
+/**
+ * Writes a copy of an SQLite store to `file`, in the place of an older one, while the service runs.
+ * @throws {RequestError} UNSUPPORTED for PostgreSQL; {StateError} as `openDatabase`
+ */
+export function copyStore(address: string, file: string): void {
+  const store = parseStoreAddress(address);
+  if (store.kind === 'postgres') {
+    throw new RequestError(
+      'UNSUPPORTED',
+      'The store is a PostgreSQL database, which has a program for that',
+      {
+        hint: 'Use pg_dump: holdfast backup --stdin-command "pg_dump -Fc DATABASE" --stdin-name partner.dump',
+      },
+    );
+  }
+  const database = openDatabase(store.path);
+  try {
+    saveCopy(database, file);
+  } finally {
+    database.close();
+  }
+}
