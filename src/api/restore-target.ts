@@ -128,16 +128,23 @@ async function requireWritable(existing: string, target: string): Promise<void> 
 }
 
 function notWritable(existing: string, target: string, cause: unknown): ApiError {
-  const quoted = `'${existing.replaceAll("'", String.raw`'\''`)}'`;
+  const quoted = inQuotes(existing);
+  const { username } = userInfo();
+  const whose = username === 'holdfast' ? '--system' : `--for ${inQuotes(username)}`;
   const hint =
     errnoOf(cause) === 'EROFS'
-      ? `If the agent runs as a service, allow it with "sudo systemctl edit holdfast" and ReadWritePaths=${existing}.`
-      : `Allow it with: sudo setfacl -m u:${userInfo().username}:rwx ${quoted}`;
+      ? `If the agent runs as a service, allow it with: sudo holdfast service allow-write ${quoted} ${whose}`
+      : `Allow it with: sudo setfacl -m u:${username}:rwx ${quoted}`;
   return new ApiError('INVALID_TARGET', `The agent may not write to ${existing}`, {
     hint,
     details: { reason: 'not_writable', path: target },
     cause,
   });
+}
+
+/** For a shell. */
+function inQuotes(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** The directory of a destination on this machine. */

@@ -5,24 +5,27 @@ import type { Command } from 'commander';
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import type { Context } from './context.ts';
+import { chosenPerson, requireHome, usualState } from './install/person.ts';
 import {
-  UNIT,
   allowWriteFile,
   allowWriteText,
   installSteps,
   layoutOf,
-  systemctlOf,
   uninstallSteps,
+  unitName,
   type Layout,
   type Scope,
 } from './install/plan.ts';
 import { runningAgent, waitForAgent } from './install/readiness.ts';
 import { doStep, isNeeded, outputOf, shownStep, type Step } from './install/step.ts';
+import { quoted, rootInvocation } from './invocation.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
 import { printable } from './terminal.ts';
 
 interface ServiceOptions extends OutputOptions {
   readonly user?: boolean;
+  /** The name of a person. */
+  readonly for?: string;
   readonly system?: boolean;
   readonly dryRun?: boolean;
   readonly print?: boolean;
@@ -43,7 +46,8 @@ export function define(command: Command, context: Context): void {
       .summary(purpose)
       .description(`${purpose}.`)
       .helpOption('-h, --help', 'Show this help')
-      .option('--user', 'For you alone (without root the default)')
+      .option('--user', 'For you alone (without root the default); under sudo, for whoever called it')
+      .option('--for <name>', 'For that person alone (Linux, as root)')
       .option('--system', 'For the whole machine, with a user of its own (for root the default)');
     return addOutputOptions(made, { json: 'The result as a JSON object' });
   };
@@ -61,30 +65,57 @@ export function define(command: Command, context: Context): void {
   sub('status', 'Say whether the service is there and answers').action(
     async (options: ServiceOptions) => await status(options, context),
   );
-  dry(sub('allow-write', 'Let the system service write to a directory: a destination or a restore target'))
+  dry(sub('allow-write', 'Let a service of Linux write to a directory: a destination or a restore target'))
     .argument('<dir>', 'a directory that exists')
     .action(
       async (directory: string, options: ServiceOptions) => await allowWrite(directory, options, context),
     );
   addExamples(command, [
-    ['holdfast service install --user', 'keep backing up without a terminal'],
+    [
+      'sudo holdfast service install --user',
+      'keep your backups going without a terminal (macOS: without sudo)',
+    ],
     ['sudo holdfast service install --system', 'for all users of this machine'],
     ['holdfast service install --dry-run', 'see every file and command first'],
   ]);
 }
 
-function chosenLayout(options: ServiceOptions, { env }: Context): Layout {
-  if (options.user === true && options.system === true)
-    throw usage('--user and --system exclude each other', 'Give one of them.');
-  const isRoot = process.getuid?.() === 0 || process.platform === 'win32';
+async function chosenLayout(options: ServiceOptions, { env, signal }: Context): Promise<Layout> {
+  const { platform } = process;
+  const isPersonal = options.user === true || options.for !== undefined;
+  if (isPersonal && options.system === true)
+    throw usage(
+      '--system is for the whole machine, --user and --for are for one person',
+      'Give one of them.',
+    );
+  if (options.for !== undefined && platform !== 'linux')
+    throw usage('--for is there on Linux alone', 'Run the command as that person, with --user.');
+  const isRoot = process.getuid?.() === 0 || platform === 'win32';
   const usual: Scope = isRoot ? 'system' : 'user';
-  const scope = options.system === true ? 'system' : options.user === true ? 'user' : usual;
-  return layoutOf(scope, env, process.platform);
+  const scope = options.system === true ? 'system' : isPersonal ? 'user' : usual;
+  if (scope === 'system' || platform !== 'linux') return layoutOf(scope, env, platform);
+  return layoutOf(scope, env, platform, await chosenPerson(options.for, env, signal));
+}
+
+/** Units belong to root, also that of one person. @throws {RequestError} with the command to run instead */
+function requireRoot({ person, state }: Layout, options: ServiceOptions): void {
+  if (person === undefined || process.getuid?.() === 0) return;
+  if (options.dryRun === true || options.print === true) return;
+  const [, script, ...typed] = process.argv;
+  const words = options.user === true || options.for !== undefined ? typed : [...typed, '--user'];
+  // Root does not have the environment of the person.
+  const set = state === usualState(person.home) ? [] : ['env', `HOLDFAST_STATE_DIR=${state}`];
+  const command = ['sudo', ...set, ...rootInvocation(script), ...words].map(quoted).join(' ');
+  throw new RequestError('FORBIDDEN', 'On Linux a service is for root to change, also that of one person', {
+    hint: `Run: ${command} (what to do without an administrator is said in docs/service.md)`,
+  });
 }
 
 async function install(options: ServiceOptions, context: Context): Promise<void> {
   const patience = patienceOf(options);
-  const layout = chosenLayout(options, context);
+  const layout = await chosenLayout(options, context);
+  requireRoot(layout, options);
+  if (layout.person !== undefined) await requireHome(layout.person);
   const start = options.start !== false;
   const steps = await installSteps(layout, { start, runtime: process.execPath });
   if (options.print === true) {
@@ -101,7 +132,9 @@ async function install(options: ServiceOptions, context: Context): Promise<void>
     return;
   }
   await out.line(`The agent runs: ${agent.addresses.map(printable).join(', ') || 'it answers'}`);
-  if (layout.scope === 'system')
+  if (layout.person !== undefined)
+    await out.line(`Ask it as ${printable(layout.person.name)}, with: holdfast status`);
+  else if (layout.scope === 'system')
     await out.line(`Ask it with: sudo -u holdfast env HOLDFAST_STATE_DIR=${layout.state} holdfast status`);
 }
 
@@ -112,7 +145,8 @@ function patienceOf({ timeout }: ServiceOptions): number {
 }
 
 async function uninstall(options: ServiceOptions, context: Context): Promise<void> {
-  const layout = chosenLayout(options, context);
+  const layout = await chosenLayout(options, context);
+  requireRoot(layout, options);
   const purge = options.purge === true;
   if (purge && options.yes !== true && options.dryRun !== true) {
     throw usage(
@@ -149,11 +183,11 @@ async function work(steps: readonly Step[], options: ServiceOptions, context: Co
 
 async function status(options: ServiceOptions, context: Context): Promise<void> {
   const { out, env, signal } = context;
-  const layout = chosenLayout(options, context);
+  const layout = await chosenLayout(options, context);
   const installed = await exists(layout.unit);
   const isLinux = layout.platform === 'linux';
   const asked = async (verb: string): Promise<string | null> =>
-    isLinux ? ((await outputOf([...systemctlOf(layout.scope), verb, UNIT], env, signal)) ?? null) : null;
+    isLinux ? ((await outputOf(['systemctl', verb, unitName(layout)], env, signal)) ?? null) : null;
   const [enabled, active] = [await asked('is-enabled'), await asked('is-active')];
   const agent = await runningAgent(layout.state, signal);
   if (agent === undefined || !installed) context.exitCode = 1;
@@ -176,25 +210,34 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
 }
 
 async function allowWrite(named: string, options: ServiceOptions, context: Context): Promise<void> {
-  const layout = layoutOf('system', context.env, process.platform);
-  if (layout.platform !== 'linux' || options.user === true) {
-    await context.out.line('Only the system service of Linux is kept from writing: there is nothing to do.');
+  const layout = await chosenLayout(options, context);
+  const { person } = layout;
+  if (layout.platform !== 'linux') {
+    await context.out.line('Only the services of Linux are kept from writing: there is nothing to do.');
     return;
   }
+  if (person !== undefined && !(await exists(layout.unit))) throw notInstalled(person.name);
+  requireRoot(layout, options);
   const directory = resolve(named);
   await requireDirectory(directory);
   const file = allowWriteFile(layout);
   const before = (await readFileIfPresent(file))?.toString('utf8') ?? '';
   const content = allowWriteText(before, directory);
   const reload = content === before ? [] : [{ kind: 'run' as const, words: ['systemctl', 'daemon-reload'] }];
-  const again = reload.map(({ kind }) => ({ kind, words: ['systemctl', 'try-restart', UNIT] }));
+  const again = reload.map(({ kind }) => ({ kind, words: ['systemctl', 'try-restart', unitName(layout)] }));
   await work([{ kind: 'write', path: file, content, mode: 0o644 }, ...reload, ...again], options, context);
   if (options.dryRun === true) return;
   if (options.json === true) await context.out.json({ type: 'allow_write', directory, file });
   else
     await context.out.line(
-      `The service may write to ${printable(directory)}, as far as the user "holdfast" may: check its owner and mode.`,
+      `The service may write to ${printable(directory)}, as far as the user "${printable(person?.name ?? 'holdfast')}" may: check its owner and mode.`,
     );
+}
+
+function notInstalled(name: string): RequestError {
+  return new RequestError('NOT_INSTALLED', `There is no service of ${printable(name)} alone`, {
+    hint: 'Install it first: sudo holdfast service install --user. For the service of the whole machine give --system.',
+  });
 }
 
 async function requireDirectory(directory: string): Promise<void> {

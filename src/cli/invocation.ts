@@ -19,6 +19,11 @@ export function invocation(env: Environment, script: string | undefined, working
   return `node ${quoted(path.startsWith('..') ? script : path)}`;
 }
 
+/** The same for sudo, which looks for programs in places of its own: what is not packaged is named by its path. */
+export function rootInvocation(script: string | undefined): readonly string[] {
+  return script === undefined || script.startsWith(PACKAGED) ? ['holdfast'] : [process.execPath, script];
+}
+
 /** Where the person typed the command, if that is not the working directory: npm changes to its package's folder. */
 export function typedDirectory(env: Environment): string | undefined {
   return isNpmStart(env) ? env['INIT_CWD'] : undefined;

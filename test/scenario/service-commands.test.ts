@@ -3,65 +3,149 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { jsonLines, openPlace, type Place, type RunOptions } from '../support/cli.ts';
+import { executable, jsonLines, openPlace, type Place, type RunOptions } from '../support/cli.ts';
 
-/** Programs of systemd that only write down how they are called. */
-async function recordedSystem(place: Place): Promise<{ options: RunOptions; calls: () => Promise<string> }> {
-  const bin = join(place.directory, 'bin');
-  const record = join(place.directory, 'calls');
-  await mkdir(bin);
-  for (const name of ['systemctl', 'loginctl']) {
-    await writeFile(join(bin, name), `#!/bin/sh\necho "${name} $*" >> ${record}\necho active\n`);
-    await chmod(join(bin, name), 0o755);
-  }
-  const env = {
-    PATH: `${bin}:${process.env['PATH']}`,
-    XDG_CONFIG_HOME: join(place.directory, 'config'),
-    HOLDFAST_REPOSITORY: undefined,
-  };
-  return { options: { env }, calls: async () => await readFile(record, 'utf8').catch(() => '') };
+const UNITS = '/etc/systemd/system';
+const UNIT = `${UNITS}/holdfast-anna.service`;
+const isRoot = process.getuid?.() === 0;
+/** Root says for whom; everybody else is meant by the command itself. */
+const WHOM = isRoot ? ['--for', 'anna'] : ['--user'];
+
+interface RecordedSystem {
+  readonly options: RunOptions;
+  /** What `systemctl` and `runuser` were called with. */
+  readonly calls: () => Promise<string>;
+  /** What stands in the place of /etc/systemd/system. */
+  readonly units: string;
 }
 
+/** A system with the user anna, and programs of systemd that only write down how they are called. */
+async function recordedSystem(place: Place): Promise<RecordedSystem> {
+  const bin = join(place.directory, 'bin');
+  const units = join(place.directory, 'units');
+  const home = join(place.directory, 'home');
+  const record = join(place.directory, 'calls');
+  const programs = {
+    systemctl: `echo "systemctl $*" >> ${record}\necho active`,
+    runuser: `echo "runuser $*" >> ${record}\nshift 3\nexec "$@"`,
+    getent: `[ "$2" = anna ] && echo anna:x:4242:4242::${home}:/bin/sh`,
+  };
+  for (const directory of [bin, units, home]) await mkdir(directory);
+  for (const [name, script] of Object.entries(programs))
+    await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOLDFAST_REPOSITORY: undefined };
+  // Units are written in a view of the disks in which their directory is another one.
+  const mount = 'mount --bind "$0" /etc/systemd/system && exec "$@"';
+  const under = canMount ? ['unshare', '--mount', 'sh', '-c', mount, units] : [];
+  return {
+    options: { env, under },
+    calls: async () => await readFile(record, 'utf8').catch(() => ''),
+    units: join(units, 'holdfast-anna.service'),
+  };
+}
+
+const canMount = isRoot && spawnSync('unshare', ['--mount', 'mount', '--bind', tmpdir(), UNITS]).status === 0;
+
 describe.skipIf(process.platform !== 'linux')('holdfast service', () => {
-  test('shows what it would do and does nothing', async () => {
+  test('shows what it would do for one person, without root too, and does nothing', async () => {
     await using place = await openPlace();
     const { options, calls } = await recordedSystem(place);
-    const { stdout } = await place.expectRun(['service', 'install', '--user', '--dry-run'], 0, options);
-    expect(stdout).toContain('systemd/user/holdfast.service');
-    expect(stdout).toContain('run systemctl --user restart holdfast.service');
+    const { stdout } = await place.expectRun(['service', 'install', ...WHOM, '--dry-run'], 0, options);
+    expect(stdout).toMatch(/write \/etc\/systemd\/system\/holdfast-\S+\.service/);
+    expect(stdout).toMatch(/run systemctl restart \S*holdfast-\S+\.service/);
     expect(await calls()).toBe('');
-    await expect(stat(join(place.directory, 'config'))).rejects.toThrow('ENOENT');
+    await expect(stat(place.state)).rejects.toThrow('ENOENT');
   });
 
+  test('takes one person or the machine, not both', async () => {
+    await using place = await openPlace();
+    const words = ['service', 'status', '--system', '--for', 'anna'];
+    expect((await place.expectRun(words, 2)).stderr).toContain('Give one of them');
+  });
+
+  test('does not let the service write to what is no directory', async () => {
+    await using place = await openPlace();
+    const { options } = await recordedSystem(place);
+    const allow = (directory: string) => ['service', 'allow-write', directory, '--system', '--dry-run'];
+    const absent = join(place.directory, 'absent');
+    expect((await place.expectRun(allow(absent), 2, options)).stderr).toContain('is not a directory');
+    const { stdout } = await place.expectRun(allow(place.source), 0, options);
+    expect(stdout).toContain('holdfast.service.d/allow-write.conf');
+  });
+});
+
+describe.runIf(isRoot && process.platform === 'linux')('holdfast service, for whom', () => {
+  test('whoever called sudo is meant', async () => {
+    await using place = await openPlace();
+    const { options } = await recordedSystem(place);
+    const words = ['service', 'install', '--user', '--dry-run'];
+    const sudo = { ...options, env: { ...options.env, SUDO_USER: 'anna' } };
+    expect((await place.expectRun(words, 0, sudo)).stdout).toContain(`write ${UNIT}`);
+    const root = { ...options, env: { ...options.env, SUDO_USER: undefined } };
+    expect((await place.expectRun(words, 2, root)).stderr).toContain('--for NAME');
+  });
+
+  test('nobody is made up', async () => {
+    await using place = await openPlace();
+    const { options } = await recordedSystem(place);
+    for (const name of ['bertha', '-i', '../x', '']) {
+      const { stderr } = await place.expectRun(
+        ['service', 'install', `--for=${name}`, '--dry-run'],
+        2,
+        options,
+      );
+      expect(stderr).toMatch(/There is no (?:user|service for root)/);
+    }
+  });
+
+  test('a person without root is told the command with sudo, and may look', async () => {
+    await using place = await openPlace();
+    await chmod(place.directory, 0o755);
+    const under = ['setpriv', '--reuid=nobody', '--regid=65534', '--clear-groups', '--'];
+    const { stderr } = await place.expectRun(['service', 'install'], 2, { under });
+    const state = `HOLDFAST_STATE_DIR=${place.state}`;
+    expect(stderr).toContain(
+      `Run: sudo env ${state} ${process.execPath} ${executable} service install --user`,
+    );
+    expect(stderr).toContain('docs/service.md');
+    const status = await place.expectRun(['service', 'status', '--json'], 1, { under });
+    expect(jsonLines(status)).toMatchObject([{ unit: `${UNITS}/holdfast-nobody.service`, installed: false }]);
+    const other = await place.expectRun(['service', 'status', '--for', 'root'], 2, { under });
+    expect(other.stderr).toContain('Only root may name another person');
+  });
+});
+
+describe.runIf(canMount)('holdfast service for one person', () => {
   test('installs, installs again without a change, and takes away what it made', async () => {
     await using place = await openPlace();
-    const { options, calls } = await recordedSystem(place);
-    const unit = join(place.directory, 'config', 'systemd', 'user', 'holdfast.service');
-    await place.expectRun(['service', 'install', '--user', '--no-start'], 0, options);
-    const text = await readFile(unit, 'utf8');
+    const { options, calls, units } = await recordedSystem(place);
+    await place.expectRun(['service', 'install', ...WHOM, '--no-start'], 0, options);
+    const text = await readFile(units, 'utf8');
     expect(text).toContain(`Environment=HOLDFAST_STATE_DIR=${place.state}`);
-    expect(await calls()).toBe('systemctl --user daemon-reload\n');
+    const made = `runuser -u anna -- mkdir -p -m 0700 ${place.state}\nsystemctl daemon-reload\n`;
+    expect(await calls()).toBe(made);
+    expect((await stat(place.state)).mode & 0o777).toBe(0o700);
 
-    const again = await place.expectRun(['service', 'install', '--user', '--no-start'], 0, options);
-    expect(again.stdout).toContain('holdfast.service (nothing to do)');
-    expect(await readFile(unit, 'utf8')).toBe(text);
+    const again = await place.expectRun(['service', 'install', ...WHOM, '--no-start'], 0, options);
+    expect(again.stdout).toContain('holdfast-anna.service (nothing to do)');
+    expect(await readFile(units, 'utf8')).toBe(text);
 
-    await mkdir(place.state);
-    await place.expectRun(['service', 'uninstall', '--user'], 0, options);
-    await expect(stat(unit)).rejects.toThrow('ENOENT');
+    await place.expectRun(['service', 'uninstall', ...WHOM], 0, options);
+    await expect(stat(units)).rejects.toThrow('ENOENT');
     expect((await stat(place.state)).isDirectory()).toBe(true);
   });
 
   test('says so when the agent does not answer in time', async () => {
     await using place = await openPlace();
     const { options, calls } = await recordedSystem(place);
-    const words = ['service', 'install', '--user', '--timeout', '0'];
+    const words = ['service', 'install', ...WHOM, '--timeout', '0'];
     const { stderr } = await place.expectRun(words, 1, options);
     expect(stderr).toContain('does not answer');
-    expect(await calls()).toContain('systemctl --user restart holdfast.service');
-    const status = await place.expectRun(['service', 'status', '--user', '--json'], 1, options);
+    expect(await calls()).toContain('systemctl restart holdfast-anna.service');
+    const status = await place.expectRun(['service', 'status', ...WHOM, '--json'], 1, options);
     expect(jsonLines(status)).toMatchObject([{ installed: true, active: 'active', running: false }]);
   });
 
@@ -69,25 +153,23 @@ describe.skipIf(process.platform !== 'linux')('holdfast service', () => {
     await using place = await openPlace();
     const { options } = await recordedSystem(place);
     await mkdir(place.state);
-    const { stderr } = await place.expectRun(['service', 'uninstall', '--user', '--purge'], 2, options);
+    const { stderr } = await place.expectRun(['service', 'uninstall', ...WHOM, '--purge'], 2, options);
     expect(stderr).toContain(place.state);
     expect((await stat(place.state)).isDirectory()).toBe(true);
-    await place.expectRun(['service', 'uninstall', '--user', '--purge', '--yes'], 0, options);
+    await place.expectRun(['service', 'uninstall', ...WHOM, '--purge', '--yes'], 0, options);
     await expect(stat(place.state)).rejects.toThrow('ENOENT');
   });
 
-  test('does not let the service write to what is no directory', async () => {
+  test('is let write to another directory once it is installed', async () => {
     await using place = await openPlace();
-    const { options } = await recordedSystem(place);
-    const absent = join(place.directory, 'absent');
-    const { stderr } = await place.expectRun(['service', 'allow-write', absent, '--dry-run'], 2, options);
-    expect(stderr).toContain('is not a directory');
-    const { stdout } = await place.expectRun(
-      ['service', 'allow-write', place.source, '--dry-run'],
-      0,
-      options,
-    );
-    expect(stdout).toContain('holdfast.service.d/allow-write.conf');
+    const { options, calls, units } = await recordedSystem(place);
+    const allow = ['service', 'allow-write', place.source, ...WHOM];
+    expect((await place.expectRun(allow, 2, options)).stderr).toContain('no service of anna');
+    await place.expectRun(['service', 'install', ...WHOM, '--no-start'], 0, options);
+    await place.expectRun(allow, 0, options);
+    const file = await readFile(join(`${units}.d`, 'allow-write.conf'), 'utf8');
+    expect(file).toContain(`ReadWritePaths="${place.source}"`);
+    expect(await calls()).toContain('systemctl try-restart holdfast-anna.service');
   });
 });
 

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -30,15 +31,19 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function unit(): string {
+/** With everything filled in. */
+function unit(name = 'holdfast.service'): string {
   const values = {
     ROOT: '/opt/holdfast',
     RUNTIME: '/opt/holdfast/node',
     PROGRAM: '/opt/holdfast/service/bin/holdfast.js',
     CONFIG: '/etc/holdfast/config.json',
     CONFIG_DIRECTORY: '/etc/holdfast',
+    USER: 'anna',
+    HOME: '/home/anna',
+    STATE: '/home/anna/.local/state/holdfast',
   };
-  const template = readFileSync(path.join(service, 'holdfast.service'), 'utf8');
+  const template = readFileSync(path.join(service, name), 'utf8');
   return fill(template, values, (text) => text);
 }
 
@@ -76,16 +81,34 @@ describe('the unit of the service', () => {
     expect(valuesOf(text, 'MemoryDenyWriteExecute')).toEqual([]);
   });
 
-  const analyze = spawnSync('systemd-analyze', ['--version']).status === 0;
-  test.runIf(analyze)('L18: is exposed no more than 2.5 by the reckoning of systemd', () => {
-    const file = path.join(directory, 'holdfast.service');
-    writeFileSync(file, unit());
-    const words = ['security', '--offline=true', '--no-pager', '--threshold=25', file];
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', words, { encoding: 'utf8' });
-    expect(status, `${stdout.slice(-500)}${stderr}`).toBe(0);
-    const level = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1];
-    expect(Number(level)).toBeLessThanOrEqual(2.5);
+  test('L18: for one person takes all that is taken from the other, and every capability', () => {
+    const personal = unit('holdfast-user.service');
+    const shared = unit()
+      .split('\n')
+      .filter((line) => /^(?:Protect|Restrict|Private|NoNew|Lock|SystemCall|Memory|Limit|UMask)/.test(line));
+    expect(shared.length).toBeGreaterThan(18);
+    expect(personal.split('\n')).toEqual(expect.arrayContaining(shared));
+    expect(valuesOf(personal, 'User')).toEqual(['anna']);
+    expect(valuesOf(personal, 'CapabilityBoundingSet')).toEqual(['']);
+    expect(valuesOf(personal, 'AmbientCapabilities')).toEqual(['']);
+    for (const breaking of ['PrivateTmp', 'PrivateUsers', 'MemoryDenyWriteExecute'])
+      expect(valuesOf(personal, breaking), breaking).toEqual([]);
   });
+
+  const analyze = spawnSync('systemd-analyze', ['--version']).status === 0;
+  const units = readdirSync(service).filter((name) => name.endsWith('.service'));
+  test.runIf(analyze).each(units)(
+    'L18: %s is exposed no more than 2.5 by the reckoning of systemd',
+    (name) => {
+      const file = path.join(directory, name);
+      writeFileSync(file, unit(name));
+      const words = ['security', '--offline=true', '--no-pager', '--threshold=25', file];
+      const { status, stdout, stderr } = spawnSync('systemd-analyze', words, { encoding: 'utf8' });
+      expect(status, `${stdout.slice(-500)}${stderr}`).toBe(0);
+      const level = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1];
+      expect(Number(level)).toBeLessThanOrEqual(2.5);
+    },
+  );
 });
 
 /** A user of no other rights than those of the service. */

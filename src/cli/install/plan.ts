@@ -1,11 +1,12 @@
 /** Which files and commands make Holdfast a service of this system. */
-import { homedir, userInfo } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
 import { RequestError } from '../../base/errors.ts';
 import { statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
+import { callingPerson, stateOf, unitOf, type Person } from './person.ts';
 import type { Step } from './step.ts';
-import { ROOT, fillTemplate, unitValue, unitWord, urlPath, xmlText } from './template.ts';
+import { ROOT, fillTemplate, unitLine, unitValue, unitWord, urlPath, xmlText } from './template.ts';
 
 /** For everybody, with rights of its own, or for one person. */
 export type Scope = 'system' | 'user';
@@ -20,45 +21,48 @@ export interface Layout {
   readonly config: string | undefined;
   /** The file that the service manager reads. */
   readonly unit: string;
+  /** Whom the agent runs as; undefined where it has a user of its own, or is started by the person's own session. */
+  readonly person: Person | undefined;
 }
 
-export const UNIT = 'holdfast.service';
+const UNIT = 'holdfast.service';
+const UNITS = '/etc/systemd/system';
 const LABEL = 'org.example.holdfast';
 const SYSUSERS = '/etc/sysusers.d/holdfast.conf';
 
-/** @throws {RequestError} where there is no such service */
-export function layoutOf(scope: Scope, env: Environment, platform: NodeJS.Platform): Layout {
-  const own = statePaths(env).directory;
+/**
+ * @param person for whom a service of one person is, on Linux; else for who runs the command
+ * @throws {RequestError} where there is no such service
+ */
+export function layoutOf(scope: Scope, env: Environment, platform: NodeJS.Platform, person?: Person): Layout {
+  const base = { scope, platform, config: undefined, person: undefined };
   if (platform === 'linux') {
-    if (scope === 'user')
-      return { scope, platform, state: own, config: undefined, unit: join(userUnits(env), UNIT) };
-    const unit = `/etc/systemd/system/${UNIT}`;
-    return { scope, platform, state: '/var/lib/holdfast', config: '/etc/holdfast/config.json', unit };
+    if (scope === 'user') {
+      const whose = person ?? callingPerson();
+      return { ...base, state: stateOf(whose, env), unit: join(UNITS, unitOf(whose)), person: whose };
+    }
+    const config = '/etc/holdfast/config.json';
+    return { ...base, state: '/var/lib/holdfast', config, unit: join(UNITS, UNIT) };
   }
   if (platform === 'darwin') {
+    const own = statePaths(env).directory;
     const library = scope === 'user' ? join(homedir(), 'Library') : '/Library';
     const folder = join(library, scope === 'user' ? 'LaunchAgents' : 'LaunchDaemons');
     const state = scope === 'user' ? own : '/Library/Application Support/Holdfast';
-    return { scope, platform, state, config: undefined, unit: join(folder, `${LABEL}.plist`) };
+    return { ...base, state, unit: join(folder, `${LABEL}.plist`) };
   }
   if (platform === 'win32' && scope === 'system') {
     const directory = windowsDirectory(env);
-    return {
-      scope,
-      platform,
-      state: join(directory, 'state'),
-      config: undefined,
-      unit: join(directory, 'holdfast.xml'),
-    };
+    return { ...base, state: join(directory, 'state'), unit: join(directory, 'holdfast.xml') };
   }
   throw new RequestError('UNSUPPORTED', `There is no such service for ${platform}`, {
     hint: 'Run "holdfast start" when the machine starts, by the means of the system. On Windows use --system.',
   });
 }
 
-function userUnits(env: Environment): string {
-  const xdg = env['XDG_CONFIG_HOME'] ?? '';
-  return join(isAbsolute(xdg) ? xdg : join(homedir(), '.config'), 'systemd', 'user');
+/** By what name systemd knows the service. */
+export function unitName({ unit }: Layout): string {
+  return basename(unit);
 }
 
 function windowsDirectory(env: Environment): string {
@@ -78,10 +82,12 @@ export async function installSteps(
     content: await unitText(layout, options.runtime),
     mode: 0o644,
   };
-  const systemctl = systemctlOf(layout.scope);
-  const load: Step[] = [{ kind: 'run', words: [...systemctl, 'daemon-reload'] }];
-  if (options.start) load.push(...startSteps(layout.scope));
-  if (layout.scope === 'user') return [unit, ...load];
+  const load: Step[] = [{ kind: 'run', words: ['systemctl', 'daemon-reload'] }];
+  if (options.start) load.push(...startSteps(layout));
+  if (layout.person !== undefined) {
+    const make = ['mkdir', '-p', '-m', '0700', layout.state];
+    return [{ kind: 'run', words: asPerson(layout.person, make) }, unit, ...load];
+  }
   const config = layout.config ?? '';
   return [
     {
@@ -99,17 +105,23 @@ export async function installSteps(
   ];
 }
 
+/** In the home of a person everything is done as that person, who could have put a link anywhere in there. */
+function asPerson({ name }: Person, words: readonly string[]): readonly string[] {
+  return ['runuser', '-u', name, '--', ...words];
+}
+
 /** The unit with everything filled in. */
-export async function unitText(layout: Layout, runtime: string): Promise<string> {
+async function unitText(layout: Layout, runtime: string): Promise<string> {
   const program = join(ROOT, 'service', 'bin', 'holdfast.js');
-  if (layout.scope === 'user')
+  if (layout.person !== undefined)
     return await fillTemplate(
       'systemd/holdfast-user.service',
       {
         ROOT: urlPath(ROOT),
         RUNTIME: unitWord(runtime),
         PROGRAM: unitWord(program),
-        CONFIG_OPTION: '',
+        USER: unitLine(layout.person.name),
+        HOME: unitValue(layout.person.home),
         STATE: unitValue(layout.state),
       },
       (value) => value,
@@ -128,22 +140,12 @@ export async function unitText(layout: Layout, runtime: string): Promise<string>
   );
 }
 
-export function systemctlOf(scope: Scope): readonly string[] {
-  return scope === 'user' ? ['systemctl', '--user'] : ['systemctl'];
-}
-
-function startSteps(scope: Scope): readonly Step[] {
-  const systemctl = systemctlOf(scope);
-  const start: readonly Step[] = [
-    { kind: 'run', words: [...systemctl, 'enable', UNIT] },
-    // Also when it runs: it may run with what was written before.
-    { kind: 'run', words: [...systemctl, 'restart', UNIT] },
-  ];
-  if (scope === 'system') return start;
-  // Else the agent of a person ends when the last session does.
+function startSteps(layout: Layout): readonly Step[] {
+  const unit = unitName(layout);
   return [
-    ...start,
-    { kind: 'run', words: ['loginctl', 'enable-linger', userInfo().username], mayFail: true },
+    { kind: 'run', words: ['systemctl', 'enable', unit] },
+    // Also when it runs: it may run with what was written before.
+    { kind: 'run', words: ['systemctl', 'restart', unit] },
   ];
 }
 
@@ -201,7 +203,8 @@ function windowsScript(layout: Layout, ...more: readonly string[]): readonly str
 
 /** The steps of taking the service away. Backups and settings stay unless `purge` says otherwise. */
 export function uninstallSteps(layout: Layout, purge: boolean): readonly Step[] {
-  const { scope, platform, unit, state, config } = layout;
+  const { scope, platform, unit, state, config, person } = layout;
+  if (person !== undefined) return personalUninstallSteps(layout, person, purge);
   const data: Step[] = purge ? [{ kind: 'remove', path: state, tree: true }] : [];
   if (purge && config !== undefined) data.push({ kind: 'remove', path: join(config, '..'), tree: true });
   if (platform === 'win32')
@@ -216,13 +219,28 @@ export function uninstallSteps(layout: Layout, purge: boolean): readonly Step[] 
       { kind: 'remove', path: unit },
       ...data,
     ];
-  const systemctl = systemctlOf(scope);
   return [
-    { kind: 'run', words: [...systemctl, 'disable', '--now', UNIT], mayFail: true },
+    { kind: 'run', words: ['systemctl', 'disable', '--now', unitName(layout)], mayFail: true },
     { kind: 'remove', path: unit },
     { kind: 'remove', path: allowWriteFile(layout) },
-    ...(scope === 'system' ? [{ kind: 'remove', path: SYSUSERS } as const] : []),
-    { kind: 'run', words: [...systemctl, 'daemon-reload'], mayFail: true },
+    { kind: 'remove', path: SYSUSERS },
+    { kind: 'run', words: ['systemctl', 'daemon-reload'], mayFail: true },
+    ...data,
+  ];
+}
+
+function personalUninstallSteps(layout: Layout, person: Person, purge: boolean): readonly Step[] {
+  const name = unitName(layout);
+  const data: Step[] = purge
+    ? [{ kind: 'run', words: asPerson(person, ['rm', '-rf', '--', layout.state]) }]
+    : [];
+  return [
+    { kind: 'run', words: ['systemctl', 'disable', '--now', name], mayFail: true },
+    // Temporary files, and the directory made for them.
+    { kind: 'run', words: ['systemctl', 'clean', '--what=cache', name], mayFail: true },
+    { kind: 'remove', path: layout.unit },
+    { kind: 'remove', path: allowWriteFile(layout) },
+    { kind: 'run', words: ['systemctl', 'daemon-reload'], mayFail: true },
     ...data,
   ];
 }

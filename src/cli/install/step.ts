@@ -66,7 +66,7 @@ export async function doStep(step: Step, env: Environment, signal: AbortSignal):
     else await writeWhole(step.path, step.content, step.mode);
   } catch (cause) {
     throw new StateError('WRITE_ERROR', `${step.path} cannot be changed (${errnoOf(cause) ?? 'unknown'})`, {
-      hint: 'The system service belongs to root: run the command with sudo. For yourself alone: --user',
+      hint: 'Services of the machine belong to root: run the command with sudo.',
       cause,
     });
   }
@@ -123,10 +123,11 @@ export async function outputOf(
 }
 
 function commandFailed(words: readonly string[], failure: string): StateError {
+  const unit = words.find((word) => word.endsWith('.service')) ?? 'holdfast.service';
   return new StateError('COMMAND_FAILED', `${words.join(' ')} failed: ${failure}`, {
     hint:
       words[0] === 'systemctl'
-        ? 'See what the agent said with: journalctl -u holdfast (with --user for your own)'
+        ? `See what the agent said with: journalctl -u ${shownWord(unit)}`
         : 'Put that right and run the same command again: what is done already is left as it is.',
   });
 }

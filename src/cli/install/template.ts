@@ -48,6 +48,11 @@ export function unitValue(value: string): string {
   return quoteWord(value.replaceAll('%', '%%'));
 }
 
+/** The same where the whole line is the value, and quotes mean themselves. */
+export function unitLine(value: string): string {
+  return value.replaceAll('%', '%%');
+}
+
 function quoteWord(value: string): string {
   if (/^[\w@:./,+=%$-]*$/.test(value)) return value;
   return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;

@@ -1,0 +1,114 @@
+/** For whom a service is that belongs to one person. */
+import { stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { RequestError, StateError, errnoOf } from '../../base/errors.ts';
+import { statePaths } from '../state-directory.ts';
+import { printable, type Environment } from '../terminal.ts';
+import { outputOf } from './step.ts';
+
+/** As the user database has them. */
+export interface Person {
+  readonly name: string;
+  readonly uid: number;
+  readonly home: string;
+}
+
+/** Who runs the command. */
+export function callingPerson(): Person {
+  const { username, uid, homedir } = userInfo();
+  return { name: username, uid, home: homedir };
+}
+
+/**
+ * Whom the command is for: the person who is named, else who called sudo, else who runs the command.
+ * @throws {RequestError} when that is nobody, or root
+ */
+export async function chosenPerson(
+  named: string | undefined,
+  env: Environment,
+  signal: AbortSignal,
+): Promise<Person> {
+  const caller = callingPerson();
+  if (caller.uid !== 0) {
+    if (named === undefined || named === caller.name) return caller;
+    throw new RequestError('USAGE', `Only root may name another person than ${caller.name}`, {
+      hint: 'Leave --for out, or run the command with sudo.',
+    });
+  }
+  const name = named ?? env['SUDO_USER'] ?? '';
+  const person = name === '' ? caller : await personNamed(name, env, signal);
+  if (person.uid !== 0) return person;
+  throw new RequestError('USAGE', 'There is no service for root as one person', {
+    hint: 'Name the person with --for NAME; for the whole machine give --system.',
+  });
+}
+
+/** @throws {RequestError} when the user database has nobody of that name */
+async function personNamed(name: string, env: Environment, signal: AbortSignal): Promise<Person> {
+  // A colon is never part of a name, and a name that begins with a hyphen would be an option.
+  const line = /^-|[:\n]/.test(name) ? undefined : await outputOf(['getent', 'passwd', name], env, signal);
+  const person = line === undefined ? undefined : personOf(line);
+  if (person !== undefined) return person;
+  throw new RequestError('USAGE', `There is no user ${printable(name)}`, {
+    hint: 'Check the spelling; this shows whether the system knows the name: getent passwd NAME',
+  });
+}
+
+/** One line of the user database; undefined when it is none. */
+export function personOf(line: string): Person | undefined {
+  const [name = '', , uid = '', , , home = ''] = line.split('\n', 1).join('').split(':');
+  return name === '' || !/^\d+$/.test(uid) ? undefined : { name, uid: Number(uid), home };
+}
+
+/**
+ * The agent may write to the home: that must be there, and not be everything.
+ * @throws {StateError}
+ */
+export async function requireHome({ name, home }: Person): Promise<void> {
+  // These would end a line of the unit elsewhere than they should.
+  if (/^\s|[\s\\]$|\p{Cc}/u.test(name) || /\p{Cc}/u.test(home)) {
+    throw new StateError('UNSUPPORTED', `The name or the home of ${printable(name)} cannot stand in a unit`, {
+      hint: 'Give the person another name, or run one service for the machine: --system',
+    });
+  }
+  if (isAbsolute(home) && !/^\/+$/.test(home) && (await isDirectory(home))) return;
+  throw new StateError('NO_HOME', `${printable(name)} has no home directory`, {
+    hint: `The user database says "${printable(home)}". Make that directory, or run one service for the machine: --system`,
+  });
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** Where the agent of a person keeps its state. Of another person the home is known, and not the environment. */
+export function stateOf({ uid, home }: Person, env: Environment): string {
+  if (uid === process.getuid?.()) return statePaths(env).directory;
+  const chosen = env['HOLDFAST_STATE_DIR'] ?? '';
+  return chosen === '' ? usualState(home) : resolve(chosen);
+}
+
+/** Where root takes the state to be, that does not have the person's environment. */
+export function usualState(home: string): string {
+  return join(home, '.local', 'state', 'holdfast');
+}
+
+/**
+ * The unit of a person. What a unit's name may not hold is written as systemd-escape does; the hyphen, which it may hold,
+ * stays.
+ */
+export function unitOf({ name }: Person): string {
+  const escaped = Buffer.from(name, 'utf8')
+    .toString('latin1')
+    .replaceAll(
+      /[^A-Za-z0-9:_.-]/g,
+      (byte) => String.raw`\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`,
+    );
+  return `holdfast-${escaped}.service`;
+}
