@@ -18,26 +18,31 @@ export interface Described {
   readonly prefixes: readonly [string, ...string[]];
   /** How a caller says who it is: names of schemes and what they are. Any one of them is enough. */
   readonly security: Readonly<Record<string, Json>>;
+  /** The same for the routes of devices. */
+  readonly deviceSecurity?: Readonly<Record<string, Json>>;
 }
 
 export function describeApi(routes: readonly RouteEntry[], described: Described): JsonObject {
-  const { title, version, prefixes, security } = described;
+  const { title, version, prefixes, security, deviceSecurity = {} } = described;
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     const place = placeOf(route.url, prefixes);
     if (route.method === 'HEAD' || place === undefined) continue;
     const path = place.path.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] ??= place.versioned ? {} : { servers: [{ url: '/' }] };
-    paths[path][route.method.toLowerCase()] = operation(route, path);
+    paths[path][route.method.toLowerCase()] = {
+      ...operation(route, path),
+      ...securityOf(route, deviceSecurity),
+    };
   }
   return {
     openapi: '3.1.0',
     info: { title, version },
     servers: prefixes.map((url) => ({ url })),
-    security: Object.keys(security).map((name) => ({ [name]: [] })),
+    security: anyOf(security),
     paths,
     components: {
-      securitySchemes: security,
+      securitySchemes: { ...security, ...deviceSecurity },
       schemas: { Error: plain(ErrorEnvelopeSchema) },
       headers: HEADERS,
       responses: {
@@ -49,6 +54,16 @@ export function describeApi(routes: readonly RouteEntry[], described: Described)
       },
     },
   };
+}
+
+/** Where it is not what the whole description says. */
+function securityOf({ facts }: RouteEntry, deviceSecurity: Readonly<Record<string, Json>>): JsonObject {
+  if (facts.scope === 'public') return { security: [] };
+  return facts.scope === 'device' ? { security: anyOf(deviceSecurity) } : {};
+}
+
+function anyOf(schemes: Readonly<Record<string, Json>>): Json {
+  return Object.keys(schemes).map((name) => ({ [name]: [] }));
 }
 
 /** Each route is described once, under the first prefix; documents of the service itself have none. */
@@ -68,7 +83,6 @@ function operation({ method, facts, schema }: RouteEntry, path: string): JsonObj
     operationId: operationId(method, path),
     ...(facts.summary === undefined ? {} : { summary: facts.summary }),
     ...(facts.tag === undefined ? {} : { tags: [facts.tag] }),
-    ...(facts.scope === 'public' ? { security: [] } : {}),
     parameters: [
       ...pathParameters(path, schema.params),
       ...queryParameters(schema.querystring),

@@ -21,9 +21,10 @@ export type ApiApp = FastifyInstance<
 export interface RouteFacts {
   /**
    * `public`: no token is needed. `api`: a bearer token is. For the product's own page: `entry` needs nothing, `page` its
-   * session. Under the page's prefix, `public` and `api` become `page`.
+   * session. Under the page's prefix, `public` and `api` become `page`. `device`: of the Partner API, with the key of an
+   * agent that enrolled.
    */
-  readonly scope: 'public' | 'api' | 'entry' | 'page';
+  readonly scope: 'public' | 'api' | 'entry' | 'page' | 'device';
   /** False only for a POST whose responses must never be kept. */
   readonly idempotent?: boolean;
   /** What it does, for the API description. */

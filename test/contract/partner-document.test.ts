@@ -31,6 +31,7 @@ const ROUTES: Readonly<Record<'apiKey' | 'deviceKey' | 'none', readonly string[]
     'GET /customers/{id}/usage',
     'GET /devices/{id}',
     'DELETE /devices/{id}',
+    'POST /devices/{id}/orders',
     'GET /plans',
     'GET /plans/{id}',
     'GET /usage',
@@ -45,7 +46,7 @@ const ROUTES: Readonly<Record<'apiKey' | 'deviceKey' | 'none', readonly string[]
     'POST /webhooks/{id}/deliveries/{delivery_id}/retry',
     'GET /events',
   ],
-  deviceKey: ['POST /devices/self/reports', 'GET /devices/self/plan'],
+  deviceKey: ['POST /devices/self/reports', 'GET /devices/self/plan', 'GET /devices/self/heads'],
   none: [
     'POST /enroll',
     'GET /changelog',
@@ -270,6 +271,16 @@ describe('what devices report', () => {
     },
   );
 
+  test('tells of snapshot heads by number and hash alone, and of orders by id', () => {
+    const id = 'ab'.repeat(16);
+    const head = { repository_id: id, writer: id, seq: 1, hash: 'cd'.repeat(32) };
+    expect(faults({ heads: [head], orders_taken: ['ord_01JD0K7W3V8X5Q2N6M4T9R1B0C'] })).toEqual([]);
+    expect(faults({ heads: Array.from({ length: 33 }, () => head) })).not.toEqual([]);
+    for (const wrong of [{ hash: 'latest' }, { seq: 0 }, { writer: 'front-desk' }, { path: '/home/ana' }])
+      expect(faults({ heads: [{ ...head, ...wrong }] })).not.toEqual([]);
+    expect(faults({ orders_taken: ['canary'] })).not.toEqual([]);
+  });
+
   test('has no free text: what is text has a form', () => {
     const canary = '/home/ana/canary';
     expect(faults({ agent_version: canary })).not.toEqual([]);
@@ -280,9 +291,13 @@ describe('what devices report', () => {
   });
 
   test('is answered with orders that do no harm', () => {
-    const order = partnerDocument.components.schemas['Order']?.['properties'] as Readonly<
-      Record<string, OpenApiSchema>
-    >;
-    expect(order['order']?.['enum']).toEqual(['run_backup', 'report']);
+    const order = { jti: 'ord_01JD0K7W3V8X5Q2N6M4T9R1B0C', aud: 'dev_01JD0K7W3V8X5Q2N6M4T9R1B0D' };
+    const times = { iat: 1_795_228_268, exp: 1_795_231_868 };
+    const faultsOfOrder = (kind: string): readonly string[] =>
+      partnerFaultsOf(schemaOf('Order'), { ...order, ...times, order: kind });
+    expect(partnerDocument.components.schemas['OrderKind']?.['enum']).toEqual(['run_backup', 'report']);
+    for (const kind of ['run_backup', 'report']) expect(faultsOfOrder(kind)).toEqual([]);
+    for (const kind of ['prune', 'forget', 'delete', 'restore', 'set_retention'])
+      expect(faultsOfOrder(kind)).not.toEqual([]);
   });
 });

@@ -35,6 +35,7 @@ let site: StoreSite;
 let stores: PartnerStores;
 let api: PartnerApp;
 let key: string;
+let deviceKey: string;
 const ids: Record<string, string[]> = { customers: [], devices: [], plans: Object.values(PLAN) };
 
 beforeAll(async () => {
@@ -46,11 +47,13 @@ beforeAll(async () => {
     clock: site.clock,
     keys: keysFrom(randomBytes(32)),
     version: '1.0.0',
-    limits: { partner: requests, anonymous: requests },
+    limits: { partner: requests, device: requests, anonymous: requests },
   });
   await listenAt(api.server, '127.0.0.1', 0);
   const { id } = await somePartner(stores);
   key = (await stores.apiKeys.generate(id, 'fuzz', OWNER)).secret;
+  // Not among those that are deleted below.
+  deviceKey = (await someDevice(stores, id, (await someCustomer(stores, id)).id)).key;
   for (let count = 0; count < CUSTOMERS; count += 1) {
     const customer = await someCustomer(stores, id, { externalId: `crm-${count}` });
     ids['customers']?.push(customer.id);
@@ -91,25 +94,34 @@ const values = arbitraryValues({
   ),
 });
 
-const anyRequest = anyRequestTo({
-  routes: partnerRoutes,
-  values,
-  prefixes: {
-    right: ['/api/partner/v1'],
-    wrong: ['', '/api/partner', '/api/partner/v2', '/v1', '/API/partner/v1', '//api/partner/v1'],
-  },
-  ids: ({ path }, parameter) =>
-    known(parameter === 'delivery_id' ? 'deliveries' : (path.split('/')[1] ?? '')),
-});
+const FOR_AGENTS = partnerRoutes.filter(({ operation }) =>
+  JSON.stringify(operation.security ?? []).includes('deviceKey'),
+);
 
-test(
-  `every reply to ${REQUESTS.toLocaleString('en')} requests is one that the document describes, and none is a fault of the service`,
-  async () => {
+function anyRequest(routes: typeof partnerRoutes) {
+  return anyRequestTo({
+    routes,
+    values,
+    prefixes: {
+      right: ['/api/partner/v1'],
+      wrong: ['', '/api/partner', '/api/partner/v2', '/v1', '/API/partner/v1', '//api/partner/v1'],
+    },
+    ids: ({ path }, parameter) =>
+      known(parameter === 'delivery_id' ? 'deliveries' : (path.split('/')[1] ?? '')),
+  });
+}
+
+test.each([
+  { whose: 'a partner', routes: partnerRoutes, token: () => key, expected: [201, 401, 404, 405] },
+  { whose: 'a device', routes: FOR_AGENTS, token: () => deviceKey, expected: [401, 404, 405] },
+])(
+  `every reply to ${REQUESTS.toLocaleString('en')} requests of $whose is one that the document describes, and none is a fault of the service`,
+  async ({ routes, token, expected }) => {
     const { port } = api.server.address() as AddressInfo;
-    using asker = socketAsker({ port, token: () => key, known: (kind) => ids[kind] ?? [] });
+    using asker = socketAsker({ port, token, known: (kind) => ids[kind] ?? [] });
     const seen = new Map<number, number>();
     await fc.assert(
-      fc.asyncProperty(anyRequest, async (asked) => {
+      fc.asyncProperty(anyRequest(routes), async (asked) => {
         const { target, reply } = await asker.ask(asked);
         seen.set(reply.status, (seen.get(reply.status) ?? 0) + 1);
         expect(reply.status, reply.text.slice(0, 500)).toBeLessThan(500);
@@ -121,7 +133,7 @@ test(
     // Not everything is refused at the door.
     expect(seen.get(200)).toBeGreaterThan(REQUESTS / 20);
     expect(seen.get(400)).toBeGreaterThan(REQUESTS / 20);
-    for (const status of [201, 401, 404, 405]) expect(seen.get(status), String(status)).toBeGreaterThan(0);
+    for (const status of expected) expect(seen.get(status), String(status)).toBeGreaterThan(0);
   },
   LONG ? 3_600_000 : 120_000,
 );

@@ -29,7 +29,7 @@ const EXCEPTIONS: readonly { readonly pattern: RegExp; readonly reason: string }
   },
   {
     pattern:
-      /^(?:update "customers" set .*"purged_at" = .*"deleted_at" <=|update "devices" set "name" = \S+ where "customer_id" in|delete from "enrollment_tokens" where "customer_id" in)/,
+      /^(?:update "customers" set .*"purged_at" = .*"deleted_at" <=|update "devices" set "name" = \S+ where "customer_id" in|delete from "(?:enrollment_tokens|snapshot_heads)" where "customer_id" in)/,
     reason: 'customers that were deleted long ago are made nameless',
   },
 ];

@@ -13,13 +13,16 @@ import { createRouteTable, type RouteTable } from '../../api/route-table.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PartnerKeys } from '../keys.ts';
 import { accountRoutes } from '../resources/account.ts';
+import { agentRoutes } from '../resources/agents.ts';
 import { customerRoutes } from '../resources/customers.ts';
+import { deviceRoutes } from '../resources/devices.ts';
 import { documentRoutes } from '../resources/documents.ts';
 import { eventRoutes } from '../resources/events.ts';
 import { planRoutes } from '../resources/plans.ts';
 import { usageRoutes } from '../resources/usage.ts';
 import type { PartnerStores } from '../store/store.ts';
 import { createAddressLog } from './address-log.ts';
+import { createCallerLog } from './caller-log.ts';
 import { installHooks } from './hooks.ts';
 import { PARTNER_LIMITS, type PartnerLimits } from './limits.ts';
 import { PARTNER_PREFIX } from './prefix.ts';
@@ -57,17 +60,20 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
   const stopping = new AbortController();
   const { requests, windowMs } = limits.anonymous;
   const addresses = createAddressLog(requests, windowMs, clock);
+  const devices = createCallerLog(limits.device.requests, limits.device.windowMs, clock);
   const app = createFramework({ clock, limits, table, proxies: options.proxies, logger: options.logger });
   app.decorate('cursors', createCursors(keys.cursors));
-  installHooks(app, { clock, limits, stores, addresses, table, stopping: stopping.signal });
+  installHooks(app, { clock, limits, stores, addresses, devices, table, stopping: stopping.signal });
   ownDocuments(app, { stores, table, version, metrics: options.metrics });
   void app.register(
     async (scoped) => {
       accountRoutes(scoped, { stores, clock, limits });
       customerRoutes(scoped, stores);
+      deviceRoutes(scoped, stores);
       planRoutes(scoped, stores);
       usageRoutes(scoped, stores, clock);
       eventRoutes(scoped, stores);
+      agentRoutes(scoped, { stores, clock, signing: keys.signing });
       documentRoutes(scoped);
     },
     { prefix: PARTNER_PREFIX },

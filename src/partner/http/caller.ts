@@ -2,59 +2,82 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../api/api-error.ts';
 import { soleHeader } from '../../api/sole-header.ts';
-import type { ApiKey, ApiKeyStore } from '../store/api-keys.ts';
+import type { ApiKey } from '../store/api-keys.ts';
+import type { DeviceCaller } from '../store/devices.ts';
+import type { PartnerStores } from '../store/store.ts';
 
 export type Caller =
   | { readonly kind: 'partner'; readonly key: ApiKey; readonly isSuspended: boolean }
+  | { readonly kind: 'device'; readonly device: DeviceCaller; readonly isSuspended: boolean }
   /** `problem` makes what to answer where a key is needed. */
-  | { readonly kind: 'anonymous'; readonly problem: () => ApiError };
+  | { readonly kind: 'anonymous'; readonly problem: (needed: KeyKind) => ApiError };
+
+/** `api`: of a partner, from the settings page. `device`: of an agent, from its enrollment. */
+export type KeyKind = 'api' | 'device';
 
 /** Longer than any key that was ever given out. */
 const LONGEST_KEY = 256;
+const DEVICE_KEY = /^hfd_/;
 
 /** Never refuses: what an anonymous caller may do is for the route to say. */
 export async function identify(
   { rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>,
-  keys: Pick<ApiKeyStore, 'verify'>,
+  { apiKeys, devices }: Pick<PartnerStores, 'apiKeys' | 'devices'>,
 ): Promise<Caller> {
-  const secret = secretOf(rawHeaders);
-  if (secret instanceof ApiError) return { kind: 'anonymous', problem: () => secret };
-  const found = await keys.verify(secret);
+  const sent = secretOf(rawHeaders);
+  if ('problem' in sent)
+    return { kind: 'anonymous', problem: (needed) => unauthorized(sent.problem, needed) };
+  if (sent.isBearer && DEVICE_KEY.test(sent.secret)) {
+    const device = await devices.verify(sent.secret);
+    if (device === undefined) return { kind: 'anonymous', problem: invalidKey };
+    return { kind: 'device', device, isSuspended: device.partnerStatus === 'suspended' };
+  }
+  const found = await apiKeys.verify(sent.secret);
   if (found === undefined) return { kind: 'anonymous', problem: invalidKey };
   return { kind: 'partner', key: found.key, isSuspended: found.partnerStatus === 'suspended' };
 }
 
+type Sent = { readonly secret: string; readonly isBearer: boolean } | { readonly problem: string };
+
 /** `Authorization` counts, whatever `X-API-Key` says beside it. */
-function secretOf(rawHeaders: readonly string[]): string | ApiError {
+function secretOf(rawHeaders: readonly string[]): Sent {
   if (has(rawHeaders, 'authorization')) {
     const match = /^Bearer +(\S+) *$/i.exec(soleHeader(rawHeaders, 'authorization') ?? '');
     const secret = match?.[1];
     return secret !== undefined && secret.length <= LONGEST_KEY
-      ? secret
-      : unauthorized('The Authorization header is not of the form "Bearer <API key>"');
+      ? { secret, isBearer: true }
+      : { problem: 'The Authorization header is not of the form "Bearer <key>"' };
   }
-  if (!has(rawHeaders, 'x-api-key')) return unauthorized('The request carries no API key');
+  if (!has(rawHeaders, 'x-api-key')) return { problem: 'The request carries no key' };
   const secret = soleHeader(rawHeaders, 'x-api-key')?.trim() ?? '';
   return secret !== '' && secret.length <= LONGEST_KEY
-    ? secret
-    : unauthorized('The X-API-Key header does not hold one API key');
+    ? { secret, isBearer: false }
+    : { problem: 'The X-API-Key header does not hold one API key' };
 }
 
 function has(rawHeaders: readonly string[], name: string): boolean {
   return rawHeaders.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
 }
 
-/** One text for keys that are unknown, revoked and replaced. */
-function invalidKey(): ApiError {
-  return new ApiError('INVALID_API_KEY', 'The API key is not valid', {
-    hint: 'Make one in the API section of the settings page.',
-    headers: CHALLENGE,
-  });
+/** One text for keys that are unknown, revoked and replaced, and for those of the other kind. */
+export function invalidKey(needed: KeyKind): ApiError {
+  return needed === 'api'
+    ? new ApiError('INVALID_API_KEY', 'The API key is not valid', {
+        hint: 'Make one in the API section of the settings page.',
+        headers: CHALLENGE,
+      })
+    : new ApiError('INVALID_API_KEY', 'The device key is not valid', {
+        hint: 'If the device was removed, enroll it anew with a token of its partner.',
+        headers: CHALLENGE,
+      });
 }
 
-function unauthorized(message: string): ApiError {
+function unauthorized(message: string, needed: KeyKind): ApiError {
   return new ApiError('UNAUTHORIZED', message, {
-    hint: 'Send the key as "Authorization: Bearer <API key>" or in X-API-Key.',
+    hint:
+      needed === 'api'
+        ? 'Send the key as "Authorization: Bearer <API key>" or in X-API-Key.'
+        : 'Send the key of the device as "Authorization: Bearer <device key>".',
     headers: CHALLENGE,
   });
 }

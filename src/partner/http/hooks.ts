@@ -14,15 +14,17 @@ import { SECURITY_HEADERS } from '../../api/security-headers.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { AddressLog } from './address-log.ts';
-import { identify, type Caller } from './caller.ts';
+import { identify, invalidKey, type Caller, type KeyKind } from './caller.ts';
+import type { CallerLog } from './caller-log.ts';
 import { beginIdempotent, endIdempotent } from './idempotency.ts';
 import type { PartnerLimits } from './limits.ts';
 
 export interface HookParts {
   readonly clock: Clock;
   readonly limits: PartnerLimits;
-  readonly stores: Pick<PartnerStores, 'apiKeys' | 'rateLog' | 'idempotency'>;
+  readonly stores: Pick<PartnerStores, 'apiKeys' | 'devices' | 'rateLog' | 'idempotency'>;
   readonly addresses: AddressLog;
+  readonly devices: CallerLog;
   readonly table: RouteTable;
   readonly stopping: AbortSignal;
 }
@@ -46,7 +48,7 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
   const { stores, stopping, table } = parts;
   reply.headers(SECURITY_HEADERS);
   reply.header('x-request-id', request.id);
-  const caller = await identify(request.raw, stores.apiKeys);
+  const caller = await identify(request.raw, stores);
   const quota = await quotaOf(caller, request.ip, parts);
   reply.headers(quotaHeaders(quota));
   request.visit = { caller, quota, running: undefined };
@@ -61,21 +63,30 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
   if (request.is404) throw table.missing(request.method, request.originalUrl);
   const { scope, suspended } = request.routeOptions.config;
   if (scope === 'public') return;
-  if (caller.kind === 'anonymous') throw caller.problem();
+  const needed: KeyKind = scope === 'device' ? 'device' : 'api';
+  if (caller.kind === 'anonymous') throw caller.problem(needed);
+  if (caller.kind !== (needed === 'device' ? 'device' : 'partner')) throw invalidKey(needed);
   if (caller.isSuspended && suspended !== 'allowed') {
     throw new ApiError('PARTNER_SUSPENDED', 'This account is suspended', {
-      hint: 'Ask the provider of this service. GET /account can still be read.',
+      hint:
+        needed === 'device'
+          ? 'Keep what there is to report until it is active again.'
+          : 'Ask the provider of this service. GET /account can still be read.',
     });
   }
-  await stores.apiKeys.touch(caller.key);
+  if (caller.kind === 'partner') await stores.apiKeys.touch(caller.key);
 }
 
 async function quotaOf(
   caller: Caller,
   address: string,
-  { addresses, limits, stores }: HookParts,
+  { addresses, devices, limits, stores }: HookParts,
 ): Promise<Quota> {
   if (caller.kind === 'anonymous') return { ...addresses.tryAccept(address), ...shape(limits.anonymous) };
+  if (caller.kind === 'device') {
+    const { id } = caller.device.device;
+    return { ...devices.tryAccept(id), ...shape(limits.device) };
+  }
   const { requests, windowMs } = limits.partner;
   return {
     ...(await stores.rateLog.tryAccept(caller.key.partnerId, requests, windowMs)),

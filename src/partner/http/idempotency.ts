@@ -9,7 +9,9 @@ import {
   withoutSecret,
 } from '../../api/idempotency.ts';
 import { pathOf } from '../../api/route-table.ts';
+import type { PartnerIdempotencyKey } from '../store/idempotency.ts';
 import type { PartnerStores } from '../store/store.ts';
+import type { Caller } from './caller.ts';
 
 type Stores = Pick<PartnerStores, 'idempotency'>;
 
@@ -27,12 +29,11 @@ export async function beginIdempotent(
   const key = request.headers['idempotency-key'];
   const { visit } = request;
   if (request.method !== 'POST' || request.routeOptions.config.idempotent === false) return undefined;
-  if (key === undefined || visit?.caller.kind !== 'partner') return undefined;
+  if (key === undefined || visit === null) return undefined;
   requireIdempotencyKey(String(key));
-  const { partnerId } = visit.caller.key;
-  const route = `POST ${pathOf(request.originalUrl)}`;
+  const place = placeOf(request, visit.caller);
   const hash = requestHash(request.query, request.body);
-  const verdict = await idempotency.begin({ partnerId, key: String(key), route }, hash);
+  const verdict = await idempotency.begin({ ...place, key: String(key) }, hash);
   switch (verdict.kind) {
     case 'new':
       visit.running = verdict.running;
@@ -52,6 +53,24 @@ export async function beginIdempotent(
   }
 }
 
+/** Whose key it is, and where it counts: the same one of somebody else, or for another route, is another key. */
+function placeOf(request: FastifyRequest, caller: Caller): Omit<PartnerIdempotencyKey, 'key'> {
+  const route = `POST ${pathOf(request.originalUrl)}`;
+  switch (caller.kind) {
+    case 'partner':
+      return { partnerId: caller.key.partnerId, route };
+    case 'device':
+      return { partnerId: caller.device.partnerId, route: `${route} of ${caller.device.device.id}` };
+    case 'anonymous':
+      // Known by what it sends alone: for an enrollment that is a token which nobody else has.
+      return { partnerId: '', route: `${route} of ${requestHash(null, tokenIn(request.body))}` };
+  }
+}
+
+function tokenIn(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'token' in body ? body.token : null;
+}
+
 /** Keeps the response, unless asking again can have another outcome. */
 export async function endIdempotent(
   request: FastifyRequest,
@@ -64,7 +83,9 @@ export async function endIdempotent(
   if (visit === null || running === undefined) return;
   visit.running = undefined;
   const { statusCode: status } = reply;
-  if (typeof payload !== 'string' || !isFinalResponse(status, payload)) {
+  // Refusals of anybody at all are not kept: they would fill the store.
+  const isKept = visit.caller.kind !== 'anonymous' || status < 400;
+  if (typeof payload !== 'string' || !isKept || !isFinalResponse(status, payload)) {
     await idempotency.abandon(running);
     return;
   }

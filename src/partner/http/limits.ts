@@ -4,6 +4,11 @@ import { DEFAULT_LIMITS, type RequestLimit, type ServerLimits } from '../../api/
 export interface PartnerLimits extends ServerLimits {
   /** Of each partner, whatever became of its key. */
   readonly partner: RequestLimit;
+  /**
+   * Of each device, in each instance: it keeps an agent that went wrong from being a burden, and is no part of what anybody
+   * pays for. Counting it in the store would cost a write for every sign of life of every machine.
+   */
+  readonly device: RequestLimit;
   /** Without a valid key, of each address and in each instance. */
   readonly anonymous: RequestLimit;
 }
@@ -15,5 +20,6 @@ export const PARTNER_LIMITS: PartnerLimits = {
   // Agents keep theirs open between two reports.
   maxConnections: 4_096,
   partner: { requests: 120, windowMs: 60_000 },
+  device: { requests: 60, windowMs: 60_000 },
   anonymous,
 };

@@ -81,5 +81,6 @@ function described(version: string): Described {
       apiKey: { type: 'http', scheme: 'bearer' },
       apiKeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
     },
+    deviceSecurity: { deviceKey: { type: 'http', scheme: 'bearer' } },
   };
 }

@@ -4,6 +4,7 @@ import { BugError } from '../../base/errors.ts';
 import type { Quota } from '../../api/rate-limits.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { Actor } from '../store/audit-log.ts';
+import type { DeviceCaller } from '../store/devices.ts';
 import type { RunningKey } from '../store/idempotency.ts';
 import type { Caller } from './caller.ts';
 
@@ -34,4 +35,11 @@ export function partnerOf(request: FastifyRequest): string {
 
 export function actorOf(request: FastifyRequest): Actor {
   return { name: 'api', keyId: keyOf(request).id, ip: request.ip };
+}
+
+/** The device of a route that needs the key of one. */
+export function deviceOf(request: FastifyRequest): DeviceCaller {
+  const caller = request.visit?.caller;
+  if (caller?.kind !== 'device') throw new BugError('a handler runs for a request without a device key');
+  return caller.device;
 }

@@ -16,6 +16,18 @@ const figures = {
 export const UsageFiguresData = Type.Object(figures);
 export const UsageItemData = Type.Object({ period: Type.String(), ...figures });
 
+/** In the order in which a table has them. */
+export const USAGE_COLUMNS: readonly (keyof Static<typeof UsageItemData>)[] = [
+  'period',
+  'storage_bytes',
+  'uploaded_bytes',
+  'restored_bytes',
+  'backups_completed',
+  'backups_failed',
+  'active_customers',
+  'api_requests',
+];
+
 export function shownFigures(usage: Usage): Static<typeof UsageFiguresData> {
   return {
     storage_bytes: usage.storageBytes,

@@ -1,12 +1,14 @@
 /** What was stored and done on each day or in each month, of the partner or of one of its customers. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiApp } from '../../api/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { partnerOf } from '../http/visit.ts';
 import { dayOf } from '../store/metering.ts';
 import type { PartnerStores } from '../store/store.ts';
+import { CSV_TYPE, csvOf } from './csv.ts';
 import { noCustomer } from './customers.ts';
-import { UsageFiguresData, UsageItemData, shownFigures } from './usage-figures.ts';
+import { USAGE_COLUMNS, UsageFiguresData, UsageItemData, shownFigures } from './usage-figures.ts';
 import { IdParams } from './values.ts';
 
 const Granularity = Type.Enum(['day', 'month']);
@@ -16,11 +18,14 @@ const UsageData = Type.Object({
   totals: UsageFiguresData,
   items: Type.Array(UsageItemData),
 });
+/** As text for `format=csv`, which has no envelope. */
+const UsageReply = Type.Unsafe<Static<typeof UsageData> | string>(UsageData);
 
 const range = {
   from: Type.Optional(Type.String({ format: 'date' })),
   to: Type.Optional(Type.String({ format: 'date' })),
   granularity: Type.Optional(Granularity),
+  format: Type.Optional(Type.Enum(['json', 'csv'])),
 };
 const RangeQuery = Type.Object(range, { additionalProperties: false });
 const UsageQuery = Type.Object(
@@ -32,10 +37,11 @@ type Stores = Pick<PartnerStores, 'customers' | 'usage'>;
 
 export function usageRoutes(app: ApiApp, stores: Stores, clock: Pick<Clock, 'now'>): void {
   const usage = async (
-    partnerId: string,
+    request: FastifyRequest,
     query: Static<typeof RangeQuery>,
     customerId: string | undefined,
   ): Promise<Static<typeof UsageData>> => {
+    const partnerId = partnerOf(request);
     if (customerId !== undefined && (await stores.customers.get(partnerId, customerId)) === undefined)
       throw noCustomer();
     const to = query.to ?? dayOf(clock.now());
@@ -52,17 +58,33 @@ export function usageRoutes(app: ApiApp, stores: Stores, clock: Pick<Clock, 'now
   app.get(
     '/usage',
     {
-      schema: { querystring: UsageQuery, response: { 200: UsageData } },
+      schema: { querystring: UsageQuery, response: { 200: UsageReply } },
       config: { scope: 'api', tag: 'Usage', summary: 'Read usage' },
     },
-    async (request) => await usage(partnerOf(request), request.query, request.query.customer_id),
+    async (request, reply) => {
+      const data = await usage(request, request.query, request.query.customer_id);
+      return request.query.format === 'csv' ? asCsv(reply, data) : data;
+    },
   );
   app.get(
     '/customers/:id/usage',
     {
-      schema: { params: IdParams, querystring: RangeQuery, response: { 200: UsageData } },
+      schema: { params: IdParams, querystring: RangeQuery, response: { 200: UsageReply } },
       config: { scope: 'api', tag: 'Usage', summary: 'Read the usage of a customer' },
     },
-    async (request) => await usage(partnerOf(request), request.query, request.params.id),
+    async (request, reply) => {
+      const data = await usage(request, request.query, request.params.id);
+      return request.query.format === 'csv' ? asCsv(reply, data) : data;
+    },
+  );
+}
+
+/** A line for each item; what they add up to is left to the reader. */
+function asCsv(reply: Pick<FastifyReply, 'header'>, { period, items }: Static<typeof UsageData>): string {
+  reply.header('content-type', CSV_TYPE);
+  reply.header('content-disposition', `attachment; filename="usage-${period.from}-${period.to}.csv"`);
+  return csvOf(
+    USAGE_COLUMNS,
+    items.map((item) => USAGE_COLUMNS.map((name) => item[name])),
   );
 }

@@ -197,6 +197,7 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
         const ids = purged.map(({ id }) => id);
         await trx.updateTable('devices').set({ name: '' }).where('customer_id', 'in', ids).execute();
         await trx.deleteFrom('enrollment_tokens').where('customer_id', 'in', ids).execute();
+        await trx.deleteFrom('snapshot_heads').where('customer_id', 'in', ids).execute();
         return ids.length;
       }),
   };

@@ -13,7 +13,7 @@ export type StoreTransaction = Transaction<Tables>;
 /** What can be asked: the store, or a transaction in it. */
 export type StoreReader = Kysely<Tables>;
 
-export type IdPrefix = 'acct' | 'key' | 'cus' | 'dev' | 'evt' | 'whk' | 'dlv' | 'aud';
+export type IdPrefix = 'acct' | 'key' | 'cus' | 'dev' | 'evt' | 'whk' | 'dlv' | 'aud' | 'ord';
 
 export interface StoreDatabase extends AsyncDisposable {
   readonly kind: StoreAddress['kind'];

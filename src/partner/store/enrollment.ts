@@ -1,13 +1,14 @@
 /** Enrollment: a token that is good once, within 15 minutes, makes a device of one customer. */
 import { ApiError } from '../../api/api-error.ts';
 import { newSecretText } from '../../api/secret-text.ts';
+import { BugError } from '../../base/errors.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { customerRow } from './customer-view.ts';
 import { forUpdate, type StoreDatabase, type StoreTransaction } from './database.ts';
-import { deviceData, deviceFromRow, type Device } from './devices.ts';
+import { deviceData, deviceFromRow, type DeviceCaller } from './devices.ts';
 import { appendEvent } from './events.ts';
 import type { KeyedHash } from './keyed-hash.ts';
-import { planById } from './plans.ts';
+import { planById, type Plan } from './plans.ts';
 import type { CustomerTable, DeviceTable, EnrollmentTokenTable } from './schema.ts';
 
 export const ENROLLMENT_MS = 15 * 60_000;
@@ -15,6 +16,7 @@ export const ENROLLMENT_MS = 15 * 60_000;
 export interface NewEnrollmentToken {
   /** To be shown once. */
   readonly token: string;
+  readonly createdAt: number;
   readonly expiresAt: number;
 }
 
@@ -24,9 +26,7 @@ export interface NewDevice {
   readonly agentVersion: string;
 }
 
-export interface EnrolledDevice {
-  readonly partnerId: string;
-  readonly device: Device;
+export interface EnrolledDevice extends DeviceCaller {
   /** Its key, to be told once. */
   readonly key: string;
 }
@@ -69,7 +69,7 @@ export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): Enrol
           before: null,
           after: { expires_at: new Date(expiresAt).toISOString() },
         });
-        return { token, expiresAt };
+        return { token, createdAt: now, expiresAt };
       }),
 
     enroll: async (token, facts, ip) =>
@@ -82,7 +82,7 @@ export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): Enrol
             hint: 'Ask for a new one: it is good once, for 15 minutes.',
           });
         }
-        await requireRoom(trx, customer);
+        const plan = await requireRoom(trx, customer);
         const key = newSecretText('hfd_');
         const row: DeviceTable = {
           id: deviceId,
@@ -119,7 +119,15 @@ export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): Enrol
           deviceId,
           data,
         });
-        return { partnerId: row.partner_id, device: deviceFromRow(row), key };
+        return {
+          partnerId: row.partner_id,
+          partnerStatus: 'active',
+          device: deviceFromRow(row),
+          customerStatus: customer.status,
+          trialEndsAt: customer.trial_ends_at,
+          plan,
+          key,
+        };
       }),
 
     prune: async () => {
@@ -169,7 +177,8 @@ async function activeCustomer(
     .executeTakeFirst();
 }
 
-async function requireRoom(trx: StoreTransaction, customer: CustomerTable): Promise<void> {
+/** The plan, which has a device left. */
+async function requireRoom(trx: StoreTransaction, customer: CustomerTable): Promise<Plan> {
   const plan = await planById(trx, customer.plan_id);
   const { count } = await trx
     .selectFrom('devices')
@@ -178,8 +187,9 @@ async function requireRoom(trx: StoreTransaction, customer: CustomerTable): Prom
     .where('customer_id', '=', customer.id)
     .where('removed_at', 'is', null)
     .executeTakeFirstOrThrow();
-  const limit = plan?.deviceLimit ?? 0;
-  if (count < limit) return;
+  if (plan === undefined) throw new BugError('a customer has no plan');
+  const limit = plan.deviceLimit;
+  if (count < limit) return plan;
   throw new ApiError('QUOTA_EXCEEDED', 'The plan of the customer has no device left', {
     hint: 'Remove a device, or give the customer a larger plan.',
     details: { device_limit: limit },

@@ -9,12 +9,13 @@ import { sql } from 'kysely';
 import { StateError } from '../../base/errors.ts';
 import type { StoreDatabase, StoreTransaction } from './database.ts';
 import { firstTables } from './migrations/001-first-tables.ts';
+import { ordersAndHeads } from './migrations/002-orders-and-heads.ts';
 import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
 
 /** Statements of one step. */
 export type Migration = (dialect: MigrationDialect) => readonly string[];
 
-export const MIGRATIONS: readonly Migration[] = [firstTables];
+export const MIGRATIONS: readonly Migration[] = [firstTables, ordersAndHeads];
 
 /** Any number that only migrations use. */
 const MIGRATION_LOCK = 0x48_46_4d;

@@ -226,6 +226,33 @@ export interface AuditLogTable {
   created_at: number;
 }
 
+export interface OrderTable {
+  id: string;
+  partner_id: string;
+  device_id: string;
+  kind: 'run_backup' | 'report';
+  created_at: number;
+  expires_at: number;
+  /** When the device said that it has it. */
+  taken_at: number | null;
+}
+
+/** The highest head of a writer that a device told of. */
+export interface SnapshotHeadTable {
+  partner_id: string;
+  customer_id: string;
+  device_id: string;
+  repository_id: string;
+  writer: string;
+  seq: number;
+  hash: string;
+  /** Of the newest report that told of it. */
+  report_seq: number;
+  told_at: number;
+  /** When it was last recorded that another one was not believed. */
+  refused_at: number | null;
+}
+
 export interface SchemaVersionTable {
   version: number;
 }
@@ -248,4 +275,6 @@ export interface Tables {
   idempotency: IdempotencyTable;
   sessions: SessionTable;
   audit_log: AuditLogTable;
+  orders: OrderTable;
+  snapshot_heads: SnapshotHeadTable;
 }

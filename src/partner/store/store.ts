@@ -12,11 +12,13 @@ import { createEventStore, type EventStore } from './events.ts';
 import { createPartnerIdempotencyStore, type PartnerIdempotencyStore } from './idempotency.ts';
 import { createKeyedHash } from './keyed-hash.ts';
 import { MIGRATIONS, migrate, type Migration } from './migrate.ts';
+import { createOrderStore, type OrderStore } from './orders.ts';
 import { createPartnerStore, type PartnerStore } from './partners.ts';
 import { createPlanStore, type PlanStore } from './plans.ts';
 import { createPartnerRateLog, type PartnerRateLog } from './rate-log.ts';
 import { createReportStore, type ReportStore } from './reports.ts';
 import { createSessionStore, type SessionStore } from './sessions.ts';
+import { createSnapshotHeadStore, type SnapshotHeadStore } from './snapshot-heads.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
 import { createWebhookEndpointStore, type WebhookEndpointStore } from './webhook-endpoints.ts';
 
@@ -29,6 +31,8 @@ export interface PartnerStores extends AsyncDisposable {
   readonly devices: DeviceStore;
   readonly enrollment: EnrollmentStore;
   readonly reports: ReportStore;
+  readonly orders: OrderStore;
+  readonly heads: SnapshotHeadStore;
   readonly usage: UsageStore;
   readonly events: EventStore;
   readonly webhooks: WebhookEndpointStore;
@@ -76,9 +80,10 @@ export async function openPartnerStore(
     createEnrollmentStore(db, hash),
     createSessionStore(db, hash),
   ];
-  const [events, idempotency, reports] = [
+  const [events, idempotency, orders, reports] = [
     createEventStore(db),
     createPartnerIdempotencyStore(db),
+    createOrderStore(db),
     createReportStore(db),
   ];
   return {
@@ -90,6 +95,8 @@ export async function openPartnerStore(
     devices: createDeviceStore(db, hash),
     enrollment,
     reports,
+    orders,
+    heads: createSnapshotHeadStore(db),
     usage: createUsageStore(db),
     events,
     webhooks: createWebhookEndpointStore(db),
@@ -106,6 +113,7 @@ export async function openPartnerStore(
       await enrollment.prune();
       await sessions.prune();
       await idempotency.prune();
+      await orders.prune();
       await reports.prune();
       await events.prune(db.now() - EVENTS_KEPT_MS);
     },

@@ -1,0 +1,14 @@
+/** An order as a device takes it: signed, for it alone, good once and for an hour at most. */
+import type { SigningKey } from '../keys.ts';
+import type { Order } from '../store/orders.ts';
+import { seconds, sign } from './signature.ts';
+
+export async function signOrder(order: Order, signing: SigningKey): Promise<string> {
+  return await sign(signing, 'holdfast-order+jwt', {
+    jti: order.id,
+    aud: order.deviceId,
+    iat: seconds(order.createdAt),
+    exp: seconds(order.expiresAt),
+    order: order.kind,
+  });
+}

@@ -1,0 +1,25 @@
+/** Documents that the service signs: compact JWS by Ed25519. An agent takes them by the key that its enrollment gave it. */
+import { SignJWT, type JWTPayload } from 'jose';
+import type { SigningKey } from '../keys.ts';
+
+/** One for each kind of document, so that none is taken for another. */
+export type DocumentType = 'holdfast-plan+jwt' | 'holdfast-order+jwt';
+
+export async function sign(
+  { privateKey, kid }: SigningKey,
+  type: DocumentType,
+  claims: JWTPayload,
+): Promise<string> {
+  return await new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: type, kid }).sign(privateKey);
+}
+
+/** The public key as a JSON Web Key (RFC 8037). */
+export function publicJwk({ publicKey, kid }: SigningKey) {
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  return { kty: 'OKP' as const, crv: 'Ed25519' as const, x, kid };
+}
+
+/** Times of signed documents are whole seconds (RFC 7519). */
+export function seconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}

@@ -1,0 +1,145 @@
+/**
+ * Orders: what a partner asks of a device. There are two kinds, and neither takes anything away: whoever holds the service
+ * can make an agent work, and nothing else.
+ */
+import { ApiError } from '../../api/api-error.ts';
+import { recordChange, type Actor } from './audit-log.ts';
+import type { StoreDatabase, StoreReader } from './database.ts';
+import type { OrderTable } from './schema.ts';
+
+/** The whole of them, in the database too: one that deletes would need a migration. */
+export const ORDER_KINDS = ['run_backup', 'report'] as const;
+
+export type OrderKind = (typeof ORDER_KINDS)[number];
+
+export interface Order {
+  readonly id: string;
+  readonly deviceId: string;
+  readonly kind: OrderKind;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+export interface OrderStore {
+  /**
+   * Undefined when there is no such device.
+   * @throws {ApiError} INVALID_REQUEST when as many wait for it as one reply carries
+   */
+  create(partnerId: string, deviceId: string, kind: OrderKind, actor: Actor): Promise<Order | undefined>;
+  /** Those that the device has not taken and that are still good, oldest first. */
+  open(partnerId: string, deviceId: string): Promise<readonly Order[]>;
+  /** Notes those that the device has taken, each once. Ids of others mean nothing. */
+  take(partnerId: string, deviceId: string, ids: readonly string[], ip: string | null): Promise<void>;
+  /** Forgets those that expired a week ago: what became of them is in the audit log. */
+  prune(): Promise<void>;
+}
+
+/** An order that comes late is a surprise: whoever gave it has helped himself by then. */
+export const ORDER_MS = 3_600_000;
+export const MOST_ORDERS = 10;
+/** A device may take one and be out of reach when it wants to say so. */
+const KEPT_MS = 7 * 86_400_000;
+
+export function createOrderStore(db: StoreDatabase): OrderStore {
+  return {
+    create: async (partnerId, deviceId, kind, actor) =>
+      await db.writeAlone(partnerId, async (trx) => {
+        const device = await trx
+          .selectFrom('devices')
+          .select('id')
+          .where('partner_id', '=', partnerId)
+          .where('id', '=', deviceId)
+          .where('removed_at', 'is', null)
+          .executeTakeFirst();
+        if (device === undefined) return undefined;
+        const waiting = await openOrders(trx, partnerId, deviceId, db.now()).execute();
+        if (waiting.length >= MOST_ORDERS) throw tooManyOrders();
+        const now = db.now();
+        const row: OrderTable = {
+          id: db.newId('ord'),
+          partner_id: partnerId,
+          device_id: deviceId,
+          kind,
+          created_at: now,
+          expires_at: now + ORDER_MS,
+          taken_at: null,
+        };
+        await trx.insertInto('orders').values(row).execute();
+        await recordChange(db, trx, partnerId, actor, {
+          action: 'order.created',
+          target: row.id,
+          before: null,
+          after: shown(row),
+        });
+        return fromRow(row);
+      }),
+
+    open: async (partnerId, deviceId) =>
+      (await openOrders(db.reader, partnerId, deviceId, db.now()).execute()).map(fromRow),
+
+    take: async (partnerId, deviceId, ids, ip) => {
+      if (ids.length === 0) return;
+      await db.write(async (trx) => {
+        const rows = await trx
+          .updateTable('orders')
+          .set({ taken_at: db.now() })
+          .where('partner_id', '=', partnerId)
+          .where('device_id', '=', deviceId)
+          .where('id', 'in', ids)
+          .where('taken_at', 'is', null)
+          .returningAll()
+          .execute();
+        for (const row of rows) {
+          const actor: Actor = { name: 'device', keyId: null, ip };
+          await recordChange(db, trx, partnerId, actor, {
+            action: 'order.taken',
+            target: row.id,
+            before: null,
+            after: shown(row),
+          });
+        }
+      });
+    },
+
+    prune: async () => {
+      const untilMs = db.now() - KEPT_MS;
+      await db.write(async (trx) => {
+        await trx.deleteFrom('orders').where('expires_at', '<=', untilMs).execute();
+      });
+    },
+  };
+}
+
+function openOrders(reader: StoreReader, partnerId: string, deviceId: string, now: number) {
+  return reader
+    .selectFrom('orders')
+    .selectAll()
+    .where('partner_id', '=', partnerId)
+    .where('device_id', '=', deviceId)
+    .where('taken_at', 'is', null)
+    .where('expires_at', '>', now)
+    .orderBy('id')
+    .limit(MOST_ORDERS);
+}
+
+function tooManyOrders(): ApiError {
+  return new ApiError('INVALID_REQUEST', `${MOST_ORDERS} orders wait for this device already`, {
+    hint: 'Wait until it has taken them, or an hour.',
+    details: { most_orders: MOST_ORDERS },
+  });
+}
+
+/** What records tell of it. */
+function shown(row: OrderTable): Readonly<Record<string, unknown>> {
+  return { device_id: row.device_id, order: row.kind, expires_at: new Date(row.expires_at).toISOString() };
+}
+
+function fromRow(row: OrderTable): Order {
+  return {
+    id: row.id,
+    deviceId: row.device_id,
+    kind: row.kind,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}
