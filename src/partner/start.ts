@@ -11,6 +11,9 @@ import type { PartnerKeys } from './keys.ts';
 import { createPartnerMetrics } from './metrics.ts';
 import type { PartnerSettings } from './settings.ts';
 import { openPartnerStore, type PartnerStores } from './store/store.ts';
+import { createBell } from './webhooks/bell.ts';
+import { startDelivering } from './webhooks/delivering.ts';
+import { readTestTargets } from './webhooks/test-targets.ts';
 
 export interface PartnerServiceOptions {
   readonly settings: PartnerSettings;
@@ -40,9 +43,12 @@ const GRACE_MS = 5_000;
  */
 export async function startPartnerService(options: PartnerServiceOptions): Promise<PartnerService> {
   const { settings, keys, version, clock, log, limits } = options;
+  const testTargets = await readTestTargets(settings.webhooks.testTargets);
+  const bell = createBell();
   const stores = await openPartnerStore(options.storeAddress, clock, {
     pepper: keys.pepper,
     chance: () => randomInt(1_000) / 1_000,
+    due: bell.ring,
     lost: (error) => log.warn({ err: error }, 'a connection to the store was lost'),
   });
   await using opened = new AsyncDisposableStack();
@@ -53,6 +59,7 @@ export async function startPartnerService(options: PartnerServiceOptions): Promi
     clock,
     keys,
     version,
+    testTargets,
     ...(limits === undefined ? {} : { limits }),
     proxies: settings.trustedProxies,
     logger: createServerLogger(log),
@@ -67,6 +74,20 @@ export async function startPartnerService(options: PartnerServiceOptions): Promi
     ended.abort();
     await chores;
   });
+
+  opened.use(
+    startDelivering({
+      stores,
+      clock,
+      sealing: keys.sealing,
+      workers: settings.webhooks.workers,
+      testTargets,
+      bell,
+      trouble: (error) =>
+        log.error({ err: error }, 'a webhook could not be delivered, by no fault of its receiver'),
+      graceMs: GRACE_MS,
+    }),
+  );
 
   const { host } = settings.listen;
   const port = await listenAt(api.server, host, settings.listen.port);

@@ -35,8 +35,14 @@ async function outcome(): Promise<unknown> {
     case 'claims': {
       const ids: string[] = [];
       for (;;) {
-        const claims = await stores.deliveries.claim(`${process.pid}`, Number(count), 60_000);
-        if (claims.length === 0) return ids;
+        const [due] = await stores.deliveries.dueEndpoints();
+        if (due === undefined) return ids;
+        const claims = await stores.deliveries.claim({
+          ...due,
+          worker: `${process.pid}`,
+          limit: Number(count),
+          leaseMs: 60_000,
+        });
         for (const claim of claims) {
           process.stdout.write(`${claim.delivery.id}\n`);
           // An attempt takes a while, in which others have their turn.

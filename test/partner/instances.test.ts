@@ -12,6 +12,7 @@ import {
   OWNER,
   STORE_KINDS,
   someCustomer,
+  someEndpoint,
   somePartner,
   storeSite,
   type StoreSite,
@@ -101,8 +102,7 @@ describe.each(STORE_KINDS)('instances in processes of their own on %s', (kind) =
 
   it('lose no delivery when one of them is killed, and repeat only what it had claimed', async () => {
     const claimedAtOnce = 5;
-    const endpoint = { url: 'https://hooks.example.com', events: [], description: null, sealedSecret: 's' };
-    const webhook = await store.webhooks.create(partnerId, endpoint, OWNER);
+    const webhook = await someEndpoint(store, partnerId);
     for (let count = 0; count < 150; count += 1) await someCustomer(store, partnerId);
     const [killed, other] = [
       await start(site, 'claims', '', claimedAtOnce),
@@ -127,7 +127,13 @@ describe.each(STORE_KINDS)('instances in processes of their own on %s', (kind) =
     expect(pending.every((row) => row.claimed_by === `${killed.child.pid}`)).toBe(true);
     // When its claims have ended they are anybody's.
     site.clock.jump(Date.now() + 61_000 - site.clock.now());
-    const rest = await store.deliveries.claim('later', 100, 60_000);
+    const rest = await store.deliveries.claim({
+      worker: 'later',
+      partnerId,
+      endpointId: webhook.id,
+      limit: 100,
+      leaseMs: 60_000,
+    });
     expect(rest.map(({ delivery }) => delivery.id).toSorted()).toEqual(
       pending.map(({ id }) => id).toSorted(),
     );

@@ -6,7 +6,11 @@ import { SOURCE_FLAGS } from '../support/node-flags.ts';
 export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..'),
-    include: ['partner/**/*.test.ts', 'unit/partner/store/**/*.test.ts'],
+    include: [
+      'partner/**/*.test.ts',
+      'unit/partner/store/**/*.test.ts',
+      'unit/partner/webhooks/delivering.test.ts',
+    ],
     globalSetup: [join(import.meta.dirname, 'postgres-server.ts')],
     pool: 'forks',
     execArgv: [...SOURCE_FLAGS],

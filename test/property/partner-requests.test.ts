@@ -22,6 +22,7 @@ import {
   report,
   someCustomer,
   someDevice,
+  someEndpoint,
   somePartner,
   storeSite,
   type StoreSite,
@@ -30,13 +31,20 @@ import {
 const LONG = process.env['HOLDFAST_LONG'] === '1';
 const REQUESTS = LONG ? 20_000 : 1_000;
 const CUSTOMERS = 60;
+const ENDPOINTS = 5;
 
 let site: StoreSite;
 let stores: PartnerStores;
 let api: PartnerApp;
 let key: string;
 let deviceKey: string;
-const ids: Record<string, string[]> = { customers: [], devices: [], plans: Object.values(PLAN) };
+const ids: Record<string, string[]> = {
+  customers: [],
+  devices: [],
+  plans: Object.values(PLAN),
+  webhooks: [],
+  deliveries: [],
+};
 
 beforeAll(async () => {
   site = await storeSite('sqlite');
@@ -54,6 +62,11 @@ beforeAll(async () => {
   key = (await stores.apiKeys.generate(id, 'fuzz', OWNER)).secret;
   // Not among those that are deleted below.
   deviceKey = (await someDevice(stores, id, (await someCustomer(stores, id)).id)).key;
+  for (let count = 0; count < ENDPOINTS; count += 1) {
+    const endpoint = await someEndpoint(stores, id);
+    ids['webhooks']?.push(endpoint.id);
+    ids['deliveries']?.push((await stores.webhooks.test(id, endpoint.id, OWNER))?.id ?? '');
+  }
   for (let count = 0; count < CUSTOMERS; count += 1) {
     const customer = await someCustomer(stores, id, { externalId: `crm-${count}` });
     ids['customers']?.push(customer.id);

@@ -63,7 +63,6 @@ async function attempt(url: string, resolve: Resolve, timeoutMs = 20_000): Promi
   return await attemptDelivery(
     event,
     endpoint,
-    1,
     { clock: systemClock, testTargets: [], resolve, timeoutMs },
     signal,
   );
@@ -327,7 +326,6 @@ describe('the counts', () => {
       await attemptDelivery(
         event,
         { url, secrets: [newWebhookSecret()] },
-        1,
         { clock: systemClock, testTargets },
         signal,
       );

@@ -12,6 +12,7 @@ import type { EnrolledDevice } from '../../src/partner/store/enrollment.ts';
 import type { Partner } from '../../src/partner/store/partners.ts';
 import type { BackupOutcome, DeviceReport } from '../../src/partner/store/report.ts';
 import { openPartnerStore, type PartnerStores, type StoreOptions } from '../../src/partner/store/store.ts';
+import type { WebhookEndpoint } from '../../src/partner/store/webhook-endpoints.ts';
 import { tenantFault } from './tenant-wall.ts';
 import { manualClock, type ManualClock } from './manual-clock.ts';
 
@@ -127,6 +128,27 @@ export async function someCustomer(
     { name: 'Ada', email: null, externalId: null, planId: PLAN.business, metadata: {}, ...more },
     OWNER,
   );
+}
+
+export async function someEndpoint(
+  { webhooks }: PartnerStores,
+  partnerId: string,
+  more: Partial<Parameters<PartnerStores['webhooks']['create']>[1]> = {},
+): Promise<WebhookEndpoint> {
+  const url = 'https://hooks.example.com/a';
+  const sealSecret = (): string => 'sealed-1';
+  return await webhooks.create(partnerId, { url, events: [], description: null, sealSecret, ...more }, OWNER);
+}
+
+/** When the next delivery is due that nobody has, in milliseconds since 1970; undefined when none waits. */
+export async function nextDueAt({ reader }: StoreDatabase): Promise<number | undefined> {
+  const rows = await reader
+    .selectFrom('deliveries')
+    .select(['next_attempt_at', 'claimed_until'])
+    .where('status', '=', 'pending')
+    .execute();
+  const times = rows.map((row) => Math.max(row.next_attempt_at, row.claimed_until ?? 0));
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 export async function someDevice(

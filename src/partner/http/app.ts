@@ -15,12 +15,15 @@ import type { PartnerKeys } from '../keys.ts';
 import { accountRoutes } from '../resources/account.ts';
 import { agentRoutes } from '../resources/agents.ts';
 import { customerRoutes } from '../resources/customers.ts';
+import { deliveryRoutes } from '../resources/deliveries.ts';
 import { deviceRoutes } from '../resources/devices.ts';
 import { documentRoutes } from '../resources/documents.ts';
 import { eventRoutes } from '../resources/events.ts';
 import { planRoutes } from '../resources/plans.ts';
 import { usageRoutes } from '../resources/usage.ts';
+import { webhookRoutes } from '../resources/webhooks.ts';
 import type { PartnerStores } from '../store/store.ts';
+import type { TestTarget } from '../webhooks/test-targets.ts';
 import { createAddressLog } from './address-log.ts';
 import { createCallerLog } from './caller-log.ts';
 import { installHooks } from './hooks.ts';
@@ -35,6 +38,8 @@ export interface PartnerAppOptions {
   /** Of the program. */
   readonly version: string;
   readonly limits?: Partial<PartnerLimits>;
+  /** Receivers of tests, which webhooks may be sent to wherever they are. */
+  readonly testTargets?: readonly TestTarget[];
   /** Addresses and networks of balancers. */
   readonly proxies?: readonly string[];
   /** Told of unforeseen failures. */
@@ -54,7 +59,7 @@ export interface PartnerApp {
 }
 
 export async function createPartnerApp(options: PartnerAppOptions): Promise<PartnerApp> {
-  const { stores, clock, keys, version } = options;
+  const { stores, clock, keys, version, testTargets = [] } = options;
   const limits: PartnerLimits = { ...PARTNER_LIMITS, ...options.limits };
   const table = createRouteTable();
   const stopping = new AbortController();
@@ -74,6 +79,8 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
       usageRoutes(scoped, stores, clock);
       eventRoutes(scoped, stores);
       agentRoutes(scoped, { stores, clock, signing: keys.signing });
+      webhookRoutes(scoped, stores, { clock, sealing: keys.sealing, testTargets });
+      deliveryRoutes(scoped, stores);
       documentRoutes(scoped);
     },
     { prefix: PARTNER_PREFIX },

@@ -27,6 +27,8 @@ export interface StoreDatabase extends AsyncDisposable {
   writeAlone<T>(partnerId: string, work: (trx: StoreTransaction) => Promise<T>): Promise<T>;
   /** As `write`; a power cut may undo the last of it, the end of a process never. */
   readonly relaxed: <T>(work: (trx: StoreTransaction) => Promise<T>) => Promise<T>;
+  /** There will be deliveries that are due at once when this transaction, one of `write`, is done. */
+  noteDue(trx: StoreTransaction): void;
   /** Milliseconds since 1970, of this machine. */
   now(): number;
   /**
@@ -43,6 +45,8 @@ export interface DatabaseOptions extends PostgresOptions {
   readonly sharedClock?: Pick<Clock, 'now'> | undefined;
   /** Told of each statement that was carried out. */
   readonly seen?: ((statement: string) => void) | undefined;
+  /** Called when deliveries were stored here that are due at once. */
+  readonly due?: () => void;
 }
 
 /** How long a change waits for others, in milliseconds. */
@@ -65,8 +69,18 @@ export function openStoreDatabase(
     ...(seen === undefined ? {} : { log: ({ query }) => seen(query.sql) }),
   });
 
-  const write: StoreDatabase['write'] = async (work) =>
-    await again(async () => await reader.transaction().execute(work));
+  const withDue = new WeakSet<StoreTransaction>();
+  const write: StoreDatabase['write'] = async (work) => {
+    const { value, isDue } = await again(
+      async () =>
+        await reader.transaction().execute(async (trx) => ({
+          value: await work(trx),
+          isDue: withDue.has(trx),
+        })),
+    );
+    if (isDue) options.due?.();
+    return value;
+  };
   const lock = async (trx: StoreTransaction, partnerId: string): Promise<void> => {
     // SQLite has one writer at a time anyway.
     if (kind === 'postgres')
@@ -101,6 +115,7 @@ export function openStoreDatabase(
           }),
       );
     },
+    noteDue: (trx) => void withDue.add(trx),
     now: () => clock.now(),
     sharedNow: async (trx) => {
       if (options.sharedClock !== undefined) return options.sharedClock.now();

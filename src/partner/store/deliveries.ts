@@ -2,27 +2,14 @@
  * The queue of webhook deliveries. A worker claims one for some time; when it dies the claim ends by itself, and another
  * worker sends it again with the same id. Nothing is lost, and the receiver knows a repetition by its id.
  */
-import { recordChange, type Actor } from './audit-log.ts';
-import { skipLocked, type StoreDatabase } from './database.ts';
+import type { ExpressionBuilder } from 'kysely';
 import { nextAttemptAt } from '../webhooks/schedule.ts';
+import { recordChange, type Actor } from './audit-log.ts';
+import { skipLocked, type StoreDatabase, type StoreTransaction } from './database.ts';
+import { deliveryRows, readDelivery, shownDelivery, type Delivery } from './delivery-view.ts';
 import { pageOf, type Page, type PageRequest } from './page.ts';
-import type { DeliveryTable } from './schema.ts';
-
-export interface Delivery {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly eventId: string;
-  readonly status: DeliveryTable['status'];
-  /** Those that ended. */
-  readonly attempts: number;
-  /** Null unless it is pending. */
-  readonly nextAttemptAt: number | null;
-  /** HTTP status of the last attempt; null when there was no answer, or no attempt. */
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-  readonly lastAttemptAt: number | null;
-  readonly createdAt: number;
-}
+import type { DeliveryTable, Tables } from './schema.ts';
+import { disableByService } from './webhook-disabling.ts';
 
 /** The right to make the next attempt, until it ends. */
 export interface DeliveryClaim {
@@ -32,6 +19,20 @@ export interface DeliveryClaim {
   readonly until: number;
 }
 
+/** An endpoint that something is due to. */
+export interface DueEndpoint {
+  readonly partnerId: string;
+  readonly endpointId: string;
+}
+
+export interface ClaimRequest extends DueEndpoint {
+  /** A name that no other has. */
+  readonly worker: string;
+  readonly limit: number;
+  /** Longer than an attempt may take. */
+  readonly leaseMs: number;
+}
+
 export type AttemptOutcome =
   | { readonly kind: 'delivered'; readonly status: number }
   | {
@@ -39,27 +40,31 @@ export type AttemptOutcome =
       readonly status: number | null;
       readonly error: string;
       /** The receiver asks for at least so much time. */
-      readonly retryAfterMs?: number | undefined;
+      readonly retryAfterMs?: number | null;
     }
-  /** There will be no further attempt. */
-  | { readonly kind: 'given up'; readonly status: number | null; readonly error: string };
+  /** It wants no more: the endpoint is disabled. */
+  | { readonly kind: 'gone'; readonly status: 410 };
 
 export interface DeliveryStore {
+  /** Endpoints for which a delivery is due that nobody has. Costs one look at an index when there is none. */
+  dueEndpoints(): Promise<readonly DueEndpoint[]>;
+  /** Deliveries to one endpoint whose time has come and that nobody else has, the longest due first. */
+  claim(request: ClaimRequest): Promise<readonly DeliveryClaim[]>;
   /**
-   * Deliveries whose time has come and that nobody else has, the longest due first. `worker`: a name that no other has;
-   * `leaseMs`: longer than an attempt may take.
-   */
-  claim(worker: string, limit: number, leaseMs: number): Promise<readonly DeliveryClaim[]>;
-  /**
-   * Notes the outcome of the attempt, and when the next one is. Undefined when the claim had ended and another worker may
-   * have it, or when the delivery was removed: then nothing is noted.
+   * Notes the outcome of the attempt, and when the next one is; disables the endpoint that wants no more, or that failed
+   * for as long as this delivery was tried. Undefined when the claim had ended and another worker may have it, or when
+   * the delivery was removed: then nothing is noted.
    */
   finish(claim: DeliveryClaim, outcome: AttemptOutcome): Promise<Delivery | undefined>;
-  /** When the next delivery is due that nobody has; undefined when none waits. */
-  nextDueAt(): Promise<number | undefined>;
+  /** The attempt was not made, or cut off: it does not count, and anybody may make it after `pauseMs`. */
+  giveBack(claim: DeliveryClaim, pauseMs: number): Promise<void>;
   get(partnerId: string, id: string): Promise<Delivery | undefined>;
   /** Newest first. */
-  list(partnerId: string, endpointId: string, request: PageRequest): Promise<Page<Delivery>>;
+  list(
+    partnerId: string,
+    endpointId: string,
+    request: PageRequest & { readonly status?: Delivery['status'] | undefined },
+  ): Promise<Page<Delivery>>;
   /** Sends it again from now on, with all attempts anew. Undefined when that endpoint has no such delivery. */
   retry(partnerId: string, endpointId: string, id: string, actor: Actor): Promise<Delivery | undefined>;
 }
@@ -69,104 +74,90 @@ const LONGEST_ERROR = 500;
 /** `chance`: from 0 to just below 1, for the pauses between attempts. */
 export function createDeliveryStore(db: StoreDatabase, chance: () => number): DeliveryStore {
   return {
-    claim: async (worker, limit, leaseMs) =>
+    async dueEndpoints() {
+      const isAnyDue = isDueAt(db.now());
+      const any = await db.reader.selectFrom('deliveries').select('id').where(isAnyDue).limit(1).execute();
+      if (any.length === 0) return [];
+      return await db.reader
+        .selectFrom('webhook_endpoints')
+        .select(['webhook_endpoints.id as endpointId', 'webhook_endpoints.partner_id as partnerId'])
+        .where((is) =>
+          is.exists(
+            is
+              .selectFrom('deliveries')
+              .select('deliveries.id')
+              .whereRef('deliveries.endpoint_id', '=', 'webhook_endpoints.id')
+              .where(isAnyDue),
+          ),
+        )
+        .execute();
+    },
+
+    claim: async ({ worker, partnerId, endpointId, limit, leaseMs }) =>
       await db.write(async (trx) => {
         const now = db.now();
         const until = now + leaseMs;
         const due = await trx
           .selectFrom('deliveries')
           .select('id')
-          .where('status', '=', 'pending')
-          .where('next_attempt_at', '<=', now)
-          .where((is) => is.or([is('claimed_until', 'is', null), is('claimed_until', '<=', now)]))
+          .where('partner_id', '=', partnerId)
+          .where('endpoint_id', '=', endpointId)
+          .where(isDueAt(now))
           .orderBy('next_attempt_at')
           .orderBy('id')
           .limit(limit)
           .$call(skipLocked(db))
           .execute();
         if (due.length === 0) return [];
-        const rows = await trx
+        const ids = due.map(({ id }) => id);
+        await trx
           .updateTable('deliveries')
           .set({ claimed_by: worker, claimed_until: until })
-          .where(
-            'id',
-            'in',
-            due.map(({ id }) => id),
-          )
-          .returningAll()
+          .where('partner_id', '=', partnerId)
+          .where('id', 'in', ids)
           .execute();
-        return rows
-          .toSorted((a, b) => a.next_attempt_at - b.next_attempt_at || (a.id < b.id ? -1 : 1))
-          .map((row) => ({ partnerId: row.partner_id, delivery: fromRow(row), worker, until }));
+        const rows = await deliveryRows(trx, partnerId)
+          .where('deliveries.id', 'in', ids)
+          .orderBy('next_attempt_at')
+          .orderBy('deliveries.id')
+          .execute();
+        return rows.map((row) => ({ partnerId, delivery: shownDelivery(row), worker, until }));
       }),
 
-    finish: async ({ partnerId, delivery, worker, until }, outcome) =>
+    finish: async (claim, outcome) =>
       await db.write(async (trx) => {
         const now = db.now();
-        const attempts = delivery.attempts + 1;
-        const row = await trx
-          .updateTable('deliveries')
-          .set({ ...after(attempts, outcome, now, chance), last_attempt_at: now })
-          .where('partner_id', '=', partnerId)
-          .where('id', '=', delivery.id)
-          // A worker that took longer than its claim must not write over another one's outcome.
-          .where('status', '=', 'pending')
-          .where('claimed_by', '=', worker)
-          .where('claimed_until', '=', until)
+        const row = await claimed(trx, claim)
+          .set(after(claim.delivery.attempts + 1, outcome, now, chance))
+          .set((is) => ({
+            last_attempt_at: now,
+            first_attempt_at: is.fn.coalesce('first_attempt_at', is.val(now)),
+          }))
           .returningAll()
           .executeTakeFirst();
         if (row === undefined) return undefined;
-        const endpoint = trx
-          .updateTable('webhook_endpoints')
-          .where('partner_id', '=', partnerId)
-          .where('id', '=', delivery.endpointId);
-        if (outcome.kind === 'delivered') {
-          await endpoint.set({ failing_since: null }).where('failing_since', 'is not', null).execute();
-        } else {
-          await endpoint.set({ failing_since: now }).where('failing_since', 'is', null).execute();
-        }
-        return fromRow(row);
+        await noteAtEndpoint(db, trx, row, outcome);
+        return await readDelivery(trx, claim.partnerId, row.id);
       }),
 
-    async nextDueAt() {
-      const row = await db.reader
-        .selectFrom('deliveries')
-        .select(['next_attempt_at', 'claimed_until'])
-        .where('status', '=', 'pending')
-        .orderBy((is) =>
-          is
-            .case()
-            .when('claimed_until', '>', is.ref('next_attempt_at'))
-            .then(is.ref('claimed_until'))
-            .else(is.ref('next_attempt_at'))
-            .end(),
-        )
-        .limit(1)
-        .executeTakeFirst();
-      return row === undefined ? undefined : Math.max(row.next_attempt_at, row.claimed_until ?? 0);
-    },
+    giveBack: async (claim, pauseMs) =>
+      await db.write(async (trx) => {
+        await claimed(trx, claim)
+          .set({ claimed_by: null, claimed_until: null, next_attempt_at: db.now() + pauseMs })
+          .execute();
+      }),
 
-    async get(partnerId, id) {
-      const row = await db.reader
-        .selectFrom('deliveries')
-        .selectAll()
-        .where('partner_id', '=', partnerId)
-        .where('id', '=', id)
-        .executeTakeFirst();
-      return row === undefined ? undefined : fromRow(row);
-    },
+    get: async (partnerId, id) => await readDelivery(db.reader, partnerId, id),
 
-    async list(partnerId, endpointId, { limit, before }) {
-      const rows = await db.reader
-        .selectFrom('deliveries')
-        .selectAll()
-        .where('partner_id', '=', partnerId)
-        .where('endpoint_id', '=', endpointId)
-        .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
-        .orderBy('id', 'desc')
+    async list(partnerId, endpointId, { limit, before, status }) {
+      const rows = await deliveryRows(db.reader, partnerId)
+        .where('deliveries.endpoint_id', '=', endpointId)
+        .$if(before !== undefined, (query) => query.where('deliveries.id', '<', before ?? ''))
+        .$if(status !== undefined, (query) => query.where('deliveries.status', '=', status ?? 'pending'))
+        .orderBy('deliveries.id', 'desc')
         .limit(limit + 1)
         .execute();
-      return pageOf(rows, limit, fromRow);
+      return pageOf(rows, limit, shownDelivery);
     },
 
     retry: async (partnerId, endpointId, id, actor) =>
@@ -176,6 +167,7 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           .set({
             status: 'pending',
             attempts: 0,
+            first_attempt_at: null,
             next_attempt_at: db.now(),
             claimed_by: null,
             claimed_until: null,
@@ -192,9 +184,31 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           before: null,
           after: { webhook_id: endpointId, event_id: row.event_id },
         });
-        return fromRow(row);
+        db.noteDue(trx);
+        return await readDelivery(trx, partnerId, id);
       }),
   };
+}
+
+/** Those that are due and that nobody has. */
+export function isDueAt(now: number) {
+  return (is: ExpressionBuilder<Tables, 'deliveries'>) =>
+    is.and([
+      is('deliveries.status', '=', 'pending'),
+      is('deliveries.next_attempt_at', '<=', now),
+      is.or([is('deliveries.claimed_until', 'is', null), is('deliveries.claimed_until', '<=', now)]),
+    ]);
+}
+
+/** A worker that took longer than its claim must not write over another one's outcome. */
+function claimed(trx: StoreTransaction, { partnerId, delivery, worker, until }: DeliveryClaim) {
+  return trx
+    .updateTable('deliveries')
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', delivery.id)
+    .where('status', '=', 'pending')
+    .where('claimed_by', '=', worker)
+    .where('claimed_until', '=', until);
 }
 
 function after(
@@ -204,24 +218,43 @@ function after(
   chance: () => number,
 ): Partial<DeliveryTable> {
   const free = { attempts, claimed_by: null, claimed_until: null, last_status: outcome.status };
-  if (outcome.kind === 'delivered') return { ...free, status: 'succeeded', last_error: null };
-  const told = { ...free, last_error: outcome.error.slice(0, LONGEST_ERROR) };
-  const next =
-    outcome.kind === 'failed' ? nextAttemptAt(attempts, now, outcome.retryAfterMs ?? null, chance()) : null;
-  return next === null ? { ...told, status: 'failed' } : { ...told, next_attempt_at: next };
+  switch (outcome.kind) {
+    case 'delivered':
+      return { ...free, status: 'succeeded', last_error: null };
+    case 'gone':
+      return { ...free, status: 'failed', last_error: 'The receiver wants no more: it answered with 410' };
+    case 'failed': {
+      const told = { ...free, last_error: outcome.error.slice(0, LONGEST_ERROR) };
+      const next = nextAttemptAt(attempts, now, outcome.retryAfterMs ?? null, chance());
+      return next === null ? { ...told, status: 'failed' } : { ...told, next_attempt_at: next };
+    }
+  }
 }
 
-function fromRow(row: DeliveryTable): Delivery {
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    eventId: row.event_id,
-    status: row.status,
-    attempts: row.attempts,
-    nextAttemptAt: row.status === 'pending' ? row.next_attempt_at : null,
-    lastStatus: row.last_status,
-    lastError: row.last_error,
-    lastAttemptAt: row.last_attempt_at,
-    createdAt: row.created_at,
-  };
+/** Since when it fails, and whether it is given up. */
+async function noteAtEndpoint(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  { partner_id: partnerId, endpoint_id: id, status, first_attempt_at: firstAttemptAt }: DeliveryTable,
+  { kind }: AttemptOutcome,
+): Promise<void> {
+  const endpoint = trx
+    .updateTable('webhook_endpoints')
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', id);
+  if (kind === 'delivered') {
+    await endpoint.set({ failing_since: null }).where('failing_since', 'is not', null).execute();
+    return;
+  }
+  await endpoint.set({ failing_since: db.now() }).where('failing_since', 'is', null).execute();
+  if (kind === 'gone') return await disableByService(db, trx, partnerId, id, 'gone');
+  if (status !== 'failed') return;
+  const { failing_since: since } = await trx
+    .selectFrom('webhook_endpoints')
+    .select('failing_since')
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  if (since !== null && firstAttemptAt !== null && since <= firstAttemptAt)
+    await disableByService(db, trx, partnerId, id, 'failing');
 }

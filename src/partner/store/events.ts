@@ -137,15 +137,16 @@ const PRUNED_AT_ONCE = 500;
 
 /**
  * Adds an event to the transaction of the change that it tells of, and a delivery for each endpoint that wants it. Last in
- * the transaction: until its end it holds the partner's row, by which events have numbers without gaps.
+ * the transaction: until its end it holds the partner's row, by which events have numbers without gaps. Gives its id.
  */
 export async function appendEvent(
   db: StoreDatabase,
   trx: StoreTransaction,
   partnerId: string,
   event: NewEvent,
-): Promise<void> {
-  await appendEvents(db, trx, partnerId, [event]);
+): Promise<string> {
+  const [id = ''] = await appendEvents(db, trx, partnerId, [event]);
+  return id;
 }
 
 /** As `appendEvent`, in this order. */
@@ -154,8 +155,8 @@ export async function appendEvents(
   trx: StoreTransaction,
   partnerId: string,
   events: readonly NewEvent[],
-): Promise<void> {
-  if (events.length === 0) return;
+): Promise<readonly string[]> {
+  if (events.length === 0) return [];
   const createdAt = db.now();
   const { events_seq: last } = await trx
     .updateTable('partners')
@@ -194,6 +195,8 @@ export async function appendEvents(
   );
   for (const some of inParts(rows)) await trx.insertInto('events').values(some).execute();
   for (const some of inParts(deliveries)) await trx.insertInto('deliveries').values(some).execute();
+  if (deliveries.length > 0) db.noteDue(trx);
+  return rows.map(({ id }) => id);
 }
 
 function isWanted(

@@ -180,6 +180,8 @@ export interface DeliveryTable {
   /** HTTP status of the last attempt; null when there was no answer. */
   last_status: number | null;
   last_error: string | null;
+  /** Since it was made, or was to be sent again. */
+  first_attempt_at: number | null;
   last_attempt_at: number | null;
   created_at: number;
 }

@@ -1,10 +1,12 @@
 /** Webhook endpoints: where a partner wants to be told, and of what. Secrets come and stay sealed. */
 import { ApiError } from '../../api/api-error.ts';
-import { recordChange, SERVICE, type Actor } from './audit-log.ts';
+import { recordChange, type Actor } from './audit-log.ts';
 import type { StoreDatabase, StoreTransaction } from './database.ts';
+import { deliveryRows, shownDelivery, type Delivery } from './delivery-view.ts';
 import { appendEvent, type EventKind } from './events.ts';
 import { pageOf, type Page, type PageRequest } from './page.ts';
 import type { WebhookEndpointTable } from './schema.ts';
+import { failPending, shownInRecords, type DisabledReason } from './webhook-disabling.ts';
 
 export interface WebhookEndpoint {
   readonly id: string;
@@ -13,23 +15,25 @@ export interface WebhookEndpoint {
   readonly events: readonly EventKind[];
   readonly description: string | null;
   readonly status: 'enabled' | 'disabled';
-  readonly disabledReason: string | null;
+  readonly disabledReason: DisabledReason | null;
   readonly failingSince: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** What signs; both while the secret is being rotated. */
-export interface EndpointSecrets {
-  readonly secret: string;
-  readonly previous: string | null;
+/** Where a message of this moment goes, and what signs it. */
+export interface SealedTarget {
+  readonly url: string;
+  /** The newest first: two while the secret is being rotated. */
+  readonly sealedSecrets: readonly string[];
 }
 
 export interface NewEndpoint {
   readonly url: string;
   readonly events: readonly EventKind[];
   readonly description: string | null;
-  readonly sealedSecret: string;
+  /** Seals the secret for the endpoint with that id. May be called several times. */
+  readonly sealSecret: (id: string) => string;
 }
 
 export interface EndpointChange {
@@ -62,14 +66,9 @@ export interface WebhookEndpointStore {
     actor: Actor,
   ): Promise<WebhookEndpoint | undefined>;
   /** Undefined when there is no such endpoint. */
-  secrets(partnerId: string, id: string): Promise<EndpointSecrets | undefined>;
-  /** Sends it a `webhook.test`, enabled or not. False when there is no such endpoint. */
-  test(partnerId: string, id: string, actor: Actor): Promise<boolean>;
-  /**
-   * The service stops using an endpoint: what waits for it has failed, and the partner is told by an event. False when
-   * it is disabled already.
-   */
-  disable(partnerId: string, id: string, reason: string): Promise<boolean>;
+  target(partnerId: string, id: string): Promise<SealedTarget | undefined>;
+  /** Sends it a `webhook.test`, enabled or not. Undefined when there is no such endpoint. */
+  test(partnerId: string, id: string, actor: Actor): Promise<Delivery | undefined>;
 }
 
 export const MOST_ENDPOINTS = 10;
@@ -80,27 +79,8 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
     return row === undefined ? undefined : fromRow(row);
   };
 
-  /** Applies a change and its record; undefined when there is no such endpoint. */
-  const change = async (
-    partnerId: string,
-    id: string,
-    values: Partial<WebhookEndpointTable>,
-    action: string,
-    actor: Actor,
-  ): Promise<WebhookEndpoint | undefined> =>
-    await db.writeAlone(partnerId, async (trx) => {
-      const before = await rowOf(trx, partnerId, id);
-      if (before === undefined) return undefined;
-      const after = { ...before, ...values, updated_at: db.now() };
-      await update(trx, partnerId, id, { ...values, updated_at: after.updated_at });
-      if (after.status === 'disabled') await failPending(trx, partnerId, id);
-      const record = { before: shown(before), after: shown(after) };
-      await recordChange(db, trx, partnerId, actor, { action, target: id, ...record });
-      return fromRow(after);
-    });
-
   return {
-    create: async (partnerId, { url, events, description, sealedSecret }, actor) =>
+    create: async (partnerId, { url, events, description, sealSecret }, actor) =>
       await db.writeAlone(partnerId, async (trx) => {
         const others = await trx
           .selectFrom('webhook_endpoints')
@@ -114,15 +94,16 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           });
         }
         const now = db.now();
+        const id = db.newId('whk');
         const row: WebhookEndpointTable = {
-          id: db.newId('whk'),
+          id,
           partner_id: partnerId,
           url,
           events: JSON.stringify(events),
           description,
           status: 'enabled',
           disabled_reason: null,
-          secret: sealedSecret,
+          secret: sealSecret(id),
           previous_secret: null,
           previous_until: null,
           failing_since: null,
@@ -134,7 +115,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           action: 'webhook.created',
           target: row.id,
           before: null,
-          after: shown(row),
+          after: shownInRecords(row),
         });
         return fromRow(row);
       }),
@@ -153,25 +134,22 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
       return pageOf(rows, limit, fromRow);
     },
 
-    patch: async (partnerId, id, { url, events, description, status }, actor) =>
-      await change(
-        partnerId,
-        id,
-        {
-          ...(url === undefined ? {} : { url }),
-          ...(events === undefined ? {} : { events: JSON.stringify(events) }),
-          ...(description === undefined ? {} : { description }),
-          ...(status === undefined
-            ? {}
-            : {
-                status,
-                disabled_reason: status === 'enabled' ? null : 'by the partner',
-                failing_since: null,
-              }),
-        },
-        'webhook.updated',
-        actor,
-      ),
+    patch: async (partnerId, id, change, actor) =>
+      await db.writeAlone(partnerId, async (trx) => {
+        const before = await rowOf(trx, partnerId, id);
+        if (before === undefined) return undefined;
+        const values = { ...changesOf(before, change), updated_at: db.now() };
+        const after = { ...before, ...values };
+        await update(trx, partnerId, id, values);
+        if (change.status === 'disabled') await failPending(trx, partnerId, id);
+        await recordChange(db, trx, partnerId, actor, {
+          action: 'webhook.updated',
+          target: id,
+          before: shownInRecords(before),
+          after: shownInRecords(after),
+        });
+        return fromRow(after);
+      }),
 
     remove: async (partnerId, id, actor) =>
       await db.writeAlone(partnerId, async (trx) => {
@@ -185,7 +163,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
         await recordChange(db, trx, partnerId, actor, {
           action: 'webhook.deleted',
           target: id,
-          before: shown(row),
+          before: shownInRecords(row),
           after: null,
         });
         return true;
@@ -211,17 +189,18 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
         return fromRow({ ...row, ...values });
       }),
 
-    async secrets(partnerId, id) {
+    async target(partnerId, id) {
       const row = await rowOf(db.reader, partnerId, id);
       if (row === undefined) return undefined;
       const isRotating = (row.previous_until ?? 0) > db.now();
-      return { secret: row.secret, previous: isRotating ? row.previous_secret : null };
+      const previous = isRotating && row.previous_secret !== null ? [row.previous_secret] : [];
+      return { url: row.url, sealedSecrets: [row.secret, ...previous] };
     },
 
     test: async (partnerId, id, actor) =>
       await db.writeAlone(partnerId, async (trx) => {
         const row = await rowOf(trx, partnerId, id);
-        if (row === undefined) return false;
+        if (row === undefined) return undefined;
         await recordChange(db, trx, partnerId, actor, {
           action: 'webhook.tested',
           target: id,
@@ -229,27 +208,26 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           after: null,
         });
         const data = { webhook_id: id };
-        await appendEvent(db, trx, partnerId, { kind: 'webhook.test', endpointId: id, data });
-        return true;
+        const event = { kind: 'webhook.test', endpointId: id, data } as const;
+        const eventId = await appendEvent(db, trx, partnerId, event);
+        const delivery = deliveryRows(trx, partnerId).where('deliveries.event_id', '=', eventId);
+        return shownDelivery(await delivery.executeTakeFirstOrThrow());
       }),
+  };
+}
 
-    disable: async (partnerId, id, reason) =>
-      await db.writeAlone(partnerId, async (trx) => {
-        const before = await rowOf(trx, partnerId, id);
-        if (before?.status !== 'enabled') return false;
-        const values = { status: 'disabled' as const, disabled_reason: reason, updated_at: db.now() };
-        await update(trx, partnerId, id, values);
-        await failPending(trx, partnerId, id);
-        const after = shown({ ...before, ...values });
-        await recordChange(db, trx, partnerId, SERVICE, {
-          action: 'webhook.disabled',
-          target: id,
-          before: shown(before),
-          after,
-        });
-        await appendEvent(db, trx, partnerId, { kind: 'webhook.disabled', data: { ...after, reason } });
-        return true;
-      }),
+/** A state that it has already stays, with its reason. */
+function changesOf(
+  before: WebhookEndpointTable,
+  { url, events, description, status }: EndpointChange,
+): Partial<WebhookEndpointTable> {
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(events === undefined ? {} : { events: JSON.stringify(events) }),
+    ...(description === undefined ? {} : { description }),
+    ...(status === undefined || status === before.status
+      ? {}
+      : { status, disabled_reason: status === 'enabled' ? null : 'by_partner', failing_since: null }),
   };
 }
 
@@ -280,27 +258,6 @@ async function update(
     .execute();
 }
 
-async function failPending(trx: StoreTransaction, partnerId: string, id: string): Promise<void> {
-  await trx
-    .updateTable('deliveries')
-    .set({ status: 'failed', last_error: 'the webhook was disabled', claimed_by: null, claimed_until: null })
-    .where('partner_id', '=', partnerId)
-    .where('endpoint_id', '=', id)
-    .where('status', '=', 'pending')
-    .execute();
-}
-
-/** What records and events tell of it: nothing secret. */
-function shown(row: WebhookEndpointTable): Readonly<Record<string, unknown>> {
-  return {
-    webhook_id: row.id,
-    url: row.url,
-    events: JSON.parse(row.events) as unknown,
-    description: row.description,
-    status: row.status,
-  };
-}
-
 function fromRow(row: WebhookEndpointTable): WebhookEndpoint {
   return {
     id: row.id,
@@ -308,7 +265,7 @@ function fromRow(row: WebhookEndpointTable): WebhookEndpoint {
     events: JSON.parse(row.events) as WebhookEndpoint['events'],
     description: row.description,
     status: row.status,
-    disabledReason: row.disabled_reason,
+    disabledReason: row.disabled_reason as DisabledReason | null,
     failingSince: row.failing_since,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -1,5 +1,4 @@
-/** One attempt to deliver one event to one endpoint, from the event to what is to be done next. */
-import { randomInt } from 'node:crypto';
+/** One attempt to deliver one event to one endpoint, from the event to what the receiver said. */
 import type { Clock } from '../../base/clock.ts';
 import { withDeadline } from '../../base/deadline.ts';
 import { retryAfterMs } from '../../base/http-reply.ts';
@@ -9,7 +8,7 @@ import { failureOf, refusalOf, TargetRefused, type Failure } from './failure.ts'
 import { httpsPost, type HttpsReply } from './https-post.ts';
 import { isPublicAddress } from './public-address.ts';
 import { nameServerResolver, resolveLocalName, type Resolve } from './resolver.ts';
-import { LONGEST_RETRY_AFTER_MS, nextAttemptAt } from './schedule.ts';
+import { LONGEST_RETRY_AFTER_MS } from './schedule.ts';
 import { parseTarget, type WebhookTarget } from './target.ts';
 import type { TestTarget } from './test-targets.ts';
 
@@ -25,7 +24,7 @@ export interface WebhookEvent {
 
 export interface WebhookEndpoint {
   readonly url: string;
-  /** What `signingSecrets` gives for this moment. */
+  /** Those of this moment, the newest first. */
   readonly secrets: readonly Secret[];
 }
 
@@ -48,10 +47,8 @@ export interface Gone {
 
 export interface Failed extends Failure {
   readonly outcome: 'failed';
-  /** What the receiver asked for, up to an hour; null when it asked for nothing. `retryAt` goes by it. */
+  /** What the receiver asked for, up to an hour; null when it asked for nothing. */
   readonly retryAfterMs: number | null;
-  /** When to try again, milliseconds since 1970; null when this was the last attempt. */
-  readonly retryAt: number | null;
   readonly durationMs: number;
 }
 
@@ -66,14 +63,10 @@ export interface AttemptContext {
 
 const TIMEOUT_MS = 20_000;
 
-/**
- * @param attempt counts from 1
- * @throws the reason of `signal`, when that ended it: the attempt does not count
- */
+/** @throws the reason of `signal`, when that ended it: the attempt does not count */
 export async function attemptDelivery(
   event: WebhookEvent,
   endpoint: WebhookEndpoint,
-  attempt: number,
   context: AttemptContext,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
@@ -86,7 +79,6 @@ export async function attemptDelivery(
     outcome: 'failed',
     ...failure,
     retryAfterMs: askedMs,
-    retryAt: nextAttemptAt(attempt, clock.now(), askedMs, randomInt(1001) / 1000),
     durationMs: durationMs(),
   });
   try {

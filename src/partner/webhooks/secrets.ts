@@ -10,19 +10,3 @@ const SECRET_BYTES = 32;
 export function newWebhookSecret(): Secret {
   return new Secret(SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64'));
 }
-
-export interface EndpointSecrets {
-  readonly secret: Secret;
-  /** The one that was replaced last; null when none was. */
-  readonly previous: Secret | null;
-  /** Until when messages are signed with it too, milliseconds since 1970. */
-  readonly previousUntil: number | null;
-}
-
-/** Those that a message of this moment is signed with, the newest first. */
-export function signingSecrets(
-  { secret, previous, previousUntil }: EndpointSecrets,
-  now: number,
-): readonly Secret[] {
-  return previous !== null && previousUntil !== null && now < previousUntil ? [secret, previous] : [secret];
-}

@@ -166,11 +166,13 @@ export const firstTables = ({ text, appendOnly }: MigrationDialect): readonly st
     claimed_until bigint,
     last_status bigint,
     last_error text,
+    first_attempt_at bigint,
     last_attempt_at bigint,
     created_at bigint NOT NULL,
     UNIQUE (endpoint_id, event_id)
   )`,
   "CREATE INDEX deliveries_due ON deliveries (next_attempt_at, id) WHERE status = 'pending'",
+  "CREATE INDEX deliveries_due_of_endpoint ON deliveries (endpoint_id, next_attempt_at, id) WHERE status = 'pending'",
   'CREATE INDEX deliveries_newest ON deliveries (partner_id, endpoint_id, id)',
   'CREATE INDEX deliveries_of_event ON deliveries (event_id)',
   `CREATE TABLE rate_log (

@@ -1,12 +1,15 @@
+import { CompiledQuery } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DeliveryClaim } from '../../../../src/partner/store/deliveries.ts';
+import { isDueAt, type DeliveryClaim } from '../../../../src/partner/store/deliveries.ts';
 import type { PartnerStores } from '../../../../src/partner/store/store.ts';
 import {
   OWNER,
   STORE_KINDS,
   auditActions,
   eventKinds,
+  nextDueAt,
   someCustomer,
+  someEndpoint,
   somePartner,
   storeSite,
   type StoreSite,
@@ -20,21 +23,17 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
   let store: PartnerStores;
   let partnerId: string;
 
-  const endpoint = async (
-    more: Partial<Parameters<typeof store.webhooks.create>[1]> = {},
-  ): Promise<string> => {
-    const base = {
-      url: 'https://hooks.example.com/a',
-      events: [],
-      description: null,
-      sealedSecret: 'sealed-1',
-    };
-    return (await store.webhooks.create(partnerId, { ...base, ...more }, OWNER)).id;
+  const endpoint = async (more: Parameters<typeof someEndpoint>[2] = {}): Promise<string> =>
+    (await someEndpoint(store, partnerId, more)).id;
+  const claim = async (worker: string, limit: number, stores = store): Promise<readonly DeliveryClaim[]> => {
+    const [due] = await stores.deliveries.dueEndpoints();
+    if (due === undefined) return [];
+    return await stores.deliveries.claim({ ...due, worker, limit, leaseMs: LEASE });
   };
   const claimOne = async (worker = 'w1'): Promise<DeliveryClaim> => {
-    const [claim] = await store.deliveries.claim(worker, 1, LEASE);
-    if (claim === undefined) throw new Error('nothing is due');
-    return claim;
+    const [first] = await claim(worker, 1);
+    if (first === undefined) throw new Error('nothing is due');
+    return first;
   };
 
   beforeEach(async () => {
@@ -67,15 +66,15 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
     const claims = await Promise.all(
       Array.from(
         { length: 12 },
-        async (_, index) => await (index % 2 === 0 ? store : other).deliveries.claim(`w${index}`, 7, LEASE),
+        async (_, index) => await claim(`w${index}`, 7, index % 2 === 0 ? store : other),
       ),
     );
     const ids = claims.flat().map(({ delivery }) => delivery.id);
     expect(new Set(ids).size).toBe(ids.length);
     // One that looked while others held them may have gone away with less: nothing is left out in the end.
-    for (let rest = await store.deliveries.claim('w', 7, LEASE); rest.length > 0;) {
+    for (let rest = await claim('w', 7); rest.length > 0;) {
       ids.push(...rest.map(({ delivery }) => delivery.id));
-      rest = await store.deliveries.claim('w', 7, LEASE);
+      rest = await claim('w', 7);
     }
     expect(new Set(ids).size).toBe(40);
     expect(ids).toHaveLength(40);
@@ -86,8 +85,8 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
     await someCustomer(store, partnerId);
     const first = await claimOne('w1');
     site.clock.jump(LEASE - 1);
-    expect(await store.deliveries.claim('w2', 1, LEASE)).toEqual([]);
-    expect(await store.deliveries.nextDueAt()).toBe(first.until);
+    expect(await claim('w2', 1)).toEqual([]);
+    expect(await nextDueAt(site.database())).toBe(first.until);
     site.clock.jump(1);
     const second = await claimOne('w2');
     expect(second.delivery.id).toBe(first.delivery.id);
@@ -99,7 +98,7 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
       nextAttemptAt: null,
     });
     expect(await store.deliveries.finish(second, FAILED)).toBeUndefined();
-    expect(await store.deliveries.nextDueAt()).toBeUndefined();
+    expect(await nextDueAt(site.database())).toBeUndefined();
   });
 
   it('are tried ten times in a little over three days, and have failed then', async () => {
@@ -108,10 +107,10 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
     const start = site.clock.now();
     const times: number[] = [];
     for (;;) {
-      const due = await store.deliveries.nextDueAt();
+      const due = await nextDueAt(site.database());
       if (due === undefined) break;
       site.clock.jump(due - site.clock.now() - 1);
-      expect(await store.deliveries.claim('w1', 1, LEASE)).toEqual([]);
+      expect(await claim('w1', 1)).toEqual([]);
       site.clock.jump(1);
       times.push(site.clock.now() - start);
       await store.deliveries.finish(await claimOne(), FAILED);
@@ -130,7 +129,7 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
     const asked = await store.deliveries.finish(await claimOne(), { ...FAILED, retryAfterMs: 3_000_000 });
     expect(asked).toMatchObject({ status: 'pending', nextAttemptAt: site.clock.now() + 3_000_000 });
     site.clock.jump(3_000_000);
-    const gone = { kind: 'given up', status: 410, error: 'HTTP 410' } as const;
+    const gone = { kind: 'gone', status: 410 } as const;
     expect(await store.deliveries.finish(await claimOne(), gone)).toMatchObject({
       status: 'failed',
       attempts: 2,
@@ -150,50 +149,129 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
   it('are sent again with all attempts, with the same event, when the partner asks', async () => {
     const id = await endpoint();
     await someCustomer(store, partnerId);
-    const claim = await claimOne();
-    await store.deliveries.finish(claim, { kind: 'delivered', status: 200 });
-    const again = await store.deliveries.retry(partnerId, id, claim.delivery.id, OWNER);
-    expect(again).toMatchObject({ eventId: claim.delivery.eventId, status: 'pending', attempts: 0 });
-    expect((await claimOne()).delivery.id).toBe(claim.delivery.id);
+    const claimed = await claimOne();
+    await store.deliveries.finish(claimed, { kind: 'delivered', status: 200 });
+    const again = await store.deliveries.retry(partnerId, id, claimed.delivery.id, OWNER);
+    expect(again).toMatchObject({ eventId: claimed.delivery.eventId, status: 'pending', attempts: 0 });
+    expect((await claimOne()).delivery.id).toBe(claimed.delivery.id);
     expect((await auditActions(store, partnerId)).at(-1)).toBe('delivery.retried');
     const stranger = (await somePartner(store, 'umbrella')).id;
-    expect(await store.deliveries.retry(stranger, id, claim.delivery.id, OWNER)).toBeUndefined();
-    expect(await store.deliveries.get(stranger, claim.delivery.id)).toBeUndefined();
+    expect(await store.deliveries.retry(stranger, id, claimed.delivery.id, OWNER)).toBeUndefined();
+    expect(await store.deliveries.get(stranger, claimed.delivery.id)).toBeUndefined();
     expect((await store.deliveries.list(stranger, id, { limit: 10 })).items).toEqual([]);
   });
 
-  it('of an endpoint that is disabled have failed, and the others are told', async () => {
-    const other = await site.open();
+  it('of an endpoint that is gone have failed, and the others are told once', async () => {
     const [id, watcher] = [await endpoint(), await endpoint({ events: ['webhook.disabled'] })];
-    await someCustomer(store, partnerId);
-    const claim = await claimOne();
-    const done = await Promise.all(
-      [store, other].map(async ({ webhooks }) => await webhooks.disable(partnerId, id, 'HTTP 410')),
-    );
-    expect(done.filter(Boolean)).toHaveLength(1);
+    for (let count = 0; count < 3; count += 1) await someCustomer(store, partnerId);
+    const [first, second] = await claim('w1', 2);
+    if (first === undefined || second === undefined) throw new Error('too few are due');
+    expect(await store.deliveries.finish(first, { kind: 'gone', status: 410 })).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      lastStatus: 410,
+    });
     expect(await store.webhooks.get(partnerId, id)).toMatchObject({
       status: 'disabled',
-      disabledReason: 'HTTP 410',
+      disabledReason: 'gone',
     });
-    expect(await store.deliveries.finish(claim, FAILED)).toBeUndefined();
-    expect((await store.deliveries.list(partnerId, id, { limit: 10 })).items).toMatchObject([
-      { status: 'failed' },
+    expect(await store.deliveries.finish(second, { kind: 'gone', status: 410 })).toBeUndefined();
+    const { items } = await store.deliveries.list(partnerId, id, { limit: 10 });
+    expect(items.map(({ status, attempts }) => [status, attempts])).toEqual([
+      ['failed', 0],
+      ['failed', 0],
+      ['failed', 1],
     ]);
-    expect((await store.deliveries.list(partnerId, watcher, { limit: 10 })).items).toHaveLength(1);
-    expect((await eventKinds(store, partnerId)).filter((name) => name === 'webhook.disabled')).toHaveLength(
+    expect((await store.deliveries.list(partnerId, watcher, { limit: 10 })).items).toMatchObject([
+      { eventKind: 'webhook.disabled', status: 'pending' },
+    ]);
+    const told = (await eventKinds(store, partnerId)).filter((name) => name === 'webhook.disabled');
+    expect(told).toHaveLength(1);
+    expect((await auditActions(store, partnerId)).filter((name) => name === 'webhook.disabled')).toHaveLength(
       1,
     );
+    expect(await store.webhooks.patch(partnerId, id, { status: 'disabled' }, OWNER)).toMatchObject({
+      disabledReason: 'gone',
+    });
     expect(await store.webhooks.patch(partnerId, id, { status: 'enabled' }, OWNER)).toMatchObject({
       status: 'enabled',
       disabledReason: null,
     });
   });
 
+  it('of which one had all its attempts disable the endpoint, unless another succeeded meanwhile', async () => {
+    const id = await endpoint();
+    const untilGivenUp = async (between: () => Promise<unknown>): Promise<void> => {
+      await someCustomer(store, partnerId);
+      const { id: lost } = (await claimAt(0)).delivery;
+      for (let attempt = 1; attempt <= 10; attempt += 1) {
+        if (attempt === 5) await between();
+        const due = attempt === 1 ? site.clock.now() + LEASE : await nextDueAt(site.database());
+        const next = await claimAt(due ?? 0);
+        expect(next.delivery.id).toBe(lost);
+        await store.deliveries.finish(next, FAILED);
+      }
+      expect(await store.deliveries.get(partnerId, lost)).toMatchObject({ status: 'failed', attempts: 10 });
+    };
+    const claimAt = async (ms: number): Promise<DeliveryClaim> => {
+      site.clock.jump(Math.max(0, ms - site.clock.now()));
+      return await claimOne();
+    };
+    await untilGivenUp(async () => {
+      await store.webhooks.test(partnerId, id, OWNER);
+      await store.deliveries.finish(await claimOne(), { kind: 'delivered', status: 200 });
+    });
+    expect(await store.webhooks.get(partnerId, id)).toMatchObject({ status: 'enabled' });
+    await store.webhooks.patch(partnerId, id, { description: 'x' }, OWNER);
+    await untilGivenUp(async () => await Promise.resolve());
+    expect(await store.webhooks.get(partnerId, id)).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'failing',
+    });
+    expect((await eventKinds(store, partnerId)).at(-1)).toBe('webhook.disabled');
+  });
+
+  it('that are given back can be claimed again, and no attempt is counted', async () => {
+    await endpoint();
+    await someCustomer(store, partnerId);
+    const first = await claimOne('w1');
+    expect(await claim('w2', 1)).toEqual([]);
+    await store.deliveries.giveBack(first, 5_000);
+    expect(await claim('w2', 1)).toEqual([]);
+    site.clock.jump(5_000);
+    const second = await claimOne('w2');
+    expect(second.delivery).toMatchObject({ id: first.delivery.id, attempts: 0 });
+    // It has nothing to give back any more.
+    await store.deliveries.giveBack(first, 0);
+    expect(await store.deliveries.finish(second, { kind: 'delivered', status: 200 })).toMatchObject({
+      attempts: 1,
+    });
+  });
+
+  it('are looked for with an index, and told of when they are stored', async () => {
+    let rung = 0;
+    const other = await site.open({ due: () => void (rung += 1) });
+    await someCustomer(other, partnerId);
+    expect(rung).toBe(0);
+    const id = await endpoint();
+    await someCustomer(other, partnerId);
+    await other.webhooks.test(partnerId, id, OWNER);
+    const claimed = await claimOne();
+    await other.deliveries.retry(partnerId, id, claimed.delivery.id, OWNER);
+    expect(rung).toBe(3);
+    expect(await store.deliveries.dueEndpoints()).toEqual([{ partnerId, endpointId: id }]);
+    if (kind === 'sqlite')
+      expect(await planOfDue(site)).toMatch(/SEARCH deliveries USING INDEX deliveries_due /);
+  });
+
   it('of a test go to that endpoint alone', async () => {
     const [id, other] = [await endpoint({ events: ['customer.created'] }), await endpoint()];
-    expect(await store.webhooks.test(partnerId, id, OWNER)).toBe(true);
-    expect(await store.webhooks.test(partnerId, 'whk_none', OWNER)).toBe(false);
-    expect((await store.deliveries.list(partnerId, id, { limit: 10 })).items).toHaveLength(1);
+    const delivery = await store.webhooks.test(partnerId, id, OWNER);
+    expect(delivery).toMatchObject({ endpointId: id, eventKind: 'webhook.test', status: 'pending' });
+    expect(await store.webhooks.test(partnerId, 'whk_none', OWNER)).toBeUndefined();
+    expect((await store.deliveries.list(partnerId, id, { limit: 10 })).items).toEqual([delivery]);
+    const failed = { limit: 10, status: 'failed' } as const;
+    expect((await store.deliveries.list(partnerId, id, failed)).items).toEqual([]);
     expect((await store.deliveries.list(partnerId, other, { limit: 10 })).items).toEqual([]);
   });
 
@@ -221,7 +299,6 @@ describe.each(STORE_KINDS)('webhook endpoints on %s', (kind) => {
   let site: StoreSite;
   let store: PartnerStores;
   let partnerId: string;
-  const NEW = { url: 'https://hooks.example.com/a', events: [], description: null, sealedSecret: 'sealed-1' };
 
   beforeEach(async () => {
     site = await storeSite(kind);
@@ -235,7 +312,7 @@ describe.each(STORE_KINDS)('webhook endpoints on %s', (kind) => {
     const results = await Promise.allSettled(
       Array.from(
         { length: 14 },
-        async (_, index) => await (index % 2 === 0 ? store : other).webhooks.create(partnerId, NEW, OWNER),
+        async (_, index) => await someEndpoint(index % 2 === 0 ? store : other, partnerId),
       ),
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
@@ -243,27 +320,39 @@ describe.each(STORE_KINDS)('webhook endpoints on %s', (kind) => {
   });
 
   it('sign with both secrets until the old one’s time has come, and tell no record of either', async () => {
-    const { id } = await store.webhooks.create(partnerId, NEW, OWNER);
-    expect(await store.webhooks.secrets(partnerId, id)).toEqual({ secret: 'sealed-1', previous: null });
+    const { id, url } = await someEndpoint(store, partnerId);
+    expect(await store.webhooks.target(partnerId, id)).toEqual({ url, sealedSecrets: ['sealed-1'] });
     await store.webhooks.rotateSecret(partnerId, id, 'sealed-2', site.clock.now() + 1_000, OWNER);
-    expect(await store.webhooks.secrets(partnerId, id)).toEqual({ secret: 'sealed-2', previous: 'sealed-1' });
-    site.clock.jump(1_000);
-    expect(await store.webhooks.secrets(partnerId, id)).toEqual({ secret: 'sealed-2', previous: null });
+    site.clock.jump(999);
+    expect(await store.webhooks.target(partnerId, id)).toEqual({
+      url,
+      sealedSecrets: ['sealed-2', 'sealed-1'],
+    });
+    site.clock.jump(1);
+    expect(await store.webhooks.target(partnerId, id)).toEqual({ url, sealedSecrets: ['sealed-2'] });
     expect(JSON.stringify(await store.audit.list(partnerId, { limit: 10 }))).not.toContain('sealed');
     expect(JSON.stringify(await store.webhooks.get(partnerId, id))).not.toContain('sealed');
   });
 
   it('of another partner are not there', async () => {
-    const { id } = await store.webhooks.create(partnerId, NEW, OWNER);
+    const { id, url } = await someEndpoint(store, partnerId);
     const thief = (await somePartner(store, 'umbrella')).id;
     expect(await store.webhooks.get(thief, id)).toBeUndefined();
-    expect(await store.webhooks.secrets(thief, id)).toBeUndefined();
+    expect(await store.webhooks.target(thief, id)).toBeUndefined();
     expect(await store.webhooks.patch(thief, id, { url: 'https://evil.example' }, OWNER)).toBeUndefined();
     expect(await store.webhooks.rotateSecret(thief, id, 'mine', 0, OWNER)).toBeUndefined();
-    expect(await store.webhooks.test(thief, id, OWNER)).toBe(false);
-    expect(await store.webhooks.disable(thief, id, 'x')).toBe(false);
+    expect(await store.webhooks.test(thief, id, OWNER)).toBeUndefined();
     expect(await store.webhooks.remove(thief, id, OWNER)).toBe(false);
-    expect(await store.webhooks.get(partnerId, id)).toMatchObject({ url: NEW.url, status: 'enabled' });
+    expect(await store.webhooks.get(partnerId, id)).toMatchObject({ url, status: 'enabled' });
     expect(await auditActions(store, thief)).toEqual(['partner.created']);
   });
 });
+
+/** How SQLite looks for a delivery that is due, in its own words. */
+async function planOfDue(site: StoreSite): Promise<string> {
+  const { reader } = site.database();
+  const query = reader.selectFrom('deliveries').select('id').where(isDueAt(1)).limit(1);
+  const { sql, parameters } = query.compile();
+  const plan = CompiledQuery.raw(`EXPLAIN QUERY PLAN ${sql}`, [...parameters]);
+  return JSON.stringify((await reader.executeQuery(plan)).rows);
+}

@@ -13,6 +13,7 @@ import {
   report,
   someCustomer,
   someDevice,
+  someEndpoint,
   somePartner,
   storeSite,
   type StoreSite,
@@ -212,8 +213,7 @@ describe.each(STORE_KINDS)('reports on %s', (kind) => {
   });
 
   it('of a thousand results are one transaction with a thousand events', async () => {
-    const endpoint = { url: 'https://a.example', events: [], description: null, sealedSecret: 's' };
-    await store.webhooks.create(partnerId, endpoint, OWNER);
+    await someEndpoint(store, partnerId);
     const results = Array.from({ length: 1_000 }, () => backup(site.clock.now()));
     await store.reports.accept(partnerId, deviceId, report(1, { results }));
     const { reader } = site.database();

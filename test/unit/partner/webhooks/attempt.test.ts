@@ -47,7 +47,6 @@ const clock = { ...systemClock, now: () => STANDING };
 interface Trial {
   readonly url?: string;
   readonly port?: number;
-  readonly attempt?: number;
   readonly secrets?: readonly Secret[];
   readonly context?: Partial<AttemptContext>;
   readonly until?: AbortSignal;
@@ -59,7 +58,6 @@ async function attempt(trial: Trial = {}): Promise<AttemptResult> {
   return await attemptDelivery(
     event,
     { url: trial.url ?? `https://localhost:${port}/hook?key=1`, secrets: trial.secrets ?? [secret] },
-    trial.attempt ?? 1,
     { clock: systemClock, testTargets, ...trial.context },
     trial.until ?? signal,
   );
@@ -99,7 +97,7 @@ describe('a delivery', () => {
   it('is the same to the byte each time, and signed anew', async () => {
     await attempt({ context: { clock } });
     const later = { ...systemClock, now: () => STANDING + 5000 };
-    await attempt({ context: { clock: later }, attempt: 2 });
+    await attempt({ context: { clock: later } });
     const [first, second] = receiver.received;
     expect(second?.body).toBe(first?.body);
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
@@ -150,27 +148,16 @@ describe('a failure', () => {
     expect([receiver.received.length, other.connections()]).toEqual([1, 0]);
   });
 
-  it('says when to try again, and when there is no further attempt', async () => {
-    receiver.answer = answerWith(500);
-    const waits = await Promise.all(
-      [1, 4, 9, 10].map(async (number) => waitOf(await attempt({ attempt: number, context: { clock } }))),
-    );
-    expect(waits).toEqual([around(5000), around(7_200_000), around(86_400_000), null]);
-  });
-
-  it('is tried again when the receiver wants it, up to an hour later', async () => {
-    const asked: (number | null)[] = [];
-    const retryAfter = async (header: string): Promise<number | null> => {
+  it('tells what the receiver asks for, up to an hour', async () => {
+    const asked = async (header: string): Promise<number | null> => {
       receiver.answer = answerWith(503, { 'retry-after': header });
-      const result = await attempt({ context: { clock } });
-      asked.push(result.outcome === 'failed' ? result.retryAfterMs : null);
-      return waitOf(result);
+      const result = await attempt();
+      return result.outcome === 'failed' ? result.retryAfterMs : NaN;
     };
-    expect(await retryAfter('120')).toBe(120_000);
-    expect(await retryAfter('86400')).toBe(3_600_000);
-    expect(await retryAfter('soon')).toEqual(around(5000));
-    expect(await retryAfter('-1')).toEqual(around(5000));
-    expect(asked).toEqual([120_000, 3_600_000, null, null]);
+    expect(await asked('120')).toBe(120_000);
+    expect(await asked('86400')).toBe(3_600_000);
+    expect(await asked('soon')).toBe(null);
+    expect(await asked('-1')).toBe(null);
   });
 
   it('is a receiver that is not there', async () => {
@@ -351,13 +338,3 @@ describe('an attempt', () => {
     expect(JSON.stringify(failures)).not.toContain(secret.reveal());
   });
 });
-
-/** Until the next attempt, from the time at which the clock stands; null when there is none. */
-function waitOf(result: AttemptResult): number | null {
-  return result.outcome === 'failed' && result.retryAt !== null ? result.retryAt - STANDING : null;
-}
-
-/** Within the spread of the schedule. */
-function around(ms: number): unknown {
-  return expect.toSatisfy((wait: unknown) => typeof wait === 'number' && wait >= ms && wait <= ms * 1.1);
-}

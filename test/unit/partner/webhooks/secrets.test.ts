@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newWebhookSecret, signingSecrets } from '../../../../src/partner/webhooks/secrets.ts';
+import { newWebhookSecret } from '../../../../src/partner/webhooks/secrets.ts';
 
 describe('a webhook secret', () => {
   it('is whsec_ and the base64 of 32 random bytes', () => {
@@ -13,20 +13,5 @@ describe('a webhook secret', () => {
     const secret = newWebhookSecret();
     const text = secret.reveal();
     expect(`${String(secret)} ${JSON.stringify({ secret })}`).not.toContain(text.slice(6));
-  });
-});
-
-describe('messages are signed', () => {
-  const secret = newWebhookSecret();
-  const previous = newWebhookSecret();
-
-  it('with the secret alone while none was replaced', () => {
-    expect(signingSecrets({ secret, previous: null, previousUntil: null }, 1000)).toEqual([secret]);
-  });
-
-  it('with the replaced secret too until its time is over', () => {
-    const rotated = { secret, previous, previousUntil: 1000 };
-    expect(signingSecrets(rotated, 999)).toEqual([secret, previous]);
-    expect(signingSecrets(rotated, 1000)).toEqual([secret]);
   });
 });

@@ -1,0 +1,193 @@
+/** Webhook endpoints: where the partner's own programs are told of events. */
+import { ApiError } from '../../api/api-error.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import type { Clock } from '../../base/clock.ts';
+import { type Static, Type } from '../../base/schema-type.ts';
+import { actorOf, partnerOf } from '../http/visit.ts';
+import type { Sealing } from '../sealing.ts';
+import { EVENT_KINDS } from '../store/events.ts';
+import type { PartnerStores } from '../store/store.ts';
+import type { WebhookEndpoint } from '../store/webhook-endpoints.ts';
+import { newWebhookSecret } from '../webhooks/secrets.ts';
+import { parseTarget } from '../webhooks/target.ts';
+import type { TestTarget } from '../webhooks/test-targets.ts';
+import { DeletedData, IdParams, MaybeText, MaybeTime, Time, maybeTimestamp, timestamp } from './values.ts';
+
+const Events = Type.Array(Type.Enum([...EVENT_KINDS]), { maxItems: 50, uniqueItems: true });
+const Description = Type.Union([Type.String({ maxLength: 500 }), Type.Null()]);
+/** What a URL has to be is said by `parseTarget`, with the reason. */
+const Url = Type.String({ minLength: 1 });
+const Status = Type.Enum(['enabled', 'disabled']);
+
+const WebhookCreate = Type.Object(
+  { url: Url, events: Type.Optional(Events), description: Type.Optional(Description) },
+  { additionalProperties: false },
+);
+const WebhookUpdate = Type.Object(
+  {
+    url: Type.Optional(Url),
+    events: Type.Optional(Events),
+    description: Type.Optional(Description),
+    status: Type.Optional(Status),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+const DEFAULT_OVERLAP_SECONDS = 86_400;
+/** The body may be left out: then it is null. */
+const SecretRotation = Type.Unsafe<{ readonly overlap_seconds?: number } | null>({
+  type: ['object', 'null'],
+  properties: {
+    overlap_seconds: { type: 'integer', minimum: 0, maximum: 604_800, default: DEFAULT_OVERLAP_SECONDS },
+  },
+  additionalProperties: false,
+});
+
+const shown = {
+  id: Type.String(),
+  url: Type.String(),
+  events: Events,
+  description: MaybeText,
+  status: Status,
+  disabled_reason: Type.Union([Type.Enum(['gone', 'failing', 'by_partner']), Type.Null()]),
+  failing_since: MaybeTime,
+  created_at: Time,
+  updated_at: Time,
+};
+const WebhookData = Type.Object(shown);
+const WebhookWithSecretData = Type.Object({
+  ...shown,
+  secret: MaybeText,
+  previous_secret_until: MaybeTime,
+});
+
+export interface WebhookParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly sealing: Pick<Sealing, 'seal'>;
+  readonly testTargets: readonly TestTarget[];
+}
+
+const TAG = 'Webhooks';
+
+export function webhookRoutes(
+  app: ApiApp,
+  { webhooks }: Pick<PartnerStores, 'webhooks'>,
+  { clock, sealing, testTargets }: WebhookParts,
+): void {
+  app.post(
+    '/webhooks',
+    {
+      schema: { body: WebhookCreate, response: { 201: WebhookWithSecretData } },
+      config: { scope: 'api', tag: TAG, summary: 'Add an endpoint' },
+    },
+    async (request, reply) => {
+      const { url, events = [], description = null } = request.body;
+      parseTarget(url, testTargets);
+      const secret = newWebhookSecret().reveal();
+      const sealSecret = (id: string): string => sealing.seal('webhook secret', id, secret);
+      const endpoint = { url, events, description, sealSecret };
+      const made = await webhooks.create(partnerOf(request), endpoint, actorOf(request));
+      reply.code(201);
+      return { ...shownEndpoint(made), secret, previous_secret_until: null };
+    },
+  );
+
+  app.get(
+    '/webhooks',
+    {
+      schema: { querystring: ListQuery({}), response: { 200: PageOf(WebhookData) } },
+      config: { scope: 'api', tag: TAG, summary: 'List endpoints' },
+    },
+    async (request) => {
+      const { limit, cursor } = request.query;
+      const before = app.cursors.open('webhooks', {}, cursor);
+      const { items, next } = await webhooks.list(partnerOf(request), { limit, before });
+      return page(
+        items.map(shownEndpoint),
+        next === undefined ? null : app.cursors.seal('webhooks', {}, next),
+      );
+    },
+  );
+
+  app.get(
+    '/webhooks/:id',
+    {
+      schema: { params: IdParams, response: { 200: WebhookData } },
+      config: { scope: 'api', tag: TAG, summary: 'Read one endpoint' },
+    },
+    async (request) => shownEndpoint(found(await webhooks.get(partnerOf(request), request.params.id))),
+  );
+
+  app.patch(
+    '/webhooks/:id',
+    {
+      schema: { params: IdParams, body: WebhookUpdate, response: { 200: WebhookData } },
+      config: { scope: 'api', tag: TAG, summary: 'Change an endpoint' },
+    },
+    async (request) => {
+      const { body, params } = request;
+      if (body.url !== undefined) parseTarget(body.url, testTargets);
+      return shownEndpoint(
+        found(await webhooks.patch(partnerOf(request), params.id, body, actorOf(request))),
+      );
+    },
+  );
+
+  app.delete(
+    '/webhooks/:id',
+    {
+      schema: { params: IdParams, response: { 200: DeletedData } },
+      config: { scope: 'api', tag: TAG, summary: 'Delete an endpoint' },
+    },
+    async (request): Promise<Static<typeof DeletedData>> => {
+      const { id } = request.params;
+      if (!(await webhooks.remove(partnerOf(request), id, actorOf(request)))) throw noEndpoint();
+      return { id, deleted: true };
+    },
+  );
+
+  app.post(
+    '/webhooks/:id/rotate-secret',
+    {
+      schema: { params: IdParams, body: SecretRotation, response: { 200: WebhookWithSecretData } },
+      config: { scope: 'api', tag: TAG, summary: 'Give an endpoint a new secret' },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const overlapSeconds = request.body?.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS;
+      const until = clock.now() + overlapSeconds * 1_000;
+      const secret = newWebhookSecret().reveal();
+      const sealed = sealing.seal('webhook secret', id, secret);
+      const endpoint = found(
+        await webhooks.rotateSecret(partnerOf(request), id, sealed, until, actorOf(request)),
+      );
+      const previousUntil = overlapSeconds === 0 ? null : timestamp(until);
+      return { ...shownEndpoint(endpoint), secret, previous_secret_until: previousUntil };
+    },
+  );
+}
+
+/** The same for another partner's endpoint as for one that never was. */
+export function noEndpoint(): ApiError {
+  return new ApiError('WEBHOOK_NOT_FOUND', 'There is no webhook endpoint with that id', {
+    hint: 'GET /webhooks lists them.',
+  });
+}
+
+function found(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
+  if (endpoint === undefined) throw noEndpoint();
+  return endpoint;
+}
+
+function shownEndpoint(endpoint: WebhookEndpoint): Static<typeof WebhookData> {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    events: [...endpoint.events],
+    description: endpoint.description,
+    status: endpoint.status,
+    disabled_reason: endpoint.disabledReason,
+    failing_since: maybeTimestamp(endpoint.failingSince),
+    created_at: timestamp(endpoint.createdAt),
+    updated_at: timestamp(endpoint.updatedAt),
+  };
+}

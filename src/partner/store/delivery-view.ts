@@ -1,0 +1,59 @@
+/** A delivery as it is read: with the kind of its event. */
+import type { StoreReader } from './database.ts';
+import type { EventKind } from './events.ts';
+import type { DeliveryTable } from './schema.ts';
+
+export interface Delivery {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly eventKind: EventKind;
+  readonly status: DeliveryTable['status'];
+  /** Those whose outcome is known. */
+  readonly attempts: number;
+  /** Null unless it is pending. */
+  readonly nextAttemptAt: number | null;
+  /** HTTP status of the last attempt; null when there was no answer, or no attempt. */
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly lastAttemptAt: number | null;
+  readonly createdAt: number;
+}
+
+export interface DeliveryRow extends DeliveryTable {
+  readonly event_kind: string;
+}
+
+export function deliveryRows(reader: StoreReader, partnerId: string) {
+  return reader
+    .selectFrom('deliveries')
+    .innerJoin('events', 'events.id', 'deliveries.event_id')
+    .selectAll('deliveries')
+    .select('events.kind as event_kind')
+    .where('deliveries.partner_id', '=', partnerId);
+}
+
+export async function readDelivery(
+  reader: StoreReader,
+  partnerId: string,
+  id: string,
+): Promise<Delivery | undefined> {
+  const row = await deliveryRows(reader, partnerId).where('deliveries.id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : shownDelivery(row);
+}
+
+export function shownDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    eventKind: row.event_kind as EventKind,
+    status: row.status,
+    attempts: row.attempts,
+    nextAttemptAt: row.status === 'pending' ? row.next_attempt_at : null,
+    lastStatus: row.last_status,
+    lastError: row.last_error,
+    lastAttemptAt: row.last_attempt_at,
+    createdAt: row.created_at,
+  };
+}
