@@ -175,14 +175,14 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       key: name,
       accepts: [200, 201, 403, 404, 405, 409],
     };
-    const answer = await status(request, signal);
-    if (answer === 405) return 'exists';
-    if (answer === 403) {
-      // What Apache says to whoever comes second at that very moment.
+    for (let tries = 1; ; tries += 1) {
+      const answer = await status(request, signal);
+      if (answer === 405) return 'exists';
+      if (answer !== 403) return answer === 404 || answer === 409 ? 'no-folder' : 'made';
+      // What Apache says to whoever comes second at that very moment. The folder of the first may be gone again by now.
       if ((await look(`${name}/`, signal))?.isFolder === true) return 'exists';
-      throw refused(url, name);
+      if (tries >= answerTries) throw refused(url, name);
     }
-    return answer === 404 || answer === 409 ? 'no-folder' : 'made';
   }
 
   async function move(from: string, to: string, signal: AbortSignal): Promise<'moved' | 'exists'> {
