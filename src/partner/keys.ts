@@ -15,6 +15,8 @@ export interface PartnerKeys {
   /** For the hashes by which keys, tokens and sessions are known. */
   readonly pepper: Uint8Array;
   readonly cursors: Uint8Array;
+  /** For what the settings page gives out and knows again. */
+  readonly forms: Uint8Array;
   readonly sealing: Sealing;
   readonly signing: SigningKey;
 }
@@ -50,6 +52,7 @@ export function keysFrom(key: Uint8Array): PartnerKeys {
   return {
     pepper: derive(key, 'hashes of keys'),
     cursors: derive(key, 'cursors'),
+    forms: derive(key, 'forms of the settings page'),
     sealing: createSealing(derive(key, 'sealed secrets')),
     signing: signingKey(derive(key, 'signatures')),
   };

@@ -62,6 +62,7 @@ export async function startPartnerService(options: PartnerServiceOptions): Promi
     testTargets,
     ...(limits === undefined ? {} : { limits }),
     proxies: settings.trustedProxies,
+    publicUrl: settings.publicUrl,
     logger: createServerLogger(log),
     metrics: settings.metrics ? async () => await metrics.text() : undefined,
   });

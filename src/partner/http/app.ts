@@ -11,6 +11,8 @@ import { quotaHeaders } from '../../api/rate-limits.ts';
 import type { ApiApp } from '../../api/route.ts';
 import { createRouteTable, type RouteTable } from '../../api/route-table.ts';
 import type { Clock } from '../../base/clock.ts';
+import { consoleRoutes } from '../console/pages.ts';
+import { CONSOLE_PREFIX } from '../console/prefix.ts';
 import type { PartnerKeys } from '../keys.ts';
 import { accountRoutes } from '../resources/account.ts';
 import { agentRoutes } from '../resources/agents.ts';
@@ -45,6 +47,8 @@ export interface PartnerAppOptions {
   /** Told of unforeseen failures. */
   readonly logger?: FastifyBaseLogger | undefined;
   readonly metrics?: (() => Promise<MetricsText>) | undefined;
+  /** Where partners reach the service; null for where it listens. */
+  readonly publicUrl?: string | null;
 }
 
 export interface PartnerApp {
@@ -84,6 +88,11 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
       documentRoutes(scoped);
     },
     { prefix: PARTNER_PREFIX },
+  );
+  const { publicUrl = null } = options;
+  void app.register(
+    async (scoped) => consoleRoutes(scoped, { stores, clock, keys, limits, publicUrl, testTargets }),
+    { prefix: CONSOLE_PREFIX },
   );
   await app.ready();
 

@@ -19,6 +19,12 @@ export type KeyKind = 'api' | 'device';
 const LONGEST_KEY = 256;
 const DEVICE_KEY = /^hfd_/;
 
+/** Of a request whose key, if any, was not looked at. */
+export const NO_KEY: Caller = {
+  kind: 'anonymous',
+  problem: (needed) => unauthorized('The request carries no API key', needed),
+};
+
 /** Never refuses: what an anonymous caller may do is for the route to say. */
 export async function identify(
   { rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>,

@@ -9,12 +9,14 @@ import { toApiError } from '../../api/framework-errors.ts';
 import type { RequestLimit } from '../../api/limits.ts';
 import { quotaHeaders, tooMany, type Quota } from '../../api/rate-limits.ts';
 import type { ApiApp } from '../../api/route.ts';
-import type { RouteTable } from '../../api/route-table.ts';
+import { isOfPage, pathOf, type RouteTable } from '../../api/route-table.ts';
 import { SECURITY_HEADERS } from '../../api/security-headers.ts';
 import type { Clock } from '../../base/clock.ts';
+import { sendErrorPage } from '../console/error-page.ts';
+import { isConsolePath } from '../console/prefix.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { AddressLog } from './address-log.ts';
-import { identify, invalidKey, type Caller, type KeyKind } from './caller.ts';
+import { identify, invalidKey, NO_KEY, type Caller, type KeyKind } from './caller.ts';
 import type { CallerLog } from './caller-log.ts';
 import { beginIdempotent, endIdempotent } from './idempotency.ts';
 import type { PartnerLimits } from './limits.ts';
@@ -40,7 +42,10 @@ export function installHooks(app: ApiApp, parts: HookParts): void {
     await endIdempotent(request, reply, payload, stores);
     return payload;
   });
-  app.setErrorHandler((error, request, reply) => sendError(toApiError(error), request, reply, { clock }));
+  app.setErrorHandler((error, request, reply) => {
+    if (isConsolePath(pathOf(request.originalUrl))) sendErrorPage(toApiError(error), request, reply);
+    else sendError(toApiError(error), request, reply, { clock });
+  });
 }
 
 /** @throws {ApiError} for every request that does not get further */
@@ -48,7 +53,10 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
   const { stores, stopping, table } = parts;
   reply.headers(SECURITY_HEADERS);
   reply.header('x-request-id', request.id);
-  const caller = await identify(request.raw, stores);
+  const { scope, suspended } = request.routeOptions.config;
+  // Its session counts there, which the settings page looks at itself, and no key.
+  const isPage = isOfPage(scope);
+  const caller = isPage ? NO_KEY : await identify(request.raw, stores);
   const quota = await quotaOf(caller, request.ip, parts);
   reply.headers(quotaHeaders(quota));
   request.visit = { caller, quota, running: undefined };
@@ -61,8 +69,7 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
     });
   }
   if (request.is404) throw table.missing(request.method, request.originalUrl);
-  const { scope, suspended } = request.routeOptions.config;
-  if (scope === 'public') return;
+  if (scope === 'public' || isPage) return;
   const needed: KeyKind = scope === 'device' ? 'device' : 'api';
   if (caller.kind === 'anonymous') throw caller.problem(needed);
   if (caller.kind !== (needed === 'device' ? 'device' : 'partner')) throw invalidKey(needed);

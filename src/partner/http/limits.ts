@@ -11,6 +11,12 @@ export interface PartnerLimits extends ServerLimits {
   readonly device: RequestLimit;
   /** Without a valid key, of each address and in each instance. */
   readonly anonymous: RequestLimit;
+  /** Signing in to the settings page that failed, in each instance: of an account, in all, and by a code. */
+  readonly failedSignIns: {
+    readonly perAccount: RequestLimit;
+    readonly total: RequestLimit;
+    readonly codes: RequestLimit;
+  };
 }
 
 const { plans: _plans, anonymous, failedLogins: _logins, tokenSeconds: _seconds, ...server } = DEFAULT_LIMITS;
@@ -22,4 +28,10 @@ export const PARTNER_LIMITS: PartnerLimits = {
   partner: { requests: 120, windowMs: 60_000 },
   device: { requests: 60, windowMs: 60_000 },
   anonymous,
+  failedSignIns: {
+    perAccount: { requests: 10, windowMs: 60_000 },
+    total: { requests: 60, windowMs: 60_000 },
+    // Three of a million codes are good at any time: a day of guessing has one chance in a thousand, and needs the password.
+    codes: { requests: 15, windowMs: 3_600_000 },
+  },
 };

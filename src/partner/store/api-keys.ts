@@ -27,6 +27,12 @@ export interface NewApiKey {
   readonly secret: string;
 }
 
+export interface LatestApiKey {
+  readonly key: ApiKey;
+  /** Null: it is active. */
+  readonly revokedAt: number | null;
+}
+
 export interface ApiKeyStore {
   /** @throws {ApiError} API_KEY_EXISTS when one is active */
   generate(partnerId: string, name: string, actor: Actor): Promise<NewApiKey>;
@@ -35,6 +41,8 @@ export interface ApiKeyStore {
   /** False when none is active. */
   revoke(partnerId: string, actor: Actor): Promise<boolean>;
   active(partnerId: string): Promise<ApiKey | undefined>;
+  /** The active one, or the one that was revoked last; undefined when there never was any. */
+  latest(partnerId: string): Promise<LatestApiKey | undefined>;
   /** Whose secret that is; undefined for one that is unknown, replaced or revoked. */
   verify(
     secret: string,
@@ -134,6 +142,18 @@ export function createApiKeyStore(db: StoreDatabase, hash: KeyedHash): ApiKeySto
         .where('revoked_at', 'is', null)
         .executeTakeFirst();
       return row === undefined ? undefined : fromRow(row);
+    },
+
+    async latest(partnerId) {
+      const row = await db.reader
+        .selectFrom('api_keys')
+        .selectAll()
+        .where('partner_id', '=', partnerId)
+        .orderBy('revoked_at', (order) => order.desc().nullsFirst())
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row === undefined ? undefined : { key: fromRow(row), revokedAt: row.revoked_at };
     },
 
     async verify(secret) {

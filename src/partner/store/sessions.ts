@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { recordChange, type Actor } from './audit-log.ts';
 import type { StoreDatabase } from './database.ts';
 import type { KeyedHash } from './keyed-hash.ts';
+import type { SessionTable } from './schema.ts';
 
 export interface Session {
   readonly partnerId: string;
@@ -18,6 +19,12 @@ export interface NewSession {
   readonly session: Session;
 }
 
+export interface KnownSession {
+  readonly session: Session;
+  /** Whether it is the one that asks. */
+  readonly isThis: boolean;
+}
+
 export interface SessionStore {
   /** Who signs in. */
   create(partnerId: string, actor: Actor): Promise<NewSession>;
@@ -25,7 +32,11 @@ export interface SessionStore {
   find(token: string): Promise<Session | undefined>;
   /** Signs out. */
   remove(token: string): Promise<void>;
-  /** Signs out everywhere, as after a changed password; `but` stays. */
+  /** Those that have not ended, the newest first. `token`: of the one that asks. */
+  list(partnerId: string, token: string): Promise<readonly KnownSession[]>;
+  /** Signs out everywhere, because somebody asked for it. */
+  endAll(partnerId: string, actor: Actor): Promise<void>;
+  /** Signs out everywhere, as after a changed password, which has a record of its own; `but` stays. */
   removeAll(partnerId: string, but?: string): Promise<void>;
   /** Forgets those that have ended. */
   prune(): Promise<void>;
@@ -87,18 +98,38 @@ export function createSessionStore(db: StoreDatabase, hash: KeyedHash): SessionS
           await trx.updateTable('sessions').set({ last_seen_at: now }).where('hash', '=', id).execute();
         });
       }
-      return {
-        partnerId: row.partner_id,
-        createdAt: row.created_at,
-        lastSeenAt: row.last_seen_at,
-        expiresAt: row.expires_at,
-        ip: row.ip,
-      };
+      return fromRow(row);
+    },
+
+    async list(partnerId, token) {
+      const now = db.now();
+      const rows = await db.reader
+        .selectFrom('sessions')
+        .selectAll()
+        .where('partner_id', '=', partnerId)
+        .where('expires_at', '>', now)
+        .where('last_seen_at', '>', now - SESSION_IDLE_MS)
+        .orderBy('created_at', 'desc')
+        .execute();
+      const own = hash('session', token);
+      return rows.map((row) => ({ session: fromRow(row), isThis: row.hash === own }));
     },
 
     remove: async (token) => {
       await db.write(async (trx) => {
         await trx.deleteFrom('sessions').where('hash', '=', hash('session', token)).execute();
+      });
+    },
+
+    endAll: async (partnerId, actor) => {
+      await db.writeAlone(partnerId, async (trx) => {
+        await trx.deleteFrom('sessions').where('partner_id', '=', partnerId).execute();
+        await recordChange(db, trx, partnerId, actor, {
+          action: 'session.all_ended',
+          target: partnerId,
+          before: null,
+          after: null,
+        });
       });
     },
 
@@ -123,5 +154,15 @@ export function createSessionStore(db: StoreDatabase, hash: KeyedHash): SessionS
           .execute();
       });
     },
+  };
+}
+
+function fromRow(row: SessionTable): Session {
+  return {
+    partnerId: row.partner_id,
+    createdAt: row.created_at,
+    lastSeenAt: row.last_seen_at,
+    expiresAt: row.expires_at,
+    ip: row.ip,
   };
 }

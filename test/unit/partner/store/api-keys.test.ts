@@ -59,6 +59,21 @@ describe.each(STORE_KINDS)('API keys on %s', (kind) => {
     expect(await store.apiKeys.generate(partnerId, 'again', OWNER)).toMatchObject({ key: { name: 'again' } });
   });
 
+  it('are shown by the one that was made last, active or revoked', async () => {
+    expect(await store.apiKeys.latest(partnerId)).toBeUndefined();
+    const first = await store.apiKeys.generate(partnerId, 'first', OWNER);
+    expect(await store.apiKeys.latest(partnerId)).toEqual({ key: first.key, revokedAt: null });
+    const second = await store.apiKeys.regenerate(partnerId, OWNER);
+    expect(await store.apiKeys.latest(partnerId)).toEqual({ key: second?.key, revokedAt: null });
+    site.clock.jump(1_000);
+    await store.apiKeys.revoke(partnerId, OWNER);
+    expect(await store.apiKeys.latest(partnerId)).toEqual({
+      key: second?.key,
+      revokedAt: site.clock.now(),
+    });
+    expect(await store.apiKeys.latest((await somePartner(store, 'umbrella')).id)).toBeUndefined();
+  });
+
   it('cannot be regenerated or revoked where none is active', async () => {
     expect(await store.apiKeys.regenerate(partnerId, OWNER)).toBeUndefined();
     expect(await store.apiKeys.revoke(partnerId, OWNER)).toBe(false);

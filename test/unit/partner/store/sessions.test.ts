@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SESSION_IDLE_MS, SESSION_MS } from '../../../../src/partner/store/sessions.ts';
 import type { PartnerStores } from '../../../../src/partner/store/store.ts';
 import {
+  auditActions,
   OWNER,
   STORE_KINDS,
   somePartner,
@@ -59,5 +60,30 @@ describe.each(STORE_KINDS)('sessions on %s', (kind) => {
     await store.sessions.removeAll(partnerId);
     expect(await store.sessions.find(one.token)).toBeUndefined();
     expect(await store.sessions.find(stranger.token)).toBeDefined();
+  });
+  it('are listed for their partner while they last, and which of them asks', async () => {
+    const first = await store.sessions.create(partnerId, OWNER);
+    site.clock.jump(60_000);
+    const second = await store.sessions.create(partnerId, OWNER);
+    await store.sessions.create((await somePartner(store, 'umbrella')).id, OWNER);
+    expect(await store.sessions.list(partnerId, first.token)).toEqual([
+      { session: second.session, isThis: false },
+      { session: first.session, isThis: true },
+    ]);
+    site.clock.jump(SESSION_IDLE_MS - 60_000);
+    expect(await store.sessions.list(partnerId, 'another')).toEqual([
+      { session: second.session, isThis: false },
+    ]);
+  });
+
+  it('are ended all together when that is asked for, which leaves one record', async () => {
+    const one = await store.sessions.create(partnerId, OWNER);
+    await store.sessions.create(partnerId, OWNER);
+    const stranger = await store.sessions.create((await somePartner(store, 'umbrella')).id, OWNER);
+    await store.sessions.endAll(partnerId, OWNER);
+    expect(await store.sessions.list(partnerId, one.token)).toEqual([]);
+    expect(await store.sessions.find(stranger.token)).toBeDefined();
+    const actions = await auditActions(store, partnerId);
+    expect(actions.filter((action) => action === 'session.all_ended')).toHaveLength(1);
   });
 });

@@ -1,0 +1,180 @@
+/** The account: who it is, its password, its second factor, and where it is signed in. */
+import type { FastifyReply } from 'fastify';
+import type { ApiApp } from '../../api/route.ts';
+import { RequestError } from '../../base/errors.ts';
+import { hashPassword } from '../passwords.ts';
+import type { KnownSession } from '../store/sessions.ts';
+import type { ConsoleParts } from './pages.ts';
+import { button, field, form, type Problems } from './form-fields.ts';
+import { FormBody } from './form.ts';
+import { html, type Markup } from './markup.ts';
+import { DoneQuery, noticeFor } from './notices.ts';
+import { type Notice, sendPage } from './page.ts';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import { ACCOUNT_PAGE } from './routes.ts';
+import { maybeOwn, own, shownTime, statusTag, tag } from './shown.ts';
+import { isOwnPassword, SIGN_IN_PATH } from './sign-in.ts';
+import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+
+export function accountPage(app: ApiApp, parts: ConsoleParts): void {
+  const { stores, cookies } = parts;
+
+  app.get('', { schema: { querystring: DoneQuery }, config: ACCOUNT_PAGE }, async (request, reply) => {
+    const visitor = visitorOf(request);
+    return await show(reply, visitor, { notice: noticeFor(request.query.done) });
+  });
+
+  app.post('/password', { schema: { body: FormBody }, config: ACCOUNT_PAGE }, async (request, reply) => {
+    const visitor = visitorOf(request);
+    const { partner, token } = visitor;
+    const [current, next] = [request.body.secret('current'), request.body.secret('next')];
+    const problems = await passwordProblems(visitor, current, next, request.body.secret('again'));
+    if (Object.keys(problems).length > 0) return await show(reply.code(400), visitor, { problems });
+    const hashed = await hashedOrProblem(next);
+    if (typeof hashed !== 'string') return await show(reply.code(400), visitor, { problems: hashed });
+    await stores.partners.setPassword(partner.id, hashed, pageActor(request));
+    await stores.sessions.removeAll(partner.id, token);
+    return reply.redirect(`${CONSOLE_PREFIX}?done=password`, 303);
+  });
+
+  app.post('/sign-out', { schema: { body: FormBody }, config: ACCOUNT_PAGE }, async (request, reply) => {
+    await stores.sessions.remove(visitorOf(request).token);
+    reply.header('set-cookie', cookies.session.forget());
+    return reply.redirect(`${SIGN_IN_PATH}?out=1`, 303);
+  });
+
+  app.post(
+    '/sign-out-everywhere',
+    { schema: { body: FormBody }, config: ACCOUNT_PAGE },
+    async (request, reply) => {
+      await stores.sessions.endAll(visitorOf(request).partner.id, pageActor(request));
+      reply.header('set-cookie', cookies.session.forget());
+      return reply.redirect(`${SIGN_IN_PATH}?out=1`, 303);
+    },
+  );
+
+  async function passwordProblems(
+    visitor: Visitor,
+    current: string,
+    next: string,
+    again: string,
+  ): Promise<Problems> {
+    if (!(await isOwnPassword(parts, visitor, current)))
+      return { current: 'This is not the password of the account. Type the one that you sign in with.' };
+    return next === again ? {} : { again: 'This is not the same as above. Type the new password twice.' };
+  }
+
+  async function show(
+    reply: FastifyReply,
+    visitor: Visitor,
+    { notice, problems = {} }: { readonly notice?: Notice | undefined; readonly problems?: Problems },
+  ): Promise<FastifyReply> {
+    const sessions = await stores.sessions.list(visitor.partner.id, visitor.token);
+    return sendPage(reply, {
+      title: 'Account',
+      section: 'Account',
+      visitor,
+      notice,
+      content: html`<div class="head"><h1>Account</h1></div>
+        ${factsCard(visitor)} ${passwordCard(visitor, problems)} ${secondFactorCard(visitor)}
+        ${sessionsCard(visitor, sessions)}`,
+    });
+  }
+}
+
+/** The hash of a new password, or what is wrong with it. */
+async function hashedOrProblem(password: string): Promise<string | Problems> {
+  try {
+    return await hashPassword(password);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return { next: `${error.message}. ${error.hint}` };
+  }
+}
+
+function factsCard({ partner }: Visitor): Markup {
+  return html`<section class="card" aria-labelledby="facts">
+    <h2 id="facts">${own(partner.name)}</h2>
+    <dl>
+      <dt>Company</dt>
+      <dd>${maybeOwn(partner.company)}</dd>
+      <dt>E-mail</dt>
+      <dd>${own(partner.email)}</dd>
+      <dt>Status</dt>
+      <dd>${statusTag(partner.status)}</dd>
+      <dt>Account</dt>
+      <dd><code>${partner.id}</code></dd>
+      <dt>Since</dt>
+      <dd>${shownTime(partner.createdAt)}</dd>
+    </dl>
+  </section>`;
+}
+
+function passwordCard(visitor: Visitor, problems: Problems): Markup {
+  return html`<section class="card" aria-labelledby="password">
+    <h2 id="password">Password</h2>
+    <p class="quiet">A new password ends all other sessions.</p>
+    ${form(
+      visitor,
+      `${CONSOLE_PREFIX}/password`,
+      html`<input type="hidden" name="username" value="${visitor.partner.email}" autocomplete="username" />
+        ${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password' }, problems)}
+        ${field(
+          {
+            name: 'next',
+            label: 'New password',
+            type: 'password',
+            autocomplete: 'new-password',
+            hint: 'At least 12 characters: a few words that nobody would guess.',
+          },
+          problems,
+        )}
+        ${field({ name: 'again', label: 'New password again', type: 'password', autocomplete: 'new-password' }, problems)}
+        ${button('Change the password')}`,
+    )}
+  </section>`;
+}
+
+function secondFactorCard({ partner }: Visitor): Markup {
+  const [state, text, action] = partner.hasTotp
+    ? [tag('On', 'good'), 'Signing in asks for a code of your authenticator app.', 'Remove or replace it']
+    : [tag('Off'), 'With a code beside the password, a stolen password alone opens nothing.', 'Set it up'];
+  return html`<section class="card" aria-labelledby="factor">
+    <h2 id="factor">Second factor ${state}</h2>
+    <p>${text}</p>
+    <a class="button" href="${CONSOLE_PREFIX}/second-factor">${action}</a>
+  </section>`;
+}
+
+function sessionsCard(visitor: Visitor, sessions: readonly KnownSession[]): Markup {
+  return html`<section class="card" aria-labelledby="sessions">
+    <h2 id="sessions">Sessions</h2>
+    <p class="quiet">A session ends 12 hours after signing in, or when it is not used for 2 hours.</p>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Signed in</th>
+            <th scope="col">Last used</th>
+            <th scope="col">From</th>
+            <th scope="col"><span class="unseen">Which</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${sessions.map(
+            ({ session, isThis }) =>
+              html`<tr>
+                <td>${shownTime(session.createdAt)}</td>
+                <td>${shownTime(session.lastSeenAt)}</td>
+                <td>${session.ip ?? 'unknown'}</td>
+                <td>${isThis ? tag('This one', 'good') : null}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <div class="actions">
+      ${form(visitor, `${CONSOLE_PREFIX}/sign-out-everywhere`, button('Sign out everywhere', 'danger'))}
+    </div>
+  </section>`;
+}

@@ -1,0 +1,76 @@
+/** What is typed of a customer, under the rules of the Partner API. */
+import type { Plan } from '../store/plans.ts';
+import type { NewCustomer } from '../store/customers.ts';
+import type { Form } from './form.ts';
+import type { Choice, Problems } from './form-fields.ts';
+import { formatBytes } from '../../base/units.ts';
+
+export const LONGEST_NAME = 200;
+export const LONGEST_EMAIL = 254;
+export const LONGEST_EXTERNAL_ID = 255;
+
+export interface TypedCustomer {
+  readonly name: string;
+  readonly email: string;
+  readonly externalId: string;
+  readonly planId: string;
+}
+
+export function typedCustomer(form: Form): TypedCustomer {
+  return {
+    name: form.text('name'),
+    email: form.text('email'),
+    externalId: form.text('external_id'),
+    planId: form.text('plan_id'),
+  };
+}
+
+export function customerProblems(typed: TypedCustomer, plans: readonly Plan[]): Problems {
+  const { name, email, externalId, planId } = typed;
+  return {
+    ...(isLine(name, LONGEST_NAME) && name !== ''
+      ? {}
+      : { name: `Give the customer a name of 1 to ${LONGEST_NAME} characters.` }),
+    ...(email === '' || isEmail(email)
+      ? {}
+      : { email: 'Write the address as name@example.org, or leave it out.' }),
+    ...(isLine(externalId, LONGEST_EXTERNAL_ID)
+      ? {}
+      : { external_id: `Take at most ${LONGEST_EXTERNAL_ID} characters, without control characters.` }),
+    ...(plans.some(({ id, active }) => id === planId && active)
+      ? {}
+      : { plan_id: 'Choose one of the plans.' }),
+  };
+}
+
+export function newCustomer({ name, email, externalId, planId }: TypedCustomer): NewCustomer {
+  return {
+    name,
+    email: email === '' ? null : email,
+    externalId: externalId === '' ? null : externalId,
+    planId,
+    metadata: {},
+  };
+}
+
+/** Those that customers may be given, as the choices of a list. */
+export function planChoices(plans: readonly Plan[]): readonly Choice[] {
+  return plans
+    .filter(({ active }) => active)
+    .map(({ id, name, storageLimitBytes, deviceLimit }) => ({
+      value: id,
+      label: `${name} – ${formatBytes(storageLimitBytes)}, ${deviceLimit} ${deviceLimit === 1 ? 'device' : 'devices'}`,
+    }));
+}
+
+export function isLine(text: string, longest: number): boolean {
+  return text.length <= longest && !/\p{Cc}/u.test(text);
+}
+
+function isEmail(text: string): boolean {
+  return (
+    text.length <= LONGEST_EMAIL &&
+    /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text) &&
+    isLine(text, LONGEST_EMAIL)
+  );
+}

@@ -1,0 +1,295 @@
+/** One customer: its plan and status, its devices, and tokens to enroll more of them. */
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../../api/api-error.ts';
+import type { ApiApp } from '../../api/route.ts';
+import { Type } from '../../base/schema-type.ts';
+import { formatBytes } from '../../base/units.ts';
+import { noCustomer } from '../resources/customers.ts';
+import { IdParams } from '../resources/values.ts';
+import type { Customer } from '../store/customer-view.ts';
+import type { Device } from '../store/devices.ts';
+import type { NewEnrollmentToken } from '../store/enrollment.ts';
+import type { Page } from '../store/page.ts';
+import type { Plan } from '../store/plans.ts';
+import type { ConsoleParts } from './pages.ts';
+import { planChoices } from './customer-fields.ts';
+import { askFirst, button, form, select } from './form-fields.ts';
+import { FormBody } from './form.ts';
+import { ownAddress } from './guard.ts';
+import { html, type Markup } from './markup.ts';
+import { done, noticeFor, ONCE } from './notices.ts';
+import { once, onceField } from './once.ts';
+import { olderLink, sendPage } from './page.ts';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import { PAGE } from './routes.ts';
+import { maybeOwn, maybeTime, own, shownBackup, shownStorage, shownTime, statusTag, tag } from './shown.ts';
+import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+
+const AT_ONCE = 50;
+
+const ShowQuery = Type.Object(
+  { ...done, before: Type.Optional(Type.String({ maxLength: 64 })) },
+  { additionalProperties: false },
+);
+const DeviceParams = Type.Object(
+  { id: Type.String(), device: Type.String() },
+  { additionalProperties: false },
+);
+
+export function customerPage(app: ApiApp, { stores, publicUrl }: ConsoleParts): void {
+  const { customers, devices, enrollment, plans } = stores;
+
+  app.get(
+    '/customers/:id',
+    { schema: { params: IdParams, querystring: ShowQuery }, config: PAGE },
+    async (request, reply) => {
+      const visitor = visitorOf(request);
+      const { id } = request.params;
+      const customer = await customers.get(visitor.partner.id, id);
+      if (customer === undefined) throw noCustomer();
+      const { before } = request.query;
+      const [all, page] = await Promise.all([
+        plans.list(),
+        devices.list(visitor.partner.id, id, { limit: AT_ONCE, before }),
+      ]);
+      return sendPage(reply, {
+        title: customer.name,
+        section: 'Customers',
+        visitor,
+        notice: noticeFor(request.query.done),
+        content: html`<a class="back" href="${CONSOLE_PREFIX}/customers">← Customers</a>
+          <div class="head"><h1>${own(customer.name)} ${statusTag(customer.status)}</h1></div>
+          ${factsCard(customer, all)} ${devicesCard(visitor, customer, page)}
+          ${planCard(visitor, customer, all)} ${statusCard(visitor, customer)}`,
+      });
+    },
+  );
+
+  app.post(
+    '/customers/:id/plan',
+    { schema: { params: IdParams, body: FormBody }, config: PAGE },
+    async (request, reply) => {
+      const { id } = request.params;
+      const fields = { planId: request.body.text('plan_id') };
+      const partnerId = visitorOf(request).partner.id;
+      if ((await customers.patch(partnerId, id, fields, pageActor(request))) === undefined)
+        throw noCustomer();
+      return reply.redirect(`${pathOf(id)}?done=plan`, 303);
+    },
+  );
+
+  for (const [action, outcome] of [
+    ['suspend', 'suspended'],
+    ['resume', 'resumed'],
+  ] as const) {
+    app.post(
+      `/customers/:id/${action}`,
+      { schema: { params: IdParams, body: FormBody }, config: PAGE },
+      async (request, reply) => {
+        const { id } = request.params;
+        const partnerId = visitorOf(request).partner.id;
+        if ((await customers[action](partnerId, id, pageActor(request))) === undefined) throw noCustomer();
+        return reply.redirect(`${pathOf(id)}?done=${outcome}`, 303);
+      },
+    );
+  }
+
+  app.post(
+    '/customers/:id/enroll',
+    { schema: { params: IdParams, body: FormBody }, config: PAGE },
+    async (request, reply) => {
+      const visitor = visitorOf(request);
+      const partnerId = visitor.partner.id;
+      const customer = await customers.get(partnerId, request.params.id);
+      if (customer === undefined) throw noCustomer();
+      const made = await once(
+        stores,
+        partnerId,
+        request.body,
+        async () => await requireToken(partnerId, customer, request.ip),
+      );
+      if (made === undefined) return reply.redirect(`${pathOf(customer.id)}?done=${ONCE}`, 303);
+      return showToken(reply, visitor, customer, made, ownAddress(request, publicUrl));
+    },
+  );
+
+  app.post(
+    '/customers/:id/devices/:device/remove',
+    { schema: { params: DeviceParams, body: FormBody }, config: PAGE },
+    async (request, reply) => {
+      const { id, device: deviceId } = request.params;
+      const partnerId = visitorOf(request).partner.id;
+      const device = await devices.get(partnerId, deviceId);
+      if (device?.customerId !== id || !(await devices.remove(partnerId, deviceId, pageActor(request))))
+        throw new ApiError('DEVICE_NOT_FOUND', 'There is no device with that id');
+      return reply.redirect(`${pathOf(id)}?done=device`, 303);
+    },
+  );
+
+  async function requireToken(partnerId: string, { id }: Customer, ip: string): Promise<NewEnrollmentToken> {
+    const made = await enrollment.createToken(partnerId, id, pageActor({ ip }));
+    if (made === undefined) throw noCustomer();
+    return made;
+  }
+}
+
+function pathOf(customerId: string): string {
+  return `${CONSOLE_PREFIX}/customers/${encodeURIComponent(customerId)}`;
+}
+
+function showToken(
+  reply: FastifyReply,
+  visitor: Visitor,
+  customer: Customer,
+  { token, expiresAt }: NewEnrollmentToken,
+  address: string,
+): FastifyReply {
+  return sendPage(reply, {
+    title: 'Enroll a device',
+    section: 'Customers',
+    visitor,
+    content: html`<a class="back" href="${pathOf(customer.id)}">← ${own(customer.name)}</a>
+      <div class="head"><h1>Enroll a device</h1></div>
+      <section class="card" aria-labelledby="run">
+        <h2 id="run">Run this on the device</h2>
+        <div class="secret">holdfast enroll ${address} ${token}</div>
+        <p>
+          <strong>The token is shown only this once.</strong> It enrolls one device, until
+          ${shownTime(expiresAt)}.
+        </p>
+        <div class="actions"><a class="button" href="${pathOf(customer.id)}">Back to the customer</a></div>
+      </section>`,
+  });
+}
+
+function factsCard(customer: Customer, plans: readonly Plan[]): Markup {
+  const { storageUsedBytes: used, storageLimitBytes: limit } = customer;
+  const high = Math.round(limit * 0.8);
+  return html`<section class="card" aria-label="About this customer">
+    <dl>
+      <dt>E-mail</dt>
+      <dd>${maybeOwn(customer.email)}</dd>
+      <dt>Customer number</dt>
+      <dd>${maybeOwn(customer.externalId)}</dd>
+      <dt>Plan</dt>
+      <dd>
+        ${plans.find(({ id }) => id === customer.planId)?.name ?? customer.planId}${
+          customer.trialEndsAt === null ? null : html`, trial until ${shownTime(customer.trialEndsAt)}`
+        }
+      </dd>
+      <dt>Storage</dt>
+      <dd>
+        ${shownStorage(used, limit)}<br />
+        <meter
+          aria-label="Storage used"
+          min="0"
+          max="${limit}"
+          high="${high}"
+          value="${Math.min(used, limit)}"
+        ></meter>
+      </dd>
+      <dt>Last backup</dt>
+      <dd>${shownBackup(customer.lastBackup)}</dd>
+      <dt>Customer</dt>
+      <dd><code>${customer.id}</code></dd>
+      <dt>Since</dt>
+      <dd>${shownTime(customer.createdAt)}</dd>
+    </dl>
+  </section>`;
+}
+
+function devicesCard(visitor: Visitor, customer: Customer, { items, next }: Page<Device>): Markup {
+  const enroll = html`<div class="actions">
+    ${form(
+      visitor,
+      `${pathOf(customer.id)}/enroll`,
+      html`${onceField()}${button('Enroll a device', 'main-action')}`,
+    )}
+  </div>`;
+  if (items.length === 0) {
+    return html`<section class="card" aria-labelledby="devices">
+      <h2 id="devices">Devices</h2>
+      <p class="quiet">No device yet. A token enrolls one; it is good once, for 15 minutes.</p>
+      ${enroll}
+    </section>`;
+  }
+  return html`<section class="card" aria-labelledby="devices">
+    <h2 id="devices">Devices</h2>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Last backup</th>
+            <th scope="col">Last seen</th>
+            <th scope="col" class="number">Storage</th>
+            <th scope="col"><span class="unseen">Remove</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${items.map((device) => deviceRow(visitor, device))}
+        </tbody>
+      </table>
+    </div>
+    ${olderLink(pathOf(customer.id), next)}${enroll}
+  </section>`;
+}
+
+function deviceRow(visitor: Visitor, device: Device): Markup {
+  return html`<tr>
+    <td class="name">
+      ${own(device.name)}<small>${own(device.platform)}, Holdfast ${own(device.agentVersion)}</small>
+    </td>
+    <td>
+      ${device.missedSince === null ? null : html`${tag('Late', 'bad')} `}${shownBackup(device.lastBackup)}
+    </td>
+    <td>${maybeTime(device.lastSeenAt, 'never')}</td>
+    <td class="number">${formatBytes(device.storageUsedBytes)}</td>
+    <td class="number">
+      ${askFirst(
+        'Remove…',
+        'plain',
+        html`${own(device.name)} is no longer looked after, and its key is void. What it backed up stays where
+        it is.`,
+        form(
+          visitor,
+          `${pathOf(device.customerId)}/devices/${device.id}/remove`,
+          button('Remove the device', 'plain danger'),
+        ),
+      )}
+    </td>
+  </tr>`;
+}
+
+function planCard(visitor: Visitor, customer: Customer, plans: readonly Plan[]): Markup {
+  return html`<section class="card" aria-labelledby="plan">
+    <h2 id="plan">Plan</h2>
+    ${form(
+      visitor,
+      `${pathOf(customer.id)}/plan`,
+      html`<div class="row">
+        ${select('plan_id', 'The customer has', planChoices(plans), customer.planId)}${button('Change the plan')}
+      </div>`,
+    )}
+  </section>`;
+}
+
+function statusCard(visitor: Visitor, { id, status }: Customer): Markup {
+  const [title, text, action] =
+    status === 'active'
+      ? ([
+          'Suspend this customer',
+          'Its devices keep their backups and can restore, but no device can be enrolled until it is resumed.',
+          form(visitor, `${pathOf(id)}/suspend`, button('Suspend', 'danger')),
+        ] as const)
+      : ([
+          'Resume this customer',
+          'It is suspended at present.',
+          form(visitor, `${pathOf(id)}/resume`, button('Resume', 'main-action')),
+        ] as const);
+  return html`<section class="card" aria-labelledby="status">
+    <h2 id="status">${title}</h2>
+    <p>${text}</p>
+    ${action}
+  </section>`;
+}

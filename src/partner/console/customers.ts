@@ -1,0 +1,179 @@
+/** All customers of the partner, and adding one. */
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../../api/api-error.ts';
+import type { ApiApp } from '../../api/route.ts';
+import { Type } from '../../base/schema-type.ts';
+import type { Customer } from '../store/customer-view.ts';
+import type { Page } from '../store/page.ts';
+import type { Plan } from '../store/plans.ts';
+import type { ConsoleParts } from './pages.ts';
+import {
+  customerProblems,
+  LONGEST_EMAIL,
+  LONGEST_EXTERNAL_ID,
+  LONGEST_NAME,
+  newCustomer,
+  planChoices,
+  typedCustomer,
+  type TypedCustomer,
+} from './customer-fields.ts';
+import { button, field, form, type Problems, select } from './form-fields.ts';
+import { FormBody } from './form.ts';
+import { html, type Markup } from './markup.ts';
+import { ONCE } from './notices.ts';
+import { noticeFor, done } from './notices.ts';
+import { once, onceField } from './once.ts';
+import { olderLink, sendPage } from './page.ts';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import { PAGE } from './routes.ts';
+import { own, shownBackup, shownCount, shownStorage, statusTag } from './shown.ts';
+import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+
+const PATH = `${CONSOLE_PREFIX}/customers`;
+const AT_ONCE = 50;
+
+const ListQuery = Type.Object(
+  { ...done, before: Type.Optional(Type.String({ maxLength: 64 })) },
+  { additionalProperties: false },
+);
+
+const NOTHING: TypedCustomer = { name: '', email: '', externalId: '', planId: '' };
+
+export function customersPage(app: ApiApp, { stores }: ConsoleParts): void {
+  app.get('/customers', { schema: { querystring: ListQuery }, config: PAGE }, async (request, reply) => {
+    const visitor = visitorOf(request);
+    const { before } = request.query;
+    const [page, plans, count] = await Promise.all([
+      stores.customers.list(visitor.partner.id, { limit: AT_ONCE, before }),
+      stores.plans.list(),
+      stores.customers.count(visitor.partner.id),
+    ]);
+    return sendPage(reply, {
+      title: 'Customers',
+      section: 'Customers',
+      visitor,
+      notice: noticeFor(request.query.done),
+      content: html`<div class="head">
+          <h1>Customers</h1>
+          <a class="button main-action" href="${PATH}/new">Add a customer</a>
+          <p>${count === 1 ? 'One customer' : `${shownCount(count)} customers`}, the newest first.</p>
+        </div>
+        <section class="card" aria-label="Customers">${customerTable(page, plans)}</section>`,
+    });
+  });
+
+  app.get('/customers/new', { config: PAGE }, async (request, reply) =>
+    showForm(reply, visitorOf(request), NOTHING, {}),
+  );
+
+  app.post('/customers/new', { schema: { body: FormBody }, config: PAGE }, async (request, reply) => {
+    const visitor = visitorOf(request);
+    const { id } = visitor.partner;
+    const typed = typedCustomer(request.body);
+    const problems = customerProblems(typed, await stores.plans.list());
+    if (Object.keys(problems).length > 0) return await showForm(reply.code(400), visitor, typed, problems);
+    try {
+      const made = await once(
+        stores,
+        id,
+        request.body,
+        async () => await stores.customers.create(id, newCustomer(typed), pageActor(request)),
+      );
+      return reply.redirect(
+        made === undefined ? `${PATH}?done=${ONCE}` : `${PATH}/${made.id}?done=added`,
+        303,
+      );
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'CUSTOMER_EXISTS') throw error;
+      const taken = { external_id: 'Another customer has this number. Take another one, or leave it out.' };
+      return await showForm(reply.code(409), visitor, typed, taken);
+    }
+  });
+
+  async function showForm(
+    reply: FastifyReply,
+    visitor: Visitor,
+    typed: TypedCustomer,
+    problems: Problems,
+  ): Promise<FastifyReply> {
+    const plans = await stores.plans.list();
+    return sendPage(reply, {
+      title: 'Add a customer',
+      section: 'Customers',
+      visitor,
+      content: html`<a class="back" href="${PATH}">← Customers</a>
+        <div class="head"><h1>Add a customer</h1></div>
+        <section class="card">
+          ${form(visitor, `${PATH}/new`, customerForm(typed, plans, problems))}
+        </section>`,
+    });
+  }
+}
+
+function customerForm(typed: TypedCustomer, plans: readonly Plan[], problems: Problems): Markup {
+  return html`${onceField()}
+  ${field({ name: 'name', label: 'Name', value: typed.name, longest: LONGEST_NAME }, problems)}
+  ${field(
+    {
+      name: 'email',
+      label: 'E-mail',
+      type: 'email',
+      value: typed.email,
+      optional: true,
+      longest: LONGEST_EMAIL,
+    },
+    problems,
+  )}
+  ${field(
+    {
+      name: 'external_id',
+      label: 'Customer number',
+      value: typed.externalId,
+      optional: true,
+      longest: LONGEST_EXTERNAL_ID,
+      hint: 'Your own number or name for this customer; the API calls it external_id.',
+    },
+    problems,
+  )}
+  ${select('plan_id', 'Plan', planChoices(plans), typed.planId, problems)}
+  ${button('Add the customer', 'main-action')}`;
+}
+
+function customerTable({ items, next }: Page<Customer>, plans: readonly Plan[]): Markup {
+  if (items.length === 0)
+    return html`<div class="empty">
+      <p>There is no customer here yet. Add one, then enroll a device for it.</p>
+    </div>`;
+  return html`<div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Plan</th>
+            <th scope="col">Status</th>
+            <th scope="col" class="number">Devices</th>
+            <th scope="col" class="number">Storage</th>
+            <th scope="col">Last backup</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${items.map(
+            (customer) =>
+              html`<tr>
+                <td class="name">
+                  <a href="${PATH}/${customer.id}">${own(customer.name)}</a>${
+                    customer.externalId === null ? null : html`<small>${own(customer.externalId)}</small>`
+                  }
+                </td>
+                <td>${plans.find(({ id }) => id === customer.planId)?.name ?? customer.planId}</td>
+                <td>${statusTag(customer.status)}</td>
+                <td class="number">${customer.devicesCount}</td>
+                <td class="number">${shownStorage(customer.storageUsedBytes, customer.storageLimitBytes)}</td>
+                <td>${shownBackup(customer.lastBackup)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${olderLink(PATH, next)}`;
+}

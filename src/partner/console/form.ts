@@ -1,0 +1,39 @@
+/** What a form of the settings page sent. */
+import { ApiError } from '../../api/api-error.ts';
+import { Type } from '../../base/schema-type.ts';
+
+export interface Form {
+  /** Of a field that is there once, without spaces around it; else empty. */
+  text(name: string): string;
+  /** As `text`, exactly as it was typed. */
+  secret(name: string): string;
+  /** Of all fields with that name. */
+  all(name: string): readonly string[];
+}
+
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
+export const MOST_FORM_BYTES = 65_536;
+
+/** The body of a route that takes a form: `parseForm` made it, and each page reads its own fields. */
+export const FormBody = Type.Unsafe<Form>({});
+
+/** @throws {ApiError} INVALID_REQUEST */
+export function parseForm(body: Uint8Array): Form {
+  const fields = new URLSearchParams(decoded(body));
+  const secret = (name: string): string => {
+    const values = fields.getAll(name);
+    return values.length === 1 ? (values[0] ?? '') : '';
+  };
+  return { text: (name) => secret(name).trim(), secret, all: (name) => fields.getAll(name) };
+}
+
+function decoded(body: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (cause) {
+    throw new ApiError('INVALID_REQUEST', 'The form is not valid UTF-8', {
+      hint: 'Send it again.',
+      cause,
+    });
+  }
+}

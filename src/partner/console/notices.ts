@@ -1,0 +1,39 @@
+/** What has just been done: named by the address that a form leads to, told by the page that stands there. */
+import { Type } from '../../base/schema-type.ts';
+import type { Notice } from './page.ts';
+
+export const done = { done: Type.Optional(Type.String({ maxLength: 40 })) };
+
+export const DoneQuery = Type.Object(done, { additionalProperties: false });
+
+const DONE: Readonly<Record<string, string>> = {
+  password: 'The password was changed. All other sessions have ended.',
+  'signed-out-others': 'All other sessions have ended.',
+  'factor-set': 'The second factor is set up: from now on, signing in asks for a code.',
+  'factor-removed': 'The second factor was removed.',
+  revoked: 'The API key was revoked. Requests with it are refused from now on.',
+  added: 'The customer was added.',
+  suspended: 'The customer is suspended.',
+  resumed: 'The customer is active again.',
+  plan: 'The plan was changed.',
+  device: 'The device was removed.',
+  enabled: 'The webhook is enabled.',
+  disabled: 'The webhook is disabled.',
+  deleted: 'The webhook was deleted.',
+  tested: 'A test message is on its way: it appears among the deliveries below.',
+  resent: 'The message is sent again.',
+};
+
+/** For a form that was sent a second time. */
+export const ONCE = 'once';
+const ONCE_NOTICE: Notice = {
+  kind: 'warning',
+  text: 'That form was sent before, and nothing was done a second time. A secret is shown only the first time.',
+};
+
+/** Nothing for a word that no form leads to. */
+export function noticeFor(word: string | undefined): Notice | undefined {
+  if (word === ONCE) return ONCE_NOTICE;
+  const text = word !== undefined && Object.hasOwn(DONE, word) ? DONE[word] : undefined;
+  return text === undefined ? undefined : { kind: 'good', text };
+}

@@ -1,0 +1,100 @@
+/** The settings page: everything it is made of, put together. */
+import { ApiError } from '../../api/api-error.ts';
+import type { ApiApp } from '../../api/route.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { PartnerLimits } from '../http/limits.ts';
+import type { PartnerKeys } from '../keys.ts';
+import type { PartnerStores } from '../store/store.ts';
+import type { TestTarget } from '../webhooks/test-targets.ts';
+import { accountPage } from './account.ts';
+import { activityPage } from './activity.ts';
+import { apiKeyPage } from './api-key.ts';
+import { type Cookies, createCookies } from './cookies.ts';
+import { customerPage } from './customer.ts';
+import { customersPage } from './customers.ts';
+import { FORM_TYPE, type Form, MOST_FORM_BYTES, parseForm } from './form.ts';
+import { requireFormToken, requireOwnOrigin } from './guard.ts';
+import { CONSOLE_FILES } from './page.ts';
+import { createSeals, type Seals } from './seals.ts';
+import { secondFactorPage } from './second-factor.ts';
+import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts';
+import { sendToSignIn, signInRoutes } from './sign-in.ts';
+import { usagePage } from './usage.ts';
+import { findVisitor } from './visitor.ts';
+import { webhookPage } from './webhook.ts';
+import { webhooksPage } from './webhooks.ts';
+
+export interface ConsoleOptions {
+  readonly stores: PartnerStores;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly keys: PartnerKeys;
+  readonly limits: Pick<PartnerLimits, 'failedSignIns'>;
+  /** Where partners reach the service; null for where it listens. */
+  readonly publicUrl: string | null;
+  readonly testTargets: readonly TestTarget[];
+}
+
+/** What its pages share. */
+export interface ConsoleParts extends ConsoleOptions {
+  readonly cookies: Cookies;
+  readonly seals: Seals;
+  readonly signInLimit: SignInLimit;
+}
+
+/** Below the prefix of the page, in a scope of its own. */
+export function consoleRoutes(app: ApiApp, options: ConsoleOptions): void {
+  const { stores, clock, keys, limits, publicUrl } = options;
+  const parts: ConsoleParts = {
+    ...options,
+    cookies: createCookies(publicUrl?.startsWith('https:') === true),
+    seals: createSeals(keys.forms),
+    signInLimit: createSignInLimit(limits, clock),
+  };
+  takeForms(app);
+  app.decorateRequest('visitor', null);
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'POST') requireOwnOrigin(request, publicUrl);
+    const { scope, suspended } = request.routeOptions.config;
+    if (scope === 'entry') return undefined;
+    const visitor = await findVisitor(request, parts.cookies.session, parts.seals, stores);
+    if (visitor === undefined) return sendToSignIn(request, reply);
+    if (visitor.partner.status === 'suspended' && suspended !== 'allowed')
+      throw new ApiError('PARTNER_SUSPENDED', 'This account is suspended');
+    request.visitor = visitor;
+    return undefined;
+  });
+  app.addHook('preValidation', async (request) => {
+    if (request.method !== 'POST' || request.body instanceof Object) return;
+    throw new ApiError('INVALID_REQUEST', 'The form came without its fields', { hint: 'Send it again.' });
+  });
+  app.addHook('preHandler', async (request) => {
+    if (request.method === 'POST' && request.routeOptions.config.scope !== 'entry')
+      requireFormToken(request, request.body as Form, parts.seals);
+  });
+
+  for (const { path, type, text } of CONSOLE_FILES) {
+    app.get(path, { config: { scope: 'entry', produces: type } }, (_request, reply) =>
+      reply.header('cache-control', 'public, max-age=31536000, immutable').type(type).send(text),
+    );
+  }
+  signInRoutes(app, parts);
+  accountPage(app, parts);
+  secondFactorPage(app, parts);
+  apiKeyPage(app, parts);
+  customersPage(app, parts);
+  customerPage(app, parts);
+  usagePage(app, parts);
+  webhooksPage(app, parts);
+  webhookPage(app, parts);
+  activityPage(app, parts);
+}
+
+/** And nothing else. */
+function takeForms(app: ApiApp): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    FORM_TYPE,
+    { parseAs: 'buffer', bodyLimit: MOST_FORM_BYTES },
+    async (_request: unknown, body: Buffer) => parseForm(body),
+  );
+}

@@ -1,0 +1,152 @@
+/** Setting up the second factor, and removing it. Until a code shows that an app has the secret, nothing is asked for. */
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../../api/api-error.ts';
+import type { ApiApp } from '../../api/route.ts';
+import type { ConsoleParts } from './pages.ts';
+import { button, field, form, hidden, type Problems } from './form-fields.ts';
+import { type Form, FormBody } from './form.ts';
+import { html, type Markup } from './markup.ts';
+import { sendPage } from './page.ts';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import { ACCOUNT_PAGE } from './routes.ts';
+import { tag } from './shown.ts';
+import { isOwnPassword } from './sign-in.ts';
+import { newTotpSecret, totpStep, totpUri } from './totp.ts';
+import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+
+const PATH = `${CONSOLE_PREFIX}/second-factor`;
+
+const WRONG_PASSWORD = 'This is not the password of the account. Type the one that you sign in with.';
+const WRONG_CODE =
+  'This is not the code of now. Check that the clock of the phone is right, and type the next one.';
+
+export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
+  const {
+    stores,
+    clock,
+    keys: { sealing },
+  } = parts;
+
+  app.get('/second-factor', { config: ACCOUNT_PAGE }, async (request, reply) =>
+    show(reply, visitorOf(request), newTotpSecret()),
+  );
+
+  app.post('/second-factor', { schema: { body: FormBody }, config: ACCOUNT_PAGE }, async (request, reply) => {
+    const visitor = visitorOf(request);
+    const { id } = visitor.partner;
+    const secret = opened(id, request.body.text('sealed'));
+    const step = totpStep(secret, request.body.text('code'), clock.now());
+    const problems = await problemsOf(visitor, request.body, step);
+    if (step === undefined || Object.keys(problems).length > 0)
+      return show(reply.code(400), visitor, secret, { setUp: problems });
+    await stores.partners.setTotp(id, sealing.seal('second factor', id, secret), pageActor(request));
+    // The code that was just typed does not also sign somebody in who looked on.
+    await stores.partners.takeTotpStep(id, step);
+    return reply.redirect(`${CONSOLE_PREFIX}?done=factor-set`, 303);
+  });
+
+  app.post(
+    '/second-factor/remove',
+    { schema: { body: FormBody }, config: ACCOUNT_PAGE },
+    async (request, reply) => {
+      const visitor = visitorOf(request);
+      if (!(await isOwnPassword(parts, visitor, request.body.secret('removing_password')))) {
+        const remove = { removing_password: WRONG_PASSWORD };
+        return show(reply.code(400), visitor, newTotpSecret(), { remove });
+      }
+      await stores.partners.setTotp(visitor.partner.id, null, pageActor(request));
+      return reply.redirect(`${CONSOLE_PREFIX}?done=factor-removed`, 303);
+    },
+  );
+
+  /** The secret that the page showed. @throws {ApiError} INVALID_REQUEST when it is another one */
+  function opened(id: string, sealed: string): string {
+    try {
+      return sealing.open('second factor', id, sealed);
+    } catch (cause) {
+      throw new ApiError('INVALID_REQUEST', 'This form cannot be used', {
+        hint: 'Open the page again.',
+        cause,
+      });
+    }
+  }
+
+  async function problemsOf(visitor: Visitor, body: Form, step: number | undefined): Promise<Problems> {
+    if (!(await isOwnPassword(parts, visitor, body.secret('password')))) return { password: WRONG_PASSWORD };
+    return step === undefined ? { code: WRONG_CODE } : {};
+  }
+
+  function show(
+    reply: FastifyReply,
+    visitor: Visitor,
+    secret: string,
+    { setUp = {}, remove = {} }: { readonly setUp?: Problems; readonly remove?: Problems } = {},
+  ): FastifyReply {
+    const { id, hasTotp } = visitor.partner;
+    const sealed = sealing.seal('second factor', id, secret);
+    return sendPage(reply, {
+      title: 'Second factor',
+      section: 'Account',
+      visitor,
+      content: html`<a class="back" href="${CONSOLE_PREFIX}">← Account</a>
+        <div class="head"><h1>Second factor ${hasTotp ? tag('On', 'good') : tag('Off')}</h1></div>
+        ${setUpCard(visitor, secret, sealed, setUp)} ${hasTotp ? removeCard(visitor, remove) : null}`,
+    });
+  }
+}
+
+function setUpCard(visitor: Visitor, secret: string, sealed: string, problems: Problems): Markup {
+  const { email, hasTotp } = visitor.partner;
+  return html`<section class="card" aria-labelledby="set-up">
+    <h2 id="set-up">${hasTotp ? 'Replace it by another one' : 'Set it up'}</h2>
+    <p>
+      Type this into an authenticator app, or <a href="${totpUri(secret, email)}">open it in one</a> on this
+      device.
+    </p>
+    <div class="secret">${secret.match(/.{1,4}/g)?.join(' ')}</div>
+    <details>
+      <summary>As a link, for apps that take one</summary>
+      <pre>${totpUri(secret, email)}</pre>
+    </details>
+    <h3>Then confirm it</h3>
+    ${form(
+      visitor,
+      PATH,
+      html`${hidden('sealed', sealed)}
+      ${field(
+        {
+          name: 'code',
+          label: 'Code',
+          hint: 'The six digits that the app shows now.',
+          autocomplete: 'one-time-code',
+          inputmode: 'numeric',
+          longest: 10,
+        },
+        problems,
+      )}
+      ${field({ name: 'password', label: 'Your password', type: 'password', autocomplete: 'current-password' }, problems)}
+      ${button('Ask for a code from now on', 'main-action')}`,
+    )}
+  </section>`;
+}
+
+function removeCard(visitor: Visitor, problems: Problems): Markup {
+  return html`<section class="card" aria-labelledby="remove">
+    <h2 id="remove">Remove it</h2>
+    <p>From then on, the password alone signs in.</p>
+    ${form(
+      visitor,
+      `${PATH}/remove`,
+      html`${field(
+        {
+          name: 'removing_password',
+          label: 'Your password',
+          type: 'password',
+          autocomplete: 'current-password',
+        },
+        problems,
+      )}
+      ${button('Remove the second factor', 'danger')}`,
+    )}
+  </section>`;
+}

@@ -1,0 +1,254 @@
+/** One webhook: whether it is used, its secret, and what was sent to it. */
+import { ApiError } from '../../api/api-error.ts';
+import type { ApiApp } from '../../api/route.ts';
+import { Type } from '../../base/schema-type.ts';
+import { noEndpoint } from '../resources/webhooks.ts';
+import { IdParams } from '../resources/values.ts';
+import type { Delivery } from '../store/delivery-view.ts';
+import type { Page } from '../store/page.ts';
+import type { WebhookEndpoint } from '../store/webhook-endpoints.ts';
+import { newWebhookSecret } from '../webhooks/secrets.ts';
+import type { ConsoleParts } from './pages.ts';
+import { askFirst, button, form } from './form-fields.ts';
+import { FormBody } from './form.ts';
+import { html, type Markup } from './markup.ts';
+import { done, noticeFor, ONCE } from './notices.ts';
+import { once, onceField } from './once.ts';
+import { olderLink, sendPage } from './page.ts';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import { PAGE } from './routes.ts';
+import { maybeOwn, maybeTime, own, shownTime, tag } from './shown.ts';
+import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+import { showWebhookSecret, shownKinds, webhookTag } from './webhooks.ts';
+
+const AT_ONCE = 25;
+/** As `POST /webhooks/{id}/rotate-secret` has it when nothing else is asked for. */
+const OVERLAP_MS = 24 * 3_600_000;
+
+const ShowQuery = Type.Object(
+  { ...done, before: Type.Optional(Type.String({ maxLength: 64 })) },
+  { additionalProperties: false },
+);
+const DeliveryParams = Type.Object(
+  { id: Type.String(), delivery: Type.String() },
+  { additionalProperties: false },
+);
+
+export function webhookPage(app: ApiApp, { stores, keys, clock }: ConsoleParts): void {
+  const { webhooks, deliveries } = stores;
+
+  app.get(
+    '/webhooks/:id',
+    { schema: { params: IdParams, querystring: ShowQuery }, config: PAGE },
+    async (request, reply) => {
+      const visitor = visitorOf(request);
+      const { id } = request.params;
+      const endpoint = found(await webhooks.get(visitor.partner.id, id));
+      const { before } = request.query;
+      const page = await deliveries.list(visitor.partner.id, id, { limit: AT_ONCE, before });
+      return sendPage(reply, {
+        title: 'Webhook',
+        section: 'Webhooks',
+        visitor,
+        notice: noticeFor(request.query.done),
+        content: html`<a class="back" href="${CONSOLE_PREFIX}/webhooks">← Webhooks</a>
+          <div class="head"><h1>Webhook ${webhookTag(endpoint)}</h1></div>
+          ${factsCard(visitor, endpoint)} ${deliveriesCard(visitor, endpoint, page)}`,
+      });
+    },
+  );
+
+  for (const [action, status] of [
+    ['enable', 'enabled'],
+    ['disable', 'disabled'],
+  ] as const) {
+    app.post(
+      `/webhooks/:id/${action}`,
+      { schema: { params: IdParams, body: FormBody }, config: PAGE },
+      async (request, reply) => {
+        const { id } = request.params;
+        const partnerId = visitorOf(request).partner.id;
+        found(await webhooks.patch(partnerId, id, { status }, pageActor(request)));
+        return reply.redirect(`${pathOf(id)}?done=${status}`, 303);
+      },
+    );
+  }
+
+  app.post(
+    '/webhooks/:id/rotate-secret',
+    { schema: { params: IdParams, body: FormBody }, config: PAGE },
+    async (request, reply) => {
+      const visitor = visitorOf(request);
+      const { id } = request.params;
+      const { id: partnerId } = visitor.partner;
+      const secret = newWebhookSecret().reveal();
+      const made = await once(stores, partnerId, request.body, async () => {
+        const sealed = keys.sealing.seal('webhook secret', id, secret);
+        const until = clock.now() + OVERLAP_MS;
+        return found(await webhooks.rotateSecret(partnerId, id, sealed, until, pageActor(request)));
+      });
+      if (made === undefined) return reply.redirect(`${pathOf(id)}?done=${ONCE}`, 303);
+      return showWebhookSecret(reply, visitor, made, secret);
+    },
+  );
+
+  app.post(
+    '/webhooks/:id/test',
+    { schema: { params: IdParams, body: FormBody }, config: PAGE },
+    async (request, reply) => {
+      const { id } = request.params;
+      const delivery = await webhooks.test(visitorOf(request).partner.id, id, pageActor(request));
+      if (delivery === undefined) throw noEndpoint();
+      return reply.redirect(`${pathOf(id)}?done=tested`, 303);
+    },
+  );
+
+  app.post(
+    '/webhooks/:id/delete',
+    { schema: { params: IdParams, body: FormBody }, config: PAGE },
+    async (request, reply) => {
+      const { id } = request.params;
+      if (!(await webhooks.remove(visitorOf(request).partner.id, id, pageActor(request)))) throw noEndpoint();
+      return reply.redirect(`${CONSOLE_PREFIX}/webhooks?done=deleted`, 303);
+    },
+  );
+
+  app.post(
+    '/webhooks/:id/deliveries/:delivery/resend',
+    { schema: { params: DeliveryParams, body: FormBody }, config: PAGE },
+    async (request, reply) => {
+      const { id, delivery } = request.params;
+      const { id: partnerId } = visitorOf(request).partner;
+      if ((await deliveries.retry(partnerId, id, delivery, pageActor(request))) === undefined)
+        throw new ApiError('DELIVERY_NOT_FOUND', 'There is no delivery with that id');
+      return reply.redirect(`${pathOf(id)}?done=resent`, 303);
+    },
+  );
+}
+
+function pathOf(endpointId: string): string {
+  return `${CONSOLE_PREFIX}/webhooks/${encodeURIComponent(endpointId)}`;
+}
+
+function found(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
+  if (endpoint === undefined) throw noEndpoint();
+  return endpoint;
+}
+
+const REASONS: Readonly<Record<NonNullable<WebhookEndpoint['disabledReason']>, string>> = {
+  gone: 'The receiver answered that it is gone (410).',
+  failing: 'It failed for days. Mend the receiver, then enable it again.',
+  by_partner: 'It was disabled here, or with the API.',
+};
+
+function factsCard(visitor: Visitor, endpoint: WebhookEndpoint): Markup {
+  const { disabledReason: reason, failingSince } = endpoint;
+  return html`<section class="card" aria-label="About this webhook">
+    <dl>
+      <dt>Address</dt>
+      <dd>${own(endpoint.url)}</dd>
+      <dt>Description</dt>
+      <dd>${maybeOwn(endpoint.description)}</dd>
+      <dt>Events</dt>
+      <dd>${shownKinds(endpoint.events)}</dd>
+      ${
+        reason === null
+          ? null
+          : html`<dt>Disabled</dt>
+              <dd>${REASONS[reason]}</dd>`
+      }
+      ${
+        failingSince === null
+          ? null
+          : html`<dt>Failing since</dt>
+              <dd>${shownTime(failingSince)}</dd>`
+      }
+      <dt>Added</dt>
+      <dd>${shownTime(endpoint.createdAt)}</dd>
+      <dt>Webhook</dt>
+      <dd><code>${endpoint.id}</code></dd>
+    </dl>
+    ${endpointActions(visitor, endpoint)}
+  </section>`;
+}
+
+function endpointActions(visitor: Visitor, { id, status }: WebhookEndpoint): Markup {
+  return html`<div class="actions">
+    ${form(visitor, `${pathOf(id)}/test`, button('Send a test message'))}
+    ${
+      status === 'enabled'
+        ? form(visitor, `${pathOf(id)}/disable`, button('Disable'))
+        : form(visitor, `${pathOf(id)}/enable`, button('Enable', 'main-action'))
+    }
+    ${askFirst(
+      'Rotate the secret…',
+      '',
+      'A new secret is shown once. For 24 hours messages are signed with both, so that your program can change over.',
+      form(
+        visitor,
+        `${pathOf(id)}/rotate-secret`,
+        html`${onceField()}${button('Rotate the secret', 'main-action')}`,
+      ),
+    )}
+    ${askFirst(
+      'Delete…',
+      'danger',
+      'Nothing more is sent, and the list of deliveries is deleted with it.',
+      form(visitor, `${pathOf(id)}/delete`, button('Delete the webhook', 'danger')),
+    )}
+  </div>`;
+}
+
+function deliveriesCard(visitor: Visitor, { id }: WebhookEndpoint, { items, next }: Page<Delivery>): Markup {
+  const table = html`<div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Event</th>
+            <th scope="col">Status</th>
+            <th scope="col" class="number">Attempts</th>
+            <th scope="col">Last attempt</th>
+            <th scope="col">Next attempt</th>
+            <th scope="col"><span class="unseen">Send again</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${items.map((delivery) => deliveryRow(visitor, delivery))}
+        </tbody>
+      </table>
+    </div>
+    ${olderLink(pathOf(id), next)}`;
+  return html`<section class="card" aria-labelledby="deliveries">
+    <h2 id="deliveries">Deliveries</h2>
+    ${items.length === 0 ? html`<p class="quiet">Nothing was sent yet. A test message shows whether all is well.</p>` : table}
+  </section>`;
+}
+
+const STATES = {
+  pending: tag('Pending'),
+  succeeded: tag('Delivered', 'good'),
+  failed: tag('Failed', 'bad'),
+} as const;
+
+function deliveryRow(visitor: Visitor, delivery: Delivery): Markup {
+  const resend = form(
+    visitor,
+    `${pathOf(delivery.endpointId)}/deliveries/${delivery.id}/resend`,
+    button('Send again', 'plain'),
+  );
+  return html`<tr>
+    <td><code>${delivery.eventKind}</code><small>${shownTime(delivery.createdAt)}</small></td>
+    <td>${STATES[delivery.status]}</td>
+    <td class="number">${delivery.attempts}</td>
+    <td class="name">
+      ${maybeTime(delivery.lastAttemptAt, 'none yet')}<small>${outcomeOf(delivery)}</small>
+    </td>
+    <td>${maybeTime(delivery.nextAttemptAt, 'none')}</td>
+    <td class="number">${delivery.status === 'pending' ? null : resend}</td>
+  </tr>`;
+}
+
+function outcomeOf({ lastError, lastStatus }: Delivery): string | null {
+  if (lastError !== null) return lastError;
+  return lastStatus === null ? null : `Status ${lastStatus}`;
+}

@@ -1,0 +1,234 @@
+/** All webhooks of the partner, and adding one. Its secret is in that response, and never again. */
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../../api/api-error.ts';
+import type { ApiApp } from '../../api/route.ts';
+import { EVENT_KINDS, type EventKind } from '../store/events.ts';
+import { MOST_ENDPOINTS, type WebhookEndpoint } from '../store/webhook-endpoints.ts';
+import { newWebhookSecret } from '../webhooks/secrets.ts';
+import { parseTarget } from '../webhooks/target.ts';
+import type { ConsoleParts } from './pages.ts';
+import { isLine } from './customer-fields.ts';
+import { button, field, form, type Problems } from './form-fields.ts';
+import { type Form, FormBody } from './form.ts';
+import { html, type Markup } from './markup.ts';
+import { DoneQuery, noticeFor, ONCE } from './notices.ts';
+import { once, onceField } from './once.ts';
+import { sendPage } from './page.ts';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import { PAGE } from './routes.ts';
+import { own, shownTime, tag } from './shown.ts';
+import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+
+const PATH = `${CONSOLE_PREFIX}/webhooks`;
+const LONGEST_DESCRIPTION = 500;
+
+interface TypedWebhook {
+  readonly url: string;
+  readonly description: string;
+  readonly events: readonly EventKind[];
+}
+
+const NOTHING: TypedWebhook = { url: '', description: '', events: [] };
+
+export function webhooksPage(app: ApiApp, { stores, keys, testTargets }: ConsoleParts): void {
+  app.get('/webhooks', { schema: { querystring: DoneQuery }, config: PAGE }, async (request, reply) => {
+    const visitor = visitorOf(request);
+    const { items } = await stores.webhooks.list(visitor.partner.id, { limit: MOST_ENDPOINTS });
+    return sendPage(reply, {
+      title: 'Webhooks',
+      section: 'Webhooks',
+      visitor,
+      notice: noticeFor(request.query.done),
+      content: html`<div class="head">
+          <h1>Webhooks</h1>
+          <a class="button main-action" href="${PATH}/new">Add a webhook</a>
+          <p>
+            Your own programs are told when something happens, by messages that are signed (Standard
+            Webhooks).
+          </p>
+        </div>
+        <section class="card" aria-label="Webhooks">${endpointTable(items)}</section>`,
+    });
+  });
+
+  app.get('/webhooks/new', { config: PAGE }, (request, reply) =>
+    showForm(reply, visitorOf(request), NOTHING, {}),
+  );
+
+  app.post('/webhooks/new', { schema: { body: FormBody }, config: PAGE }, async (request, reply) => {
+    const visitor = visitorOf(request);
+    const { id: partnerId } = visitor.partner;
+    const typed = typedWebhook(request.body);
+    const problems = problemsOf(typed);
+    if (Object.keys(problems).length > 0) return showForm(reply.code(400), visitor, typed, problems);
+    const secret = newWebhookSecret().reveal();
+    const endpoint = {
+      url: typed.url,
+      events: typed.events,
+      description: typed.description === '' ? null : typed.description,
+      sealSecret: (id: string) => keys.sealing.seal('webhook secret', id, secret),
+    };
+    try {
+      const create = async (): Promise<WebhookEndpoint> =>
+        await stores.webhooks.create(partnerId, endpoint, pageActor(request));
+      const made = await once(stores, partnerId, request.body, create);
+      if (made === undefined) return reply.redirect(`${PATH}?done=${ONCE}`, 303);
+      return showWebhookSecret(reply, visitor, made, secret);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'INVALID_REQUEST') throw error;
+      return showForm(reply.code(409), visitor, typed, { url: error.message });
+    }
+  });
+
+  function problemsOf({ url, description }: TypedWebhook): Problems {
+    const tooLong = isLine(description, LONGEST_DESCRIPTION)
+      ? {}
+      : { description: `Take at most ${LONGEST_DESCRIPTION} characters, without control characters.` };
+    try {
+      parseTarget(url, testTargets);
+      return tooLong;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { ...tooLong, url: error.message };
+    }
+  }
+}
+
+/** For the two pages that show one: after adding a webhook, and after rotating its secret. */
+export function showWebhookSecret(
+  reply: FastifyReply,
+  visitor: Visitor,
+  { id, url }: WebhookEndpoint,
+  secret: string,
+): FastifyReply {
+  return sendPage(reply, {
+    title: 'Secret of the webhook',
+    section: 'Webhooks',
+    visitor,
+    content: html`<div class="head"><h1>Secret of the webhook</h1></div>
+      <section class="card" aria-labelledby="secret">
+        <h2 id="secret">${own(url)}</h2>
+        <p>
+          <strong>Copy it now: it is shown only this once.</strong> By it your program knows that a message is
+          from this service.
+        </p>
+        <div class="secret">${secret}</div>
+        <div class="actions"><a class="button main-action" href="${PATH}/${id}">I have copied it</a></div>
+      </section>`,
+  });
+}
+
+function typedWebhook(body: Form): TypedWebhook {
+  const wanted = body.all('events');
+  return {
+    url: body.text('url'),
+    description: body.text('description'),
+    events: EVENT_KINDS.filter((kind) => wanted.includes(kind)),
+  };
+}
+
+export function webhookTag({ status, failingSince }: WebhookEndpoint): Markup {
+  if (status === 'disabled') return tag('Disabled', 'bad');
+  return failingSince === null ? tag('Enabled', 'good') : tag('Failing', 'warning');
+}
+
+export function shownKinds(events: readonly EventKind[]): Markup {
+  if (events.length === 0) return html`All events`;
+  return html`${events.map((kind, index) => html`${index === 0 ? null : ', '}<code>${kind}</code>`)}`;
+}
+
+function endpointTable(items: readonly WebhookEndpoint[]): Markup {
+  if (items.length === 0) {
+    return html`<div class="empty">
+      <p>There is no webhook yet. Add one with the https address of a program of yours.</p>
+    </div>`;
+  }
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Address</th>
+          <th scope="col">Events</th>
+          <th scope="col">Status</th>
+          <th scope="col">Added</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${items.map(
+          (endpoint) =>
+            html`<tr>
+              <td class="name">
+                <a href="${PATH}/${endpoint.id}">${own(endpoint.url)}</a>${
+                  endpoint.description === null ? null : html`<small>${own(endpoint.description)}</small>`
+                }
+              </td>
+              <td>
+                ${endpoint.events.length <= 2 ? shownKinds(endpoint.events) : `${endpoint.events.length} kinds`}
+              </td>
+              <td>${webhookTag(endpoint)}</td>
+              <td>${shownTime(endpoint.createdAt)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function showForm(
+  reply: FastifyReply,
+  visitor: Visitor,
+  typed: TypedWebhook,
+  problems: Problems,
+): FastifyReply {
+  return sendPage(reply, {
+    title: 'Add a webhook',
+    section: 'Webhooks',
+    visitor,
+    content: html`<a class="back" href="${PATH}">← Webhooks</a>
+      <div class="head"><h1>Add a webhook</h1></div>
+      <section class="card">${form(visitor, `${PATH}/new`, webhookForm(typed, problems))}</section>`,
+  });
+}
+
+function webhookForm(typed: TypedWebhook, problems: Problems): Markup {
+  return html`${onceField()}
+    ${field(
+      {
+        name: 'url',
+        label: 'Address',
+        type: 'url',
+        value: typed.url,
+        longest: 2_048,
+        hint: 'An https address with a public name, on port 443.',
+      },
+      problems,
+    )}
+    ${field(
+      {
+        name: 'description',
+        label: 'Description',
+        value: typed.description,
+        optional: true,
+        longest: LONGEST_DESCRIPTION,
+      },
+      problems,
+    )}
+    <fieldset>
+      <legend>Events</legend>
+      <p class="quiet">With none chosen, all are sent, also those that there will be later.</p>
+      <div class="choices">
+        ${EVENT_KINDS.filter((kind) => kind !== 'webhook.test').map(
+          (kind) =>
+            html`<label
+              ><input
+                type="checkbox"
+                name="events"
+                value="${kind}"
+                ${typed.events.includes(kind) ? html` checked` : null}
+              /><code>${kind}</code></label
+            >`,
+        )}
+      </div>
+    </fieldset>
+    ${button('Add the webhook', 'main-action')}`;
+}
