@@ -14,8 +14,8 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['**/*.test.ts'],
-    // Hours, not minutes: npm run test:sweep. Real servers: npm run test:destinations, npm run test:partner.
-    exclude: ['sweep/**', 'destinations/**', 'partner/**', '**/node_modules/**'],
+    // Hours, not minutes: npm run test:sweep. Real servers and browsers: npm run test:destinations, test:partner, test:browser.
+    exclude: ['sweep/**', 'destinations/**', 'partner/**', 'browser/**', '**/node_modules/**'],
     pool: 'forks',
     execArgv: [...SOURCE_FLAGS],
     maxWorkers: 2,

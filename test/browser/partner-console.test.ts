@@ -6,13 +6,13 @@ import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts
 import { keysFrom } from '../../src/partner/keys.ts';
 import { hashPassword } from '../../src/partner/passwords.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';
-import { BROWSER, startBrowser, type Browser } from '../support/browser.ts';
+import { startBrowser, type Browser } from '../support/browser.ts';
 import { OWNER, someCustomer, someDevice, storeSite, type StoreSite } from '../support/partner-store-site.ts';
 
 const PASSWORD = 'correct horse battery';
 const WIDE = { width: 1_200, height: 800 };
 
-describe.runIf(BROWSER !== undefined)('the settings page in a browser', () => {
+describe('the settings page in a browser', () => {
   let site: StoreSite;
   let stores: PartnerStores;
   let api: PartnerApp;

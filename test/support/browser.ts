@@ -8,9 +8,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Undefined where none is installed. */
-export const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  (file) => existsSync(file),
-);
+export const INSTALLED_BROWSER = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((file) => existsSync(file));
 
 export interface Browser extends AsyncDisposable {
   /** Resolves when the page and its style are there. */
@@ -52,8 +54,12 @@ const PATIENCE_MS = 30_000;
 
 export async function startBrowser(): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'holdfast-browser-'));
-  const child = spawn(BROWSER ?? 'chromium', [...WORDS, `--user-data-dir=${profile}`, 'about:blank'], {
+  // What the suite fetched where none is installed.
+  const program = process.env['HOLDFAST_TEST_BROWSER'] ?? INSTALLED_BROWSER ?? 'chromium';
+  const libraries = process.env['HOLDFAST_TEST_BROWSER_LIBRARIES'];
+  const child = spawn(program, [...WORDS, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: 'ignore',
+    env: { ...process.env, ...(libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries }) },
   });
   try {
     const connection = await connect(await pageAddress(profile));

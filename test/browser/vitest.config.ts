@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { defineConfig } from 'vitest/config';
+import { SOURCE_FLAGS } from '../support/node-flags.ts';
+
+/** Pages as a real browser shows them. */
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ['**/*.test.ts'],
+    globalSetup: [join(import.meta.dirname, 'chromium.ts')],
+    pool: 'forks',
+    execArgv: [...SOURCE_FLAGS],
+    fileParallelism: false,
+    maxWorkers: 1,
+    reporters: ['verbose'],
+    testTimeout: 120_000,
+    // Fetching the browser takes minutes the first time.
+    hookTimeout: 900_000,
+  },
+});
