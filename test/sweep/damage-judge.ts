@@ -301,7 +301,8 @@ export async function expectRecovers(
     const after = await check(opened, { readData: 'all', workers: 0 }, SILENT_CHECK, never);
     const lost = (report: CheckReport): readonly string[] =>
       [...new Set(report.findings.flatMap(({ files }) => files.map(String)))].sort();
-    expect(lost(after), shownDamage(damage)).toEqual(lost(before));
+    // It may be less: two packs that have changed places are read again, each by the other's name.
+    expect(lost(before), shownDamage(damage)).toEqual(expect.arrayContaining([...lost(after)]));
     // Nothing is deleted: an index object that cannot be read stays, with nothing left that depends on it.
     const indexFindings = after.findings.filter(({ object }) => object.startsWith('index'));
     const still = indexFindings.filter(({ object }) => !keys.some((key) => object.endsWith(nameIn(key))));

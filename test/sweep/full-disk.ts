@@ -26,6 +26,8 @@ export interface FullDiskResult {
 
 const PAGE = 4_096;
 const PLENTY = 131_072 * PAGE;
+/** What comes after the packs fits into so many pages, also when a last small pack of trees has to be stored again. */
+const RECORD_PAGES = 10;
 
 /** Why the sweep cannot run here, or undefined. */
 export function whyNoDisk(): string | undefined {
@@ -78,7 +80,7 @@ export async function sweepFullDisks(workspace: Workspace, plan: FullDiskPlan): 
     const amongPacks = i % 2 === 0;
     const free = amongPacks
       ? Math.floor((whole * 0.9 * (i + random.next())) / plan.fills)
-      : ((i - 1) / 2) % 4;
+      : ((i - 1) / 2) % RECORD_PAGES;
     const step = await withDisk(workspace, disk, plan, async (place) => {
       if (!amongPacks) await storePacksOnly(place, source);
       resize(disk, pagesUsed(disk) + free);
