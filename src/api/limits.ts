@@ -3,6 +3,12 @@ import type { Settings } from '../config/settings.ts';
 
 export type Plan = Settings['plan'];
 
+/** A plan of a partner, which holds instead of the one in the settings. */
+export interface PartnerPlan {
+  readonly slug: Plan;
+  readonly requestsPerHour: number;
+}
+
 export interface RequestLimit {
   readonly requests: number;
   readonly windowMs: number;
@@ -42,7 +48,7 @@ export interface ApiLimits {
 /** Of the server itself, whoever is served. */
 export type ServerLimits = Omit<ApiLimits, 'plans' | 'anonymous' | 'failedLogins' | 'tokenSeconds'>;
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 export const DEFAULT_LIMITS: ApiLimits = {

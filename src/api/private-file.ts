@@ -10,6 +10,27 @@ import { StateError, errnoOf } from '../base/errors.ts';
  * @throws {StateError} when it is a link, no regular file, of another size, somebody else's, or open to others
  */
 export async function readPrivateFile(path: string, size: number): Promise<Buffer | undefined> {
+  return await readPrivate(path, (stats) => stats.size === size, {
+    wanted: `a file of ${size} bytes`,
+    hint: 'Put back a copy of it, or remove it: then a new one is made, and API keys have to be made anew.',
+  });
+}
+
+/** What to say of a file that is not as it should be. */
+export interface PrivateFileWords {
+  readonly wanted: string;
+  readonly hint: string;
+}
+
+/**
+ * The content of a private file whose size `fits`; undefined when there is none.
+ * @throws {StateError} as `readPrivateFile`
+ */
+export async function readPrivate(
+  path: string,
+  fits: (stats: Stats) => boolean,
+  words: PrivateFileWords,
+): Promise<Buffer | undefined> {
   let file: FileHandle;
   try {
     // Without blocking: a pipe in its place would hold the start up for ever.
@@ -25,10 +46,10 @@ export async function readPrivateFile(path: string, size: number): Promise<Buffe
   try {
     const stats = await file.stat();
     requirePrivate(path, stats, 600);
-    const content = stats.isFile() && stats.size === size ? await file.readFile() : undefined;
-    if (content?.length !== size) {
-      throw new StateError('STATE_DAMAGED', `${path} is damaged: it is not a file of ${size} bytes`, {
-        hint: 'Put back a copy of it, or remove it: then a new one is made, and API keys have to be made anew.',
+    const content = stats.isFile() && fits(stats) ? await file.readFile() : undefined;
+    if (content?.length !== stats.size) {
+      throw new StateError('STATE_DAMAGED', `${path} is damaged: it is not ${words.wanted}`, {
+        hint: words.hint,
       });
     }
     return content;

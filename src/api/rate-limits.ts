@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { RateLog } from '../db/rate-log.ts';
 import { ApiError } from './api-error.ts';
-import type { ApiLimits, Plan, RequestLimit } from './limits.ts';
+import type { ApiLimits, RequestLimit } from './limits.ts';
 
 /** What is left of one limit after a request. */
 export interface Quota {
@@ -32,8 +32,8 @@ export interface RateLimits {
 
 export function createRateLimits(
   log: RateLog,
-  limits: Pick<ApiLimits, 'plans' | 'anonymous' | 'failedLogins'>,
-  plan: () => Plan,
+  limits: Pick<ApiLimits, 'anonymous' | 'failedLogins'>,
+  ofPlan: () => RequestLimit,
   clock: Clock,
 ): RateLimits {
   const take = (bucket: string, { requests, windowMs }: RequestLimit): Quota => ({
@@ -49,8 +49,8 @@ export function createRateLimits(
   });
 
   return {
-    takeForPlan: () => take('desktop', limits.plans[plan()]),
-    lookForPlan: () => look('desktop', limits.plans[plan()]),
+    takeForPlan: () => take('desktop', ofPlan()),
+    lookForPlan: () => look('desktop', ofPlan()),
     takeForAddress: (address) => take(addressBucket(address), limits.anonymous),
     lookForAddress: (address) => look(addressBucket(address), limits.anonymous),
     takeFailedLogin: (apiKey) => {

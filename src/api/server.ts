@@ -16,7 +16,7 @@ import { eventRoutes } from './event-routes.ts';
 import { filesRoutes } from './files-routes.ts';
 import { createFramework } from './framework.ts';
 import { hostRefusal } from './host-guard.ts';
-import { type ApiLimits, DEFAULT_LIMITS } from './limits.ts';
+import { type ApiLimits, DEFAULT_LIMITS, HOUR_MS, type PartnerPlan, type RequestLimit } from './limits.ts';
 import { endServer, listenOnLoopback, type Listening } from './listening.ts';
 import { answerRaw, malformedRequest } from './malformed-requests.ts';
 import { operationRoutes } from './operation-routes.ts';
@@ -41,6 +41,8 @@ export interface ApiServerOptions {
   readonly clock: Clock;
   /** As they are at the moment. */
   readonly settings: () => Settings;
+  /** Of a partner that the device is enrolled with; undefined for the one in the settings. */
+  readonly partnerPlan?: () => PartnerPlan | undefined;
   /** What they come from; absent where they cannot be changed by requests. */
   readonly settingsFile?: SettingsFile | undefined;
   readonly stateDirectory: string;
@@ -87,11 +89,16 @@ const GRACE_MS = 5_000;
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { agent, state, clock, settings, settingsFile, stateDirectory, version } = options;
   const limits: ApiLimits = { ...DEFAULT_LIMITS, ...options.limits };
-  const plan = (): Settings['plan'] => settings().plan;
+  const partnerPlan = (): PartnerPlan | undefined => options.partnerPlan?.();
+  const plan = (): Settings['plan'] => partnerPlan()?.slug ?? settings().plan;
+  const ofPlan = (): RequestLimit => {
+    const requests = partnerPlan()?.requestsPerHour;
+    return requests === undefined ? limits.plans[settings().plan] : { requests, windowMs: HOUR_MS };
+  };
   const keys = await openApiKeys(stateDirectory);
   const credentials = createCredentials(state.credentials, keys.secrets, clock);
   const tokens = createTokens(keys.tokens, limits.tokenSeconds, clock);
-  const rateLimits = createRateLimits(state.rateLog, limits, plan, clock);
+  const rateLimits = createRateLimits(state.rateLog, limits, ofPlan, clock);
   const table = createRouteTable();
   const sessions = createPageSessions(clock);
   const patient: PatientResponses = new WeakSet();

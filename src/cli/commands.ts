@@ -213,6 +213,11 @@ export const TOPICS: readonly Topic[] = [
         load: async () => await import('./installation.ts'),
       },
       {
+        name: 'enroll',
+        purpose: 'Let a partner look after the backups of this machine',
+        load: async () => await import('./enroll.ts'),
+      },
+      {
         name: 'partner',
         purpose: 'Run the Partner service, for those who look after the backups of others',
         load: async () => await import('./partner.ts'),

@@ -66,6 +66,7 @@ export function buildSettings(config: FilledConfig, context: SettingsContext): B
     bandwidth: buildBandwidth(config, faults),
     restore: { allowedRoots: config.restore.allowedRoots.map((path) => absolutePath(path, context)) },
     notices: buildNotices(config.notices),
+    partner: config.partner,
     log: config.log,
   };
   return { settings: faults.length === 0 ? settings : undefined, faults };

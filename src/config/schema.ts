@@ -300,6 +300,13 @@ export const ConfigSchema = object(
       ),
     }),
     notices: group('Who is told of failures, alarms and backups that did not happen.', Notices),
+    partner: group(
+      'What scheduled and watched backups do by the plan of a partner, when the device is enrolled with one. What a person asks for, restoring and checking always run.',
+      {
+        whileSuspended: choice(['run', 'wait'], 'What they do while the account is suspended.', 'run'),
+        afterTrial: choice(['run', 'wait'], 'What they do from a week after the end of a trial.', 'wait'),
+      },
+    ),
     log: group('The log of the agent.', {
       level: choice(
         ['debug', 'info', 'warn', 'error'],

@@ -154,5 +154,7 @@ export interface Settings {
   readonly bandwidth: readonly BandwidthRule[];
   readonly restore: { readonly allowedRoots: readonly string[] };
   readonly notices: NoticeSettings;
+  /** What backups that nobody asked for do when the partner's plan says so. */
+  readonly partner: { readonly whileSuspended: 'run' | 'wait'; readonly afterTrial: 'run' | 'wait' };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }

@@ -1,5 +1,5 @@
 /** What the command line can ask a running agent over its local socket. Plain data in, plain data out. */
-import type { FullStatus, LogLine, SnapshotSummary } from '../jobs/agent.ts';
+import type { FullStatus, LogLine, PartnerStatus, SnapshotSummary } from '../jobs/agent.ts';
 import type { BackupOptions, Job, JobResult, JobStatus, JobType } from '../jobs/job.ts';
 
 export interface CredentialView {
@@ -100,6 +100,14 @@ export interface ControlCalls {
   readonly credentials: { readonly in: Nothing; readonly out: readonly CredentialView[] };
   readonly create_credential: { readonly in: { readonly name: string }; readonly out: NewCredential };
   readonly rotate_credential: { readonly in: { readonly api_key: string }; readonly out: NewCredential };
+  readonly enroll: {
+    readonly in: { readonly url: string; readonly token: string; readonly name: string };
+    readonly out: PartnerStatus;
+  };
+  /** Null while the device is not enrolled. */
+  readonly enrollment: { readonly in: Nothing; readonly out: PartnerStatus | null };
+  /** Gives what it was; null for one that could not be read. */
+  readonly end_enrollment: { readonly in: Nothing; readonly out: PartnerStatus | null };
   readonly revoke_credential: { readonly in: { readonly api_key: string }; readonly out: null };
 }
 

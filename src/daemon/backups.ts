@@ -52,6 +52,16 @@ export class Backups {
     if (fullWalk) for (const { id } of jobs) this.#parts.fullWalks.add(id);
   }
 
+  /** All sources of the settings now, but those whose backup waits already. */
+  all(trigger: JobTrigger): void {
+    const { settings, jobs } = this.#parts;
+    const waiting = jobs.records('queued').filter(({ job }) => job.started_at === null);
+    const waits = (path: string): boolean =>
+      waiting.some(({ job: { spec } }) => spec.type === 'backup' && spec.source === path);
+    for (const source of settings().sources)
+      if (!waits(source.path)) this.#quietly(() => this.submit(backupsOf(source), trigger));
+  }
+
   changed(source: SourceSettings): void {
     this.#quietly(() => this.submit(backupsOf(source), 'watch'));
   }

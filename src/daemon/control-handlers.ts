@@ -4,6 +4,7 @@ import { RequestError } from '../base/errors.ts';
 import type { ControlHandlers, DestinationView, PageAddress, RunningAgent } from '../control/calls.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
+import type { Membership } from '../enrollment/membership.ts';
 import type { Alarms } from './alarm-book.ts';
 import type { Destinations } from './destinations.ts';
 
@@ -12,13 +13,14 @@ export interface ControlParts {
   readonly alarms: Alarms;
   readonly credentials: Credentials;
   readonly destinations: Pick<Destinations, 'all' | 'repositoryId'>;
+  readonly membership: Pick<Membership, 'enroll' | 'status' | 'leave'>;
   /** To the agent's own page, with a one-time code. */
   readonly pageAddress: (user: number | null) => PageAddress;
   readonly facts: RunningAgent;
 }
 
 export function controlHandlers(parts: ControlParts): ControlHandlers {
-  const { agent, alarms, credentials, facts } = parts;
+  const { agent, alarms, credentials, membership, facts } = parts;
   const jobOf = (id: string): Job => {
     const job = agent.job(id);
     if (job !== undefined) return job;
@@ -65,6 +67,9 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       const made = credentials.rotate(key);
       return await Promise.resolve({ ...made, ...viewOf(made.api_key) });
     },
+    enroll: async (wish, signal) => await membership.enroll(wish, signal),
+    enrollment: async () => await Promise.resolve(membership.status()),
+    end_enrollment: async () => await membership.leave(),
     revoke_credential: async ({ api_key: key }) => {
       credentials.revoke(key);
       return await Promise.resolve(null);

@@ -23,7 +23,7 @@ import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { createJobBook } from '../jobs/job-book.ts';
 import type { Job, JobSpec } from '../jobs/job.ts';
 import { openAgentState, type AgentState } from '../jobs/open-state.ts';
-import type { JobPlaces } from '../jobs/queue.ts';
+import { isPersons, type JobPlaces } from '../jobs/queue.ts';
 import { Runner } from '../jobs/runner.ts';
 import { createMetrics, type MetricTarget } from '../notify/metrics.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
@@ -38,6 +38,7 @@ import { createDestinations, type Destinations } from './destinations.ts';
 import { DrillRecords } from './drill-records.ts';
 import { keepHouse } from './housekeeping.ts';
 import { createLocalAgent } from './local-agent.ts';
+import { openMembership } from './partner-membership.ts';
 import { openNotifier, replaceSenders } from './notices.ts';
 import { bringBackBackups } from './past-backups.ts';
 import { planOf, type PlannedJob } from './planning.ts';
@@ -48,6 +49,7 @@ import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
 import { Spools } from './spools.ts';
 import type { StatusParts } from './status.ts';
+import { keepStoredBytes, storedBytesOf } from './stored-bytes.ts';
 import { Watching } from './watching.ts';
 
 export interface DaemonOptions {
@@ -171,6 +173,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     environment: childVariables,
     placesOf: (spec) => placesOf(destinations, spec),
     waitingReason: async (job, part) => {
+      const held = isPersons(job.trigger) || job.type !== 'backup' ? null : membership.heldBack();
+      if (held !== null) return held;
       const { conditions, timeZone } = settings();
       const place = placeOf(destinations, job.spec.destination);
       const remote = isThroughNetwork(job, part, destinations);
@@ -191,7 +195,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       const place = destinations.find(job.spec.destination);
       destinations.remember(place, outcome.repositoryId, clock.now());
       if (outcome.storedBytes !== null)
-        state.database.settings.set(`stored ${place.name}`, String(outcome.storedBytes));
+        keepStoredBytes(state.database.settings, place.name, outcome.storedBytes, clock.now());
     },
     began: (job) => tellOfJob(job, { state, notifier, clock }),
     tried: (jobId, trial) => drills.record(jobId, trial),
@@ -199,11 +203,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       watching.ended(job);
       fullWalks.delete(job.id);
       if (job.type === 'backup') spools.tidy();
+      membership.ended(job);
       afterJob(job, outcome, { destinations, catalogs, alarms, metrics, notifier, state, clock });
     },
     trouble,
   });
   stack.defer(async () => await runner.close());
+  const membership = stack.use(
+    await openMembership({ ...options, settings, state, destinations, backups, runner }),
+  );
 
   const schedules = state.database.schedules;
   let plan: ReadonlyMap<string, PlannedJob> = new Map();
@@ -258,8 +266,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     scheduler,
     watching,
     destinations,
-    storedBytes: (name) => storedBytesOf(state, name),
-    findings: () => [...alarms.checks(), ...watching.checks()],
+    storedBytes: (name) => storedBytesOf(state.database.settings, name)?.bytes,
+    findings: () => [...alarms.checks(), ...watching.checks(), ...membership.checks()],
   };
   const agent = createLocalAgent({
     runner,
@@ -282,6 +290,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       clock,
       settings,
       settingsFile: config,
+      partnerPlan: () => membership.plan(),
       stateDirectory,
       version,
       logger: createServerLogger(log),
@@ -306,6 +315,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         alarms,
         credentials: api.credentials,
         destinations,
+        membership,
         pageAddress,
         facts: { pid: process.pid, version, addresses },
       }),
@@ -316,6 +326,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   follow();
   runner.start();
   scheduler.start();
+  membership.start();
   for (const place of destinations.all()) catalogs.update(place);
   stack.use(
     keepHouse({
@@ -349,11 +360,6 @@ function placesOf(destinations: Destinations, spec: JobSpec): JobPlaces {
     destination: place?.url ?? spec.destination,
     isFar: place === undefined || isFar(place),
   };
-}
-
-function storedBytesOf(state: AgentState, name: string): number | undefined {
-  const text = state.database.settings.get(`stored ${name}`);
-  return text === undefined ? undefined : Number(text);
 }
 
 /** What the figures are about. */

@@ -20,6 +20,7 @@ const FILES = [
   'agent.log',
   'agent.log.1',
   'config.last-good.json',
+  'enrollment.json',
 ] as const;
 
 /**

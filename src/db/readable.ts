@@ -8,7 +8,9 @@ const UNREADABLE = `
   SELECT EXISTS (SELECT 1 FROM jobs WHERE NOT json_valid(detail) OR NOT json_valid(bookkeeping)
                  OR status NOT IN (SELECT value FROM json_each(?)))
       OR EXISTS (SELECT 1 FROM events WHERE NOT json_valid(data))
-      OR EXISTS (SELECT 1 FROM idempotency WHERE NOT json_valid(coalesce(headers, '{}')))`;
+      OR EXISTS (SELECT 1 FROM idempotency WHERE NOT json_valid(coalesce(headers, '{}')))
+      OR EXISTS (SELECT 1 FROM partner_results WHERE NOT json_valid(coalesce(body, '{}')))
+      OR EXISTS (SELECT 1 FROM partner_report WHERE NOT json_valid(body))`;
 
 /** @throws what `isDamage` knows */
 export function requireReadable(database: Database): void {

@@ -18,6 +18,7 @@ import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts'
 import { createJobLogStore, type JobLogStore } from './job-log.ts';
 import { createJobStore, type JobStore } from './jobs.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
+import { createPartnerReportStore, type PartnerReportStore } from './partner-reports.ts';
 import { createRateLog, type RateLog } from './rate-log.ts';
 import { requireReadable } from './readable.ts';
 import { createRepositoryStore, type RepositoryStore } from './repositories.ts';
@@ -42,6 +43,7 @@ export interface StateDatabase {
   readonly idempotency: IdempotencyStore;
   readonly settings: SettingStore;
   readonly repositories: RepositoryStore;
+  readonly partnerReports: PartnerReportStore;
   /** All of it or nothing. */
   transaction<T>(work: () => T): T;
   /** All of it or nothing; a power cut may undo it. */
@@ -134,6 +136,7 @@ function storesOf(
   const credentials = createCredentialStore(database, (credential) => listener(credentialRecord(credential)));
   const settings = createSettingStore(database, (key, value) => listener({ kind: 'setting', key, value }));
   const repositories = createRepositoryStore(database, (known) => listener({ kind: 'repository', ...known }));
+  const partnerReports = createPartnerReportStore(database, settings);
 
   idempotency.forgetRunning();
   return {
@@ -149,6 +152,7 @@ function storesOf(
     idempotency,
     settings,
     repositories,
+    partnerReports,
     transaction: (work) => database.transaction(work)(),
     relaxed: (work) => relaxed(database, () => database.transaction(work)()),
     onDurable(next) {
@@ -184,6 +188,7 @@ function storesOf(
       idempotency.prune(nowMs);
       rateLog.prune(LONGEST_WINDOW_MS, nowMs);
       jobs.prune(nowMs);
+      partnerReports.prune(nowMs);
     },
     close() {
       try {

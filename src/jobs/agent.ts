@@ -167,6 +167,34 @@ export interface FullStatus extends PublicStatus {
   };
 }
 
+/** With which Partner service the device is enrolled, and how it stands with it. Times are milliseconds since 1970. */
+export interface PartnerStatus {
+  readonly service: string;
+  readonly device_id: string;
+  readonly customer_id: string;
+  readonly name: string;
+  readonly enrolled_at: number;
+  /** Null when what is kept of it is not signed as it must be: then the limits of the free trial hold. */
+  readonly plan: {
+    readonly slug: string;
+    readonly desktop_requests_per_hour: number;
+    readonly status: 'active' | 'suspended' | 'trial_expired';
+    readonly expires_at: number;
+    /** Until when it holds though the service is out of reach. */
+    readonly grace_until: number;
+  } | null;
+  /** Of the running agent; null when none runs. */
+  readonly reports: {
+    /** Null before the first one since the agent started. */
+    readonly last_at: number | null;
+    readonly results_waiting: number;
+    /** Results that will not be told: too many waited, or the service does not take them. */
+    readonly results_dropped: number;
+    /** What went wrong last; null when it works. */
+    readonly problem: string | null;
+  } | null;
+}
+
 export interface BackupRequest {
   readonly source: string;
   readonly destination?: string | undefined;

@@ -48,7 +48,14 @@ beforeAll(async () => {
   root = mkdtempSync(path.join(tmpdir(), 'holdfast-files-'));
   state = path.join(root, 'state');
   mkdirSync(state, { mode: 0o700 });
-  for (const name of ['machine.key', 'passphrase', 'recovery-kit.txt', 'config.json', 'agent.log'])
+  for (const name of [
+    'machine.key',
+    'passphrase',
+    'recovery-kit.txt',
+    'config.json',
+    'agent.log',
+    'enrollment.json',
+  ])
     writeFileSync(path.join(state, name), name === 'config.json' ? '{}' : 'x', { mode: 0o600 });
   await (await start())[Symbol.asyncDispose]();
 });
@@ -115,6 +122,7 @@ const KEPT = [
   'state.db',
   'journal/key',
   'agent.log',
+  'enrollment.json',
 ] as const;
 
 const SABOTAGES: readonly Sabotage[] = [

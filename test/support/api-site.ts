@@ -355,6 +355,7 @@ export function testSettings(plan: Settings['plan']): Settings {
     bandwidth: [],
     restore: { allowedRoots: [] },
     notices: { healthchecks: null, ntfy: null, webhook: null, email: null, absenceDays: 7 },
+    partner: { whileSuspended: 'run', afterTrial: 'wait' },
     log: { level: 'info' },
   };
 }

@@ -59,6 +59,7 @@ describe('settings', () => {
         'log',
         'maintenance',
         'notices',
+        'partner',
         'plan',
         'requireEncryption',
         'restore',

@@ -1,0 +1,187 @@
+/**
+ * What a Partner service is told of this device. Each job that ended is told once: its result waits, goes into a report with
+ * a number, and the report stays as it is until it is answered.
+ */
+import type { Database } from './database.ts';
+import type { SettingStore } from './settings.ts';
+
+/** Results that wait while the service is out of reach; older ones are given up. */
+export const MOST_WAITING = 10_000;
+export const MOST_RESULTS = 1_000;
+const MOST_ORDERS = 10;
+/** How long an order is remembered after its end, whatever becomes of the clock. Milliseconds. */
+const ORDERS_KEPT_MS = 7 * 86_400_000;
+
+/** Survives the database, by the journal: a number that was used is never used for another report. */
+const COUNTER = 'partner reports';
+
+interface Counter {
+  readonly device: string;
+  /** Of the last report that was made. */
+  readonly seq: number;
+  /** The latest end of a job among those that were put into reports. */
+  readonly until: number;
+}
+
+export interface JobResult {
+  readonly jobId: string;
+  /** Milliseconds since 1970. */
+  readonly finishedAt: number;
+  /** As it will be sent, as JSON; null when there is nothing to tell of the job. */
+  readonly body: string | null;
+}
+
+export interface NumberedReport {
+  readonly seq: number;
+  readonly body: string;
+}
+
+/** What goes into a report beside what its maker knows. */
+export interface ReportContents {
+  readonly seq: number;
+  /** JSON texts, oldest first. */
+  readonly results: readonly string[];
+  readonly ordersTaken: readonly string[];
+}
+
+export interface PartnerReportStore {
+  /** Begins with a device that enrolled at that time, or goes on with it; what was kept for another one is forgotten. */
+  begin(deviceId: string, enrolledAt: number): void;
+  /** Forgets the device and all that is kept for it. */
+  end(): void;
+  /** Ids of backups and restores that ended since the device enrolled and were not noted: a crash came first. */
+  unnoted(): readonly string[];
+  /** Puts a result into the queue; one of the same job is not taken again. Gives how many older ones were given up for it. */
+  note(result: JobResult): number;
+  waiting(): number;
+  /** Results that were given up since the device enrolled. */
+  dropped(): number;
+  /** The report that is on its way. */
+  unanswered(): NumberedReport | undefined;
+  /** Makes the next report, of what waits; to be called when none is on its way. */
+  make(write: (contents: ReportContents) => string): NumberedReport;
+  /** The report is answered: what was in it is told. */
+  settle(report: NumberedReport, ordersTaken: readonly string[]): void;
+  /** The report is given up: what was in it will not be told. Gives how many results that are. */
+  giveUp(report: NumberedReport): number;
+  /** False when it was taken before. */
+  takeOrder(jti: string, expiresAt: number): boolean;
+  /** Orders that were taken and are not told yet. */
+  untoldOrders(): readonly string[];
+  /** Forgets what is past keeping. */
+  prune(nowMs: number): void;
+}
+
+export function createPartnerReportStore(db: Database, settings: SettingStore): PartnerReportStore {
+  const device = db.prepare<[], { readonly device_id: string; readonly dropped: number }>(
+    'SELECT device_id, dropped FROM partner_device',
+  );
+  const addDevice = db.prepare<[string, number]>('INSERT INTO partner_device VALUES (?, ?, 0)');
+  const drop = db.prepare<[number]>('UPDATE partner_device SET dropped = dropped + ?');
+  const unnoted = db
+    .prepare<[], string>(
+      `SELECT jobs.id FROM jobs, partner_device WHERE finished_at > since AND type IN ('backup', 'restore')
+         AND NOT EXISTS (SELECT 1 FROM partner_results WHERE job_id = jobs.id) ORDER BY finished_at, jobs.seq`,
+    )
+    .pluck();
+  const add = db.prepare<[string, number, string | null]>(
+    'INSERT OR IGNORE INTO partner_results (job_id, finished_at, body, sending) VALUES (?, ?, ?, 0)',
+  );
+  const waiting = db
+    .prepare<[], number>('SELECT count(*) FROM partner_results WHERE body IS NOT NULL AND sending = 0')
+    .pluck();
+  const dropOldest = db.prepare<[number]>(
+    `UPDATE partner_results SET body = NULL WHERE id IN (
+       SELECT id FROM partner_results WHERE body IS NOT NULL AND sending = 0 ORDER BY id LIMIT ?)`,
+  );
+  const oldest = db.prepare<[number], { readonly body: string; readonly finished_at: number }>(
+    `SELECT body, finished_at FROM partner_results WHERE body IS NOT NULL AND sending = 0 ORDER BY id LIMIT ?`,
+  );
+  const send = db.prepare<[number]>(
+    `UPDATE partner_results SET sending = 1 WHERE id IN (
+       SELECT id FROM partner_results WHERE body IS NOT NULL AND sending = 0 ORDER BY id LIMIT ?)`,
+  );
+  const sent = db.prepare<[]>(
+    'UPDATE partner_results SET body = NULL, sending = 0 WHERE sending = 1 AND body IS NOT NULL',
+  );
+  const report = db.prepare<[], NumberedReport>('SELECT seq, body FROM partner_report');
+  const addReport = db.prepare<[number, string]>('INSERT INTO partner_report VALUES (?, ?)');
+  const removeReport = db.prepare<[number]>('DELETE FROM partner_report WHERE seq = ?');
+  const addOrder = db.prepare<[string, number]>('INSERT OR IGNORE INTO partner_orders VALUES (?, ?, 0)');
+  const tellOrder = db.prepare<[string]>('UPDATE partner_orders SET told = 1 WHERE jti = ?');
+  const untold = db
+    .prepare<[number], string>('SELECT jti FROM partner_orders WHERE told = 0 ORDER BY jti LIMIT ?')
+    .pluck();
+  const pruneOrders = db.prepare<[number]>('DELETE FROM partner_orders WHERE expires_at < ?');
+  const pruneResults = db.prepare<[]>(
+    'DELETE FROM partner_results WHERE body IS NULL AND job_id NOT IN (SELECT id FROM jobs)',
+  );
+
+  const clear = (): void => {
+    for (const table of ['partner_device', 'partner_results', 'partner_report', 'partner_orders'])
+      db.exec(`DELETE FROM ${table}`);
+  };
+  const counter = (): Counter | undefined => {
+    const text = settings.get(COUNTER);
+    return text === undefined ? undefined : (JSON.parse(text) as Counter);
+  };
+  const count = (next: Counter): void => settings.set(COUNTER, JSON.stringify(next));
+
+  return {
+    begin: db.transaction((deviceId: string, enrolledAt: number): void => {
+      if (device.get()?.device_id === deviceId) return;
+      clear();
+      const known = counter();
+      // The database was lost and the journal was not: what was put into reports is not told twice.
+      const isKnown = known?.device === deviceId;
+      addDevice.run(deviceId, isKnown ? known.until : enrolledAt);
+      if (!isKnown) count({ device: deviceId, seq: 0, until: enrolledAt });
+    }),
+    end: db.transaction((): void => {
+      clear();
+      settings.set(COUNTER, undefined);
+    }),
+    unnoted: () => unnoted.all(),
+    note: db.transaction(({ jobId, finishedAt, body }: JobResult): number => {
+      if (add.run(jobId, finishedAt, body).changes === 0) return 0;
+      const over = (waiting.get() ?? 0) - MOST_WAITING;
+      if (over <= 0) return 0;
+      dropOldest.run(over);
+      drop.run(over);
+      return over;
+    }),
+    waiting: () => waiting.get() ?? 0,
+    dropped: () => device.get()?.dropped ?? 0,
+    unanswered: () => report.get(),
+    make: db.transaction((write: (contents: ReportContents) => string): NumberedReport => {
+      const known = counter();
+      const rows = oldest.all(MOST_RESULTS);
+      const seq = (known?.seq ?? 0) + 1;
+      const results = rows.map(({ body }) => body);
+      const made = { seq, body: write({ seq, results, ordersTaken: untold.all(MOST_ORDERS) }) };
+      addReport.run(seq, made.body);
+      send.run(MOST_RESULTS);
+      const until = Math.max(known?.until ?? 0, ...rows.map(({ finished_at }) => finished_at));
+      count({ device: device.get()?.device_id ?? '', seq, until });
+      return made;
+    }),
+    settle: db.transaction(({ seq }: NumberedReport, ordersTaken: readonly string[]): void => {
+      // Another device may have begun since.
+      if (removeReport.run(seq).changes === 0) return;
+      sent.run();
+      for (const jti of ordersTaken) tellOrder.run(jti);
+    }),
+    giveUp: db.transaction(({ seq }: NumberedReport): number => {
+      if (removeReport.run(seq).changes === 0) return 0;
+      const { changes } = sent.run();
+      drop.run(changes);
+      return changes;
+    }),
+    takeOrder: (jti, expiresAt) => addOrder.run(jti, expiresAt).changes > 0,
+    untoldOrders: () => untold.all(MOST_ORDERS),
+    prune(nowMs) {
+      pruneOrders.run(nowMs - ORDERS_KEPT_MS);
+      pruneResults.run();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/** One request to the Partner service: bounded in time and size, never led to another place. */
+import { isTimeout, withDeadline } from '../base/deadline.ts';
+import { errnoOf } from '../base/errors.ts';
+import { readStart, retryAfterMs } from '../base/http-reply.ts';
+import { routeUrl } from './address.ts';
+import { invalidReply, PartnerError } from './partner-error.ts';
+
+export interface PartnerRequest {
+  readonly method: 'GET' | 'POST';
+  /** As `/enroll`. */
+  readonly route: string;
+  /** Of the device; undefined before it has one. */
+  readonly key?: string | undefined;
+  /** JSON. */
+  readonly body?: string | undefined;
+  /** Of this program. */
+  readonly version: string;
+}
+
+const LIMITS = Object.freeze({
+  timeoutMs: 30_000,
+  /** A receipt with ten orders has some kilobytes. */
+  replyBytes: 262_144,
+  /** The longest wait that the service may ask for. */
+  retryAfterMs: 24 * 3_600_000,
+});
+
+/**
+ * Gives the `data` of the reply.
+ * @throws {PartnerError}; the signal's reason
+ */
+export async function askPartner(
+  address: string,
+  request: PartnerRequest,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { host } = new URL(address);
+  try {
+    return await withDeadline(
+      LIMITS.timeoutMs,
+      async (deadline) => await ask(address, host, request, deadline),
+      signal,
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof PartnerError) throw error;
+    const why = isTimeout(error) ? `no answer within ${LIMITS.timeoutMs / 1000} s` : reasonOf(error);
+    throw new PartnerError(
+      'PARTNER_UNREACHABLE',
+      `The Partner service at ${host} cannot be reached (${why})`,
+      {
+        hint: 'Check the address and the network.',
+        retry: 'later',
+        cause: error,
+      },
+    );
+  }
+}
+
+async function ask(
+  address: string,
+  host: string,
+  { method, route, key, body, version }: PartnerRequest,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const response = await fetch(routeUrl(address, route), {
+    method,
+    headers: {
+      accept: 'application/json',
+      'user-agent': `holdfast/${version}`,
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body }),
+    redirect: 'manual',
+    signal,
+  });
+  const reply = jsonOf(await readStart(response.body, LIMITS.replyBytes));
+  if (!response.ok) throw refusal(host, response, reply);
+  const data = fieldOf(reply, 'data');
+  if (fieldOf(reply, 'success') !== true || data === undefined) throw invalidReply(`The reply of ${host}`);
+  return data;
+}
+
+/** Undefined for what is no JSON, as a page of something in between. */
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of an object; undefined when it is none, or has no such field of its own. */
+export function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
+
+function refusal(host: string, { status, headers }: Response, reply: unknown): PartnerError {
+  const code = fieldOf(fieldOf(reply, 'error'), 'code');
+  const reason = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : undefined;
+  const passes = status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
+  return new PartnerError(
+    'PARTNER_REFUSED',
+    `The Partner service at ${host} answered with status ${status}${reason === undefined ? '' : ` (${reason})`}`,
+    {
+      hint: passes ? 'It may work again later.' : 'Check the address.',
+      status,
+      reason,
+      retry: passes ? 'later' : 'never',
+      retryAfterMs: passes ? retryAfterMs(headers.get('retry-after'), LIMITS.retryAfterMs) : null,
+    },
+  );
+}
+
+/** The errno name of the network error within what fetch throws. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return errnoOf(error) ?? errnoOf(cause) ?? 'network error';
+}

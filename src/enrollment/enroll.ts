@@ -1,0 +1,123 @@
+/** Enrolling this device with a Partner service, by a token that is good once. */
+import { RequestError } from '../base/errors.ts';
+import { partnerAddress } from './address.ts';
+import { askPartner, fieldOf } from './ask-partner.ts';
+import {
+  createEnrollment,
+  CUSTOMER_ID,
+  DEVICE_ID,
+  DEVICE_KEY,
+  readEnrollment,
+  type Enrollment,
+} from './enrollment-file.ts';
+import { invalidReply, PartnerError } from './partner-error.ts';
+import { readPlan, serviceKeyOf } from './signed.ts';
+
+export interface EnrollmentWish {
+  readonly url: string;
+  readonly token: string;
+  /** What the partner sees as the name of this device. */
+  readonly name: string;
+}
+
+export interface EnrollmentPlace {
+  readonly stateDirectory: string;
+  /** Of the program. */
+  readonly version: string;
+  readonly now: () => number;
+}
+
+/**
+ * Enrolls and keeps what came of it, on the disk when it returns.
+ * @throws {RequestError} ALREADY_ENROLLED, INVALID_URL, INVALID_REQUEST, ENROLLMENT_TOKEN_INVALID, QUOTA_EXCEEDED
+ * @throws {PartnerError} {StateError}
+ */
+export async function enroll(
+  wish: EnrollmentWish,
+  { stateDirectory, version, now }: EnrollmentPlace,
+  signal: AbortSignal,
+): Promise<Enrollment> {
+  const known = await readEnrollment(stateDirectory);
+  if (known !== undefined) throw alreadyEnrolled(known.address);
+  const address = partnerAddress(wish.url);
+  const name = wish.name.trim();
+  if (name.length === 0 || name.length > 200)
+    throw new RequestError('INVALID_REQUEST', 'The name of the device is empty or too long', {
+      hint: 'Give one of 1 to 200 characters with --name.',
+    });
+  const body = { token: wish.token.trim(), name, platform: platformText(), agent_version: version };
+  const reply = await ask(address, JSON.stringify(body), version, signal);
+  const enrollment = await enrollmentOf(reply, { address, name, enrolledAt: now() });
+  if (!(await createEnrollment(stateDirectory, enrollment))) throw alreadyEnrolled(address);
+  return enrollment;
+}
+
+/** Operating system and processor, as `linux-x64`. */
+function platformText(): string {
+  return `${process.platform}-${process.arch}`.toLowerCase();
+}
+
+async function ask(address: string, body: string, version: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await askPartner(address, { method: 'POST', route: '/enroll', body, version }, signal);
+  } catch (error) {
+    if (!(error instanceof PartnerError)) throw error;
+    throw refusalOf(error);
+  }
+}
+
+/** What a person can do something about. */
+function refusalOf(error: PartnerError): Error {
+  const refused = (code: string, message: string, hint: string): RequestError =>
+    new RequestError(code, message, { hint, cause: error });
+  if (error.reason === 'ENROLLMENT_TOKEN_INVALID')
+    return refused(
+      'ENROLLMENT_TOKEN_INVALID',
+      'The enrollment token is unknown, used or too old',
+      'Ask your partner for a new one: it is good once, for 15 minutes.',
+    );
+  if (error.reason === 'QUOTA_EXCEEDED')
+    return refused(
+      'QUOTA_EXCEEDED',
+      'The plan has no place for another device',
+      'Ask your partner for a larger plan, or to remove a device. The token can be used again.',
+    );
+  if (error.code === 'PARTNER_UNREACHABLE')
+    return new PartnerError(error.code, error.message, {
+      hint: 'Check the address and the network, then try again. If the token is refused then, its first use had arrived: ask for a new one.',
+      cause: error,
+    });
+  return error;
+}
+
+/** Nothing is kept of a reply that is not whole: a plan that is not signed with the key beside it makes it worthless. */
+async function enrollmentOf(
+  reply: unknown,
+  known: Pick<Enrollment, 'address' | 'name' | 'enrolledAt'>,
+): Promise<Enrollment> {
+  const word = (value: unknown, form: RegExp): string => {
+    if (typeof value === 'string' && form.test(value)) return value;
+    throw invalidReply('The enrollment');
+  };
+  const serviceKey = serviceKeyOf(fieldOf(reply, 'service_key'));
+  if (serviceKey === undefined) throw invalidReply('The enrollment');
+  const deviceId = word(fieldOf(reply, 'device_id'), DEVICE_ID);
+  const signedPlan = word(fieldOf(fieldOf(reply, 'plan'), 'document'), /^[\w.-]{1,8192}$/);
+  await readPlan(signedPlan, serviceKey, deviceId);
+  return {
+    ...known,
+    deviceId,
+    customerId: word(fieldOf(reply, 'customer_id'), CUSTOMER_ID),
+    serviceKey,
+    deviceKey: word(fieldOf(reply, 'secret'), DEVICE_KEY),
+    signedPlan,
+  };
+}
+
+export function alreadyEnrolled(address: string): RequestError {
+  return new RequestError(
+    'ALREADY_ENROLLED',
+    `This device is enrolled already, with the Partner service at ${new URL(address).host}`,
+    { hint: 'To enroll it anew, end that first with: holdfast enroll --leave' },
+  );
+}

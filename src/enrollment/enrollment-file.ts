@@ -1,0 +1,112 @@
+/**
+ * `enrollment.json` in the state directory: with which Partner service the device is enrolled, its key, and the plan as it
+ * was signed. For the agent's user alone.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createPrivateFile, readPrivate } from '../api/private-file.ts';
+import { writeFileAtomically } from '../base/atomic-file.ts';
+import { StateError, errnoOf } from '../base/errors.ts';
+import { partnerAddress } from './address.ts';
+import { fieldOf } from './ask-partner.ts';
+import { serviceKeyOf, type ServiceKey } from './signed.ts';
+
+export interface Enrollment {
+  /** As `partnerAddress` gives it. */
+  readonly address: string;
+  readonly deviceId: string;
+  readonly customerId: string;
+  /** What its owner calls the device. */
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly enrolledAt: number;
+  readonly serviceKey: ServiceKey;
+  /** Opens the routes for devices. */
+  readonly deviceKey: string;
+  /** Compact JWS. Checked whenever it is read: only a signature makes it a plan. */
+  readonly signedPlan: string;
+}
+
+const FILE = 'enrollment.json';
+const VERSION = 1;
+const MOST_BYTES = 65_536;
+const HINT =
+  'Put back a copy of it, or remove it and enroll anew with a token that your partner gives: holdfast enroll URL TOKEN';
+
+/**
+ * Undefined when the device is not enrolled.
+ * @throws {StateError} when the file is open to others, not ours, or damaged
+ */
+export async function readEnrollment(stateDirectory: string): Promise<Enrollment | undefined> {
+  const path = join(stateDirectory, FILE);
+  const bytes = await readPrivate(path, ({ size }) => size <= MOST_BYTES, {
+    wanted: 'a file of a few kilobytes',
+    hint: HINT,
+  });
+  return bytes === undefined ? undefined : parsed(path, bytes.toString('utf8'));
+}
+
+/** False when there is one already. @throws {StateError} WRITE_ERROR */
+export async function createEnrollment(stateDirectory: string, enrollment: Enrollment): Promise<boolean> {
+  return await createPrivateFile(join(stateDirectory, FILE), Buffer.from(textOf(enrollment)));
+}
+
+/** @throws {StateError} WRITE_ERROR */
+export async function replaceEnrollment(stateDirectory: string, enrollment: Enrollment): Promise<void> {
+  await writeFileAtomically(join(stateDirectory, FILE), textOf(enrollment));
+}
+
+/** @throws {StateError} WRITE_ERROR */
+export async function removeEnrollment(stateDirectory: string): Promise<void> {
+  const path = join(stateDirectory, FILE);
+  try {
+    await rm(path, { force: true });
+  } catch (cause) {
+    throw new StateError('WRITE_ERROR', `${path} cannot be removed (${errnoOf(cause) ?? 'unknown error'})`, {
+      hint: 'Check that the state directory is writable.',
+      cause,
+    });
+  }
+}
+
+function textOf(enrollment: Enrollment): string {
+  return `${JSON.stringify({ version: VERSION, ...enrollment }, undefined, 2)}\n`;
+}
+
+function parsed(path: string, text: string): Enrollment {
+  const damaged = (cause?: unknown): StateError =>
+    new StateError('STATE_DAMAGED', `${path} is damaged`, { hint: HINT, cause });
+  try {
+    const value: unknown = JSON.parse(text);
+    const word = (name: string, form: RegExp): string => {
+      const found = fieldOf(value, name);
+      if (typeof found !== 'string' || !form.test(found)) throw damaged();
+      return found;
+    };
+    const version = fieldOf(value, 'version');
+    if (typeof version === 'number' && version > VERSION)
+      throw new StateError('NEWER_STATE', `${path} was written by a newer version of Holdfast`, {
+        hint: 'Install a newer Holdfast.',
+      });
+    const serviceKey = serviceKeyOf(fieldOf(value, 'serviceKey'));
+    const enrolledAt = fieldOf(value, 'enrolledAt');
+    if (serviceKey === undefined || typeof enrolledAt !== 'number') throw damaged();
+    return {
+      address: partnerAddress(word('address', /^https?:/)),
+      deviceId: word('deviceId', DEVICE_ID),
+      customerId: word('customerId', CUSTOMER_ID),
+      name: word('name', /^.{1,200}$/su),
+      enrolledAt,
+      serviceKey,
+      deviceKey: word('deviceKey', DEVICE_KEY),
+      signedPlan: word('signedPlan', /^.{0,8192}$/s),
+    };
+  } catch (error) {
+    if (error instanceof StateError) throw error;
+    throw damaged(error);
+  }
+}
+
+export const DEVICE_ID = /^dev_[0-9A-HJKMNP-TV-Z]{26}$/;
+export const CUSTOMER_ID = /^cus_[0-9A-HJKMNP-TV-Z]{26}$/;
+export const DEVICE_KEY = /^hfd_[0-9A-Za-z]{36}$/;

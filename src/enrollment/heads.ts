@@ -1,0 +1,72 @@
+/**
+ * The witness: the service remembers how far each repository had come, so that one that was set back is noticed though this
+ * machine's own memory was set back with it. Ids are random and hashes are of sealed records: they say nothing of what is
+ * backed up.
+ */
+import { fieldOf } from './ask-partner.ts';
+
+export interface SnapshotHead {
+  readonly repository_id: string;
+  readonly writer: string;
+  readonly seq: number;
+  /** SHA-256 of the record, in hex. */
+  readonly hash: string;
+}
+
+const MOST_HEADS = 32;
+const ID = /^[0-9a-f]{32}$/;
+const HASH = /^[0-9a-f]{64}$/;
+
+export class Witness {
+  /** Name of a writer -> what was told of it. */
+  readonly #told = new Map<string, string>();
+  /** Names of writers of which the service remembers something else. */
+  readonly #refused = new Set<string>();
+
+  /** Those that were not told yet, as many as a report takes; the rest is for the next one. */
+  news(heads: readonly SnapshotHead[]): readonly SnapshotHead[] {
+    const news = heads
+      .filter(isTellable)
+      .filter((head) => this.#told.get(nameOf(head)) !== valueOf(head))
+      .slice(0, MOST_HEADS)
+      .map(({ repository_id, writer, seq, hash }) => ({ repository_id, writer, seq, hash }));
+    for (const head of news) this.#told.set(nameOf(head), valueOf(head));
+    return news;
+  }
+
+  /** What the service made of the heads of a report. Gives how many it newly does not believe. */
+  answered(heads: readonly SnapshotHead[], refusals: unknown): number {
+    const refused = new Set(
+      (Array.isArray(refusals) ? refusals : [])
+        .filter((one) => fieldOf(one, 'reason') === 'rolled_back' || fieldOf(one, 'reason') === 'forked')
+        .map((one) => `${String(fieldOf(one, 'repository_id'))} ${String(fieldOf(one, 'writer'))}`),
+    );
+    let more = 0;
+    for (const name of heads.map(nameOf)) {
+      if (!refused.has(name)) this.#refused.delete(name);
+      else if (!this.#refused.has(name)) {
+        this.#refused.add(name);
+        more += 1;
+      }
+    }
+    return more;
+  }
+
+  get isContradicted(): boolean {
+    return this.#refused.size > 0;
+  }
+}
+
+function isTellable({ repository_id, writer, seq, hash }: SnapshotHead): boolean {
+  return (
+    ID.test(repository_id) && ID.test(writer) && Number.isSafeInteger(seq) && seq >= 1 && HASH.test(hash)
+  );
+}
+
+function nameOf({ repository_id, writer }: SnapshotHead): string {
+  return `${repository_id} ${writer}`;
+}
+
+function valueOf({ seq, hash }: SnapshotHead): string {
+  return `${seq} ${hash}`;
+}

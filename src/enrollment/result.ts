@@ -1,0 +1,93 @@
+/**
+ * What a partner is told of a job that ended: numbers and codes, put together field by field. No path, name, key, id or text
+ * of a job has a way into it.
+ */
+import { ERROR_CODES } from '../api/error-codes.ts';
+import type { JobResult } from '../db/partner-reports.ts';
+import type { Job } from '../jobs/job.ts';
+import type { SnapshotHead } from './heads.ts';
+
+/** A pebibyte: more is refused. */
+const MOST_BYTES = 2 ** 50;
+
+/** Undefined for jobs of which a partner is never told: those that check or tidy. */
+export function resultOf(job: Job): JobResult | undefined {
+  const { id: jobId, finished_at: finishedAt } = job;
+  if (finishedAt === null || (job.type !== 'backup' && job.type !== 'restore')) return undefined;
+  const body = toldOf(job, finishedAt);
+  return { jobId, finishedAt, body: body === null ? null : JSON.stringify(body) };
+}
+
+/** Null for what was canceled, and for dry runs: neither is a backup or restore, and neither failed. */
+function toldOf(job: Job, finishedAt: number): object | null {
+  const { spec, status, result } = job;
+  if (status !== 'completed' && status !== 'failed') return null;
+  if ((spec.type === 'backup' || spec.type === 'restore') && spec.options.dry_run) return null;
+  const failed = status === 'failed';
+  const common = {
+    finished_at: new Date(finishedAt).toISOString(),
+    duration_seconds: whole(job.duration_ms / 1000, Number.MAX_SAFE_INTEGER),
+    error_code: failed ? codeOf(job.error?.code) : null,
+  };
+  if (spec.type === 'restore') {
+    return {
+      kind: 'restore',
+      status: failed ? 'failed' : 'completed',
+      files_restored: whole(job.files_done, Number.MAX_SAFE_INTEGER),
+      restored_bytes: whole(job.size_bytes, MOST_BYTES),
+      ...common,
+    };
+  }
+  return {
+    kind: 'backup',
+    status: failed ? 'failed' : result === 'warning' ? 'warning' : 'completed',
+    files_backed_up: whole(job.files_done, Number.MAX_SAFE_INTEGER),
+    size_bytes: whole(job.size_bytes, MOST_BYTES),
+    uploaded_bytes: whole(job.progress.bytes_uploaded, MOST_BYTES),
+    ...common,
+  };
+}
+
+/** One of the list; whatever else a job may hold there says nothing. */
+function codeOf(code: string | undefined): string {
+  return code !== undefined && Object.hasOwn(ERROR_CODES, code) ? code : 'INTERNAL_ERROR';
+}
+
+function whole(value: number, most: number): number {
+  return Number.isFinite(value) ? Math.min(most, Math.max(0, Math.round(value))) : 0;
+}
+
+/** What the device has stored in all its destinations, when it was last looked at. Milliseconds since 1970. */
+export interface StoredNow {
+  readonly bytes: number;
+  readonly at: number;
+}
+
+export interface ReportFacts {
+  readonly seq: number;
+  readonly agentVersion: string;
+  readonly expectedEverySeconds: number | null;
+  /** Null when it was told before. */
+  readonly stored: StoredNow | null;
+  /** JSON texts that `resultOf` made. */
+  readonly results: readonly string[];
+  readonly ordersTaken: readonly string[];
+  readonly heads: readonly SnapshotHead[];
+}
+
+/** The body of `POST /devices/self/reports`. */
+export function reportText(facts: ReportFacts): string {
+  const { stored, ordersTaken, heads } = facts;
+  return JSON.stringify({
+    seq: facts.seq,
+    agent_version: facts.agentVersion,
+    expected_every_seconds: facts.expectedEverySeconds,
+    storage:
+      stored === null
+        ? null
+        : { bytes: whole(stored.bytes, MOST_BYTES), at: new Date(stored.at).toISOString() },
+    results: facts.results.map((text) => JSON.parse(text) as unknown),
+    ...(ordersTaken.length === 0 ? {} : { orders_taken: ordersTaken }),
+    ...(heads.length === 0 ? {} : { heads }),
+  });
+}

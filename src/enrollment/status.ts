@@ -1,0 +1,77 @@
+/** What is said of an enrollment, to its owner and in `GET /status`. Pure. */
+import type { PartnerStatus, StatusCheck } from '../jobs/agent.ts';
+import type { Enrollment } from './enrollment-file.ts';
+import { isOver } from './plan.ts';
+import type { PlanDocument } from './signed.ts';
+
+export interface KnownEnrollment {
+  readonly enrollment: Enrollment;
+  /** Undefined when what is kept is not signed as it must be. */
+  readonly plan: PlanDocument | undefined;
+}
+
+export function statusOf(
+  { enrollment, plan }: KnownEnrollment,
+  reports: PartnerStatus['reports'],
+): PartnerStatus {
+  const { address, deviceId, customerId, name, enrolledAt } = enrollment;
+  return {
+    service: address,
+    device_id: deviceId,
+    customer_id: customerId,
+    name,
+    enrolled_at: enrolledAt,
+    plan:
+      plan === undefined
+        ? null
+        : {
+            slug: plan.plan.slug,
+            desktop_requests_per_hour: plan.plan.desktop_requests_per_hour,
+            status: plan.status,
+            expires_at: plan.exp * 1000,
+            grace_until: plan.grace_until * 1000,
+          },
+    reports,
+  };
+}
+
+export interface CheckFacts {
+  readonly heldBack: string | null;
+  readonly afterTrial: 'run' | 'wait';
+  readonly isUnknownDevice: boolean;
+  /** The service remembers more of a repository than this machine has seen, or something else. */
+  readonly isContradicted: boolean;
+  readonly nowMs: number;
+}
+
+const NAME = 'partner';
+
+/** Without names and addresses: anybody on the machine may read it. */
+export function checksOf({ plan }: KnownEnrollment, facts: CheckFacts): readonly StatusCheck[] {
+  const { heldBack, afterTrial, isUnknownDevice, isContradicted, nowMs } = facts;
+  const checks: StatusCheck[] = [];
+  const warn = (message: string): void => void checks.push({ name: NAME, status: 'warning', message });
+  if (isUnknownDevice)
+    warn('The Partner service does not know this device any more. Leave it with: holdfast enroll --leave');
+  if (isContradicted) {
+    const message =
+      'A repository was set back, or two machines write to it as one: the Partner service remembers more of it. Run: holdfast check';
+    checks.push({ name: NAME, status: 'error', message });
+  }
+  if (heldBack !== null) {
+    const message = `${heldBack} Backups by schedule and of changes wait; those that are asked for run.`;
+    checks.push({ name: NAME, status: 'error', message });
+  } else if (plan?.status === 'suspended') warn('The account at the partner is suspended; backups go on.');
+  else if (plan?.status === 'trial_expired' && afterTrial === 'wait')
+    warn('The trial at the partner is over: backups by schedule end a week after it. Choose a plan.');
+  else if (plan?.status === 'trial_expired') warn('The trial at the partner is over; backups go on.');
+  if (plan === undefined || isOver(plan, nowMs))
+    warn('There is no plan of the partner that counts: the limits of the free trial hold.');
+  return checks;
+}
+
+export function damageChecks(isDamaged: boolean): readonly StatusCheck[] {
+  const message =
+    'The enrollment with a Partner service cannot be read. End it with: holdfast enroll --leave';
+  return isDamaged ? [{ name: NAME, status: 'warning', message }] : [];
+}
