@@ -85,19 +85,23 @@ function createProgram(context: Context): Command {
   const color = wantsColor(stream, context.env);
   const { bold } = createStyles(color);
   const width = Math.min(terminalWidth(stream) ?? WIDEST_HELP, WIDEST_HELP);
-  return new Command('holdfast')
-    .exitOverride()
-    .helpCommand(false)
-    .configureOutput({
-      writeOut: (text) => stream.write(text),
-      writeErr: (text) => context.stderr.write(text),
-      outputError: () => {},
-      getOutHasColors: () => color,
-      getErrHasColors: () => wantsColor(context.stderr, context.env),
-      getOutHelpWidth: () => width,
-      getErrHelpWidth: () => width,
-    })
-    .configureHelp({ styleTitle: bold });
+  return (
+    new Command('holdfast')
+      // What stands behind the name of a command is for that command, also where it has commands of its own.
+      .enablePositionalOptions()
+      .exitOverride()
+      .helpCommand(false)
+      .configureOutput({
+        writeOut: (text) => stream.write(text),
+        writeErr: (text) => context.stderr.write(text),
+        outputError: () => {},
+        getOutHasColors: () => color,
+        getErrHasColors: () => wantsColor(context.stderr, context.env),
+        getOutHelpWidth: () => width,
+        getErrHelpWidth: () => width,
+      })
+      .configureHelp({ styleTitle: bold })
+  );
 }
 
 function addCommand(program: Command, { name, purpose, aliases = [] }: CommandEntry): Command {

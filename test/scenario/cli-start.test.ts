@@ -180,7 +180,7 @@ describe.concurrent('the program', () => {
     const helps = await Promise.all(commands.map(async (name) => await place.expectRun(['help', name])));
     for (const { stdout } of helps) {
       expect(stdout).toMatch(/^Usage: holdfast /);
-      expect(stdout).toMatch(/Examples:\n {2}(?:source <\()?holdfast /);
+      expect(stdout).toMatch(/Examples:\n {2}(?:source <\(|sudo )?holdfast /);
       expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110);
     }
   });

@@ -88,7 +88,6 @@ export function createPartnerStore(db: StoreDatabase): PartnerStore {
         if (!isTaken(error)) throw error;
         throw new RequestError('PARTNER_EXISTS', 'Another partner has that email address', {
           hint: 'Sign in with it, or name another one.',
-          cause: error,
         });
       }
       return fromRow(row);

@@ -1,0 +1,77 @@
+/** `holdfast partner` through the real program: accounts, the service in the foreground, copies of its store. */
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openPlace, PASSPHRASE, type Place } from '../support/cli.ts';
+
+let place: Place;
+let password: string;
+
+beforeEach(async () => {
+  place = await openPlace();
+  password = join(place.directory, 'password');
+  writeFileSync(password, PASSPHRASE, { mode: 0o600 });
+});
+afterEach(async () => await place[Symbol.asyncDispose]());
+
+const account = (email: string): string[] => [
+  'partner',
+  'init',
+  '--name',
+  'Ana Sousa',
+  '--email',
+  email,
+  '--password-file',
+  password,
+];
+
+test('an account is made once for an address, with a password that is worth the name', async () => {
+  const { stdout } = await place.expectRun([...account('Ana@example.org'), '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    type: 'partner',
+    id: expect.stringMatching(/^acct_/),
+    email: 'ana@example.org',
+  });
+  expect((await place.expectRun(account('ana@example.org'), 2)).stderr).toContain(
+    'Another partner has that email address',
+  );
+  writeFileSync(password, 'short');
+  expect((await place.expectRun(account('bo@example.org'), 2)).stderr).toContain('5 characters');
+  expect((await place.expectRun(account('nowhere'), 2)).stderr).toContain('not a mail address');
+});
+
+test('the service answers until it is told to end, and its store can be copied meanwhile', async () => {
+  await place.expectRun(account('ana@example.org'));
+  const child = place.start(['partner', '--port', '0', '--json']);
+  const [line]: unknown[] = await once(
+    createInterface({ input: child.stdout ?? expect.fail('no output') }),
+    'line',
+  );
+  const { address }: { address: string } = JSON.parse(String(line));
+  for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs', '/settings/sign-in'])
+    expect([path, (await fetch(`${address}${path}`)).status]).toEqual([path, 200]);
+  expect((await fetch(`${address}/metrics`)).status).toBe(404);
+  expect((await fetch(`${address}/api/partner/v1/account`)).status).toBe(401);
+
+  const copy = join(place.directory, 'copy.sqlite');
+  const copied = await place.expectRun(['partner', 'copy', copy, '--json']);
+  expect(JSON.parse(copied.stdout)).toMatchObject({ type: 'copy', file: copy });
+  expect(existsSync(copy)).toBe(true);
+
+  child.kill('SIGTERM');
+  const [code]: unknown[] = await once(child, 'close');
+  expect(code).toBe(0);
+});
+
+test('settings that are wrong are told with their place', async () => {
+  const file = join(place.directory, 'partner.json');
+  writeFileSync(file, '{\n  "listen": { "prot": 80 }\n}', { mode: 0o600 });
+  const { stderr } = await place.expectRun(['partner', '--config', file], 1);
+  expect(stderr).toContain('line 2, column 15');
+  expect(stderr).toContain('Did you mean "port"?');
+  expect((await place.expectRun(['partner', '--config', join(place.directory, 'none')], 1)).stderr).toContain(
+    'There is no configuration',
+  );
+});
