@@ -38,6 +38,8 @@ const AT_THE_COMMAND_LINE: Readonly<Record<string, string>> = {
   WHICH_KEY: 'removing a key of a repository',
   PARTNER_EXISTS: 'making the account of a partner',
   WEAK_PASSWORD: 'making the account of a partner',
+  ALREADY_ENROLLED: 'enrolling this agent',
+  NOT_ENROLLED: 'ending an enrollment that there is not',
 };
 
 describe('the registry has', () => {
