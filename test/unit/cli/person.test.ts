@@ -34,7 +34,7 @@ describe('the state of another person', () => {
   const anna = { name: 'anna', uid: 4242, home: '/home/anna' };
 
   test('is in the home, whatever the home of root is', () => {
-    expect(stateOf(anna, { HOME: '/root', XDG_STATE_HOME: '/root/state' })).toBe(
+    expect(stateOf(anna, { HOME: '/elsewhere', XDG_STATE_HOME: '/elsewhere/state' })).toBe(
       '/home/anna/.local/state/holdfast',
     );
   });
