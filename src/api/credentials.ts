@@ -91,8 +91,7 @@ export function createCredentials(store: CredentialStore, key: Uint8Array, clock
 }
 
 function requireName(name: string): void {
-  // oxlint-disable-next-line no-control-regex -- names are printed on terminals
-  if (name.trim() !== '' && name.length <= LONGEST_NAME && !/[\u0000-\u001f\u007f-\u009f]/.test(name)) return;
+  if (name.trim() !== '' && name.length <= LONGEST_NAME && !/\p{Cc}/u.test(name)) return;
   throw new RequestError('INVALID_REQUEST', 'That is no name for a credential', {
     hint: `Give it a name of 1 to ${LONGEST_NAME} characters on one line.`,
   });

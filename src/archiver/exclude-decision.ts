@@ -108,8 +108,7 @@ export function quoted(text: string): string {
 }
 
 function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (control) => {
+  return text.replaceAll(/\p{Cc}/gu, (control) => {
     return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`;
   });
 }

@@ -1,6 +1,6 @@
 /** The forms of a name that patterns are matched against. */
 
-import type { ByteString } from '../base/byte-path.ts';
+import { isAscii, type ByteString } from '../base/byte-path.ts';
 
 /**
  * - `bytes`: one character per byte, as git matches; a `?` is one byte.
@@ -8,9 +8,6 @@ import type { ByteString } from '../base/byte-path.ts';
  * - `folded`: text in which upper and lower case are the same.
  */
 export type NameForm = 'bytes' | 'text' | 'folded';
-
-// oxlint-disable-next-line no-control-regex -- the whole of ASCII, control characters included
-const asciiOnly = /^[\u0000-\u007f]*$/;
 
 /** Well-formed UTF-8 sequences of two to four bytes (RFC 3629, section 4), or one byte that is in none. */
 const beyondAscii =
@@ -21,7 +18,7 @@ const strayByteBase = 0xdc_00;
 
 /** Bytes as text without loss: different bytes give different text, whatever they are. */
 export function charactersOf(bytes: ByteString): string {
-  if (asciiOnly.test(bytes)) return bytes;
+  if (isAscii(bytes)) return bytes;
   return bytes.replaceAll(beyondAscii, (sequence) =>
     sequence.length === 1
       ? String.fromCharCode(strayByteBase + sequence.charCodeAt(0))

@@ -7,22 +7,26 @@ declare const byteString: unique symbol;
 /** A string in which every character is one byte. */
 export type ByteString = string & { readonly [byteString]: true };
 
-// oxlint-disable-next-line no-control-regex -- the whole of ASCII, control characters included
-const asciiOnly = /^[\u0000-\u007f]*$/;
+const asciiOnly = /^\p{ASCII}*$/u;
+
+/** True for text, and for bytes, that are the same in ASCII, Latin-1 and UTF-8. */
+export function isAscii(text: string): boolean {
+  return asciiOnly.test(text);
+}
 
 /** Text typed by a person (UTF-16) as the UTF-8 bytes the kernel gets. */
 export function bytesOfText(text: string): ByteString {
-  return (asciiOnly.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')) as ByteString;
+  return (isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1')) as ByteString;
 }
 
 /** For people: bytes read as UTF-8, with U+FFFD where they are not. */
 export function textOfBytes(bytes: ByteString): string {
-  return asciiOnly.test(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString('utf8');
+  return isAscii(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
 /** What node:fs takes: the string itself when it is ASCII, else the raw bytes. */
 export function fsPath(bytes: ByteString): string | Buffer {
-  return asciiOnly.test(bytes) ? bytes : Buffer.from(bytes, 'latin1');
+  return isAscii(bytes) ? bytes : Buffer.from(bytes, 'latin1');
 }
 
 /** A byte string from latin1 text, which is what readdir(…, 'latin1') returns. */
@@ -37,7 +41,7 @@ export function joinBytes(parent: ByteString, name: ByteString): ByteString {
 
 /** True when the bytes are valid UTF-8. */
 export function isUtf8(bytes: ByteString): boolean {
-  return asciiOnly.test(bytes) || Buffer.from(textOfBytes(bytes), 'utf8').toString('latin1') === bytes;
+  return isAscii(bytes) || Buffer.from(textOfBytes(bytes), 'utf8').toString('latin1') === bytes;
 }
 
 /** The directory that an absolute path lies in; `/` for itself. */

@@ -17,15 +17,15 @@ export interface ErrorFacts {
 }
 
 /** Base of every error the program raises on purpose. `message` says what happened; `hint` says what to do. */
-export abstract class HoldfastError extends Error {
+export abstract class HoldfastError<Code extends string = string> extends Error {
   abstract readonly side: 'source' | 'destination' | 'repository' | 'state' | 'config' | 'request' | 'bug';
-  readonly code: string;
+  readonly code: Code;
   readonly op: string;
   readonly hint: string;
   readonly details: Readonly<Record<string, string | number | boolean>>;
   readonly retry: Retry;
 
-  constructor(code: string, message: string, facts: ErrorFacts = {}) {
+  constructor(code: Code, message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
     this.op = facts.op ?? '';
@@ -75,15 +75,9 @@ export type RepositoryCode =
   | 'LIMIT_EXCEEDED';
 
 /** The repository is absent, locked, damaged, too new, or the key does not fit. */
-export class RepositoryError extends HoldfastError {
+export class RepositoryError extends HoldfastError<RepositoryCode> {
   override readonly name = 'RepositoryError';
   readonly side = 'repository';
-  declare readonly code: RepositoryCode;
-
-  // oxlint-disable-next-line no-useless-constructor -- narrows the code to the repository's own
-  constructor(code: RepositoryCode, message: string, facts: ErrorFacts = {}) {
-    super(code, message, facts);
-  }
 }
 
 /** Local state (restore targets, caches, key files) could not be read or written. */

@@ -4,7 +4,7 @@
  * those that are not UTF-8, which pax records cannot hold.
  */
 
-import { isUtf8, type ByteString } from '../base/byte-path.ts';
+import { isAscii, isUtf8, type ByteString } from '../base/byte-path.ts';
 import type { Xattr } from '../format/tree.ts';
 import { aclText } from './acl-text.ts';
 
@@ -192,13 +192,6 @@ function writeNumber(header: Buffer, at: number, width: 8 | 12, value: number): 
   }
   header.writeBigUInt64BE(BigInt(value), at + width - 8);
   header[at] = 0x80;
-}
-
-// oxlint-disable-next-line no-control-regex -- the whole of ASCII, control characters included
-const asciiOnly = /^[\u0000-\u007f]*$/;
-
-function isAscii(text: string): boolean {
-  return asciiOnly.test(text);
 }
 
 function utf8(text: string): string {

@@ -231,8 +231,9 @@ class TreeIngest {
   }
 }
 
-// oxlint-disable-next-line require-yield -- stands for the nodes of a directory that is new
+/** Stands for the nodes of a directory that is new. */
 function* nothing(): Generator<KnownNode, undefined, undefined> {
+  yield* [];
   return undefined;
 }
 

@@ -3,9 +3,9 @@
  * milliseconds, however short the part is that is looked for. An index of pieces of three letters would be larger than the
  * names, make every ingest slower, and could not find "漢字".
  */
-import type { ByteString } from '../base/byte-path.ts';
+import { isAscii, type ByteString } from '../base/byte-path.ts';
 import { StateError } from '../base/errors.ts';
-import { foldText, isAscii } from './name-pattern.ts';
+import { foldText } from './name-pattern.ts';
 
 /** Names in a full block. */
 export const NAMES_PER_BLOCK = 8_192;

@@ -1,11 +1,6 @@
 /** Search for names: part of a name, or a wildcard pattern for all of it, whatever the case of the letters. */
 
-// oxlint-disable-next-line no-control-regex -- the whole of ASCII, control characters included
-const asciiOnly = /^[\u0000-\u007f]*$/;
-
-export function isAscii(text: string): boolean {
-  return asciiOnly.test(text);
-}
+import { isAscii } from '../base/byte-path.ts';
 
 export interface NamePattern {
   /** What was asked for, folded. */

@@ -1,7 +1,8 @@
 /** Goes through a block of names for those that match. */
 import { mark, type Marks } from './marks.ts';
 import type { NameBlock } from './name-block.ts';
-import { isAscii, type NamePattern } from './name-pattern.ts';
+import { isAscii } from '../base/byte-path.ts';
+import type { NamePattern } from './name-pattern.ts';
 
 /** Characters looked at to learn which are rare. */
 const SAMPLE = 16_384;

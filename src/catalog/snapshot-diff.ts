@@ -233,7 +233,8 @@ function nextPair(
   return { name, left, right };
 }
 
-// oxlint-disable-next-line require-yield -- stands for a side without the directory
+/** Stands for a side without the directory. */
 function* none(): Children {
+  yield* [];
   return undefined;
 }

@@ -94,8 +94,7 @@ export function printableBytes(bytes: ByteString): string {
 
 // Well-formed UTF-8 (Unicode 17, table 3-7) in runs, or else one byte of none.
 const utf8OrByte =
-  // oxlint-disable-next-line no-control-regex -- bytes, control characters included
-  /(?:[\u0000-\u007f]|[\u00c2-\u00df][\u0080-\u00bf]|\u00e0[\u00a0-\u00bf][\u0080-\u00bf]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf]{2}|\u00ed[\u0080-\u009f][\u0080-\u00bf]|\u00f0[\u0090-\u00bf][\u0080-\u00bf]{2}|[\u00f1-\u00f3][\u0080-\u00bf]{3}|\u00f4[\u0080-\u008f][\u0080-\u00bf]{2})+|[\u0080-\u00ff]/g;
+  /(?:\p{ASCII}|[\u00c2-\u00df][\u0080-\u00bf]|\u00e0[\u00a0-\u00bf][\u0080-\u00bf]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf]{2}|\u00ed[\u0080-\u009f][\u0080-\u00bf]|\u00f0[\u0090-\u00bf][\u0080-\u00bf]{2}|[\u00f1-\u00f3][\u0080-\u00bf]{3}|\u00f4[\u0080-\u008f][\u0080-\u00bf]{2})+|[\u0080-\u00ff]/gu;
 
 /** One line of NDJSON that is as harmless on a terminal as printable text, and reads back as the same value. */
 export function jsonLine(value: unknown): string {
@@ -116,8 +115,8 @@ function escapeCharacter(character: string): string {
 const wide =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
 const zero = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]$/u;
-// oxlint-disable-next-line no-control-regex -- the one-column characters of ASCII
-const plainAscii = /^[\u0020-\u007e]*$/;
+/** The one-column characters of ASCII. */
+const plainAscii = /^[ -~]*$/;
 
 /** Columns a printable text takes on a terminal. */
 export function textWidth(text: string): number {

@@ -37,10 +37,9 @@ export type ConfigErrorCode =
   | 'SECRET_UNSAFE';
 
 /** The configuration, or a secret that it refers to, cannot be used. */
-export class ConfigError extends HoldfastError {
+export class ConfigError extends HoldfastError<ConfigErrorCode> {
   override readonly name = 'ConfigError';
   readonly side = 'config';
-  declare readonly code: ConfigErrorCode;
   /** In the order of the text; empty when the file as a whole cannot be used. */
   readonly problems: readonly ConfigProblem[];
 

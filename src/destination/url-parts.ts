@@ -50,8 +50,7 @@ function decoded(part: string): string {
 }
 
 export function refuseControls(text: string): void {
-  // oxlint-disable-next-line no-control-regex -- what no name of a place may hold
-  if (/[\u0000-\u001F\u007F]/.test(text)) throw invalid('The URL contains a control character.');
+  if (/[\p{Cc}&&\p{ASCII}]/v.test(text)) throw invalid('The URL contains a control character.');
 }
 
 export function prefixOf({ path }: Parts): string {

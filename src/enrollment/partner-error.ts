@@ -16,10 +16,9 @@ interface PartnerFacts extends ErrorFacts {
 }
 
 /** The message holds nothing that the service chose but a status and the code of an error. */
-export class PartnerError extends HoldfastError {
+export class PartnerError extends HoldfastError<PartnerErrorCode> {
   override readonly name = 'PartnerError';
   readonly side = 'destination';
-  declare readonly code: PartnerErrorCode;
   /** Of the answer; undefined when there was none. */
   readonly status: number | undefined;
   /** The code that the service gave, from the list of error codes. */

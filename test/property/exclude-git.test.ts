@@ -242,8 +242,7 @@ function writeIgnoreFiles(contents: readonly (string | null)[]): ReadonlyMap<Byt
 }
 
 /** `?` is one byte in git and one character in a pattern of the command line: only ASCII names compare. */
-// oxlint-disable-next-line no-control-regex -- the whole of ASCII, control characters included
-const asciiOnly = /^[\u0000-\u007f]*$/;
+const asciiOnly = /^\p{ASCII}*$/u;
 
 function excludedFiles(verdicts: Verdicts): string[] {
   const files = [...verdicts].filter(

@@ -260,8 +260,10 @@ describe.runIf(process.platform === 'linux')('secrets', () => {
     expect(hits(seenProcesses)).toEqual([]);
     // Where one is to be seen, it is seen.
     const careless = spawn('sleep', ['60'], { env: { SECRET: canary('env passphrase') } });
-    await until('the start of a process', () => seenOf(careless.pid ?? 0).includes('sleep'));
-    expect(hits(new Map([['sleep', seenOf(careless.pid ?? 0)]]))).toEqual(['env passphrase in sleep']);
+    const seen = (): readonly string[] => hits(new Map([['sleep', seenOf(careless.pid ?? 0)]]));
+    // A program that has just begun has its name before it has its environment.
+    await until('the sight of a secret', () => seen().length > 0);
+    expect(seen()).toEqual(['env passphrase in sleep']);
     careless.kill();
     const children = readFileSync(path.join(place.directory, 'child-environment'), 'latin1');
     // A hook and a command for a secret, which have a way to programs and a home, have told theirs.

