@@ -2,6 +2,7 @@
 import { afterAll, test } from 'vitest';
 import type { SftpAccess } from '../../src/destination/access.ts';
 import type { SftpPlace } from '../../src/destination/location.ts';
+import { withRetry } from '../../src/destination/retry.ts';
 import { openSftpDestination } from '../../src/destination/sftp/sftp.ts';
 import { destinationContract } from '../contract/destination-suite.ts';
 import { startOpenSsh } from '../servers/open-ssh.ts';
@@ -14,10 +15,10 @@ interface Server {
   stop(): Promise<void>;
 }
 
-for (const [name, start, shortcomings] of [
-  ['OpenSSH', startOpenSsh, {}],
-  // Takes every exclusive creation for a good one.
-  ['rclone serve sftp', startRcloneSftp, { racingWriters: true }],
+for (const [name, start, shortcomings, forgets] of [
+  ['OpenSSH', startOpenSsh, {}, false],
+  // Takes every exclusive creation for a good one, and may not see at once what was made in a new directory.
+  ['rclone serve sftp', startRcloneSftp, { racingWriters: true }, true],
 ] as const) {
   const found = await startOrSkip<Server>(start);
   if ('missing' in found) {
@@ -32,7 +33,10 @@ for (const [name, start, shortcomings] of [
     async () => {
       const place = server.place(`contract-${(number += 1)}`);
       return {
-        open: async () => await openSftpDestination(place, server.access, { create: true }),
+        open: async () => {
+          const destination = await openSftpDestination(place, server.access, { create: true });
+          return forgets ? withRetry(destination) : destination;
+        },
         remove: async () => {},
       };
     },

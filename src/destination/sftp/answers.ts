@@ -98,6 +98,21 @@ export function absent({ op, url, key = '' }: SftpAction, cause?: unknown): Dest
   });
 }
 
+/** Servers that remember directories (rclone) may not see for a moment what was made there just now. */
+export function lostFromSight({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
+  return new DestinationError(
+    'unreachable',
+    `Cannot ${op} ${key} in ${url}: what was just made is not there`,
+    {
+      op,
+      hint: 'Try again, and check that nothing else changes the destination.',
+      retry: 'now',
+      details: { key, url },
+      cause,
+    },
+  );
+}
+
 export function full({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
   return new DestinationError('full', `Cannot ${op} ${key} in ${url}: no space is left on the server`, {
     op,

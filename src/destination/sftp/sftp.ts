@@ -12,7 +12,7 @@ import type { SftpPlace } from '../location.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { findAbilities } from './abilities.ts';
 import type { Abilities } from './abilities.ts';
-import { absent, answerError, isStatus, STATUS } from './answers.ts';
+import { absent, answerError, isStatus, lostFromSight, STATUS } from './answers.ts';
 import { prepareTarget } from './connect.ts';
 import type { Lane } from './lane.ts';
 import { Lanes } from './lanes.ts';
@@ -153,8 +153,9 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
         body,
         signal,
       ).catch(async (error: unknown) => {
-        if (isStatus(error, STATUS.noSuchFile)) await expectRoot(lane, error);
-        throw error;
+        if (!isStatus(error, STATUS.noSuchFile)) throw error;
+        await expectRoot(lane, error);
+        throw lostFromSight({ op: 'store', url, key }, error);
       });
     });
   }
