@@ -32,6 +32,13 @@ async function outcome(): Promise<unknown> {
       );
       return verdicts.filter(({ accepted }) => accepted).length;
     }
+    case 'sign-ins': {
+      const attempt = { kind: 'account', of: [target], limit: 10, windowMs: 60_000 } as const;
+      const verdicts = await Promise.all(
+        Array.from({ length: Number(count) }, async () => await stores.signIns.take([attempt])),
+      );
+      return verdicts.filter(({ kind }) => kind === 'taken').length;
+    }
     case 'claims': {
       const ids: string[] = [];
       for (;;) {

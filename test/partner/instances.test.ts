@@ -88,6 +88,19 @@ describe.each(STORE_KINDS)('instances in processes of their own on %s', (kind) =
     expect(await again.outcome()).toBe(0);
   });
 
+  it('let somebody try to sign in ten times together, and no more often after a restart', async () => {
+    const instances = [
+      await start(site, 'sign-ins', 'ana@example.com', 50),
+      await start(site, 'sign-ins', 'ana@example.com', 50),
+    ];
+    for (const { go } of instances) go();
+    const taken = await Promise.all(instances.map(async ({ outcome }) => Number(await outcome())));
+    expect(taken.reduce((sum, one) => sum + one, 0)).toBe(10);
+    const again = await start(site, 'sign-ins', 'ana@example.com', 10);
+    again.go();
+    expect(await again.outcome()).toBe(0);
+  });
+
   it('make one device of a token', async () => {
     const { id } = await someCustomer(store, partnerId);
     // By the clock of the processes.

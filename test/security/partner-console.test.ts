@@ -73,6 +73,30 @@ describe('signing in', () => {
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
   });
 
+  test('fails no more often where the service has several instances, nor in one that was just started', async () => {
+    const other = await site.another();
+    const attempts = Array.from({ length: 40 }, (_, index) =>
+      site.visitor(index % 2 === 0 ? site.api : other).signIn(acme.email, 'wrong password!'),
+    );
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    const started = await site.another();
+    expect(await site.visitor(started).signIn(acme.email)).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '60' },
+    });
+    site.clock.jump(60_000);
+    const visitor = site.visitor(started);
+    expect((await visitor.signIn(acme.email)).status).toBe(303);
+    // A browser that one instance knows is known to all.
+    const elsewhere = site.visitor(other);
+    for (const [name, value] of visitor.cookies) elsewhere.cookies.set(name, value);
+    await elsewhere.send('/settings', '/settings/sign-out');
+    for (let count = 0; count < 12; count += 1) await site.visitor().signIn(acme.email, 'wrong password!');
+    expect((await site.visitor(other).signIn(acme.email)).status).toBe(429);
+    expect((await elsewhere.signIn(acme.email)).status).toBe(303);
+  });
+
   test("is open to a browser that signed in before, whatever others' failures", async () => {
     const visitor = await site.signedIn('acme');
     await visitor.send('/settings', '/settings/sign-out');

@@ -20,9 +20,12 @@ export interface ConsoleSite {
   readonly origin: string;
   /** One more, whose password is `PASSWORD`. */
   partner(name: string): Promise<Partner>;
-  visitor(): ConsoleVisitor;
+  /** Of the first instance, unless another one is named. */
+  visitor(instance?: PartnerApp): ConsoleVisitor;
   /** Signed in. */
   signedIn(name: string): Promise<ConsoleVisitor>;
+  /** One more instance on the same store. */
+  another(): Promise<PartnerApp>;
   remove(): Promise<void>;
 }
 
@@ -49,16 +52,22 @@ export interface ConsoleVisitor {
 
 export async function consoleSite(options: Partial<PartnerAppOptions> = {}): Promise<ConsoleSite> {
   const store = await storeSite('sqlite');
-  const stores = await store.open();
   const keys = keysFrom(randomBytes(32));
   const { clock } = store;
-  const api = await createPartnerApp({ stores, clock, keys, version: '1.0.0', ...options });
+  const apis: PartnerApp[] = [];
+  const start = async (stores: PartnerStores): Promise<PartnerApp> => {
+    const api = await createPartnerApp({ stores, clock, keys, version: '1.0.0', ...options });
+    apis.push(api);
+    return api;
+  };
+  const stores = await store.open();
+  const api = await start(stores);
   const origin = new URL(options.publicUrl ?? 'http://localhost:80').origin;
   const partner = async (name: string): Promise<Partner> => {
     const facts = { name, company: null, email: `${name}@example.com`, passwordHash: await hashed };
     return await stores.partners.create(facts, OWNER);
   };
-  const visitor = (): ConsoleVisitor => someVisitor(api, origin);
+  const visitor = (instance = api): ConsoleVisitor => someVisitor(instance, origin);
   return {
     stores,
     clock,
@@ -73,8 +82,9 @@ export async function consoleSite(options: Partial<PartnerAppOptions> = {}): Pro
       if (reply.status !== 303) throw new Error(`signing in was answered with ${reply.status}`);
       return made;
     },
+    another: async () => await start(await store.open()),
     remove: async () => {
-      await api.close();
+      for (const one of apis) await one.close();
       await store.remove();
     },
   };

@@ -43,12 +43,12 @@ export interface ConsoleParts extends ConsoleOptions {
 
 /** Below the prefix of the page, in a scope of its own. */
 export function consoleRoutes(app: ApiApp, options: ConsoleOptions): void {
-  const { stores, clock, keys, limits, publicUrl } = options;
+  const { stores, keys, limits, publicUrl } = options;
   const parts: ConsoleParts = {
     ...options,
     cookies: createCookies(publicUrl?.startsWith('https:') === true),
     seals: createSeals(keys.forms),
-    signInLimit: createSignInLimit(limits, clock),
+    signInLimit: createSignInLimit(limits, stores.signIns),
   };
   takeForms(app);
   app.decorateRequest('visitor', null);

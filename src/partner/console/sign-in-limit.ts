@@ -1,17 +1,16 @@
 /**
- * How often signing in may fail: for each account, and in all. Of this instance alone, as it guards the instance's
- * processor and makes guessing hopeless either way. Each attempt takes its place before the password is looked at, so that
- * many at once are no way around it, and gives it back when it succeeds.
+ * How often signing in may fail: for each account, and in all. It makes guessing hopeless, however many instances there are,
+ * and guards their processors. Each attempt takes its place before the password is looked at, so that many at once are no
+ * way around it, and gives it back when it succeeds.
  */
-import { tooMany, type Quota } from '../../api/rate-limits.ts';
 import type { RequestLimit } from '../../api/limits.ts';
-import type { Clock } from '../../base/clock.ts';
+import { tooMany } from '../../api/rate-limits.ts';
 import type { PartnerLimits } from '../http/limits.ts';
-import { takeFromLog } from '../store/sliding-log.ts';
+import type { AttemptLimit, SignInLog } from '../store/sign-in-log.ts';
 
 export interface SignInLimit {
   /** @throws {ApiError} RATE_LIMIT_EXCEEDED */
-  begin(attempt: SignInAttempt): BegunAttempt;
+  begin(attempt: SignInAttempt): Promise<BegunAttempt>;
 }
 
 export interface SignInAttempt {
@@ -24,49 +23,34 @@ export interface SignInAttempt {
 }
 
 export interface BegunAttempt {
-  succeeded(): void;
+  succeeded(): Promise<void>;
 }
 
 export function createSignInLimit(
   limits: Pick<PartnerLimits, 'failedSignIns'>,
-  clock: Pick<Clock, 'now'>,
+  log: Pick<SignInLog, 'take' | 'giveBack'>,
 ): SignInLimit {
   const { perAccount, total, codes } = limits.failedSignIns;
-  const logs = new Map<string, readonly number[]>();
 
   return {
-    begin({ account, browser, isCode = false }) {
-      const now = clock.now();
+    async begin({ account, browser, isCode = false }) {
       const name = account.toLowerCase();
-      const wanted: readonly (readonly [string, RequestLimit])[] = [
-        [browser === undefined ? `account ${name}` : `browser ${name} ${browser}`, perAccount],
-        ...(isCode ? ([[`codes ${name}`, codes]] as const) : []),
-        ...(browser === undefined ? ([['all', total]] as const) : []),
-      ];
-      const steps = wanted.map(([log, limit]) => {
-        const step = takeFromLog(logs.get(log) ?? [], limit.requests, limit.windowMs, now);
-        return { log, step, quota: { ...step.verdict, limit: limit.requests, windowMs: limit.windowMs } };
-      });
-      const refused = steps.map(({ quota }): Quota => quota).filter(({ accepted }) => !accepted);
-      const [worst] = refused.toSorted((a, b) => b.retryAfterMs - a.retryAfterMs);
-      if (worst !== undefined) throw tooMany('failed sign-ins', worst);
-      for (const { log, step } of steps) logs.set(log, step.times);
-      forgetOld(logs, now - Math.max(perAccount.windowMs, total.windowMs, codes.windowMs));
-      return {
-        succeeded: () => {
-          for (const { log } of steps) logs.set(log, without(logs.get(log) ?? [], now));
-        },
-      };
+      const verdict = await log.take([
+        ...(browser === undefined
+          ? [limitOf('all', [], total), limitOf('account', [name], perAccount)]
+          : [limitOf('browser', [name, browser], perAccount)]),
+        ...(isCode ? [limitOf('codes', [name], codes)] : []),
+      ]);
+      if (verdict.kind === 'refused') throw tooMany('failed sign-ins', verdict.by);
+      return { succeeded: async () => await log.giveBack(verdict.places) };
     },
   };
 }
 
-function without(times: readonly number[], one: number): readonly number[] {
-  const index = times.indexOf(one);
-  return index === -1 ? times : times.toSpliced(index, 1);
-}
-
-/** There are never more logs than attempts that count. */
-function forgetOld(logs: Map<string, readonly number[]>, since: number): void {
-  for (const [name, times] of logs) if ((times.at(-1) ?? 0) <= since) logs.delete(name);
+function limitOf(
+  kind: AttemptLimit['kind'],
+  of: AttemptLimit['of'],
+  { requests, windowMs }: RequestLimit,
+): AttemptLimit {
+  return { kind, of, limit: requests, windowMs };
 }

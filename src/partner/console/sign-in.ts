@@ -49,7 +49,7 @@ export function signInRoutes(app: ApiApp, parts: ConsoleParts): void {
     const form = request.body;
     const [email, next] = [form.text('email'), form.text('next')];
     const login = await stores.partners.findLogin(email);
-    const attempt = signInLimit.begin({ account: email, browser: knownBrowser(request, login) });
+    const attempt = await signInLimit.begin({ account: email, browser: knownBrowser(request, login) });
     const matches = await isPassword(form.secret('password'), login?.passwordHash);
     if (!matches || login === undefined) {
       reply.code(401);
@@ -58,7 +58,7 @@ export function signInRoutes(app: ApiApp, parts: ConsoleParts): void {
         content: passwordForm(email, next, { password: WRONG }),
       });
     }
-    attempt.succeeded();
+    await attempt.succeeded();
     if (login.totpSecret === null) return await begin(login, next, request, reply);
     const ticket = seals.ticket(login, clock.now() + TICKET_MS);
     return sendPage(reply, { title: 'Code', content: codeForm(email, ticket, next) });
@@ -77,7 +77,7 @@ export function signInRoutes(app: ApiApp, parts: ConsoleParts): void {
       });
     }
     const browser = knownBrowser(request, login);
-    const attempt = signInLimit.begin({ account: login.id, browser, isCode: true });
+    const attempt = await signInLimit.begin({ account: login.id, browser, isCode: true });
     if (!(await isCode(form, login))) {
       reply.code(401);
       return sendPage(reply, {
@@ -85,7 +85,7 @@ export function signInRoutes(app: ApiApp, parts: ConsoleParts): void {
         content: codeForm(email, ticket, next, { code: WRONG_CODE }),
       });
     }
-    attempt.succeeded();
+    await attempt.succeeded();
     return await begin(login, next, request, reply);
   });
 
@@ -134,10 +134,10 @@ export async function isOwnPassword(
   { partner: { email }, formToken }: Visitor,
   password: string,
 ): Promise<boolean> {
-  const attempt = signInLimit.begin({ account: email, browser: formToken });
+  const attempt = await signInLimit.begin({ account: email, browser: formToken });
   const login = await stores.partners.findLogin(email);
   const matches = await isPassword(password, login?.passwordHash);
-  if (matches) attempt.succeeded();
+  if (matches) await attempt.succeeded();
   return matches;
 }
 

@@ -11,7 +11,7 @@ export interface PartnerLimits extends ServerLimits {
   readonly device: RequestLimit;
   /** Without a valid key, of each address and in each instance. */
   readonly anonymous: RequestLimit;
-  /** Signing in to the settings page that failed, in each instance: of an account, in all, and by a code. */
+  /** Signing in to the settings page that failed, in all instances together: of an account, in all, and by a code. */
   readonly failedSignIns: {
     readonly perAccount: RequestLimit;
     readonly total: RequestLimit;

@@ -27,6 +27,8 @@ export interface StoreDatabase extends AsyncDisposable {
   writeAlone<T>(partnerId: string, work: (trx: StoreTransaction) => Promise<T>): Promise<T>;
   /** As `write`; a power cut may undo the last of it, the end of a process never. */
   readonly relaxed: <T>(work: (trx: StoreTransaction) => Promise<T>) => Promise<T>;
+  /** As `relaxed`, one after the other for each of the names, in all instances. */
+  relaxedAlone<T>(names: readonly string[], work: (trx: StoreTransaction) => Promise<T>): Promise<T>;
   /** There will be deliveries that are due at once when this transaction, one of `write`, is done. */
   noteDue(trx: StoreTransaction): void;
   /** Milliseconds since 1970, of this machine. */
@@ -35,7 +37,7 @@ export interface StoreDatabase extends AsyncDisposable {
    * The time that all instances share: that of the database server, or of this machine where there is one instance
    * alone. Windows that are measured by different clocks would let too much through.
    */
-  sharedNow(trx: StoreTransaction): Promise<number>;
+  sharedNow(reader: StoreReader): Promise<number>;
   /** Prefix and ULID; of two made here the later one is greater. */
   newId(prefix: IdPrefix): string;
 }
@@ -81,10 +83,29 @@ export function openStoreDatabase(
     if (isDue) options.due?.();
     return value;
   };
-  const lock = async (trx: StoreTransaction, partnerId: string): Promise<void> => {
+  const relaxed: StoreDatabase['relaxed'] = async (work) => {
+    if (kind === 'postgres') {
+      return await write(async (trx) => {
+        await sql`SET LOCAL synchronous_commit = off`.execute(trx);
+        return await work(trx);
+      });
+    }
+    return await again(
+      async () =>
+        await reader.connection().execute(async (connection) => {
+          await sql`PRAGMA synchronous = NORMAL`.execute(connection);
+          try {
+            return await connection.transaction().execute(work);
+          } finally {
+            await sql`PRAGMA synchronous = FULL`.execute(connection);
+          }
+        }),
+    );
+  };
+  const lock = async (trx: StoreTransaction, name: string): Promise<void> => {
     // SQLite has one writer at a time anyway.
     if (kind === 'postgres')
-      await sql`SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${partnerId}))`.execute(trx);
+      await sql`SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${name}))`.execute(trx);
   };
 
   return {
@@ -96,33 +117,21 @@ export function openStoreDatabase(
         await lock(trx, partnerId);
         return await work(trx);
       }),
-    relaxed: async (work) => {
-      if (kind === 'postgres') {
-        return await write(async (trx) => {
-          await sql`SET LOCAL synchronous_commit = off`.execute(trx);
-          return await work(trx);
-        });
-      }
-      return await again(
-        async () =>
-          await reader.connection().execute(async (connection) => {
-            await sql`PRAGMA synchronous = NORMAL`.execute(connection);
-            try {
-              return await connection.transaction().execute(work);
-            } finally {
-              await sql`PRAGMA synchronous = FULL`.execute(connection);
-            }
-          }),
-      );
-    },
+    relaxed,
+    relaxedAlone: async (names, work) =>
+      await relaxed(async (trx) => {
+        // In one order everywhere: of two that want the same two, neither has the one that the other waits for.
+        for (const name of names.toSorted()) await lock(trx, name);
+        return await work(trx);
+      }),
     noteDue: (trx) => void withDue.add(trx),
     now: () => clock.now(),
-    sharedNow: async (trx) => {
+    sharedNow: async (reader) => {
       if (options.sharedClock !== undefined) return options.sharedClock.now();
       if (kind === 'sqlite') return clock.now();
       const { rows } = await sql<{
         now: number;
-      }>`SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint) AS now`.execute(trx);
+      }>`SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint) AS now`.execute(reader);
       return rows[0]?.now ?? clock.now();
     },
     newId: (prefix) => `${prefix}_${nextUlid(clock.now())}`,

@@ -1,10 +1,13 @@
-/** Keys, tokens and sessions are known by a keyed hash alone: a copy of the database yields none that can be used. */
+/**
+ * Keys, tokens, sessions and who tried to sign in are known by a keyed hash alone: a copy of the database yields none that
+ * can be used.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 import { BugError } from '../../base/errors.ts';
 
 /** Of one text; `purpose` keeps a hash of one table from meaning anything in another. */
 export type KeyedHash = (
-  purpose: 'api key' | 'device key' | 'enrollment' | 'session',
+  purpose: 'api key' | 'device key' | 'enrollment' | 'session' | 'sign-in log',
   text: string,
 ) => string;
 

@@ -215,6 +215,15 @@ export interface SessionTable {
   ip: string | null;
 }
 
+export interface SignInLogTable {
+  /** What is counted in it, and the keyed hash of whose it is. */
+  name: string;
+  /** A JSON list of the times of attempts, oldest first. */
+  times: string;
+  /** When the last of them has left the window. */
+  expires_at: number;
+}
+
 export interface AuditLogTable {
   id: string;
   partner_id: string;
@@ -276,6 +285,7 @@ export interface Tables {
   rate_log: RateLogTable;
   idempotency: IdempotencyTable;
   sessions: SessionTable;
+  sign_in_log: SignInLogTable;
   audit_log: AuditLogTable;
   orders: OrderTable;
   snapshot_heads: SnapshotHeadTable;

@@ -18,6 +18,7 @@ import { createPlanStore, type PlanStore } from './plans.ts';
 import { createPartnerRateLog, type PartnerRateLog } from './rate-log.ts';
 import { createReportStore, type ReportStore } from './reports.ts';
 import { createSessionStore, type SessionStore } from './sessions.ts';
+import { createSignInLog, type SignInLog } from './sign-in-log.ts';
 import { createSnapshotHeadStore, type SnapshotHeadStore } from './snapshot-heads.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
 import { createWebhookEndpointStore, type WebhookEndpointStore } from './webhook-endpoints.ts';
@@ -40,6 +41,7 @@ export interface PartnerStores extends AsyncDisposable {
   readonly rateLog: PartnerRateLog;
   readonly idempotency: PartnerIdempotencyStore;
   readonly sessions: SessionStore;
+  readonly signIns: SignInLog;
   readonly audit: AuditLog;
   /** Whether the database answers. */
   ping(): Promise<void>;
@@ -75,10 +77,11 @@ export async function openPartnerStore(
     await db[Symbol.asyncDispose]();
     throw error;
   }
-  const [customers, enrollment, sessions] = [
+  const [customers, enrollment, sessions, signIns] = [
     createCustomerStore(db),
     createEnrollmentStore(db, hash),
     createSessionStore(db, hash),
+    createSignInLog(db, hash),
   ];
   const [events, idempotency, orders, reports] = [
     createEventStore(db),
@@ -104,6 +107,7 @@ export async function openPartnerStore(
     rateLog: createPartnerRateLog(db),
     idempotency,
     sessions,
+    signIns,
     audit: createAuditLog(db),
     ping: async () => {
       await db.reader.selectFrom('schema_version').select('version').executeTakeFirstOrThrow();
@@ -112,6 +116,7 @@ export async function openPartnerStore(
       while ((await customers.purge()) > 0);
       await enrollment.prune();
       await sessions.prune();
+      await signIns.prune();
       await idempotency.prune();
       await orders.prune();
       await reports.prune();
