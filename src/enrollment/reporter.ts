@@ -13,8 +13,8 @@ import type { PlanDocument } from './signed.ts';
 
 /** Milliseconds. */
 const LIMITS = Object.freeze({
-  /** Between two reports. */
-  pause: 60_000,
+  /** Between two reports: a plan that was changed is here within a minute. */
+  pause: 45_000,
   /** A machine that starts reports within this time, so that many of them do not do so together. */
   firstSignOfLife: 30_000,
   /** Between signs of life, whatever the plan says. */

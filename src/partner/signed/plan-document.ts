@@ -13,8 +13,8 @@ export interface SignedPlan {
 const VALID_SECONDS = 86_400;
 /** From the signing on: an outage of the service, or a fortnight without a network, takes nothing from a customer who pays. */
 const GRACE_SECONDS = 14 * 86_400;
-/** An order lives an hour: a device that is there hears of it three times at least. */
-const SIGN_OF_LIFE_SECONDS = 900;
+/** The reply to a sign of life names the plan that counts, and the contract promises that it does within a minute. */
+const SIGN_OF_LIFE_SECONDS = 45;
 
 export async function signPlan(caller: DeviceCaller, now: number, signing: SigningKey): Promise<SignedPlan> {
   const issuedAt = seconds(now);
