@@ -16,7 +16,7 @@ let acme: Partner;
 let key: string;
 
 beforeEach(async () => {
-  site = await storeSite('sqlite');
+  site = await storeSite();
   stores = await site.open();
   api = await createPartnerApp({
     stores,

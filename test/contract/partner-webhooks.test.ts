@@ -38,7 +38,7 @@ const bell = createBell();
 
 beforeEach(async () => {
   running = new AsyncDisposableStack();
-  site = await storeSite('sqlite');
+  site = await storeSite();
   running.defer(site.remove);
   stores = await site.open({ due: bell.ring });
   receiver = running.use(await startWebhookReceiver(certificates.good));

@@ -2,14 +2,18 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SOURCE_FLAGS } from '../support/node-flags.ts';
 
-/** What the store of the Partner service promises, on a real PostgreSQL beside SQLite. */
+/**
+ * Everything of the Partner service that stands on a store, on a real PostgreSQL: tests of the store itself on SQLite too,
+ * and what only several processes can show.
+ */
 export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..'),
     include: [
       'partner/**/*.test.ts',
-      'unit/partner/store/**/*.test.ts',
-      'unit/partner/webhooks/delivering.test.ts',
+      'unit/partner/**/*.test.ts',
+      '{contract,security,property,scenario}/partner-*.test.ts',
+      'scenario/{agent-partner-service,cli-partner,readme-partner}.test.ts',
     ],
     globalSetup: [join(import.meta.dirname, 'postgres-server.ts')],
     pool: 'forks',

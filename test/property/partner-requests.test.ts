@@ -47,7 +47,7 @@ const ids: Record<string, string[]> = {
 };
 
 beforeAll(async () => {
-  site = await storeSite('sqlite');
+  site = await storeSite();
   stores = await site.open();
   const requests = { requests: 1_000_000, windowMs: 1_000 };
   api = await createPartnerApp({

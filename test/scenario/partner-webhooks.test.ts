@@ -9,15 +9,20 @@ import { createLog } from '../../src/base/log.ts';
 import { keysFrom } from '../../src/partner/keys.ts';
 import { startPartnerService, type PartnerService } from '../../src/partner/start.ts';
 import { idOf, verifiedAt } from '../support/delivery-site.ts';
-import { OWNER, somePartner } from '../support/partner-store-site.ts';
+import { OWNER, somePartner, storePlace, type StorePlace } from '../support/partner-store-site.ts';
 import { makeCertificates } from '../support/test-certificates.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 let directory: string;
+let place: StorePlace;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-partner-'));
+  place = await storePlace();
 });
-afterEach(async () => await rm(directory, { recursive: true }));
+afterEach(async () => {
+  await rm(directory, { recursive: true });
+  await place.remove();
+});
 
 test('a webhook is added, tested and delivered, and what is due is delivered after a restart', async () => {
   const { authority, good } = await makeCertificates();
@@ -37,7 +42,7 @@ test('a webhook is added, tested and delivered, and what is due is delivered aft
         metrics: false,
         logLevel: 'error',
       },
-      storeAddress: `sqlite:${join(directory, 'partner.sqlite')}`,
+      storeAddress: place.address,
       keys,
       version: '1.0.0',
       clock: systemClock,

@@ -8,8 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { PASSPHRASE, executable, openPlace } from '../support/cli.ts';
+import { PASSPHRASE, executable } from '../support/cli.ts';
 import { hiddenFields } from '../support/console-site.ts';
+import { openPartnerPlace } from '../support/partner-program.ts';
 import { makeCertificates } from '../support/test-certificates.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -41,16 +42,15 @@ async function generateKey(address: string, email: string): Promise<string> {
 
 test('the lines for providers lead to a customer, a device and a webhook', { timeout: 240_000 }, async () => {
   expect(lines).toHaveLength(10);
-  await using place = await openPlace();
+  await using place = await openPartnerPlace();
   const { good, authority } = await makeCertificates();
   await using receiver = await startWebhookReceiver(good);
-  const [caFile, config, password] = ['ca.pem', 'partner.json', 'password'].map((name) =>
-    join(place.directory, name),
-  ) as [string, string, string];
+  const caFile = join(place.directory, 'ca.pem');
+  const password = join(place.directory, 'password');
   writeFileSync(caFile, authority);
   writeFileSync(password, PASSPHRASE, { mode: 0o600 });
   const target = `localhost:${receiver.port}`;
-  writeFileSync(config, JSON.stringify({ webhooks: { testTargets: [{ target, caFile }] } }), { mode: 0o600 });
+  await place.configure({ webhooks: { testTargets: [{ target, caFile }] } });
 
   const [init = '', start = '', named = '', ask = '', ...rest] = lines;
   const bash = async (line: string, before = ''): Promise<string> => {
@@ -60,7 +60,7 @@ test('the lines for providers lead to a customer, a device and a webhook', { tim
   };
   await bash(init.replace(/ +#.*/, ` --password-file '${password}'`));
   expect(start).toMatch(/^holdfast partner & /);
-  const service = place.start(['partner', '--port', '0', '--config', config, '--json']);
+  const service = place.start(['partner', '--port', '0', '--json']);
   try {
     const output = createInterface({ input: service.stdout ?? expect.fail('no output') });
     const [ready]: unknown[] = await once(output, 'line');

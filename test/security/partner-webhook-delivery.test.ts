@@ -15,7 +15,7 @@ const DAY = 86_400_000;
 
 let at: DeliverySite;
 beforeEach(async () => {
-  at = await deliverySite('sqlite');
+  at = await deliverySite();
 });
 afterEach(async () => {
   await at[Symbol.asyncDispose]();

@@ -51,7 +51,7 @@ export interface ConsoleVisitor {
 }
 
 export async function consoleSite(options: Partial<PartnerAppOptions> = {}): Promise<ConsoleSite> {
-  const store = await storeSite('sqlite');
+  const store = await storeSite();
   const keys = keysFrom(randomBytes(32));
   const { clock } = store;
   const apis: PartnerApp[] = [];

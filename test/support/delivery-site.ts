@@ -9,7 +9,13 @@ import { startDelivering } from '../../src/partner/webhooks/delivering.ts';
 import { newWebhookSecret } from '../../src/partner/webhooks/secrets.ts';
 import type { TestTarget } from '../../src/partner/webhooks/test-targets.ts';
 import { createSealing } from '../../src/partner/sealing.ts';
-import { someEndpoint, somePartner, storeSite, type StoreSite } from './partner-store-site.ts';
+import {
+  someEndpoint,
+  somePartner,
+  storeSite,
+  type StoreKind,
+  type StoreSite,
+} from './partner-store-site.ts';
 import { makeCertificates } from './test-certificates.ts';
 import { startWebhookReceiver, type ReceivedWebhook, type WebhookReceiver } from './webhook-receiver.ts';
 
@@ -44,7 +50,7 @@ export interface Instance extends AsyncDisposable {
   ring(): void;
 }
 
-export async function deliverySite(kind: 'sqlite' | 'postgres'): Promise<DeliverySite> {
+export async function deliverySite(kind?: StoreKind): Promise<DeliverySite> {
   const [site, { authority, good }] = await Promise.all([storeSite(kind), makeCertificates()]);
   const stores = await site.open();
   const { reader } = site.database();

@@ -36,7 +36,7 @@ export interface PartnerApiSite extends AsyncDisposable {
 }
 
 export async function partnerApiSite(limits: Partial<PartnerLimits> = {}): Promise<PartnerApiSite> {
-  const store = await storeSite('sqlite');
+  const store = await storeSite();
   const stores = await store.open();
   const keys = keysFrom(randomBytes(32));
   const api = await createPartnerApp({ stores, clock: store.clock, keys, version: '1.0.0', limits });

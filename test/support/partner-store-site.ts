@@ -1,6 +1,6 @@
 /** A store of the Partner service with nothing in it, which several instances may open; on SQLite, or on PostgreSQL. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -23,23 +23,38 @@ export const PLAN = {
   business: 'plan_01K00000000000000000000003',
 } as const;
 
-export interface StoreSite {
+export type StoreKind = 'sqlite' | 'postgres';
+
+/** Where a store may be made. */
+export interface StorePlace {
   readonly address: string;
+  /** All that is stored in it, as text. */
+  stored(): Promise<string>;
+  remove(): Promise<void>;
+}
+
+export interface StoreSite extends StorePlace {
   /** The time of all instances. */
   readonly clock: ManualClock;
   /** One more instance, with a connection of its own. */
   open(options?: Partial<StoreOptions>): Promise<PartnerStores>;
   /** The tables below it. */
   database(): StoreDatabase;
-  remove(): Promise<void>;
 }
 
 /** Those that are to be tested here: PostgreSQL where `HOLDFAST_TEST_POSTGRES` is the address of a server. */
-export const STORE_KINDS: readonly ('sqlite' | 'postgres')[] =
+export const STORE_KINDS: readonly StoreKind[] =
   process.env['HOLDFAST_TEST_POSTGRES'] === undefined ? ['sqlite'] : ['sqlite', 'postgres'];
+/** For tests that stand on one alone. */
+export const STORE_KIND: StoreKind =
+  process.env['HOLDFAST_TEST_POSTGRES'] === undefined ? 'sqlite' : 'postgres';
 
-export async function storeSite(kind: 'sqlite' | 'postgres'): Promise<StoreSite> {
-  const place = kind === 'sqlite' ? filePlace() : await serverPlace();
+export async function storePlace(kind: StoreKind = STORE_KIND): Promise<StorePlace> {
+  return kind === 'sqlite' ? filePlace() : await serverPlace();
+}
+
+export async function storeSite(kind: StoreKind = STORE_KIND): Promise<StoreSite> {
+  const place = await storePlace(kind);
   const clock = manualClock();
   const pepper = randomBytes(32);
   const opened: AsyncDisposable[] = [];
@@ -51,6 +66,7 @@ export async function storeSite(kind: 'sqlite' | 'postgres'): Promise<StoreSite>
   return {
     address: place.address,
     clock,
+    stored: place.stored,
     open: async (options = {}) => {
       const stores = await openPartnerStore(place.address, clock, {
         pepper,
@@ -75,21 +91,21 @@ export async function storeSite(kind: 'sqlite' | 'postgres'): Promise<StoreSite>
   };
 }
 
-interface Place {
-  readonly address: string;
-  remove(): Promise<void>;
-}
-
-function filePlace(): Place {
+function filePlace(): StorePlace {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-store-'));
   return {
     address: `sqlite:${join(directory, 'partner.db')}`,
+    // With what is not in the main file yet.
+    stored: async () =>
+      readdirSync(directory)
+        .map((name) => readFileSync(join(directory, name), 'latin1'))
+        .join('\n'),
     remove: async () => rmSync(directory, { recursive: true }),
   };
 }
 
 /** A database of its own on the server that the tests were given. */
-async function serverPlace(): Promise<Place> {
+async function serverPlace(): Promise<StorePlace> {
   const server = process.env['HOLDFAST_TEST_POSTGRES'] ?? '';
   const name = `store_${randomBytes(8).toString('hex')}`;
   await administer(server, `CREATE DATABASE ${name}`);
@@ -97,15 +113,25 @@ async function serverPlace(): Promise<Place> {
   url.pathname = `/${name}`;
   return {
     address: url.href,
-    remove: async () => await administer(server, `DROP DATABASE ${name} WITH (FORCE)`),
+    stored: async () => {
+      const [all] = await administer(url.href, 'SELECT database_to_xml(true, true, $$$$)::text AS text');
+      return String(all?.['text']);
+    },
+    remove: async () => {
+      await administer(server, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
   };
 }
 
-async function administer(server: string, statement: string): Promise<void> {
+async function administer(
+  server: string,
+  statement: string,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const client = new Client(server);
   await client.connect();
   try {
-    await client.query(statement);
+    const { rows }: { rows: Record<string, unknown>[] } = await client.query(statement);
+    return rows;
   } finally {
     await client.end();
   }

@@ -37,6 +37,7 @@ export async function beginIdempotent(
   switch (verdict.kind) {
     case 'new':
       visit.running = verdict.running;
+      if (verdict.running.effect !== null) reply.header('idempotent-replayed', 'true');
       return undefined;
     case 'running':
       throw stillRunning();

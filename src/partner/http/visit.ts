@@ -34,7 +34,15 @@ export function partnerOf(request: FastifyRequest): string {
 }
 
 export function actorOf(request: FastifyRequest): Actor {
-  return { name: 'api', keyId: keyOf(request).id, ip: request.ip };
+  return { name: 'api', keyId: keyOf(request).id, ip: request.ip, running: request.visit?.running };
+}
+
+/**
+ * Id of what an earlier request with the same `Idempotency-Key` has made or changed, whose reply was lost with its
+ * instance: it is shown, and not done again.
+ */
+export function earlierEffect(request: FastifyRequest): string | undefined {
+  return request.visit?.running?.effect ?? undefined;
 }
 
 /** The device of a route that needs the key of one. */

@@ -3,7 +3,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
 import { BugError } from '../../base/errors.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { actorOf, partnerOf } from '../http/visit.ts';
+import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';
 import type { Customer } from '../store/customer-view.ts';
 import type { NewCustomer } from '../store/customers.ts';
 import type { PartnerStores } from '../store/store.ts';
@@ -82,6 +82,8 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
       if (planId === undefined) throw new BugError('there is no free trial');
       const customer = { name, email, externalId, planId, metadata };
       reply.code(201);
+      const earlier = earlierEffect(request);
+      if (earlier !== undefined) return found(await customers.get(partnerOf(request), earlier));
       return shownCustomer(await customers.create(partnerOf(request), customer, actorOf(request)));
     },
   );

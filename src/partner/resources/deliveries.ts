@@ -3,7 +3,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { PARTNER_PREFIX } from '../http/prefix.ts';
-import { actorOf, partnerOf } from '../http/visit.ts';
+import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';
 import type { Delivery } from '../store/delivery-view.ts';
 import { EVENT_KINDS } from '../store/events.ts';
 import type { PartnerStores } from '../store/store.ts';
@@ -44,7 +44,11 @@ export function deliveryRoutes(
       config: { scope: 'api', tag: TAG, summary: 'Send a test event' },
     },
     async (request, reply) => {
-      const delivery = await webhooks.test(partnerOf(request), request.params.id, actorOf(request));
+      const earlier = earlierEffect(request);
+      const delivery =
+        earlier === undefined
+          ? await webhooks.test(partnerOf(request), request.params.id, actorOf(request))
+          : await deliveries.get(partnerOf(request), earlier);
       if (delivery === undefined) throw noEndpoint();
       return accepted(reply, delivery);
     },
@@ -83,7 +87,10 @@ export function deliveryRoutes(
     async (request, reply) => {
       const { id, delivery_id: deliveryId } = request.params;
       if ((await webhooks.get(partnerOf(request), id)) === undefined) throw noEndpoint();
-      const delivery = await deliveries.retry(partnerOf(request), id, deliveryId, actorOf(request));
+      const delivery =
+        earlierEffect(request) === undefined
+          ? await deliveries.retry(partnerOf(request), id, deliveryId, actorOf(request))
+          : await deliveries.get(partnerOf(request), deliveryId);
       if (delivery !== undefined) return accepted(reply, delivery);
       throw new ApiError('DELIVERY_NOT_FOUND', 'There is no delivery with that id to this endpoint', {
         hint: 'GET /webhooks/{id}/deliveries lists them.',

@@ -2,7 +2,7 @@
 import { ApiError } from '../../api/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { actorOf, partnerOf } from '../http/visit.ts';
+import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';
 import type { Device } from '../store/devices.ts';
 import { ORDER_KINDS, type Order } from '../store/orders.ts';
 import type { PartnerStores } from '../store/store.ts';
@@ -132,7 +132,11 @@ export function deviceRoutes(app: ApiApp, { customers, devices, enrollment, orde
     },
     async (request, reply) => {
       const { id } = request.params;
-      const order = await orders.create(partnerOf(request), id, request.body.order, actorOf(request));
+      const earlier = earlierEffect(request);
+      const order =
+        earlier === undefined
+          ? await orders.create(partnerOf(request), id, request.body.order, actorOf(request))
+          : await orders.get(partnerOf(request), id, earlier);
       if (order === undefined) throw noDevice();
       reply.code(201);
       return shownOrder(order);

@@ -1,9 +1,10 @@
 /** Webhook endpoints: where the partner's own programs are told of events. */
+import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../api/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { actorOf, partnerOf } from '../http/visit.ts';
+import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';
 import type { Sealing } from '../sealing.ts';
 import { EVENT_KINDS } from '../store/events.ts';
 import type { PartnerStores } from '../store/store.ts';
@@ -73,6 +74,21 @@ export function webhookRoutes(
   { webhooks }: Pick<PartnerStores, 'webhooks'>,
   { clock, sealing, testTargets }: WebhookParts,
 ): void {
+  /** Gives the endpoint a secret that nobody has seen. */
+  const rotate = async (
+    request: FastifyRequest,
+    id: string,
+    until: number,
+  ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> => {
+    const secret = newWebhookSecret().reveal();
+    const sealed = sealing.seal('webhook secret', id, secret);
+    const actor = actorOf(request);
+    return {
+      endpoint: found(await webhooks.rotateSecret(partnerOf(request), id, sealed, until, actor)),
+      secret,
+    };
+  };
+
   app.post(
     '/webhooks',
     {
@@ -82,11 +98,16 @@ export function webhookRoutes(
     async (request, reply) => {
       const { url, events = [], description = null } = request.body;
       parseTarget(url, testTargets);
+      reply.code(201);
+      const earlier = earlierEffect(request);
+      if (earlier !== undefined) {
+        const { endpoint, secret } = await rotate(request, earlier, clock.now());
+        return { ...shownEndpoint(endpoint), secret, previous_secret_until: null };
+      }
       const secret = newWebhookSecret().reveal();
       const sealSecret = (id: string): string => sealing.seal('webhook secret', id, secret);
       const endpoint = { url, events, description, sealSecret };
       const made = await webhooks.create(partnerOf(request), endpoint, actorOf(request));
-      reply.code(201);
       return { ...shownEndpoint(made), secret, previous_secret_until: null };
     },
   );
@@ -155,11 +176,7 @@ export function webhookRoutes(
       const { id } = request.params;
       const overlapSeconds = request.body?.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS;
       const until = clock.now() + overlapSeconds * 1_000;
-      const secret = newWebhookSecret().reveal();
-      const sealed = sealing.seal('webhook secret', id, secret);
-      const endpoint = found(
-        await webhooks.rotateSecret(partnerOf(request), id, sealed, until, actorOf(request)),
-      );
+      const { endpoint, secret } = await rotate(request, id, until);
       const previousUntil = overlapSeconds === 0 ? null : timestamp(until);
       return { ...shownEndpoint(endpoint), secret, previous_secret_until: previousUntil };
     },

@@ -1,5 +1,6 @@
 /** What was changed, by whom and from where. Records are added and read; nothing here changes or removes one. */
 import type { StoreDatabase, StoreTransaction } from './database.ts';
+import type { RunningKey } from './idempotency.ts';
 import type { Page, PageRequest } from './page.ts';
 import { pageOf } from './page.ts';
 
@@ -10,6 +11,8 @@ export interface Actor {
   /** Of the API key that was used. */
   readonly keyId: string | null;
   readonly ip: string | null;
+  /** The key of a request that must not change it twice. */
+  readonly running?: RunningKey | undefined;
 }
 
 /** The service itself: what falls due, and what nobody asked for. */
@@ -27,7 +30,7 @@ export interface Change {
 
 export interface AuditRecord extends Change {
   readonly id: string;
-  readonly actor: Actor;
+  readonly actor: Omit<Actor, 'running'>;
   readonly createdAt: number;
 }
 

@@ -5,6 +5,7 @@ import { countCustomers, customerRow, selectCustomers, type Customer } from './c
 import { isTaken, type StoreDatabase, type StoreTransaction } from './database.ts';
 import { removeDevices } from './device-removal.ts';
 import { appendEvent, type EventKind } from './events.ts';
+import { noteEffect } from './idempotency.ts';
 import { pageOf, type Page, type PageRequest } from './page.ts';
 import { planById, type Plan } from './plans.ts';
 import type { CustomerTable } from './schema.ts';
@@ -128,6 +129,7 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
             const made: CustomerTable = { ...row, trial_ends_at: trialEnd(plan, now) };
             await trx.insertInto('customers').values(made).execute();
             await tell(trx, actor, 'customer.created', null, made);
+            await noteEffect(trx, actor.running, made.id);
           }),
       );
       const made = await get(partnerId, row.id);

@@ -7,6 +7,7 @@ import { nextAttemptAt } from '../webhooks/schedule.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { skipLocked, type StoreDatabase, type StoreTransaction } from './database.ts';
 import { deliveryRows, readDelivery, shownDelivery, type Delivery } from './delivery-view.ts';
+import { noteEffect } from './idempotency.ts';
 import { pageOf, type Page, type PageRequest } from './page.ts';
 import type { DeliveryTable, Tables } from './schema.ts';
 import { disableByService } from './webhook-disabling.ts';
@@ -184,6 +185,7 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           before: null,
           after: { webhook_id: endpointId, event_id: row.event_id },
         });
+        await noteEffect(trx, actor.running, id);
         db.noteDue(trx);
         return await readDelivery(trx, partnerId, id);
       }),

@@ -1,7 +1,9 @@
 /** What was answered to requests that carry an `Idempotency-Key`, so that a repeated one has no second effect. */
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { stillRunning } from '../../api/idempotency.ts';
 import { IDEMPOTENCY_MS, type IdempotencyVerdict, type KeptResponse } from '../../db/idempotency.ts';
-import type { StoreDatabase } from './database.ts';
+import type { StoreDatabase, StoreTransaction } from './database.ts';
 import type { IdempotencyTable } from './schema.ts';
 
 /** A key counts for one partner and one route. */
@@ -15,6 +17,11 @@ export interface PartnerIdempotencyKey {
 /** A request that runs under a key: what `finish` and `abandon` need. */
 export interface RunningKey extends PartnerIdempotencyKey {
   readonly owner: string;
+  /**
+   * Id of what was made or changed by an earlier request with the key, whose instance was killed before it could answer.
+   * That must not be done again. Null when there was none.
+   */
+  readonly effect: string | null;
 }
 
 export type PartnerIdempotencyVerdict =
@@ -26,7 +33,7 @@ export interface PartnerIdempotencyStore {
   /** Of several at once, in whatever instance, one is new. */
   begin(key: PartnerIdempotencyKey, requestHash: string): Promise<PartnerIdempotencyVerdict>;
   finish(running: RunningKey, response: KeptResponse): Promise<void>;
-  /** The request had no effect: the key may be used again. */
+  /** There is no response to keep: the key may be used again, and what had an effect has none a second time. */
   abandon(running: RunningKey): Promise<void>;
   /** Forgets what is older than a day. */
   prune(): Promise<void>;
@@ -43,7 +50,8 @@ export function createPartnerIdempotencyStore(db: StoreDatabase): PartnerIdempot
     begin: async ({ partnerId, key, route }, requestHash) =>
       await db.write(async (trx) => {
         const now = db.now();
-        const begun: Omit<IdempotencyTable, 'partner_id' | 'route' | 'key'> = {
+        const forgottenMs = now - IDEMPOTENCY_MS;
+        const begun: Omit<IdempotencyTable, 'partner_id' | 'route' | 'key' | 'effect'> = {
           request_hash: requestHash,
           begun_at: now,
           owner: randomUUID(),
@@ -52,16 +60,19 @@ export function createPartnerIdempotencyStore(db: StoreDatabase): PartnerIdempot
           headers: null,
           body: null,
         };
-        const { numInsertedOrUpdatedRows } = await trx
+        const taken = await trx
           .insertInto('idempotency')
           .values({ partner_id: partnerId, route, key, ...begun })
           .onConflict((conflict) =>
             conflict
               .columns(['partner_id', 'route', 'key'])
-              .doUpdateSet(begun)
+              .doUpdateSet({
+                ...begun,
+                effect: sql`CASE WHEN idempotency.begun_at <= ${forgottenMs} THEN NULL ELSE idempotency.effect END`,
+              })
               .where((is) =>
                 is.or([
-                  is('idempotency.begun_at', '<=', now - IDEMPOTENCY_MS),
+                  is('idempotency.begun_at', '<=', forgottenMs),
                   is.and([
                     is('idempotency.status', 'is', null),
                     is('idempotency.running_until', '<=', now),
@@ -70,9 +81,10 @@ export function createPartnerIdempotencyStore(db: StoreDatabase): PartnerIdempot
                 ]),
               ),
           )
-          .executeTakeFirstOrThrow();
-        if ((numInsertedOrUpdatedRows ?? 0n) > 0n)
-          return { kind: 'new', running: { partnerId, key, route, owner: begun.owner } };
+          .returning('effect')
+          .executeTakeFirst();
+        if (taken !== undefined)
+          return { kind: 'new', running: { partnerId, key, route, owner: begun.owner, ...taken } };
         const row = await trx
           .selectFrom('idempotency')
           .selectAll()
@@ -83,27 +95,24 @@ export function createPartnerIdempotencyStore(db: StoreDatabase): PartnerIdempot
         return verdictOf(row, requestHash);
       }),
 
-    finish: async ({ partnerId, key, route, owner }, { status, headers, body }) => {
+    finish: async (running, { status, headers, body }) => {
       await db.write(async (trx) => {
-        await trx
-          .updateTable('idempotency')
+        await change(trx, running)
           .set({ status, headers: JSON.stringify(headers), body })
-          .where('partner_id', '=', partnerId)
-          .where('route', '=', route)
-          .where('key', '=', key)
-          .where('owner', '=', owner)
           .execute();
       });
     },
 
-    abandon: async ({ partnerId, key, route, owner }) => {
+    abandon: async (running) => {
       await db.write(async (trx) => {
+        await change(trx, running).set({ running_until: db.now() }).execute();
         await trx
           .deleteFrom('idempotency')
-          .where('partner_id', '=', partnerId)
-          .where('route', '=', route)
-          .where('key', '=', key)
-          .where('owner', '=', owner)
+          .where('partner_id', '=', running.partnerId)
+          .where('route', '=', running.route)
+          .where('key', '=', running.key)
+          .where('owner', '=', running.owner)
+          .where('effect', 'is', null)
           .execute();
       });
     },
@@ -117,6 +126,31 @@ export function createPartnerIdempotencyStore(db: StoreDatabase): PartnerIdempot
       });
     },
   };
+}
+
+/**
+ * Notes in the transaction of a change what it made or changed, so that the two are stored together: an instance that is
+ * killed right after it has not answered, and whoever repeats the request is told of it.
+ * @throws {ApiError} IDEMPOTENCY_IN_PROGRESS when the request took so long that another one has its key
+ */
+export async function noteEffect(
+  trx: StoreTransaction,
+  running: RunningKey | undefined,
+  id: string,
+): Promise<void> {
+  if (running === undefined) return;
+  const { numUpdatedRows } = await change(trx, running).set({ effect: id }).executeTakeFirst();
+  if (numUpdatedRows === 0n) throw stillRunning();
+}
+
+/** Whoever lost the key to another one changes nothing. */
+function change(trx: StoreTransaction, { partnerId, key, route, owner }: RunningKey) {
+  return trx
+    .updateTable('idempotency')
+    .where('partner_id', '=', partnerId)
+    .where('route', '=', route)
+    .where('key', '=', key)
+    .where('owner', '=', owner);
 }
 
 function verdictOf(row: IdempotencyTable, requestHash: string): PartnerIdempotencyVerdict {

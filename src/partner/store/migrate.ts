@@ -11,12 +11,13 @@ import type { StoreDatabase, StoreTransaction } from './database.ts';
 import { firstTables } from './migrations/001-first-tables.ts';
 import { ordersAndHeads } from './migrations/002-orders-and-heads.ts';
 import { signInLog } from './migrations/003-sign-in-log.ts';
+import { effects } from './migrations/004-effects.ts';
 import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
 
 /** Statements of one step. */
 export type Migration = (dialect: MigrationDialect) => readonly string[];
 
-export const MIGRATIONS: readonly Migration[] = [firstTables, ordersAndHeads, signInLog];
+export const MIGRATIONS: readonly Migration[] = [firstTables, ordersAndHeads, signInLog, effects];
 
 /** Any number that only migrations use. */
 const MIGRATION_LOCK = 0x48_46_4d;

@@ -5,6 +5,7 @@
 import { ApiError } from '../../api/api-error.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import type { StoreDatabase, StoreReader } from './database.ts';
+import { noteEffect } from './idempotency.ts';
 import type { OrderTable } from './schema.ts';
 
 /** The whole of them, in the database too: one that deletes would need a migration. */
@@ -26,6 +27,8 @@ export interface OrderStore {
    * @throws {ApiError} INVALID_REQUEST when as many wait for it as one reply carries
    */
   create(partnerId: string, deviceId: string, kind: OrderKind, actor: Actor): Promise<Order | undefined>;
+  /** Taken or not. */
+  get(partnerId: string, deviceId: string, id: string): Promise<Order | undefined>;
   /** Those that the device has not taken and that are still good, oldest first. */
   open(partnerId: string, deviceId: string): Promise<readonly Order[]>;
   /** Notes those that the device has taken, each once. Ids of others mean nothing. */
@@ -71,8 +74,20 @@ export function createOrderStore(db: StoreDatabase): OrderStore {
           before: null,
           after: shown(row),
         });
+        await noteEffect(trx, actor.running, row.id);
         return fromRow(row);
       }),
+
+    async get(partnerId, deviceId, id) {
+      const row = await db.reader
+        .selectFrom('orders')
+        .selectAll()
+        .where('partner_id', '=', partnerId)
+        .where('device_id', '=', deviceId)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return row === undefined ? undefined : fromRow(row);
+    },
 
     open: async (partnerId, deviceId) =>
       (await openOrders(db.reader, partnerId, deviceId, db.now()).execute()).map(fromRow),

@@ -204,6 +204,8 @@ export interface IdempotencyTable {
   status: number | null;
   headers: string | null;
   body: string | null;
+  /** Id of what the request has made or changed, once that is done. */
+  effect: string | null;
 }
 
 export interface SessionTable {

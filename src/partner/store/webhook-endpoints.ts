@@ -4,6 +4,7 @@ import { recordChange, type Actor } from './audit-log.ts';
 import type { StoreDatabase, StoreTransaction } from './database.ts';
 import { deliveryRows, shownDelivery, type Delivery } from './delivery-view.ts';
 import { appendEvent, type EventKind } from './events.ts';
+import { noteEffect } from './idempotency.ts';
 import { pageOf, type Page, type PageRequest } from './page.ts';
 import type { WebhookEndpointTable } from './schema.ts';
 import { failPending, shownInRecords, type DisabledReason } from './webhook-disabling.ts';
@@ -117,6 +118,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           before: null,
           after: shownInRecords(row),
         });
+        await noteEffect(trx, actor.running, row.id);
         return fromRow(row);
       }),
 
@@ -175,7 +177,8 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
         if (row === undefined) return undefined;
         const values = {
           secret: sealedSecret,
-          previous_secret: row.secret,
+          // The one that an earlier request made has been shown to nobody.
+          previous_secret: hasEffect(actor) ? row.previous_secret : row.secret,
           previous_until: previousUntil,
           updated_at: db.now(),
         };
@@ -186,6 +189,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           before: null,
           after: { previous_until: new Date(previousUntil).toISOString() },
         });
+        await noteEffect(trx, actor.running, id);
         return fromRow({ ...row, ...values });
       }),
 
@@ -210,10 +214,16 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
         const data = { webhook_id: id };
         const event = { kind: 'webhook.test', endpointId: id, data } as const;
         const eventId = await appendEvent(db, trx, partnerId, event);
-        const delivery = deliveryRows(trx, partnerId).where('deliveries.event_id', '=', eventId);
-        return shownDelivery(await delivery.executeTakeFirstOrThrow());
+        const rows = deliveryRows(trx, partnerId).where('deliveries.event_id', '=', eventId);
+        const delivery = shownDelivery(await rows.executeTakeFirstOrThrow());
+        await noteEffect(trx, actor.running, delivery.id);
+        return delivery;
       }),
   };
+}
+
+function hasEffect({ running }: Actor): boolean {
+  return running !== undefined && running.effect !== null;
 }
 
 /** A state that it has already stays, with its reason. */

@@ -1,9 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RUNNING_MS } from '../../../../src/partner/store/idempotency.ts';
+import { RUNNING_MS, type RunningKey } from '../../../../src/partner/store/idempotency.ts';
 import type { PartnerStores } from '../../../../src/partner/store/store.ts';
-import { STORE_KINDS, storeSite, type StoreSite } from '../../../support/partner-store-site.ts';
+import {
+  OWNER,
+  PLAN,
+  STORE_KINDS,
+  somePartner,
+  storeSite,
+  type StoreSite,
+} from '../../../support/partner-store-site.ts';
 
 const KEY = { partnerId: 'acct_1', route: 'POST /customers', key: 'abc' };
+const CUSTOMER = { name: 'Ada', email: null, externalId: 'crm-7', planId: PLAN.pro, metadata: {} };
 const DAY = 86_400_000;
 const RESPONSE = { status: 201, headers: { 'content-type': 'application/json' }, body: '{"success":true}' };
 
@@ -72,6 +80,38 @@ describe.each(STORE_KINDS)('idempotency keys on %s', (kind) => {
     await store.idempotency.abandon(killed);
     await store.idempotency.finish(running, RESPONSE);
     expect(await store.idempotency.begin(KEY, 'h1')).toEqual({ kind: 'done', response: RESPONSE });
+  });
+
+  it('tell what a killed instance had done, and nothing that was not stored', async () => {
+    const { id: partnerId } = await somePartner(store);
+    const key = { ...KEY, partnerId };
+    const add = async (running: RunningKey) =>
+      await store.customers.create(partnerId, CUSTOMER, { ...OWNER, running });
+    const killed = await begun('h1', key);
+    expect(killed.effect).toBe(null);
+    const { id } = await add(killed);
+    await expect(add(await begun('h1', { ...key, key: 'other' }))).rejects.toMatchObject({
+      code: 'CUSTOMER_EXISTS',
+    });
+    site.clock.jump(RUNNING_MS);
+    expect(await begun('h1', { ...key, key: 'other' })).toMatchObject({ effect: null });
+    const next = await begun('h1', key);
+    expect(next.effect).toBe(id);
+    // Nor is it done again by one that has no response to keep.
+    await store.idempotency.abandon(next);
+    expect(await begun('h1', key)).toMatchObject({ effect: id });
+    site.clock.jump(DAY);
+    expect(await begun('h2', key)).toMatchObject({ effect: null });
+  });
+
+  it('stop a request that took so long that another one has its key', async () => {
+    const { id: partnerId } = await somePartner(store);
+    const slow = await begun('h1', { ...KEY, partnerId });
+    site.clock.jump(RUNNING_MS);
+    await begun('h1', { ...KEY, partnerId });
+    const added = store.customers.create(partnerId, CUSTOMER, { ...OWNER, running: slow });
+    await expect(added).rejects.toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS' });
+    expect(await store.customers.count(partnerId)).toBe(0);
   });
 
   it('are kept for 24 hours', async () => {

@@ -1,0 +1,5 @@
+import type { MigrationDialect } from './dialect.ts';
+
+export const effects = ({ text }: MigrationDialect): readonly string[] => [
+  `ALTER TABLE idempotency ADD COLUMN effect ${text}`,
+];
