@@ -60,7 +60,7 @@ async function ask(
   dueMs: number,
   body?: object,
 ): Promise<Answer & { readonly text: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string } | 'closed'>();
   const text = body === undefined ? undefined : JSON.stringify(body);
   const asked = request(
     url,
@@ -81,10 +81,15 @@ async function ask(
       reply.on('error', reject);
     },
   );
-  asked.on('error', reject);
+  asked.on('error', (error: NodeJS.ErrnoException) => {
+    // The service closed a connection that had been idle just when it was used again, as agents know too.
+    if (asked.reusedSocket && error.code === 'ECONNRESET') resolve('closed');
+    else reject(error);
+  });
   asked.end(text);
-  const { status, text: said } = await promise;
-  return { status, text: said, tookMs: performance.now() - dueMs };
+  const answer = await promise;
+  if (answer === 'closed') return await ask(url, key, dueMs, body);
+  return { status: answer.status, text: answer.text, tookMs: performance.now() - dueMs };
 }
 
 function reportOf(device: Device, withResult: boolean): object {
