@@ -1,0 +1,113 @@
+/** What the first page shows: whether the person is protected, and by what. Words are the page's own: this has codes and figures. */
+import { type Static, Type } from '../../../base/schema-type.ts';
+import { Count, MaybeTime, Nullable, Time } from '../values.ts';
+import { AnyJob } from './jobs.ts';
+
+/**
+ * The worst that is known, and what it is about. `paths`: the sources it is true of; `to`: the destinations, when others of
+ * the same source are not meant; `since`: of the last good backup; `check`: name of the check that says it.
+ */
+export const Headline = Type.Object({
+  level: Type.Enum(['good', 'warning', 'bad']),
+  code: Type.Enum([
+    'protected',
+    'no_source',
+    'check_failed',
+    'check_warns',
+    'first_backup_runs',
+    'first_backup_paused',
+    'never_backed_up',
+    'overdue',
+    'last_failed',
+    'paused',
+  ]),
+  paths: Type.Array(Type.String()),
+  to: Type.Array(Type.String()),
+  since: MaybeTime,
+  /** The last attempt failed as well. */
+  has_failed: Type.Boolean(),
+  check: Nullable(Type.String()),
+  /** In English: what the command line says. */
+  sentence: Type.String(),
+});
+export type Headline = Static<typeof Headline>;
+
+/** One run of the history strip. */
+export const Run = Type.Object({
+  id: Type.String(),
+  status: Type.Enum(['queued', 'running', 'completed', 'failed', 'canceled']),
+  result: Nullable(Type.Enum(['success', 'warning'])),
+  finished_at: MaybeTime,
+  duration_seconds: Count,
+  files_changed: Count,
+  bytes_uploaded: Count,
+});
+export type Run = Static<typeof Run>;
+
+/** One destination of a source. */
+export const OverviewSource = Type.Object({
+  path: Type.String(),
+  destination: Type.String(),
+  schedule: Nullable(Type.String()),
+  last_good_backup_at: MaybeTime,
+  next_run_at: MaybeTime,
+  overdue: Type.Boolean(),
+  watching: Type.Boolean(),
+  /** Of the newest backup; null before the first. */
+  files: Nullable(Count),
+  size_bytes: Nullable(Count),
+  /** The last 30 that ended, the oldest first. */
+  history: Type.Array(Run),
+});
+export type OverviewSource = Static<typeof OverviewSource>;
+
+export const OverviewDestination = Type.Object({
+  name: Type.String(),
+  url: Type.String(),
+  reachable: Nullable(Type.Boolean()),
+  used_bytes: Nullable(Count),
+  /** Of its disk; null where that cannot be told. */
+  free_bytes: Nullable(Count),
+  is_default: Type.Boolean(),
+  /** Stored bytes over time, one for each day at most, the oldest first. */
+  stored: Type.Array(Type.Object({ at: Time, bytes: Count })),
+  last_check: Nullable(
+    Type.Object({
+      status: Type.String(),
+      result: Nullable(Type.String()),
+      finished_at: Time,
+    }),
+  ),
+  last_drill: Nullable(
+    Type.Object({ status: Type.String(), result: Nullable(Type.String()), finished_at: Time }),
+  ),
+});
+export type OverviewDestination = Static<typeof OverviewDestination>;
+
+export const Overview = Type.Object({
+  time: Time,
+  version: Type.String(),
+  headline: Headline,
+  checks: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      status: Type.Enum(['ok', 'warning', 'error']),
+      message: Type.String(),
+    }),
+  ),
+  sources: Type.Array(OverviewSource),
+  destinations: Type.Array(OverviewDestination),
+  /** Running and waiting jobs, those that run first. */
+  active: Type.Array(AnyJob),
+  /** The last 10 that ended. */
+  recent: Type.Array(AnyJob),
+  /** Of backups that completed: what the newest of each source holds, and what all destinations hold of it. */
+  saved: Type.Object({ snapshot_bytes: Count, snapshots: Count, stored_bytes: Count }),
+  alarms: Count,
+  pause: Nullable(Type.Object({ until: MaybeTime })),
+  /** `unsaved`: the kit is still only on this machine; the page reminds of it until it is `saved`. */
+  recovery_kit: Type.Enum(['unsaved', 'saved', 'none']),
+  /** Upload limit of this hour, bytes a second. */
+  upload_limit: Nullable(Count),
+});
+export type Overview = Static<typeof Overview>;
