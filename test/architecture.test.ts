@@ -18,12 +18,16 @@ const files: readonly SourceFile[] = readdirSync(path.join(root, 'src'), {
   recursive: true,
   encoding: 'utf8',
 })
-  .filter((name) => name.endsWith('.ts'))
+  .filter((name) => isSource(name) && !name.endsWith('.d.ts'))
   .sort()
   .map((name) => {
     const text = readFileSync(path.join(root, 'src', name), 'utf8');
     return { path: name, text, code: withoutComments(text) };
   });
+
+function isSource(name: string): boolean {
+  return name.endsWith('.ts') || name.endsWith('.tsx');
+}
 
 function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
@@ -176,6 +180,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'api/malformed-requests.ts',
     'api/metrics-text.ts',
     'api/openapi.ts',
+    'api/page-files.ts',
     'api/private-file.ts',
     'api/rate-limits.ts',
     'api/route.ts',
@@ -183,7 +188,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'api/secret-text.ts',
     'api/security-headers.ts',
     'api/sole-header.ts',
+    'ui/components/',
   ],
+  ui: ['api/schemas/'],
   'main.ts': ['cli/'],
 };
 
@@ -216,7 +223,7 @@ describe('folders', () => {
     const own = files.filter((file) => folderOf(file.path) === folder);
     const wrong = own.flatMap((file) =>
       importsOf(file)
-        .filter((name) => name.endsWith('.ts'))
+        .filter(isSource)
         .filter((name) => folderOf(name) !== folder && !allowed.some((start) => name.startsWith(start)))
         .map((name) => `${file.path} imports ${name}`),
     );
@@ -225,11 +232,11 @@ describe('folders', () => {
 
   test('import each other by paths that exist, with their extension', () => {
     const known = new Set(files.map((file) => file.path));
-    const bare = files.filter(({ code }) => /\bfrom\s+'\.[^']*(?<!\.ts)'/.test(code));
+    const bare = files.filter(({ code }) => /\bfrom\s+'\.[^']*(?<!\.tsx?)'/.test(code));
     expect(bare.map((file) => file.path)).toEqual([]);
     const unknown = files.flatMap((file) =>
       importsOf(file)
-        .filter((name) => name.endsWith('.ts'))
+        .filter(isSource)
         .filter((name) => !known.has(name))
         .map((name) => `${file.path}: ${name}`),
     );
@@ -263,7 +270,7 @@ describe('packages', () => {
     const { dependencies }: { dependencies: Readonly<Record<string, string>> } = JSON.parse(
       readFileSync(path.join(root, 'package.json'), 'utf8'),
     );
-    const used = files.flatMap(importsOf).filter((name) => !/^\.\.|\.ts$|^node:/.test(name));
+    const used = files.flatMap(importsOf).filter((name) => !/^\.\.|\.tsx?$|^node:/.test(name));
     const packages = used.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name);
     expect([...new Set(packages)].filter((name) => dependencies[name] === undefined)).toEqual([]);
   });
@@ -281,6 +288,7 @@ const OUTSIDE: readonly {
     files: {
       'base/clock.ts': 'the clock that everything else is given',
       'destination/memory.ts': 'a storage has a clock of its own; this is its default',
+      'ui/language/format.ts': 'in the browser: ages are told by the clock of the reader',
     },
   },
   {
@@ -326,6 +334,8 @@ describe('files', () => {
 
   /** Longer than 400 lines, and why. */
   const LONG: Readonly<Record<string, string>> = {
+    'ui/language/english.ts': 'all texts of a language in one file, for whoever translates them',
+    'ui/language/german.ts': 'as that',
     'repository/repository.ts': 'making and opening a repository: both read the keys and the configuration',
   };
 
@@ -340,7 +350,7 @@ describe('files', () => {
   });
 
   test('are named in kebab-case', () => {
-    expect(files.map((file) => file.path).filter((name) => !/^[a-z0-9/-]+\.ts$/.test(name))).toEqual([]);
+    expect(files.map((file) => file.path).filter((name) => !/^[a-z0-9/-]+\.tsx?$/.test(name))).toEqual([]);
   });
 
   test('are not named for nothing in particular', () => {

@@ -73,7 +73,7 @@ function stageProgram(): void {
   copyTree(
     'dist',
     `${HOME}/dist`,
-    (name) => name.endsWith('.js') && !path.join('dist', name).startsWith(`${output}/`),
+    (name) => /\.(?:js|css|html|svg)$/.test(name) && !path.join('dist', name).startsWith(`${output}/`),
   );
   for (const place of neededPackages(root)) copyTree(place, `${HOME}/${place}`, isWanted);
   put(PROGRAM, readFileSync(path.join(root, 'service', 'bin', 'holdfast.js')), 0o755);

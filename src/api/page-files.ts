@@ -1,24 +1,83 @@
-/** What the browser fetches before anybody is signed in. */
-import { PAGE_DOCUMENT } from './page-document.ts';
-import { PAGE_SCRIPT } from './page-script.ts';
-import { PAGE_STYLE } from './page-style.ts';
+/**
+ * What the browser fetches before anybody is signed in: the page that the build has made of src/ui. Files are read when they
+ * are asked for, since the agent is seldom looked at and should not keep them in memory.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BugError, StateError, errnoOf } from '../base/errors.ts';
 
 export interface PageFile {
+  /** As it is asked for. */
   readonly path: string;
   /** Media type. */
   readonly type: string;
-  readonly text: string;
+  /** Its name changes with its content, so that it may be kept for ever. */
+  readonly isLasting: boolean;
+  /** @throws {StateError} READ_ERROR */
+  read(): Promise<Buffer>;
 }
 
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-<path d="M16 2 28 6v9c0 7.5-5 12.6-12 15C9 27.6 4 22.5 4 15V6z" fill="#2f6f62"/>
-<path d="m10 16 4.5 4.5L22.5 12" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/>
-</svg>
-`;
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
 
-export const PAGE_FILES: readonly PageFile[] = [
-  { path: '/', type: 'text/html', text: PAGE_DOCUMENT },
-  { path: '/page.css', type: 'text/css', text: PAGE_STYLE },
-  { path: '/page.js', type: 'text/javascript', text: PAGE_SCRIPT },
-  { path: '/page.svg', type: 'image/svg+xml', text: ICON },
-];
+/** Beside the compiled program, and where the build leaves it when the sources are run. */
+const BUILT = new URL(import.meta.url.endsWith('.ts') ? '../../dist/page/' : '../page/', import.meta.url);
+
+/** None when the page was not built. */
+export function pageFiles(): readonly PageFile[] {
+  const lasting = names('assets/').map((name) => pageFile(`/assets/${name}`, `assets/${name}`, true));
+  return names('').includes('index.html') ? [pageFile('/', 'index.html', false), ...lasting] : [];
+}
+
+/** The text of the style sheet that pages made on the server have. @throws {StateError} READ_ERROR when nothing was built */
+export async function consoleStyle(): Promise<string> {
+  const name = names('assets/').find((one) => /^console-[\w-]+\.css$/.test(one));
+  if (name === undefined) {
+    throw new StateError('READ_ERROR', 'The style sheet of the settings page is not built', {
+      hint: 'Build it with: npm run build',
+    });
+  }
+  return (await pageFile('', `assets/${name}`, true).read()).toString('utf8');
+}
+
+function names(directory: string): readonly string[] {
+  try {
+    return readdirSync(new URL(directory, BUILT)).filter((name) =>
+      statSync(new URL(directory + name, BUILT)).isFile(),
+    );
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function pageFile(path: string, name: string, isLasting: boolean): PageFile {
+  const type = TYPES[extname(name)];
+  if (type === undefined) throw new BugError(`the build of the page has made ${name}, of no known type`);
+  const file = fileURLToPath(new URL(name, BUILT));
+  return {
+    path,
+    type,
+    isLasting,
+    async read() {
+      try {
+        return await readFile(file);
+      } catch (cause) {
+        throw new StateError(
+          'READ_ERROR',
+          `A file of the page cannot be read (${errnoOf(cause) ?? 'unknown'})`,
+          {
+            hint: 'Build it again with: npm run build; then restart the agent.',
+            cause,
+          },
+        );
+      }
+    },
+  };
+}

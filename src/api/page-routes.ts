@@ -1,11 +1,13 @@
 /** The product's own page, and the routes that only it has. Those of the Desktop API it uses under the same prefix. */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { type Static, Type } from '../base/schema-type.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
 import { protectionOf } from '../jobs/protection.ts';
 import { ApiError } from './api-error.ts';
-import { PAGE_FILES } from './page-files.ts';
+import { pageFiles } from './page-files.ts';
 import { cookieName, sessionToken } from './page-guard.ts';
 import { peerUser } from './page-peer.ts';
 import type { PageSessions } from './page-sessions.ts';
@@ -65,16 +67,30 @@ export interface PageParts {
 }
 
 /** The page itself: nothing in it is secret. */
-export function pageFiles(app: ApiApp): void {
-  for (const { path, type, text } of PAGE_FILES) {
-    app.get(path, { config: { scope: 'entry', produces: type } }, async (_request, reply) => {
-      reply.type(`${type}; charset=utf-8`);
+export function pageDocuments(app: ApiApp): void {
+  const files = pageFiles();
+  if (files.length === 0) {
+    app.get('/', { config: { scope: 'entry', produces: 'text/plain' } }, async (_request, reply) =>
+      reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT),
+    );
+  }
+  for (const file of files) {
+    app.get(file.path, { config: { scope: 'entry', produces: file.type } }, async (request, reply) => {
+      reply.type(`${file.type}; charset=utf-8`);
       reply.header('content-security-policy', PAGE_POLICY);
       reply.header('cross-origin-opener-policy', 'same-origin');
-      return text;
+      reply.header('vary', 'accept-encoding');
+      if (file.isLasting) reply.header('cache-control', 'public, max-age=31536000, immutable');
+      const content = await file.read();
+      if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return content;
+      reply.header('content-encoding', 'gzip');
+      return await compress(content);
     });
   }
 }
+
+const NOT_BUILT = 'The page is not built. Build it with: npm run build, then restart the agent.\n';
+const compress = promisify(gzip);
 
 /** To be registered under the prefix of the page's routes. */
 export function pageRoutes(app: ApiApp, { agent, clock, sessions, rateLimits, port }: PageParts): void {

@@ -3,8 +3,11 @@
 const POLICY =
   "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'; form-action 'none'";
 
-/** Of the product's own page: text cannot become markup, not even by a mistake in its script. */
-export const PAGE_POLICY = `${POLICY}; require-trusted-types-for 'script'; trusted-types 'none'`;
+/**
+ * Of the product's own page: text cannot become markup, not even by a mistake in its script. Pictures from snapshots are
+ * shown from memory.
+ */
+export const PAGE_POLICY = `${POLICY}; img-src 'self' blob:; require-trusted-types-for 'script'; trusted-types 'none'`;
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': POLICY,

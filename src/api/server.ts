@@ -21,7 +21,7 @@ import { endServer, listenOnLoopback, type Listening } from './listening.ts';
 import { answerRaw, malformedRequest } from './malformed-requests.ts';
 import { operationRoutes } from './operation-routes.ts';
 import type { MetricsText } from './metrics-text.ts';
-import { pageFiles, pageRoutes } from './page-routes.ts';
+import { pageDocuments, pageRoutes } from './page-routes.ts';
 import { createPageSessions, type PageSessions } from './page-sessions.ts';
 import { installHooks } from './plugin-order.ts';
 import { createRateLimits, quotaHeaders } from './rate-limits.ts';
@@ -132,7 +132,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       { prefix },
     );
   }
-  pageFiles(app);
+  pageDocuments(app);
   void app.register(
     async (scoped) => {
       const parts = { agent: forPage(agent), clock, settings, settingsFile, stateDirectory };

@@ -1,0 +1,19 @@
+/** Builds the page of the agent, and the style sheet of the console, into dist/page. */
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: 'src/ui',
+  base: './',
+  logLevel: 'warn',
+  build: {
+    outDir: '../../dist/page',
+    emptyOutDir: true,
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    // The policy of the page takes nothing from within the document.
+    assetsInlineLimit: 0,
+    rolldownOptions: {
+      input: { index: 'src/ui/index.html', console: 'src/ui/style/console.css' },
+    },
+  },
+});

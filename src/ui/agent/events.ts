@@ -1,0 +1,52 @@
+/** What the agent tells by itself: one connection for the whole page, as long as somebody listens. */
+import { useEffect, useRef } from 'preact/hooks';
+import type { AnyJob } from '../../api/schemas/page/jobs.ts';
+import { addressOf } from './ask.ts';
+
+export const EVENT_KINDS = [
+  'job.created',
+  'job.updated',
+  'job.finished',
+  'alarm',
+  'config',
+  'status',
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+export interface AgentEvent {
+  readonly kind: EventKind;
+  /** Of the job it is about, as it now is; null for others. */
+  readonly job: AnyJob | null;
+}
+
+type Listener = (event: AgentEvent) => void;
+
+const listeners = new Set<Listener>();
+let source: EventSource | undefined;
+
+function connect(): void {
+  source = new EventSource(addressOf('/events'));
+  for (const kind of EVENT_KINDS) {
+    source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
+      const told = JSON.parse(data) as { readonly job?: AnyJob | null };
+      for (const heard of listeners) heard({ kind, job: told.job ?? null });
+    });
+  }
+}
+
+/** Calls `heard` for each event while the component is shown. */
+export function useEvents(heard: Listener): void {
+  const latest = useRef(heard);
+  latest.current = heard;
+  useEffect(() => {
+    const listener: Listener = (event) => latest.current(event);
+    listeners.add(listener);
+    if (source === undefined) connect();
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size > 0) return;
+      source?.close();
+      source = undefined;
+    };
+  }, []);
+}

@@ -1,0 +1,77 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { AskError } from './ask.ts';
+
+export interface Asked<Data> {
+  /** The newest that was told; stays while it is asked for again. */
+  readonly data: Data | undefined;
+  /** Why there is nothing newer. */
+  readonly problem: AskError | undefined;
+  readonly isBusy: boolean;
+  /** Asks once more. */
+  readonly again: () => void;
+}
+
+/** Asks when it is first shown, and whenever one of `keys` changes; what was asked before is given up. */
+export function useAsked<Data>(
+  question: (signal: AbortSignal) => Promise<Data>,
+  keys: readonly unknown[],
+): Asked<Data> {
+  const [state, setState] = useState<Omit<Asked<Data>, 'again'>>({
+    data: undefined,
+    problem: undefined,
+    isBusy: true,
+  });
+  const [round, setRound] = useState(0);
+  const latest = useRef(question);
+  latest.current = question;
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    setState((before) => ({ ...before, isBusy: true }));
+    const answered = async (): Promise<void> => {
+      try {
+        const data = await latest.current(signal);
+        if (!signal.aborted) setState({ data, problem: undefined, isBusy: false });
+      } catch (error) {
+        if (!signal.aborted) setState((before) => ({ ...before, problem: asAskError(error), isBusy: false }));
+      }
+    };
+    void answered();
+    return () => controller.abort();
+  }, [...keys, round]);
+  const again = useCallback(() => setRound((before) => before + 1), []);
+  return { ...state, again };
+}
+
+/** Work that a person starts with a button: one at a time, and what came of it. */
+export interface Action<Input extends readonly unknown[]> {
+  readonly isBusy: boolean;
+  readonly problem: AskError | undefined;
+  readonly run: (...input: Input) => Promise<void>;
+}
+
+export function useAction<Input extends readonly unknown[]>(
+  work: (...input: Input) => Promise<void>,
+): Action<Input> {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<AskError | undefined>(undefined);
+  const run = async (...input: Input): Promise<void> => {
+    if (isBusy) return;
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await work(...input);
+    } catch (error) {
+      setProblem(asAskError(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, problem, run };
+}
+
+/** A mistake of the page itself is shown as one, not swallowed. */
+function asAskError(error: unknown): AskError {
+  if (error instanceof AskError) return error;
+  return new AskError('INTERNAL_ERROR', 0, error instanceof Error ? error.message : String(error), {});
+}

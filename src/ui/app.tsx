@@ -1,0 +1,129 @@
+/** The frame around all pages, and which of them is shown. */
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { ask } from './agent/ask.ts';
+import { OverviewProvider, useAskedOverview } from './agent/overview.ts';
+import { Banners } from './banners.tsx';
+import { Button } from './components/button.tsx';
+import { PageHead } from './components/card.tsx';
+import { Top } from './components/frame.tsx';
+import { Problem } from './components/problem.tsx';
+import { later } from './later.tsx';
+import { LANGUAGES, type Language, language, t } from './language/language.ts';
+import { OverviewPage } from './pages/overview/overview-page.tsx';
+import { hrefOf, type Route, useRoute } from './route.ts';
+
+type Page = ComponentType<{ readonly route: Route }>;
+
+/** By the first part of the path. */
+const PAGES: Readonly<Record<string, Page>> = {
+  '': OverviewPage,
+  start: later(async () => (await import('./pages/first-run/first-run-page.tsx')).FirstRunPage),
+  restore: later(async () => (await import('./pages/restore/restore-page.tsx')).RestorePage),
+  jobs: later(async () => (await import('./pages/jobs/jobs-page.tsx')).JobsPage),
+  alarms: later(async () => (await import('./pages/alarms/alarms-page.tsx')).AlarmsPage),
+  settings: later(async () => (await import('./pages/settings/settings-page.tsx')).SettingsPage),
+};
+
+export interface AppFacts {
+  readonly onLanguage: (wanted: Language) => void;
+  readonly onSignOut: () => void;
+}
+
+export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
+  const route = useRoute();
+  const overview = useAskedOverview();
+  const [name = ''] = route.path;
+  const main = useRef<HTMLElement>(null);
+  const address = route.path.join('/');
+  const shownBefore = useRef(address);
+  useEffect(() => {
+    if (shownBefore.current === address) return;
+    shownBefore.current = address;
+    // A new page begins at its title, for the eye and for the screen reader.
+    scrollTo(0, 0);
+    main.current?.querySelector('h1')?.focus({ preventScroll: true });
+  }, [address]);
+  const signOut = async (): Promise<void> => {
+    await ask('DELETE', '/session').catch(() => undefined);
+    onSignOut();
+  };
+  const Page = PAGES[name];
+  const entries = [
+    ['', t.app.overview],
+    ['restore', t.app.restore],
+    ['jobs', t.app.jobs],
+    ['settings', t.app.settings],
+  ] as const;
+  return (
+    <OverviewProvider value={overview}>
+      <button class="skip" type="button" onClick={() => main.current?.querySelector('h1')?.focus()}>
+        {t.app.skip}
+      </button>
+      <Top
+        home={hrefOf([])}
+        label={t.app.navigation}
+        navigation={entries.map(([path, label]) => ({
+          label,
+          href: hrefOf(path === '' ? [] : [path]),
+          isCurrent: name === path,
+        }))}
+      >
+        <Languages onLanguage={onLanguage} />
+        <Button type="button" look="plain" onClick={() => void signOut()}>
+          {t.app.signOut}
+        </Button>
+      </Top>
+      <main ref={main}>
+        {overview.data === undefined ? (
+          <Waiting problem={overview.problem} />
+        ) : (
+          <>
+            <Problem error={overview.problem} />
+            <Banners page={name} />
+            {Page === undefined ? <NoPage /> : <Page route={route} />}
+          </>
+        )}
+      </main>
+      <footer class="foot">
+        Holdfast {overview.data?.version} · <a href="/docs">{t.app.api}</a>
+      </footer>
+    </OverviewProvider>
+  );
+}
+
+function Waiting({
+  problem,
+}: {
+  readonly problem: ReturnType<typeof useAskedOverview>['problem'];
+}): JSX.Element {
+  return problem === undefined ? <p class="quiet">{t.common.loading}</p> : <Problem error={problem} />;
+}
+
+function NoPage(): JSX.Element {
+  return (
+    <>
+      <PageHead title={t.app.noSuchPage} />
+      <p>
+        <a href={hrefOf([])}>{t.app.toOverview}</a>
+      </p>
+    </>
+  );
+}
+
+function Languages({ onLanguage }: Pick<AppFacts, 'onLanguage'>): JSX.Element {
+  return (
+    <select
+      class="language"
+      aria-label={t.app.language}
+      value={language}
+      onChange={({ currentTarget }) => onLanguage(currentTarget.value as Language)}
+    >
+      {Object.entries(LANGUAGES).map(([code, name]) => (
+        <option key={code} value={code} lang={code}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,45 @@
+/** What stands around the contents of every page. */
+import type { ComponentChildren, JSX } from 'preact';
+import { Logo } from './logo.tsx';
+
+export interface NavigationEntry {
+  readonly label: ComponentChildren;
+  readonly href: string;
+  readonly isCurrent: boolean;
+}
+
+export interface TopFacts {
+  /** Behind the name of the product. */
+  readonly suffix?: string;
+  readonly home: string;
+  readonly navigation: readonly NavigationEntry[];
+  /** What a screen reader calls the navigation. */
+  readonly label: string;
+  /** At the right: who is signed in, and buttons. */
+  readonly children: ComponentChildren;
+}
+
+export function Top({ suffix, home, navigation, label, children }: TopFacts): JSX.Element {
+  return (
+    <header class="top">
+      <div class="bar">
+        <a class="brand" href={home}>
+          <Logo size={26} />
+          <span>Holdfast{suffix === undefined ? null : <small> {suffix}</small>}</span>
+        </a>
+        <div class="who">{children}</div>
+      </div>
+      <nav aria-label={label}>
+        <ul>
+          {navigation.map((entry) => (
+            <li key={entry.href}>
+              <a href={entry.href} aria-current={entry.isCurrent ? 'page' : undefined}>
+                {entry.label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </header>
+  );
+}

@@ -1,0 +1,76 @@
+import type { ComponentChildren, JSX } from 'preact';
+
+export interface Column {
+  readonly title: ComponentChildren;
+  /** Figures stand below each other at the right. */
+  readonly isNumber?: boolean;
+  /** The title is for screen readers only, as above buttons. */
+  readonly isUnseen?: boolean;
+}
+
+/** Rows are `<tr>`s; on narrow screens the table is scrolled by itself. */
+export function Table({
+  columns,
+  label,
+  children,
+}: {
+  readonly columns: readonly Column[];
+  readonly label: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ title, isNumber, isUnseen }, index) => (
+              <th scope="col" key={index} class={isNumber === true ? 'number' : undefined}>
+                {isUnseen === true ? <span class="unseen">{title}</span> : title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Pairs of a name and a value. */
+export function Facts({
+  rows,
+}: {
+  readonly rows: readonly (readonly [ComponentChildren, ComponentChildren])[];
+}): JSX.Element {
+  return (
+    <dl>
+      {rows.map(([name, value], index) => [
+        <dt key={`n${index}`}>{name}</dt>,
+        <dd key={`v${index}`}>{value}</dd>,
+      ])}
+    </dl>
+  );
+}
+
+/** Figures that count most, side by side. */
+export function Tiles({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  return <div class="tiles">{children}</div>;
+}
+
+export function Tile({
+  name,
+  note,
+  children,
+}: {
+  readonly name: ComponentChildren;
+  readonly note?: ComponentChildren;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="tile">
+      <span>{name}</span>
+      <strong>{children}</strong>
+      {note === undefined ? null : <small>{note}</small>}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { ComponentChildren, JSX } from 'preact';
+
+export type Look = 'good' | 'warning' | 'bad' | 'plain';
+
+/** A state in a word; its colour says nothing that the word does not. */
+export function Tag({
+  look = 'plain',
+  children,
+}: {
+  readonly look?: Look;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return <span class={look === 'plain' ? 'tag' : `tag ${look}`}>{children}</span>;
+}
+
+/** What has just happened, or needs somebody's eyes. `urgent` is read out at once. */
+export function Notice({
+  look,
+  urgent = false,
+  children,
+}: {
+  readonly look: Exclude<Look, 'plain'>;
+  readonly urgent?: boolean;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class={`note ${look}`} role={urgent ? 'alert' : 'status'}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+/** Signs in with the code in the address, if there is one, and shows the page. */
+import { render } from 'preact';
+import { ask, AskError, onSignedOut } from './agent/ask.ts';
+import { App } from './app.tsx';
+import { Closed } from './closed.tsx';
+import { keepLanguage, type Language, preferredLanguage, useLanguage } from './language/language.ts';
+
+/** The code leaves the address and the history before anything else is done. */
+function takeCode(): string | null {
+  const match = /^#code=([\w-]+)$/.exec(location.hash);
+  if (match !== null) history.replaceState(null, '', location.pathname);
+  return match?.[1] ?? null;
+}
+
+async function signIn(code: string): Promise<string | undefined> {
+  try {
+    await ask('POST', '/session', { body: { code } });
+    return undefined;
+  } catch (error) {
+    if (error instanceof AskError) return error.message;
+    throw error;
+  }
+}
+
+async function show(): Promise<void> {
+  const root = document.getElementById('page');
+  if (root === null) throw new Error('the document has no place for the page');
+  const code = takeCode();
+  const [problem] = await Promise.all([
+    code === null ? undefined : signIn(code),
+    useLanguage(preferredLanguage()),
+  ]);
+  const closed = (why?: string): void => render(<Closed problem={why} />, root);
+  const app = (language: Language): void => {
+    // Another language draws everything anew.
+    render(<App key={language} onLanguage={(wanted) => void change(wanted)} onSignOut={closed} />, root);
+  };
+  const change = async (wanted: Language): Promise<void> => {
+    await useLanguage(wanted);
+    keepLanguage(wanted);
+    app(wanted);
+  };
+  onSignedOut(() => closed());
+  if (problem === undefined) app(preferredLanguage());
+  else closed(problem);
+}
+
+await show();

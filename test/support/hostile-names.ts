@@ -1,0 +1,40 @@
+/** Names that want to be something else than names: 25 ways to become markup or script, each in 8 surroundings. */
+export const HOSTILE_NAMES: readonly string[] = [
+  '<img src=x onerror=PWN>',
+  '<script>PWN</script>',
+  '</bdi><script>PWN</script>',
+  '</td></tr></table><script>PWN</script>',
+  '<svg onload=PWN>',
+  '<svg><script href="data:,PWN"></script></svg>',
+  '<iframe srcdoc="<script>parent.PWN</script>">',
+  '<body onload=PWN>',
+  '<details open ontoggle=PWN>',
+  '<a href="javascript:PWN">x</a>',
+  '<math><mtext></table></math><img src onerror=PWN>',
+  '<style>*{background:url(javascript:PWN)}</style>',
+  '<base href="http://evil.example/">',
+  '<meta http-equiv="refresh" content="0;url=javascript:PWN">',
+  '<object data="javascript:PWN">',
+  '<template><img src=x onerror=PWN></template>',
+  '" onmouseover="PWN" x="',
+  "' autofocus onfocus='PWN' x='",
+  '--><script>PWN</script>',
+  ']]><script>PWN</script>',
+  '{{constructor.constructor("PWN")()}}',
+  '${PWN}',
+  '`;PWN;`',
+  '&lt;script&gt;PWN&lt;/script&gt;',
+  '\\u003cscript\\u003ePWN',
+].flatMap((payload) => {
+  const name = payload.replaceAll('PWN', "document.title='executed'");
+  return [
+    name,
+    `a\n${name}`,
+    `\u202e${name}\u2066`,
+    `\u001b[31m${name}\u001b]0;x\u0007`,
+    `\u200b\ufeff${name}\u2028`,
+    `\ud800${name}\udfff`,
+    `${'x'.repeat(250)}/${name}`,
+    `\u0000\u007f${name}\u009b2J`,
+  ];
+});
