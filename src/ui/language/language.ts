@@ -1,6 +1,8 @@
 /** The language of the reader: chosen on the page, else that of the browser, else English. */
 import { english, type Texts } from './english.ts';
 
+export type { Texts } from './english.ts';
+
 export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof LANGUAGES;
 
