@@ -1,7 +1,7 @@
 /** The browser of the suite: that of this machine, else one unpacked from Debian's package. */
 import { join } from 'node:path';
 import { debianPrograms } from '../servers/debian-programs.ts';
-import { INSTALLED_BROWSER } from '../support/browser.ts';
+import { INSTALLED_BROWSER } from '../support/chromium.ts';
 
 export async function setup(): Promise<void> {
   if (INSTALLED_BROWSER !== undefined || process.env['HOLDFAST_TEST_BROWSER'] !== undefined) return;
