@@ -1,4 +1,5 @@
 /** Bodies: one JSON value in UTF-8, neither deep nor split into too many parts, and no field named twice. */
+import type { FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import type { ApiLimits } from './limits.ts';
 
@@ -19,6 +20,11 @@ export function parseJsonBody(
     // The parser's own message quotes the body, which may hold a secret.
     throw invalidJson('The body is not valid JSON', cause);
   }
+}
+
+/** For routes of which every field may be left out, and so may the body: to be run before it is validated. */
+export async function withoutBody(request: FastifyRequest): Promise<void> {
+  request.body ??= {};
 }
 
 function decode(bytes: Uint8Array): string {

@@ -1,12 +1,10 @@
 /** Pausing and resuming, checks and prunes. */
-import type { FastifyRequest } from 'fastify';
 import { HoldfastError } from '../base/errors.ts';
 import { parseDuration } from '../base/units.ts';
-import { findDestination } from '../config/effective-settings.ts';
-import { ApiError } from './api-error.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
+import { withoutBody } from './json-body.ts';
+import { readDestination } from './named-destination.ts';
 import { presentCheck, presentPrune } from './presentation/operation.ts';
-import { shownDestination } from './presentation/redact.ts';
 import { maybeTimestamp } from './presentation/time.ts';
 import { badField, readTime } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
@@ -128,11 +126,6 @@ function pruneRoutes(app: ApiApp, parts: ResourceParts): void {
   jobRoutes(app, parts, PRUNE);
 }
 
-/** Every field may be left out, and so may the body. */
-async function withoutBody(request: FastifyRequest): Promise<void> {
-  request.body ??= {};
-}
-
 /**
  * Milliseconds since 1970; null for a pause without end.
  * @throws {ApiError} INVALID_REQUEST
@@ -167,21 +160,4 @@ function parsedDuration(text: string): number {
     if (!(cause instanceof HoldfastError)) throw cause;
     throw badField('for', 'is not a duration', cause.hint);
   }
-}
-
-/**
- * The name of a destination that is configured, or the URL of one that backups went to.
- * @throws {ApiError} INVALID_DESTINATION
- */
-function readDestination(given: string | undefined, { agent, settings }: ResourceParts): string {
-  const current = settings();
-  const name = given ?? current.defaultDestination;
-  const configured =
-    findDestination(current, name) ?? current.destinations.find((destination) => destination.url === name);
-  if (configured !== undefined) return configured.name;
-  if (agent.jobs({ types: ['backup'], destination: name, limit: 1 }).length > 0) return name;
-  throw new ApiError('INVALID_DESTINATION', `There is no destination '${shownDestination(name)}'`, {
-    hint: `Use the name of one that is configured: ${current.destinations.map((place) => place.name).join(', ')}.`,
-    details: { field: 'destination' },
-  });
 }

@@ -1,65 +1,20 @@
 /** The product's own page, and the routes that only it has. Those of the Desktop API it uses under the same prefix. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Static, Type } from '../base/schema-type.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Agent } from '../jobs/agent.ts';
-import type { Job } from '../jobs/job.ts';
-import { protectionOf } from '../jobs/protection.ts';
+import { Type } from '../base/schema-type.ts';
 import { ApiError } from './api-error.ts';
 import { pageFiles } from './page-files.ts';
 import { cookieName, sessionToken } from './page-guard.ts';
 import { peerUser } from './page-peer.ts';
 import type { PageSessions } from './page-sessions.ts';
-import { shownDestination } from './presentation/redact.ts';
-import { maybeTimestamp, timestamp } from './presentation/time.ts';
 import { type RateLimits, tooMany } from './rate-limits.ts';
 import type { ApiApp } from './route.ts';
 import { PAGE_POLICY } from './security-headers.ts';
 
-/** Jobs that the page shows. */
-const SHOWN_JOBS = 10;
-
 const Nothing = Type.Object({});
 const CodeRequest = Type.Object({ code: Type.String({ maxLength: 256 }) }, { additionalProperties: false });
-const MaybeText = Type.Union([Type.String(), Type.Null()]);
-
-const Overview = Type.Object({
-  time: Type.String(),
-  version: Type.String(),
-  level: Type.Enum(['good', 'warning', 'bad']),
-  sentence: Type.String(),
-  sources: Type.Array(
-    Type.Object({
-      path: Type.String(),
-      destination: Type.String(),
-      last_good_backup_at: MaybeText,
-      next_run_at: MaybeText,
-      overdue: Type.Boolean(),
-    }),
-  ),
-  jobs: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      type: Type.String(),
-      status: Type.String(),
-      result: MaybeText,
-      source: MaybeText,
-      destination: Type.String(),
-      created_at: Type.String(),
-      finished_at: MaybeText,
-      percent: Type.Union([Type.Number(), Type.Null()]),
-      files: Type.Integer(),
-      size_bytes: Type.Number(),
-      warnings_count: Type.Integer(),
-      error: MaybeText,
-    }),
-  ),
-});
 
 export interface PageParts {
-  readonly agent: Pick<Agent, 'fullStatus' | 'jobs'>;
-  readonly clock: Clock;
   readonly sessions: PageSessions;
   readonly rateLimits: Pick<RateLimits, 'takeForAddress'>;
   /** The port that is listened on. */
@@ -93,7 +48,7 @@ const NOT_BUILT = 'The page is not built. Build it with: npm run build, then res
 const compress = promisify(gzip);
 
 /** To be registered under the prefix of the page's routes. */
-export function pageRoutes(app: ApiApp, { agent, clock, sessions, rateLimits, port }: PageParts): void {
+export function pageRoutes(app: ApiApp, { sessions, rateLimits, port }: PageParts): void {
   // For the browser alone, and for requests of our own pages alone.
   const cookie = (token: string): string =>
     `${cookieName(port())}=${token}; Path=/internal/; HttpOnly; SameSite=Strict`;
@@ -127,50 +82,10 @@ export function pageRoutes(app: ApiApp, { agent, clock, sessions, rateLimits, po
       return {};
     },
   );
-
-  app.get(
-    '/overview',
-    { config: { scope: 'page' }, schema: { response: { 200: Overview } } },
-    async (): Promise<Static<typeof Overview>> => {
-      const status = await agent.fullStatus();
-      const nowMs = clock.now();
-      return {
-        time: timestamp(nowMs),
-        version: status.version,
-        ...protectionOf(status, nowMs),
-        sources: status.sources.map((source) => ({
-          path: source.path,
-          destination: source.destination,
-          last_good_backup_at: maybeTimestamp(source.last_good_backup_at),
-          next_run_at: maybeTimestamp(source.next_run_at),
-          overdue: source.overdue,
-        })),
-        jobs: agent.jobs({ limit: SHOWN_JOBS }).map(jobRow),
-      };
-    },
-  );
 }
 
 function badCode(): ApiError {
   return new ApiError('INVALID_CREDENTIALS', 'The code was used already, or is older than a minute', {
     hint: 'Open the page with: holdfast ui',
   });
-}
-
-function jobRow(job: Job): Static<typeof Overview>['jobs'][number] {
-  return {
-    id: job.id,
-    type: job.type,
-    status: job.status,
-    result: job.result,
-    source: job.spec.type === 'backup' ? job.spec.source : null,
-    destination: shownDestination(job.spec.destination),
-    created_at: timestamp(job.created_at),
-    finished_at: maybeTimestamp(job.finished_at),
-    percent: job.progress.percent,
-    files: job.files_done,
-    size_bytes: job.size_bytes,
-    warnings_count: job.warnings_count,
-    error: job.error?.message ?? null,
-  };
 }

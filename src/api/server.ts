@@ -21,6 +21,7 @@ import { endServer, listenOnLoopback, type Listening } from './listening.ts';
 import { answerRaw, malformedRequest } from './malformed-requests.ts';
 import { operationRoutes } from './operation-routes.ts';
 import type { MetricsText } from './metrics-text.ts';
+import { insightRoutes, type PageInsight } from './page/insight-routes.ts';
 import { pageDocuments, pageRoutes } from './page-routes.ts';
 import { createPageSessions, type PageSessions } from './page-sessions.ts';
 import { installHooks } from './plugin-order.ts';
@@ -52,6 +53,8 @@ export interface ApiServerOptions {
   /** Told of unforeseen failures. */
   readonly logger?: FastifyBaseLogger;
   readonly metrics?: () => Promise<MetricsText>;
+  /** For the page alone: overview, all jobs, alarms, previews of restores. */
+  readonly pageInsight?: PageInsight;
   /** Takes the secrets out of what errors say. */
   readonly redact?: (text: string) => string;
 }
@@ -136,7 +139,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   void app.register(
     async (scoped) => {
       const parts = { agent: forPage(agent), clock, settings, settingsFile, stateDirectory };
-      pageRoutes(scoped, { ...parts, sessions, rateLimits, port: () => listening?.port });
+      pageRoutes(scoped, { sessions, rateLimits, port: () => listening?.port });
+      if (options.pageInsight !== undefined) insightRoutes(scoped, parts, options.pageInsight);
       statusRoutes(scoped, { agent, clock, plan });
       for (const routes of RESOURCES) routes(scoped, parts);
     },

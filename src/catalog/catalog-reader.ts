@@ -84,6 +84,10 @@ export class CatalogReader {
     });
   }
 
+  count(): number {
+    return this.#at(({ snapshots }) => snapshots.length);
+  }
+
   snapshot(id: string): CatalogSnapshot {
     return this.#at(({ snapshots }) => summaryOf(requireSnapshot(snapshots, id), this.#destination));
   }

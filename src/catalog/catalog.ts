@@ -98,6 +98,11 @@ export class Catalog {
     return (await this.#ask({ kind: 'snapshots', request })) as readonly CatalogSnapshot[];
   }
 
+  /** How many snapshots it knows. @throws {RequestError} SERVICE_UNAVAILABLE */
+  async count(): Promise<number> {
+    return (await this.#ask({ kind: 'count' })) as number;
+  }
+
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND, SERVICE_UNAVAILABLE */
   async snapshot(id: string): Promise<CatalogSnapshot> {
     return (await this.#ask({ kind: 'snapshot', id })) as CatalogSnapshot;

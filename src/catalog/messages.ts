@@ -56,6 +56,7 @@ export type Question =
   | { readonly kind: 'diff'; readonly request: DiffRequest }
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }
   | { readonly kind: 'snapshot'; readonly id: string }
+  | { readonly kind: 'count' }
   /** Whether there is a catalog that can be asked. */
   | { readonly kind: 'open' };
 

@@ -38,6 +38,8 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.snapshots(question.request);
     case 'snapshot':
       return from.snapshot(question.id);
+    case 'count':
+      return from.count();
     case 'open':
       return undefined;
   }

@@ -26,6 +26,8 @@ interface Unreadable {
 }
 
 export interface SyncReport extends Unreadable {
+  /** Of the repository, those that the catalog knew before among them. */
+  readonly snapshots: number;
   /** Ids of the snapshots that were taken in. */
   readonly added: readonly string[];
   /** Snapshots that are not there any more. */
@@ -64,6 +66,7 @@ export async function syncCatalog(
   );
   if (wantsSweep(database)) await sweep(database, signal);
   return {
+    snapshots: live.length,
     added: pending.map(({ snapshot }) => snapshot.id),
     forgotten,
     damagedSnapshots: damaged.map(({ id }) => id),

@@ -23,6 +23,8 @@ interface Kept {
   /** When something was last asked of it, on the monotonic clock, and what is not answered yet. */
   lastAskedMs: number;
   asked: number;
+  /** Snapshots in it, as of the last time it was brought up to date; undefined until that was tried. */
+  snapshots: number | undefined;
 }
 
 /** Milliseconds after the last question for which a catalog stays ready for the next. */
@@ -91,6 +93,11 @@ export class Catalogs implements AsyncDisposable {
     return answers;
   }
 
+  /** How many snapshots there are in all of them, without asking. */
+  get snapshots(): number {
+    return [...this.#kept.values()].reduce((sum, { snapshots }) => sum + (snapshots ?? 0), 0);
+  }
+
   /** Where the repository lies whose catalog knows the snapshot. @throws {RequestError} SNAPSHOT_NOT_FOUND */
   async placeOf(snapshot: string): Promise<Place> {
     let place: Place | undefined;
@@ -133,6 +140,7 @@ export class Catalogs implements AsyncDisposable {
       upToDate: Promise.resolve(),
       lastAskedMs: this.#parts.clock.monotonic(),
       asked: 0,
+      snapshots: undefined,
     };
     this.#kept.set(repositoryId, kept);
     return kept;
@@ -148,14 +156,28 @@ export class Catalogs implements AsyncDisposable {
     }
   }
 
-  async #sync({ place, catalog }: Kept): Promise<void> {
+  async #sync(kept: Kept): Promise<void> {
     const { signal } = this.#closing;
     if (signal.aborted) return;
     try {
-      const access = await this.#parts.destinations.open(place, signal);
-      await catalog.sync(access, () => undefined, signal);
+      const access = await this.#parts.destinations.open(kept.place, signal);
+      const report = await kept.catalog.sync(access, () => undefined, signal);
+      kept.snapshots = report.snapshots;
     } catch (error) {
-      if (!isAbort(error) && !signal.aborted) this.#parts.trouble(error);
+      if (isAbort(error) || signal.aborted) return;
+      this.#parts.trouble(error);
+      await this.#countKnown(kept);
+    }
+  }
+
+  /** Of a repository that is out of reach the catalog knows all the same what was there. */
+  async #countKnown(kept: Kept): Promise<void> {
+    if (kept.snapshots !== undefined) return;
+    try {
+      kept.snapshots = await this.#ask(kept, async (catalog) => await catalog.count());
+    } catch (error) {
+      // The trouble with the catalog itself was told just before.
+      if (!(error instanceof RequestError) && !this.#closing.signal.aborted) this.#parts.trouble(error);
     }
   }
 }

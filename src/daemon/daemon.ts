@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import type { Logger } from 'pino';
 import { pageAddressOf } from './page-address.ts';
+import { pageInsight } from './page-insight.ts';
 import { createApiServer, type ApiServer } from '../api/server.ts';
 import type { Listening } from '../api/listening.ts';
 import { createServerLogger } from '../base/log.ts';
@@ -195,7 +196,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       const place = destinations.find(job.spec.destination);
       destinations.remember(place, outcome.repositoryId, clock.now());
       if (outcome.storedBytes !== null)
-        keepStoredBytes(state.database.settings, place.name, outcome.storedBytes, clock.now());
+        keepStoredBytes(state.database, place.name, outcome.storedBytes, clock.now());
     },
     began: (job) => tellOfJob(job, { state, notifier, clock }),
     tried: (jobId, trial) => drills.record(jobId, trial),
@@ -293,6 +294,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       partnerPlan: () => membership.plan(),
       stateDirectory,
       version,
+      pageInsight: pageInsight({
+        ...status,
+        ...options,
+        database: state.database,
+        catalogs,
+        alarms,
+        uploadLimit,
+      }),
       logger: createServerLogger(log),
       redact,
       metrics: async () => {

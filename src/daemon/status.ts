@@ -1,5 +1,4 @@
 /** What the agent says of its own state. */
-import { statfs } from 'node:fs/promises';
 import type { ConfigState } from '../config/config-source.ts';
 import type { Settings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
@@ -13,6 +12,7 @@ import type {
 import type { Pause } from '../jobs/pause.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Destinations } from './destinations.ts';
+import { freeBytesOf } from './free-space.ts';
 import { backupKey } from './planning.ts';
 import type { Watching } from './watching.ts';
 
@@ -105,7 +105,7 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
     destinations: shown,
     storage: {
       used_bytes: shown.reduce((sum, { used_bytes: bytes }) => sum + (bytes ?? 0), 0),
-      free_bytes: main?.directory === undefined ? null : await freeBytes(main.directory),
+      free_bytes: main?.directory === undefined ? null : await freeBytesOf(main.directory),
     },
     watcher: { status: unwatched ? 'degraded' : 'ok', directories: watching.directories },
     config: { status, file, error: error?.message ?? null },
@@ -184,14 +184,4 @@ function failedCheck({ settings, jobs }: StatusParts): readonly StatusCheck[] {
       message: `The last backup to ${what} failed, while others of the source are good.`,
     },
   ];
-}
-
-async function freeBytes(directory: string): Promise<number | null> {
-  try {
-    const { bavail, bsize } = await statfs(directory);
-    return bavail * bsize;
-  } catch {
-    // It does not exist yet, or is not mounted, which the checks tell.
-    return null;
-  }
 }

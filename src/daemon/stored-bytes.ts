@@ -1,5 +1,6 @@
-/** How much is stored in each destination, as of the last job there. */
+/** How much is stored in each destination, as of the last job there, and how that came about. */
 import type { SettingStore } from '../db/settings.ts';
+import type { StoredAmount, StoredAmountStore } from '../db/stored-amounts.ts';
 
 export interface StoredBytes {
   readonly bytes: number;
@@ -18,13 +19,31 @@ export function storedBytesOf(
   return { bytes: Number(bytes), at: Number(at ?? 0) };
 }
 
+export interface StoredBytesStores {
+  readonly settings: SettingStore;
+  readonly storedAmounts: StoredAmountStore;
+}
+
 export function keepStoredBytes(
-  settings: Pick<SettingStore, 'set'>,
+  { settings, storedAmounts }: StoredBytesStores,
   destination: string,
   bytes: number,
   nowMs: number,
 ): void {
   settings.set(keyOf(destination), `${bytes} ${nowMs}`);
+  storedAmounts.put(destination, { at: nowMs, bytes });
+}
+
+/** The oldest first. */
+export function storedOverTime(
+  { settings, storedAmounts }: StoredBytesStores,
+  destination: string,
+): readonly StoredAmount[] {
+  const amounts = storedAmounts.of(destination);
+  const last = storedBytesOf(settings, destination);
+  // Earlier versions kept the last amount alone, and so does the journal.
+  if (last === undefined || last.at <= (amounts.at(-1)?.at ?? 0)) return amounts;
+  return [...amounts, last];
 }
 
 function keyOf(destination: string): string {

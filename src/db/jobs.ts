@@ -2,6 +2,7 @@
 import type { JobPageRequest } from '../jobs/agent.ts';
 import type { Job, JobProblem, JobStatus } from '../jobs/job.ts';
 import { relaxed, type Database, type Statement } from './database.ts';
+import { createRuns, type Run, type RunsOf } from './runs.ts';
 
 /** What the queue remembers of a job beside what people see. */
 export interface JobBookkeeping {
@@ -70,6 +71,10 @@ export interface JobStore {
   page(request: JobPageRequest): readonly Job[];
   /** The newest job for which this holds: status, type and source are those of `filter`. */
   newest(filter: Omit<JobPageRequest, 'limit'>): Job | undefined;
+  /** The last that ended, the newest first, without problems. */
+  lastEnded(limit: number): readonly Job[];
+  /** How the last ones of a kind ended, the oldest first. */
+  runs(kind: RunsOf): readonly Run[];
   /** Forgets finished jobs that are old, or too many, and sooner what went wrong in them and what they said. */
   prune(nowMs: number): void;
 }
@@ -144,8 +149,21 @@ export function createJobStore(db: Database): JobStore {
     return known.get(question) as T;
   };
 
-  const write = ({ job, bookkeeping }: JobRecord): void => {
+  const lastEnded = db.prepare<[number], Row>(
+    `SELECT ${COLUMNS} FROM jobs WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT ?`,
+  );
+  const runs = createRuns(db);
+  const forget = ({ type, spec, finished_at: end }: Job): void => {
     known.clear();
+    if (end !== null) runs.changed({ type, source: sourceOf(spec), destination: spec.destination });
+  };
+  const forgetAll = (): void => {
+    known.clear();
+    runs.forget();
+  };
+
+  const write = ({ job, bookkeeping }: JobRecord): void => {
+    forget(job);
     const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
     update.run(job.status, job.finished_at, detail, kept, bookkeeping.pass ?? null, job.id);
   };
@@ -161,9 +179,9 @@ export function createJobStore(db: Database): JobStore {
   return {
     insert({ job, bookkeeping }) {
       const { id, type, status, spec, created_at, finished_at } = job;
-      const source = spec.type === 'backup' ? spec.source : null;
+      const source = sourceOf(spec);
       const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
-      known.clear();
+      forget(job);
       // A line of the journal may be older than passes.
       const pass = bookkeeping.pass ?? null;
       insert.run(id, type, status, source, spec.destination, created_at, finished_at, detail, kept, pass);
@@ -191,15 +209,17 @@ export function createJobStore(db: Database): JobStore {
       for (let row = next.get(0); row !== undefined; row = next.get(row.seq)) yield fromRow(row);
     },
     reorder: db.transaction(() => {
-      known.clear();
+      forgetAll();
       db.exec(REORDER);
     }),
     count: (status) => remembered(`count ${status}`, () => count.get(status) ?? 0),
     page,
     newest: (filter) =>
       remembered(`newest ${JSON.stringify(filter)}`, () => page({ ...filter, limit: 1 })[0]),
+    lastEnded: (limit) => lastEnded.all(limit).map((row) => fromRow(row).job),
+    runs: (kind) => runs.of(kind),
     prune(nowMs) {
-      known.clear();
+      forgetAll();
       prune.run(nowMs - KEPT_MS, KEPT_JOBS);
       for (const statement of pruneDetail) statement.run(nowMs - KEPT_DETAIL_MS);
     },
@@ -223,6 +243,10 @@ function pageQuery(request: JobPageRequest): { text: string; values: (string | n
     text: `SELECT ${COLUMNS} FROM jobs ${where} ORDER BY seq DESC LIMIT ?`,
     values: [...used.map(({ value }) => value), limit],
   };
+}
+
+function sourceOf(spec: Job['spec']): string | null {
+  return spec.type === 'backup' ? spec.source : null;
 }
 
 type Detail = Omit<Job, 'id' | 'type' | 'status' | 'created_at' | 'finished_at' | 'problems'>;

@@ -5,9 +5,18 @@ import { firstTables } from './migrations/001-first-tables.ts';
 import { passes } from './migrations/002-passes.ts';
 import { rateTimes } from './migrations/003-rate-times.ts';
 import { partnerReports } from './migrations/004-partner-reports.ts';
+import { runsAndAmounts } from './migrations/005-runs-and-amounts.ts';
+import { restorePreviews } from './migrations/006-restore-previews.ts';
 
 /** The database's version is the number of steps it has taken. */
-export const MIGRATIONS: readonly string[] = [firstTables, passes, rateTimes, partnerReports];
+export const MIGRATIONS: readonly string[] = [
+  firstTables,
+  passes,
+  rateTimes,
+  partnerReports,
+  runsAndAmounts,
+  restorePreviews,
+];
 
 /**
  * Brings the database at `path` up to date, each step in a transaction of its own. One that has something in it is

@@ -21,9 +21,11 @@ import { MIGRATIONS, migrate } from './migrate.ts';
 import { createPartnerReportStore, type PartnerReportStore } from './partner-reports.ts';
 import { createRateLog, type RateLog } from './rate-log.ts';
 import { requireReadable } from './readable.ts';
+import { createPreviewStore, type PreviewStore } from './previews.ts';
 import { createRepositoryStore, type RepositoryStore } from './repositories.ts';
 import { createScheduleStore, type ScheduleStore } from './schedules.ts';
 import { createSettingStore, type SettingStore } from './settings.ts';
+import { createStoredAmountStore, type StoredAmountStore } from './stored-amounts.ts';
 
 /** Longer than any window of a rate limit. */
 const LONGEST_WINDOW_MS = 2 * 3_600_000;
@@ -44,6 +46,8 @@ export interface StateDatabase {
   readonly settings: SettingStore;
   readonly repositories: RepositoryStore;
   readonly partnerReports: PartnerReportStore;
+  readonly previews: PreviewStore;
+  readonly storedAmounts: StoredAmountStore;
   /** All of it or nothing. */
   transaction<T>(work: () => T): T;
   /** All of it or nothing; a power cut may undo it. */
@@ -137,6 +141,7 @@ function storesOf(
   const settings = createSettingStore(database, (key, value) => listener({ kind: 'setting', key, value }));
   const repositories = createRepositoryStore(database, (known) => listener({ kind: 'repository', ...known }));
   const partnerReports = createPartnerReportStore(database, settings);
+  const storedAmounts = createStoredAmountStore(database);
 
   idempotency.forgetRunning();
   return {
@@ -153,6 +158,8 @@ function storesOf(
     settings,
     repositories,
     partnerReports,
+    previews: createPreviewStore(database),
+    storedAmounts,
     transaction: (work) => database.transaction(work)(),
     relaxed: (work) => relaxed(database, () => database.transaction(work)()),
     onDurable(next) {
@@ -189,6 +196,7 @@ function storesOf(
       rateLog.prune(LONGEST_WINDOW_MS, nowMs);
       jobs.prune(nowMs);
       partnerReports.prune(nowMs);
+      storedAmounts.prune(nowMs);
     },
     close() {
       try {

@@ -125,6 +125,29 @@ export interface JobProblem {
   readonly message: string;
 }
 
+/** What a restore would do to what is there, from a dry run. */
+export interface RestorePreview {
+  /** Everything but directories counts as a file. */
+  readonly filesNew: number;
+  readonly filesOverwritten: number;
+  /** They stay as they are, though the snapshot has others. */
+  readonly filesKept: number;
+  readonly filesUnchanged: number;
+  /** A directory counts once for all that is in it. */
+  readonly filesDeleted: number;
+  /** Of the files that would be written. */
+  readonly bytes: number;
+  /** By path, what would be lost before what stays when there are too many. */
+  readonly items: readonly PreviewItem[];
+  readonly isCut: boolean;
+}
+
+export interface PreviewItem {
+  /** On this machine; lossy where it is not UTF-8. */
+  readonly path: string;
+  readonly what: 'overwritten' | 'kept' | 'deleted';
+}
+
 /** Times are milliseconds since 1970. */
 export interface Job {
   readonly id: string;

@@ -108,7 +108,15 @@ describe('signing in', () => {
         .filter(({ url }) => url.startsWith(`${prefix}/`))
         .map(({ method, url }) => `${method} ${url.slice(prefix.length)}`);
     const api = below('/v1', entries).filter((route) => !route.endsWith('/auth/token'));
-    const own = ['POST /session', 'DELETE /session', 'GET /overview', 'HEAD /overview'];
+    const read = ['overview', 'jobs', 'jobs/:id', 'jobs/:id/log', 'alarms', 'restore-preview/:id'];
+    const own = [
+      'POST /session',
+      'DELETE /session',
+      ...read.flatMap((route) => [`GET /${route}`, `HEAD /${route}`]),
+      'POST /jobs/:id/cancel',
+      'POST /drill',
+      'POST /alarms/acknowledge',
+    ];
     expect(below('/internal/v1', pageEntries).toSorted()).toEqual([...api, ...own].toSorted());
     expect(api.length).toBeGreaterThan(25);
   });
@@ -315,11 +323,11 @@ test('a job is shown with what it is about', async () => {
   const { ask } = await signIn(site);
   const reply = await ask('/overview');
   expect(reply.json.data).toMatchObject({
-    level: 'good',
+    headline: { level: 'good' },
     sources: [{ path: '/home/ana' }],
   });
-  const jobs = reply.json.data?.['jobs'] as readonly object[];
-  expect(jobs[0]).toMatchObject({
+  const jobs = reply.json.data?.['active'] as readonly object[];
+  expect(jobs.at(-1)).toMatchObject({
     id: job.id,
     type: 'backup',
     source: '/a',

@@ -17,8 +17,10 @@ import type { Settings } from '../../src/config/settings.ts';
 import { openStateDatabase, type StateDatabase } from '../../src/db/state-database.ts';
 import type { Agent, PublicStatus } from '../../src/jobs/agent.ts';
 import { type Job, NO_PROGRESS } from '../../src/jobs/job.ts';
+import type { PageInsight } from '../../src/api/page/insight-routes.ts';
 import { manualClock, type ManualClock } from './manual-clock.ts';
 import { judge } from './openapi-judge.ts';
+import { testInsight } from './page-insight.ts';
 import { testSettingsFile } from './settings-file.ts';
 
 export interface ApiReply {
@@ -79,6 +81,8 @@ export interface SiteOptions {
   /** Instead of config.json in the state directory. */
   readonly settingsFile?: SettingsFile;
   readonly metrics?: () => Promise<MetricsText>;
+  /** What the page shows beyond the agent. */
+  readonly insight?: Partial<PageInsight>;
 }
 
 export async function openApiSite(options: SiteOptions = {}): Promise<ApiSite> {
@@ -98,6 +102,7 @@ export async function openApiSite(options: SiteOptions = {}): Promise<ApiSite> {
       settingsFile: options.settingsFile ?? testSettingsFile(directory),
       stateDirectory: directory,
       version: '9.8.7',
+      pageInsight: testInsight(agent, options.insight),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       ...(options.logger === undefined ? {} : { logger: options.logger }),
       ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
@@ -249,7 +254,11 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
     },
     submit: nothing,
     job: (id) => requested.find((job) => job.id === id),
-    jobs: ({ limit }) => requested.toReversed().slice(0, limit),
+    jobs: ({ limit, status: wanted }) =>
+      requested
+        .filter(({ status: found }) => wanted === undefined || found === wanted)
+        .toReversed()
+        .slice(0, limit),
     waitFor: async (id) => requested.find((job) => job.id === id) ?? (await nothing()),
     cancel: nothing,
     log: () => [],

@@ -1,0 +1,106 @@
+/** Jobs of all types in one list, and restore drills, which only the page and the command line order. */
+import type { Job } from '../../jobs/job.ts';
+import { ApiError } from '../api-error.ts';
+import { answersNewJobs, type JobKind } from '../job-routes.ts';
+import { withoutBody } from '../json-body.ts';
+import { readDestination } from '../named-destination.ts';
+import { presentJob } from '../presentation/any-job.ts';
+import { jobLog } from '../presentation/job.ts';
+import { presentDrill } from '../presentation/operation.ts';
+import { readOptionalTime } from '../request-values.ts';
+import type { ResourceParts } from '../resource-parts.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../route.ts';
+import { JobLog } from '../schemas/job.ts';
+import { Drill } from '../schemas/operation.ts';
+import { ANY_JOB_FILTERS, AnyJob, DrillRequest } from '../schemas/page/jobs.ts';
+import { IdParams } from '../schemas/values.ts';
+
+const PATH = '/jobs';
+const ONE = { params: IdParams, response: { 200: AnyJob } };
+
+const DRILL: JobKind<Drill> = {
+  type: 'drill',
+  path: PATH,
+  tag: 'Operations',
+  schema: Drill,
+  notFound: 'NOT_FOUND',
+  bySource: false,
+  present: presentDrill,
+};
+
+export function pageJobRoutes(app: ApiApp, parts: ResourceParts): void {
+  const { agent, clock } = parts;
+  const find = (id: string): Job => {
+    const job = agent.job(id);
+    if (job !== undefined) return job;
+    throw new ApiError('NOT_FOUND', 'There is no job with this id', {
+      hint: `GET ${PATH} lists those that there are.`,
+    });
+  };
+
+  app.get(
+    PATH,
+    {
+      schema: { querystring: ListQuery(ANY_JOB_FILTERS), response: { 200: PageOf(AnyJob) } },
+      config: { scope: 'page' },
+    },
+    async ({ query: { limit, cursor, ...filters } }) => {
+      const found = agent.jobs({
+        types: filters.type === undefined ? undefined : [filters.type],
+        status: filters.status,
+        source: filters.source,
+        destination: filters.destination,
+        createdAfter: readOptionalTime('created_after', filters.created_after),
+        createdBefore: readOptionalTime('created_before', filters.created_before),
+        before: app.cursors.open(PATH, { ...filters }, cursor),
+        // One more tells whether there are more.
+        limit: limit + 1,
+      });
+      const last = found.length > limit ? found[limit - 1] : undefined;
+      const now = clock.now();
+      return page(
+        found.slice(0, limit).map((job) => presentJob(job, now)),
+        last === undefined ? null : app.cursors.seal(PATH, { ...filters }, last.id),
+      );
+    },
+  );
+
+  app.get(`${PATH}/:id`, { schema: ONE, config: { scope: 'page' } }, async ({ params }) =>
+    presentJob(find(params.id), clock.now()),
+  );
+
+  app.post(`${PATH}/:id/cancel`, { schema: ONE, config: { scope: 'page' } }, async ({ params }) =>
+    presentJob(await agent.cancel(find(params.id).id), clock.now()),
+  );
+
+  app.get(
+    `${PATH}/:id/log`,
+    { schema: { params: IdParams, response: { 200: JobLog } }, config: { scope: 'page' } },
+    async ({ params }) => {
+      const job = find(params.id);
+      return jobLog(job, agent.log(job.id));
+    },
+  );
+
+  const answer = answersNewJobs(app, parts, DRILL);
+  app.post(
+    '/drill',
+    {
+      schema: { body: DrillRequest, response: { 200: Drill, 202: Drill } },
+      config: { scope: 'page', duration: 'waits' },
+      preValidation: withoutBody,
+    },
+    async (request, reply) => {
+      const { destination, files } = request.body;
+      const job = await agent.submit(
+        {
+          type: 'drill',
+          destination: readDestination(destination, parts),
+          files: files ?? parts.settings().maintenance.drillFiles,
+        },
+        'ui',
+      );
+      return await answer(request, reply, job);
+    },
+  );
+}

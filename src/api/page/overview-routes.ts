@@ -1,0 +1,159 @@
+/** Whether the person is protected, and by what. */
+import type { Clock } from '../../base/clock.ts';
+import type { Run } from '../../db/runs.ts';
+import type { StoredAmount } from '../../db/stored-amounts.ts';
+import type { Agent, DestinationStatus, FullStatus, SourceStatus } from '../../jobs/agent.ts';
+import type { Job } from '../../jobs/job.ts';
+import { headlineOf, protectionOf } from '../../jobs/protection.ts';
+import { presentJob } from '../presentation/any-job.ts';
+import { maybeTimestamp, timestamp } from '../presentation/time.ts';
+import type { ApiApp } from '../route.ts';
+import {
+  Overview,
+  type OverviewDestination,
+  type OverviewSource,
+  type Run as ShownRun,
+} from '../schemas/page/overview.ts';
+
+/** As many as may wait. */
+const ACTIVE_JOBS = 100;
+
+/** How a check or a drill ended. */
+export type LastRun = Pick<Run, 'status' | 'result' | 'finishedAt'>;
+
+/** What the overview has beside the status. All of it is at hand: it is asked for on each event. */
+export interface OverviewFacts {
+  /** The newest backup of a source that is complete; to any destination when none is named. */
+  newest(source: string, destination?: string): Pick<Job, 'files_done' | 'size_bytes'> | undefined;
+  /** The last that ended, the oldest first. */
+  history(source: string, destination: string): readonly Run[];
+  recent(): readonly Job[];
+  stored(destination: string): readonly StoredAmount[];
+  last(type: 'check' | 'drill', destination: string): LastRun | null;
+  /** Of the disk of a destination; null where that cannot be told. */
+  freeBytes(destination: string): Promise<number | null>;
+  defaultDestination(): string;
+  /** That are known, in all destinations. */
+  snapshots(): number;
+  alarms(): number;
+  /** Undefined while jobs are started; `until` null: for ever. */
+  pause(): { readonly until: number | null } | undefined;
+  recoveryKit(): Overview['recovery_kit'];
+  /** Of this hour, bytes a second. */
+  uploadLimit(): number | null;
+}
+
+export interface OverviewParts {
+  readonly agent: Pick<Agent, 'fullStatus' | 'jobs'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly facts: OverviewFacts;
+}
+
+export function overviewRoutes(app: ApiApp, parts: OverviewParts): void {
+  app.get(
+    '/overview',
+    { config: { scope: 'page' }, schema: { response: { 200: Overview } } },
+    async () => await overviewOf(parts),
+  );
+}
+
+async function overviewOf({ agent, clock, facts }: OverviewParts): Promise<Overview> {
+  const status = await agent.fullStatus();
+  const now = clock.now();
+  const destinations = await Promise.all(
+    status.destinations.map(async (one) => await shownPlace(one, facts)),
+  );
+  const active = (['running', 'queued'] as const).flatMap((state) =>
+    agent.jobs({ status: state, limit: ACTIVE_JOBS }).toReversed(),
+  );
+  const pause = facts.pause();
+  return {
+    time: timestamp(now),
+    version: status.version,
+    headline: shownHeadline(status, now),
+    checks: status.checks.map(({ name, status: found, message }) => ({ name, status: found, message })),
+    sources: status.sources.map((source) => shownSource(source, facts)),
+    destinations,
+    active: active.map((job) => presentJob(job, now)),
+    recent: facts.recent().map((job) => presentJob(job, now)),
+    saved: savedBy(status, facts),
+    alarms: facts.alarms(),
+    pause: pause === undefined ? null : { until: maybeTimestamp(pause.until) },
+    recovery_kit: facts.recoveryKit(),
+    upload_limit: facts.uploadLimit(),
+  };
+}
+
+function shownHeadline(status: FullStatus, now: number): Overview['headline'] {
+  const { level, code, paths, to, since, hasFailed, check } = headlineOf(status);
+  const { sentence } = protectionOf(status, now);
+  return {
+    level,
+    code,
+    paths: [...paths],
+    to: [...to],
+    since: maybeTimestamp(since),
+    has_failed: hasFailed,
+    check,
+    sentence,
+  };
+}
+
+function shownSource(source: SourceStatus, facts: OverviewFacts): OverviewSource {
+  const { path, destination } = source;
+  const newest = facts.newest(path, destination);
+  return {
+    path,
+    destination,
+    schedule: source.schedule,
+    last_good_backup_at: maybeTimestamp(source.last_good_backup_at),
+    next_run_at: maybeTimestamp(source.next_run_at),
+    overdue: source.overdue,
+    watching: source.watching,
+    files: newest?.files_done ?? null,
+    size_bytes: newest?.size_bytes ?? null,
+    history: facts.history(path, destination).map(shownRun),
+  };
+}
+
+function shownRun(run: Run): ShownRun {
+  return {
+    id: run.id,
+    status: run.status,
+    result: run.result,
+    finished_at: timestamp(run.finishedAt),
+    duration_seconds: Math.floor(run.durationMs / 1000),
+    files_changed: run.filesChanged,
+    bytes_uploaded: run.bytesUploaded,
+  };
+}
+
+async function shownPlace(place: DestinationStatus, facts: OverviewFacts): Promise<OverviewDestination> {
+  const { name, url, reachable, used_bytes: used } = place;
+  return {
+    name,
+    url,
+    reachable,
+    used_bytes: used,
+    free_bytes: await facts.freeBytes(name),
+    is_default: name === facts.defaultDestination(),
+    stored: facts.stored(name).map(({ at, bytes }) => ({ at: timestamp(at), bytes })),
+    last_check: shownLast(facts.last('check', name)),
+    last_drill: shownLast(facts.last('drill', name)),
+  };
+}
+
+function shownLast(run: LastRun | null): OverviewDestination['last_check'] {
+  if (run === null) return null;
+  return { status: run.status, result: run.result, finished_at: timestamp(run.finishedAt) };
+}
+
+/** Each source counts once, to however many destinations it goes. */
+function savedBy(status: FullStatus, facts: OverviewFacts): Overview['saved'] {
+  const paths = new Set(status.sources.map(({ path }) => path));
+  return {
+    snapshot_bytes: [...paths].reduce((sum, path) => sum + (facts.newest(path)?.size_bytes ?? 0), 0),
+    snapshots: facts.snapshots(),
+    stored_bytes: status.destinations.reduce((sum, { used_bytes: used }) => sum + (used ?? 0), 0),
+  };
+}

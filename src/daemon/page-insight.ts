@@ -1,0 +1,73 @@
+/** What the agent's own page shows of it beyond the Desktop API. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LastRun, OverviewFacts } from '../api/page/overview-routes.ts';
+import type { PageInsight } from '../api/page/insight-routes.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Settings } from '../config/settings.ts';
+import type { StateDatabase } from '../db/state-database.ts';
+import { isOver, type Pause } from '../jobs/pause.ts';
+import type { Alarms } from './alarm-book.ts';
+import type { Catalogs } from './catalogs.ts';
+import type { Destinations } from './destinations.ts';
+import { freeSpace } from './free-space.ts';
+import { storedOverTime } from './stored-bytes.ts';
+
+export interface PageInsightParts {
+  readonly database: StateDatabase;
+  readonly stateDirectory: string;
+  readonly settings: () => Settings;
+  readonly destinations: Destinations;
+  readonly catalogs: Pick<Catalogs, 'snapshots'>;
+  readonly alarms: Alarms;
+  readonly pause: () => Pause | undefined;
+  readonly uploadLimit: () => number | null;
+  readonly clock: Clock;
+}
+
+/** When the person said that the recovery kit is kept elsewhere; it is taken off this machine then. */
+export const KIT_SAVED = 'recovery kit saved';
+
+/** Jobs that ended which the overview shows. */
+const RECENT_JOBS = 10;
+
+export function pageInsight(parts: PageInsightParts): PageInsight {
+  const { alarms, database } = parts;
+  return {
+    overview: overviewFacts(parts),
+    alarms,
+    previewOf: (jobId) => database.previews.get(jobId),
+  };
+}
+
+function overviewFacts(parts: PageInsightParts): OverviewFacts {
+  const { database, destinations, settings, clock } = parts;
+  const { jobs } = database;
+  const freeBytes = freeSpace(clock);
+  const kit = join(parts.stateDirectory, 'recovery-kit.txt');
+  return {
+    newest: (source, destination) =>
+      jobs.newest({ types: ['backup'], status: 'completed', source, destination }),
+    history: (source, destination) => jobs.runs({ type: 'backup', source, destination }),
+    recent: () => jobs.lastEnded(RECENT_JOBS),
+    stored: (destination) => storedOverTime(database, destination),
+    last: (type, destination): LastRun | null =>
+      jobs.runs({ type, source: null, destination }).findLast(({ status }) => status !== 'canceled') ?? null,
+    async freeBytes(name) {
+      const place = destinations.all().find((one) => one.name === name);
+      return place?.directory === undefined ? null : await freeBytes(place.directory);
+    },
+    defaultDestination: () => settings().defaultDestination,
+    snapshots: () => parts.catalogs.snapshots,
+    alarms: () => parts.alarms.open().length,
+    pause() {
+      const pause = parts.pause();
+      return pause === undefined || isOver(pause, clock.now()) ? undefined : pause;
+    },
+    recoveryKit() {
+      if (existsSync(kit)) return 'unsaved';
+      return database.settings.get(KIT_SAVED) === undefined ? 'none' : 'saved';
+    },
+    uploadLimit: parts.uploadLimit,
+  };
+}

@@ -1,0 +1,8 @@
+/** What the dry run of a restore has found, as JSON. */
+export const restorePreviews = `
+CREATE TABLE restore_previews (
+  id INTEGER PRIMARY KEY,
+  job_id TEXT NOT NULL UNIQUE REFERENCES jobs (id) ON DELETE CASCADE,
+  preview TEXT NOT NULL
+) STRICT;
+`;

@@ -1,0 +1,25 @@
+/** What the page shows of a test agent beyond the Desktop API: nothing has happened yet. */
+import type { PageInsight } from '../../src/api/page/insight-routes.ts';
+import type { Agent } from '../../src/jobs/agent.ts';
+
+export function testInsight(agent: Pick<Agent, 'jobs'>, more: Partial<PageInsight> = {}): PageInsight {
+  return {
+    overview: {
+      newest: () => undefined,
+      history: () => [],
+      recent: () => agent.jobs({ limit: 10 }).filter((job) => job.finished_at !== null),
+      stored: () => [],
+      last: () => null,
+      freeBytes: async () => null,
+      defaultDestination: () => 'default',
+      snapshots: () => 0,
+      alarms: () => 0,
+      pause: () => undefined,
+      recoveryKit: () => 'none',
+      uploadLimit: () => null,
+    },
+    alarms: { open: () => [], acknowledge: () => [] },
+    previewOf: () => undefined,
+    ...more,
+  };
+}
