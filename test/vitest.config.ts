@@ -13,7 +13,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    include: ['**/*.test.ts'],
+    include: ['**/*.test.{ts,tsx}'],
     // Hours, not minutes: npm run test:sweep. Real servers and browsers: npm run test:destinations, test:partner, test:browser.
     exclude: ['sweep/**', 'destinations/**', 'partner/**', 'browser/**', '**/node_modules/**'],
     pool: 'forks',

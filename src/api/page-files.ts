@@ -35,15 +35,19 @@ export function pageFiles(): readonly PageFile[] {
   return names('').includes('index.html') ? [pageFile('/', 'index.html', false), ...lasting] : [];
 }
 
-/** The text of the style sheet that pages made on the server have. @throws {StateError} READ_ERROR when nothing was built */
-export async function consoleStyle(): Promise<string> {
-  const name = names('assets/').find((one) => /^console-[\w-]+\.css$/.test(one));
-  if (name === undefined) {
+/** For pages that are made on the server: the style sheet they share with the page, and the icon. @throws {StateError} READ_ERROR */
+export function consolePageFiles(): { readonly style: PageFile; readonly icon: PageFile } {
+  const style = names('assets/').find((name) => /^console-[\w-]+\.css$/.test(name));
+  const icon = names('assets/').find((name) => /^icon-[\w-]+\.svg$/.test(name));
+  if (style === undefined || icon === undefined) {
     throw new StateError('READ_ERROR', 'The style sheet of the settings page is not built', {
       hint: 'Build it with: npm run build',
     });
   }
-  return (await pageFile('', `assets/${name}`, true).read()).toString('utf8');
+  return {
+    style: pageFile(`/${style}`, `assets/${style}`, true),
+    icon: pageFile(`/${icon}`, `assets/${icon}`, true),
+  };
 }
 
 function names(directory: string): readonly string[] {

@@ -55,7 +55,7 @@ test('L05: the code leaves the address and the history before anything else, and
   const second = await site.browser.open();
   await second.page.goto(opened);
   await second.page.getByText('This page is not signed in').waitFor();
-  await second.page.getByText('holdfast ui').waitFor();
+  await second.page.getByText('holdfast ui', { exact: true }).waitFor();
   await second.page.getByText('used already').waitFor();
 });
 

@@ -264,7 +264,7 @@ describe('usage', () => {
     expect(page.text).toContain('16 Oct 2023 to 14 Nov 2023');
     for (const shown of ['Stored now 3.0 GiB', 'Uploaded 1.0 MiB', 'Backups 1 1 failed'])
       expect(page.text).toContain(shown);
-    expect(page.html.match(/<svg/g)).toHaveLength(2);
+    expect(page.html.match(/<svg class="chart"/g)).toHaveLength(2);
     expect(page.html.match(/class="bar-good"/g)).toHaveLength(30);
     expect((await visitor.get('/settings/usage?days=90')).html.match(/class="bar-good"/g)).toHaveLength(90);
     expect((await visitor.get('/settings/usage?days=31')).status).toBe(400);

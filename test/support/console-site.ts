@@ -158,7 +158,7 @@ export function hiddenFields(html: string, action: string): Readonly<Record<stri
   const start = html.indexOf(`action="${action}"`);
   if (start === -1) throw new Error(`the page has no form for ${action}`);
   const form = html.slice(start, html.indexOf('</form>', start));
-  const fields = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)" \/>/g)];
+  const fields = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"\/?>/g)];
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, resolved(value)]));
 }
 
@@ -167,5 +167,6 @@ export function readable(html: string): string {
 }
 
 function resolved(text: string): string {
-  return text.replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)));
+  const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', amp: '&' };
+  return text.replaceAll(/&(lt|gt|quot|amp);/g, (_all, name: string) => characters[name] ?? '');
 }

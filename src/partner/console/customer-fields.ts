@@ -2,7 +2,7 @@
 import type { Plan } from '../store/plans.ts';
 import type { NewCustomer } from '../store/customers.ts';
 import type { Form } from './form.ts';
-import type { Choice, Problems } from './form-fields.ts';
+import type { Choice, Problems } from './form-fields.tsx';
 import { formatBytes } from '../../base/units.ts';
 
 export const LONGEST_NAME = 200;

@@ -1,6 +1,6 @@
 /** What has just been done: named by the address that a form leads to, told by the page that stands there. */
 import { Type } from '../../base/schema-type.ts';
-import type { Notice } from './page.ts';
+import type { Notice } from './page.tsx';
 
 export const done = { done: Type.Optional(Type.String({ maxLength: 40 })) };
 

@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../api/api-error.ts';
 import type { PartnerStores } from '../store/store.ts';
-import { hidden } from './form-fields.ts';
+import { hidden } from './form-fields.tsx';
 import type { Form } from './form.ts';
-import type { Markup } from './markup.ts';
+import type { JSX } from 'preact';
 
 const FORM_ID = 'form_id';
 
-export function onceField(): Markup {
+export function onceField(): JSX.Element {
   return hidden(FORM_ID, randomUUID());
 }
 

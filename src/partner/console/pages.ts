@@ -6,23 +6,23 @@ import type { PartnerLimits } from '../http/limits.ts';
 import type { PartnerKeys } from '../keys.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { TestTarget } from '../webhooks/test-targets.ts';
-import { accountPage } from './account.ts';
-import { activityPage } from './activity.ts';
-import { apiKeyPage } from './api-key.ts';
+import { accountPage } from './account.tsx';
+import { activityPage } from './activity.tsx';
+import { apiKeyPage } from './api-key.tsx';
 import { type Cookies, createCookies } from './cookies.ts';
-import { customerPage } from './customer.ts';
-import { customersPage } from './customers.ts';
+import { customerPage } from './customer.tsx';
+import { customersPage } from './customers.tsx';
 import { FORM_TYPE, type Form, MOST_FORM_BYTES, parseForm } from './form.ts';
 import { requireFormToken, requireOwnOrigin } from './guard.ts';
-import { CONSOLE_FILES } from './page.ts';
+import { consoleFiles } from './files.ts';
 import { createSeals, type Seals } from './seals.ts';
-import { secondFactorPage } from './second-factor.ts';
+import { secondFactorPage } from './second-factor.tsx';
 import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts';
-import { sendToSignIn, signInRoutes } from './sign-in.ts';
-import { usagePage } from './usage.ts';
+import { sendToSignIn, signInRoutes } from './sign-in.tsx';
+import { usagePage } from './usage.tsx';
 import { findVisitor } from './visitor.ts';
-import { webhookPage } from './webhook.ts';
-import { webhooksPage } from './webhooks.ts';
+import { webhookPage } from './webhook.tsx';
+import { webhooksPage } from './webhooks.tsx';
 
 export interface ConsoleOptions {
   readonly stores: PartnerStores;
@@ -72,9 +72,12 @@ export function consoleRoutes(app: ApiApp, options: ConsoleOptions): void {
       requireFormToken(request, request.body as Form, parts.seals);
   });
 
-  for (const { path, type, text } of CONSOLE_FILES) {
-    app.get(path, { config: { scope: 'entry', produces: type } }, (_request, reply) =>
-      reply.header('cache-control', 'public, max-age=31536000, immutable').type(type).send(text),
+  for (const { path, type, read } of Object.values(consoleFiles())) {
+    app.get(path, { config: { scope: 'entry', produces: type } }, async (_request, reply) =>
+      reply
+        .header('cache-control', 'public, max-age=31536000, immutable')
+        .type(`${type}; charset=utf-8`)
+        .send(await read()),
     );
   }
   signInRoutes(app, parts);

@@ -12,7 +12,7 @@ import type { ApiApp } from '../../api/route.ts';
 import { isOfPage, pathOf, type RouteTable } from '../../api/route-table.ts';
 import { SECURITY_HEADERS } from '../../api/security-headers.ts';
 import type { Clock } from '../../base/clock.ts';
-import { sendErrorPage } from '../console/error-page.ts';
+import { sendErrorPage } from '../console/error-page.tsx';
 import { isConsolePath } from '../console/prefix.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { AddressLog } from './address-log.ts';

@@ -80,7 +80,7 @@ function Frame({
   const lines = Array.from({ length: LINES + 1 }, (_, index) => (top * index) / LINES);
   const middle = points[Math.floor((points.length - 1) / 2)];
   return (
-    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+    <div class="scroll" role="group" aria-label={label} tabIndex={0}>
       <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
         {lines.map((value) => (
           <g key={value}>

@@ -19,7 +19,7 @@ export function Table({
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
-    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+    <div class="scroll" role="group" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>

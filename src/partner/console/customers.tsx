@@ -6,6 +6,8 @@ import { Type } from '../../base/schema-type.ts';
 import type { Customer } from '../store/customer-view.ts';
 import type { Page } from '../store/page.ts';
 import type { Plan } from '../store/plans.ts';
+import { Table } from '../../ui/components/table.tsx';
+import { Card, Empty, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
 import {
   customerProblems,
@@ -17,16 +19,16 @@ import {
   typedCustomer,
   type TypedCustomer,
 } from './customer-fields.ts';
-import { button, field, form, type Problems, select } from './form-fields.ts';
+import { button, field, form, type Problems, select } from './form-fields.tsx';
 import { FormBody } from './form.ts';
-import { html, type Markup } from './markup.ts';
+import type { JSX } from 'preact';
 import { ONCE } from './notices.ts';
 import { noticeFor, done } from './notices.ts';
 import { once, onceField } from './once.ts';
-import { olderLink, sendPage } from './page.ts';
+import { olderLink, sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import { PAGE } from './routes.ts';
-import { own, shownBackup, shownCount, shownStorage, statusTag } from './shown.ts';
+import { own, shownBackup, shownCount, shownStorage, statusTag } from './shown.tsx';
 import { pageActor, visitorOf, type Visitor } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/customers`;
@@ -53,12 +55,21 @@ export function customersPage(app: ApiApp, { stores }: ConsoleParts): void {
       section: 'Customers',
       visitor,
       notice: noticeFor(request.query.done),
-      content: html`<div class="head">
-          <h1>Customers</h1>
-          <a class="button main-action" href="${PATH}/new">Add a customer</a>
-          <p>${count === 1 ? 'One customer' : `${shownCount(count)} customers`}, the newest first.</p>
-        </div>
-        <section class="card" aria-label="Customers">${customerTable(page, plans)}</section>`,
+      content: (
+        <>
+          <PageHead
+            title="Customers"
+            actions={
+              <a class="button main-action" href={`${PATH}/new`}>
+                Add a customer
+              </a>
+            }
+          >
+            {count === 1 ? 'One customer' : `${shownCount(count)} customers`}, the newest first.
+          </PageHead>
+          <Card label="Customers">{customerTable(page, plans)}</Card>
+        </>
+      ),
     });
   });
 
@@ -101,79 +112,87 @@ export function customersPage(app: ApiApp, { stores }: ConsoleParts): void {
       title: 'Add a customer',
       section: 'Customers',
       visitor,
-      content: html`<a class="back" href="${PATH}">← Customers</a>
-        <div class="head"><h1>Add a customer</h1></div>
-        <section class="card">
-          ${form(visitor, `${PATH}/new`, customerForm(typed, plans, problems))}
-        </section>`,
+      content: (
+        <>
+          <a class="back" href={PATH}>
+            ← Customers
+          </a>
+          <PageHead title="Add a customer" />
+          <Card>{form(visitor, `${PATH}/new`, customerForm(typed, plans, problems))}</Card>
+        </>
+      ),
     });
   }
 }
 
-function customerForm(typed: TypedCustomer, plans: readonly Plan[], problems: Problems): Markup {
-  return html`${onceField()}
-  ${field({ name: 'name', label: 'Name', value: typed.name, longest: LONGEST_NAME }, problems)}
-  ${field(
-    {
-      name: 'email',
-      label: 'E-mail',
-      type: 'email',
-      value: typed.email,
-      optional: true,
-      longest: LONGEST_EMAIL,
-    },
-    problems,
-  )}
-  ${field(
-    {
-      name: 'external_id',
-      label: 'Customer number',
-      value: typed.externalId,
-      optional: true,
-      longest: LONGEST_EXTERNAL_ID,
-      hint: 'Your own number or name for this customer; the API calls it external_id.',
-    },
-    problems,
-  )}
-  ${select('plan_id', 'Plan', planChoices(plans), typed.planId, problems)}
-  ${button('Add the customer', 'main-action')}`;
+function customerForm(typed: TypedCustomer, plans: readonly Plan[], problems: Problems): JSX.Element {
+  return (
+    <>
+      {onceField()}
+      {field({ name: 'name', label: 'Name', value: typed.name, longest: LONGEST_NAME }, problems)}
+      {field(
+        {
+          name: 'email',
+          label: 'E-mail',
+          type: 'email',
+          value: typed.email,
+          optional: true,
+          longest: LONGEST_EMAIL,
+        },
+        problems,
+      )}
+      {field(
+        {
+          name: 'external_id',
+          label: 'Customer number',
+          value: typed.externalId,
+          optional: true,
+          longest: LONGEST_EXTERNAL_ID,
+          hint: 'Your own number or name for this customer; the API calls it external_id.',
+        },
+        problems,
+      )}
+      {select('plan_id', 'Plan', planChoices(plans), typed.planId, problems)}
+      {button('Add the customer', 'main-action')}
+    </>
+  );
 }
 
-function customerTable({ items, next }: Page<Customer>, plans: readonly Plan[]): Markup {
+function customerTable({ items, next }: Page<Customer>, plans: readonly Plan[]): JSX.Element {
   if (items.length === 0)
-    return html`<div class="empty">
-      <p>There is no customer here yet. Add one, then enroll a device for it.</p>
-    </div>`;
-  return html`<div class="scroll">
-      <table>
-        <thead>
+    return (
+      <Empty>
+        <p>There is no customer here yet. Add one, then enroll a device for it.</p>
+      </Empty>
+    );
+  return (
+    <>
+      <Table
+        label="Customers"
+        columns={[
+          { title: 'Name' },
+          { title: 'Plan' },
+          { title: 'Status' },
+          { title: 'Devices', isNumber: true },
+          { title: 'Storage', isNumber: true },
+          { title: 'Last backup' },
+        ]}
+      >
+        {items.map((customer) => (
           <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Plan</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="number">Devices</th>
-            <th scope="col" class="number">Storage</th>
-            <th scope="col">Last backup</th>
+            <td class="name">
+              <a href={`${PATH}/${customer.id}`}>{own(customer.name)}</a>
+              {customer.externalId === null ? null : <small>{own(customer.externalId)}</small>}
+            </td>
+            <td>{plans.find(({ id }) => id === customer.planId)?.name ?? customer.planId}</td>
+            <td>{statusTag(customer.status)}</td>
+            <td class="number">{customer.devicesCount}</td>
+            <td class="number">{shownStorage(customer.storageUsedBytes, customer.storageLimitBytes)}</td>
+            <td>{shownBackup(customer.lastBackup)}</td>
           </tr>
-        </thead>
-        <tbody>
-          ${items.map(
-            (customer) =>
-              html`<tr>
-                <td class="name">
-                  <a href="${PATH}/${customer.id}">${own(customer.name)}</a>${
-                    customer.externalId === null ? null : html`<small>${own(customer.externalId)}</small>`
-                  }
-                </td>
-                <td>${plans.find(({ id }) => id === customer.planId)?.name ?? customer.planId}</td>
-                <td>${statusTag(customer.status)}</td>
-                <td class="number">${customer.devicesCount}</td>
-                <td class="number">${shownStorage(customer.storageUsedBytes, customer.storageLimitBytes)}</td>
-                <td>${shownBackup(customer.lastBackup)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    ${olderLink(PATH, next)}`;
+        ))}
+      </Table>
+      {olderLink(PATH, next)}
+    </>
+  );
 }

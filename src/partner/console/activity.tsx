@@ -2,12 +2,14 @@
 import type { ApiApp } from '../../api/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import type { AuditRecord } from '../store/audit-log.ts';
+import { Table } from '../../ui/components/table.tsx';
+import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { html, type Markup } from './markup.ts';
-import { olderLink, sendPage } from './page.ts';
+import type { JSX } from 'preact';
+import { olderLink, sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import { PAGE } from './routes.ts';
-import { own, shownTime } from './shown.ts';
+import { own, shownTime } from './shown.tsx';
 import { visitorOf } from './visitor.ts';
 
 const AT_ONCE = 50;
@@ -25,61 +27,65 @@ export function activityPage(app: ApiApp, { stores }: ConsoleParts): void {
       title: 'Activity',
       section: 'Activity',
       visitor,
-      content: html`<div class="head">
-          <h1>Activity</h1>
-          <p>Each change of this account, the newest first. No record can be changed or removed.</p>
-        </div>
-        <section class="card" aria-label="Activity">
-          <div class="scroll">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">When</th>
-                  <th scope="col">What</th>
-                  <th scope="col">By</th>
-                  <th scope="col">Details</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${items.map(row)}
-              </tbody>
-            </table>
-          </div>
-          ${olderLink(`${CONSOLE_PREFIX}/activity`, next)}
-        </section>`,
+      content: (
+        <>
+          <PageHead title="Activity">
+            Each change of this account, the newest first. No record can be changed or removed.
+          </PageHead>
+          <Card label="Activity">
+            <Table
+              label="Activity"
+              columns={[{ title: 'When' }, { title: 'What' }, { title: 'By' }, { title: 'Details' }]}
+            >
+              {items.map(row)}
+            </Table>
+            {olderLink(`${CONSOLE_PREFIX}/activity`, next)}
+          </Card>
+        </>
+      ),
     });
   });
 }
 
-function row({ createdAt, action, target, actor, before, after }: AuditRecord): Markup {
-  return html`<tr>
-    <td>${shownTime(createdAt)}</td>
-    <td class="name">
-      ${ACTIONS[action] ?? action}<small><code>${target}</code></small>
-    </td>
-    <td>${ACTORS[actor.name] ?? own(actor.name)}<small>${actor.ip}</small></td>
-    <td>
-      ${before === null && after === null ? html`<span class="quiet">none</span>` : detailsOf(before, after)}
-    </td>
-  </tr>`;
+function row({ createdAt, action, target, actor, before, after }: AuditRecord): JSX.Element {
+  return (
+    <tr>
+      <td>{shownTime(createdAt)}</td>
+      <td class="name">
+        {ACTIONS[action] ?? action}
+        <small>
+          <code>{target}</code>
+        </small>
+      </td>
+      <td>
+        {ACTORS[actor.name] ?? own(actor.name)}
+        <small>{actor.ip}</small>
+      </td>
+      <td>
+        {before === null && after === null ? <span class="quiet">none</span> : detailsOf(before, after)}
+      </td>
+    </tr>
+  );
 }
 
-function detailsOf(before: AuditRecord['before'], after: AuditRecord['after']): Markup {
-  return html`<details>
-    <summary>Show</summary>
-    ${
-      before === null
-        ? null
-        : html`<h3>Before</h3>
-            <pre>${own(JSON.stringify(before, null, 2))}</pre>`
-    }
-    ${
-      after === null
-        ? null
-        : html`<h3>After</h3>
-            <pre>${own(JSON.stringify(after, null, 2))}</pre>`
-    }
-  </details>`;
+function detailsOf(before: AuditRecord['before'], after: AuditRecord['after']): JSX.Element {
+  return (
+    <details>
+      <summary>Show</summary>
+      {before === null ? null : (
+        <>
+          <h3>Before</h3>
+          <pre>{own(JSON.stringify(before, null, 2))}</pre>
+        </>
+      )}
+      {after === null ? null : (
+        <>
+          <h3>After</h3>
+          <pre>{own(JSON.stringify(after, null, 2))}</pre>
+        </>
+      )}
+    </details>
+  );
 }
 
 const ACTORS: Readonly<Record<string, string>> = {

@@ -2,15 +2,17 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/api-error.ts';
 import type { ApiApp } from '../../api/route.ts';
+import { Secret } from '../../ui/components/secret.tsx';
+import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { button, field, form, hidden, type Problems } from './form-fields.ts';
+import { button, field, form, hidden, type Problems } from './form-fields.tsx';
 import { type Form, FormBody } from './form.ts';
-import { html, type Markup } from './markup.ts';
-import { sendPage } from './page.ts';
+import type { JSX } from 'preact';
+import { sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import { ACCOUNT_PAGE } from './routes.ts';
-import { tag } from './shown.ts';
-import { isOwnPassword } from './sign-in.ts';
+import { tag } from './shown.tsx';
+import { isOwnPassword } from './sign-in.tsx';
 import { newTotpSecret, totpStep, totpUri } from './totp.ts';
 import { pageActor, visitorOf, type Visitor } from './visitor.ts';
 
@@ -88,65 +90,80 @@ export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
       title: 'Second factor',
       section: 'Account',
       visitor,
-      content: html`<a class="back" href="${CONSOLE_PREFIX}">← Account</a>
-        <div class="head"><h1>Second factor ${hasTotp ? tag('On', 'good') : tag('Off')}</h1></div>
-        ${setUpCard(visitor, secret, sealed, setUp)} ${hasTotp ? removeCard(visitor, remove) : null}`,
+      content: (
+        <>
+          <a class="back" href={CONSOLE_PREFIX}>
+            ← Account
+          </a>
+          <PageHead title={<>Second factor {hasTotp ? tag('On', 'good') : tag('Off')}</>} />
+          {setUpCard(visitor, secret, sealed, setUp)} {hasTotp ? removeCard(visitor, remove) : null}
+        </>
+      ),
     });
   }
 }
 
-function setUpCard(visitor: Visitor, secret: string, sealed: string, problems: Problems): Markup {
+function setUpCard(visitor: Visitor, secret: string, sealed: string, problems: Problems): JSX.Element {
   const { email, hasTotp } = visitor.partner;
-  return html`<section class="card" aria-labelledby="set-up">
-    <h2 id="set-up">${hasTotp ? 'Replace it by another one' : 'Set it up'}</h2>
-    <p>
-      Type this into an authenticator app, or <a href="${totpUri(secret, email)}">open it in one</a> on this
-      device.
-    </p>
-    <div class="secret">${secret.match(/.{1,4}/g)?.join(' ')}</div>
-    <details>
-      <summary>As a link, for apps that take one</summary>
-      <pre>${totpUri(secret, email)}</pre>
-    </details>
-    <h3>Then confirm it</h3>
-    ${form(
-      visitor,
-      PATH,
-      html`${hidden('sealed', sealed)}
-      ${field(
-        {
-          name: 'code',
-          label: 'Code',
-          hint: 'The six digits that the app shows now.',
-          autocomplete: 'one-time-code',
-          inputmode: 'numeric',
-          longest: 10,
-        },
-        problems,
+  return (
+    <Card title={hasTotp ? 'Replace it by another one' : 'Set it up'}>
+      <p>
+        Type this into an authenticator app, or <a href={totpUri(secret, email)}>open it in one</a> on this
+        device.
+      </p>
+      <Secret label="Secret for the app">{secret.match(/.{1,4}/g)?.join(' ') ?? ''}</Secret>
+      <details>
+        <summary>As a link, for apps that take one</summary>
+        <pre>{totpUri(secret, email)}</pre>
+      </details>
+      <h3>Then confirm it</h3>
+      {form(
+        visitor,
+        PATH,
+        <>
+          {hidden('sealed', sealed)}
+          {field(
+            {
+              name: 'code',
+              label: 'Code',
+              hint: 'The six digits that the app shows now.',
+              autocomplete: 'one-time-code',
+              inputmode: 'numeric',
+              longest: 10,
+            },
+            problems,
+          )}
+          {field(
+            { name: 'password', label: 'Your password', type: 'password', autocomplete: 'current-password' },
+            problems,
+          )}
+          {button('Ask for a code from now on', 'main-action')}
+        </>,
       )}
-      ${field({ name: 'password', label: 'Your password', type: 'password', autocomplete: 'current-password' }, problems)}
-      ${button('Ask for a code from now on', 'main-action')}`,
-    )}
-  </section>`;
+    </Card>
+  );
 }
 
-function removeCard(visitor: Visitor, problems: Problems): Markup {
-  return html`<section class="card" aria-labelledby="remove">
-    <h2 id="remove">Remove it</h2>
-    <p>From then on, the password alone signs in.</p>
-    ${form(
-      visitor,
-      `${PATH}/remove`,
-      html`${field(
-        {
-          name: 'removing_password',
-          label: 'Your password',
-          type: 'password',
-          autocomplete: 'current-password',
-        },
-        problems,
+function removeCard(visitor: Visitor, problems: Problems): JSX.Element {
+  return (
+    <Card title="Remove it">
+      <p>From then on, the password alone signs in.</p>
+      {form(
+        visitor,
+        `${PATH}/remove`,
+        <>
+          {field(
+            {
+              name: 'removing_password',
+              label: 'Your password',
+              type: 'password',
+              autocomplete: 'current-password',
+            },
+            problems,
+          )}
+          {button('Remove the second factor', 'danger')}
+        </>,
       )}
-      ${button('Remove the second factor', 'danger')}`,
-    )}
-  </section>`;
+    </Card>
+  );
 }

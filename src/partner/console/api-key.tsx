@@ -4,17 +4,20 @@ import { ApiError } from '../../api/api-error.ts';
 import type { ApiApp } from '../../api/route.ts';
 import { PARTNER_PREFIX } from '../http/prefix.ts';
 import type { LatestApiKey, NewApiKey } from '../store/api-keys.ts';
+import { Actions } from '../../ui/components/button.tsx';
+import { Secret } from '../../ui/components/secret.tsx';
+import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { askFirst, button, field, form, type Problems } from './form-fields.ts';
+import { askFirst, button, field, form, type Problems } from './form-fields.tsx';
 import { FormBody } from './form.ts';
 import { ownAddress } from './guard.ts';
-import { html, type Markup } from './markup.ts';
+import type { JSX } from 'preact';
 import { DoneQuery, noticeFor, ONCE } from './notices.ts';
 import { once, onceField } from './once.ts';
-import { type Notice, sendPage } from './page.ts';
+import { type Notice, sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import { PAGE } from './routes.ts';
-import { maybeTime, own, shownTime, tag } from './shown.ts';
+import { maybeTime, own, shownTime, tag } from './shown.tsx';
 import { pageActor, visitorOf, type Visitor } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/api`;
@@ -76,14 +79,15 @@ export function apiKeyPage(app: ApiApp, { stores, publicUrl }: ConsoleParts): vo
       section: 'API',
       visitor,
       notice,
-      content: html`<div class="head">
-          <h1>API key</h1>
-          <p>
+      content: (
+        <>
+          <PageHead title="API key">
             Programs of yours use it to call the <a href="/docs">Partner API</a>. One key is active at a time.
-          </p>
-        </div>
-        ${latest === undefined ? null : stateCard(visitor, latest)}
-        ${latest?.revokedAt === null ? null : generateCard(visitor, problems)}`,
+          </PageHead>
+          {latest === undefined ? null : stateCard(visitor, latest)}
+          {latest?.revokedAt === null ? null : generateCard(visitor, problems)}
+        </>
+      ),
     });
   }
 }
@@ -104,69 +108,108 @@ function showSecret(
     title: 'New API key',
     section: 'API',
     visitor,
-    content: html`<div class="head"><h1>The new API key</h1></div>
-      <section class="card" aria-labelledby="new">
-        <h2 id="new">${own(key.name)}</h2>
-        <p>
-          <strong>Copy it now: it is shown only this once.</strong> Whoever has it can do all that the Partner
-          API does.
-        </p>
-        <div class="secret">${secret}</div>
-        <h3>Try it</h3>
-        <pre>curl -s ${address}${PARTNER_PREFIX}/account -H 'Authorization: Bearer ${secret}'</pre>
-        <div class="actions"><a class="button main-action" href="${PATH}">I have copied it</a></div>
-      </section>`,
+    content: (
+      <>
+        <PageHead title="The new API key" />
+        <Card title={own(key.name)}>
+          <p>
+            <strong>Copy it now: it is shown only this once.</strong> Whoever has it can do all that the
+            Partner API does.
+          </p>
+          <Secret label="The new API key">{secret}</Secret>
+          <h3>Try it</h3>
+          <pre>
+            curl -s {address}
+            {PARTNER_PREFIX}/account -H 'Authorization: Bearer {secret}'
+          </pre>
+          <Actions>
+            <a class="button main-action" href={PATH}>
+              I have copied it
+            </a>
+          </Actions>
+        </Card>
+      </>
+    ),
   });
 }
 
-function stateCard(visitor: Visitor, { key, revokedAt }: LatestApiKey): Markup {
+function stateCard(visitor: Visitor, { key, revokedAt }: LatestApiKey): JSX.Element {
   const state = revokedAt === null ? tag('Active', 'good') : tag('Revoked', 'bad');
-  return html`<section class="card" aria-labelledby="key">
-    <h2 id="key">${own(key.name)} ${state}</h2>
-    <dl>
-      <dt>Begins with</dt>
-      <dd><code>${key.prefix}…</code></dd>
-      <dt>Made</dt>
-      <dd>${shownTime(key.createdAt)}</dd>
-      <dt>Last used</dt>
-      <dd>${maybeTime(key.lastUsedAt, 'never')}</dd>
-      ${
-        revokedAt === null
-          ? null
-          : html`<dt>Revoked</dt>
-              <dd>${shownTime(revokedAt)}</dd>`
+  return (
+    <Card
+      title={
+        <>
+          {own(key.name)} {state}
+        </>
       }
-    </dl>
-    ${revokedAt === null ? keyActions(visitor) : null}
-  </section>`;
+    >
+      <dl>
+        <dt>Begins with</dt>
+        <dd>
+          <code>{key.prefix}…</code>
+        </dd>
+        <dt>Made</dt>
+        <dd>{shownTime(key.createdAt)}</dd>
+        <dt>Last used</dt>
+        <dd>{maybeTime(key.lastUsedAt, 'never')}</dd>
+        {revokedAt === null ? null : (
+          <>
+            <dt>Revoked</dt>
+            <dd>{shownTime(revokedAt)}</dd>
+          </>
+        )}
+      </dl>
+      {revokedAt === null ? keyActions(visitor) : null}
+    </Card>
+  );
 }
 
-function keyActions(visitor: Visitor): Markup {
-  return html`<div class="actions">
-    ${askFirst(
-      'Regenerate…',
-      '',
-      'The present key stops working at once, and a new one of the same name is shown.',
-      form(visitor, `${PATH}/regenerate`, html`${onceField()}${button('Regenerate the key', 'main-action')}`),
-    )}
-    ${askFirst(
-      'Revoke…',
-      'danger',
-      'The key stops working at once. All that uses it is refused until there is another one.',
-      form(visitor, `${PATH}/revoke`, button('Revoke the key', 'danger')),
-    )}
-  </div>`;
+function keyActions(visitor: Visitor): JSX.Element {
+  return (
+    <Actions>
+      {askFirst(
+        'Regenerate…',
+        undefined,
+        'The present key stops working at once, and a new one of the same name is shown.',
+        form(
+          visitor,
+          `${PATH}/regenerate`,
+          <>
+            {onceField()}
+            {button('Regenerate the key', 'main-action')}
+          </>,
+        ),
+      )}
+      {askFirst(
+        'Revoke…',
+        'danger',
+        'The key stops working at once. All that uses it is refused until there is another one.',
+        form(visitor, `${PATH}/revoke`, button('Revoke the key', 'danger')),
+      )}
+    </Actions>
+  );
 }
 
-function generateCard(visitor: Visitor, problems: Problems): Markup {
-  return html`<section class="card" aria-labelledby="generate">
-    <h2 id="generate">Generate an API key</h2>
-    ${form(
-      visitor,
-      `${PATH}/generate`,
-      html`${onceField()}
-      ${field({ name: 'name', label: 'Name', hint: 'What it is for: “billing”, “monitoring”.', longest: LONGEST_NAME }, problems)}
-      ${button('Generate the key', 'main-action')}`,
-    )}
-  </section>`;
+function generateCard(visitor: Visitor, problems: Problems): JSX.Element {
+  return (
+    <Card title="Generate an API key">
+      {form(
+        visitor,
+        `${PATH}/generate`,
+        <>
+          {onceField()}
+          {field(
+            {
+              name: 'name',
+              label: 'Name',
+              hint: 'What it is for: “billing”, “monitoring”.',
+              longest: LONGEST_NAME,
+            },
+            problems,
+          )}
+          {button('Generate the key', 'main-action')}
+        </>,
+      )}
+    </Card>
+  );
 }

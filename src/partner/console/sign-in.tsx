@@ -4,11 +4,12 @@ import type { ApiApp } from '../../api/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { isPassword } from '../passwords.ts';
 import type { PartnerLogin } from '../store/partners.ts';
+import { Logo } from '../../ui/components/logo.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { button, field, hidden, type Problems } from './form-fields.ts';
+import { button, field, hidden, type Problems } from './form-fields.tsx';
 import { type Form, FormBody } from './form.ts';
-import { html, type Markup } from './markup.ts';
-import { mark, type Notice, sendPage } from './page.ts';
+import type { JSX } from 'preact';
+import { type Notice, sendPage } from './page.tsx';
 import { CONSOLE_PREFIX, isConsolePath } from './prefix.ts';
 import { ENTRY } from './routes.ts';
 import { totpStep } from './totp.ts';
@@ -141,37 +142,57 @@ export async function isOwnPassword(
   return matches;
 }
 
-function passwordForm(email: string, next: string, problems: Problems = {}): Markup {
-  return html`<div class="centered">
-      ${mark(44)}
-      <h1>Sign in to Holdfast Partner</h1>
-    </div>
-    <form class="card" method="post" action="${SIGN_IN_PATH}">
-      ${hidden('next', next)}
-      ${field({ name: 'email', label: 'E-mail', type: 'email', value: email, autocomplete: 'username' }, problems)}
-      ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }, problems)}
-      ${button('Sign in', 'main-action')}
-    </form>`;
+function passwordForm(email: string, next: string, problems: Problems = {}): JSX.Element {
+  return (
+    <>
+      <div class="centered">
+        <div class="mark">
+          <Logo size={44} />
+        </div>
+        <h1>Sign in to Holdfast Partner</h1>
+      </div>
+      <form class="card" method="post" action={SIGN_IN_PATH}>
+        {hidden('next', next)}
+        {field(
+          { name: 'email', label: 'E-mail', type: 'email', value: email, autocomplete: 'username' },
+          problems,
+        )}
+        {field(
+          { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' },
+          problems,
+        )}
+        {button('Sign in', 'main-action')}
+      </form>
+    </>
+  );
 }
 
-function codeForm(email: string, ticket: string, next: string, problems: Problems = {}): Markup {
-  return html`<div class="centered">
-      ${mark(44)}
-      <h1>One more step</h1>
-    </div>
-    <form class="card" method="post" action="${SIGN_IN_PATH}/code">
-      ${hidden('next', next)}${hidden('email', email)}${hidden('ticket', ticket)}
-      ${field(
-        {
-          name: 'code',
-          label: 'Code',
-          hint: 'The six digits that your authenticator app shows now.',
-          autocomplete: 'one-time-code',
-          inputmode: 'numeric',
-          longest: 10,
-        },
-        problems,
-      )}
-      ${button('Sign in', 'main-action')}
-    </form>`;
+function codeForm(email: string, ticket: string, next: string, problems: Problems = {}): JSX.Element {
+  return (
+    <>
+      <div class="centered">
+        <div class="mark">
+          <Logo size={44} />
+        </div>
+        <h1>One more step</h1>
+      </div>
+      <form class="card" method="post" action={`${SIGN_IN_PATH}/code`}>
+        {hidden('next', next)}
+        {hidden('email', email)}
+        {hidden('ticket', ticket)}
+        {field(
+          {
+            name: 'code',
+            label: 'Code',
+            hint: 'The six digits that your authenticator app shows now.',
+            autocomplete: 'one-time-code',
+            inputmode: 'numeric',
+            longest: 10,
+          },
+          problems,
+        )}
+        {button('Sign in', 'main-action')}
+      </form>
+    </>
+  );
 }

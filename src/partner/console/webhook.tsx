@@ -8,18 +8,21 @@ import type { Delivery } from '../store/delivery-view.ts';
 import type { Page } from '../store/page.ts';
 import type { WebhookEndpoint } from '../store/webhook-endpoints.ts';
 import { newWebhookSecret } from '../webhooks/secrets.ts';
+import { Actions } from '../../ui/components/button.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { askFirst, button, form } from './form-fields.ts';
+import { askFirst, button, form } from './form-fields.tsx';
 import { FormBody } from './form.ts';
-import { html, type Markup } from './markup.ts';
+import type { JSX } from 'preact';
 import { done, noticeFor, ONCE } from './notices.ts';
 import { once, onceField } from './once.ts';
-import { olderLink, sendPage } from './page.ts';
+import { olderLink, sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import { PAGE } from './routes.ts';
-import { maybeOwn, maybeTime, own, shownTime, tag } from './shown.ts';
+import { maybeOwn, maybeTime, own, shownTime, tag } from './shown.tsx';
 import { pageActor, visitorOf, type Visitor } from './visitor.ts';
-import { showWebhookSecret, shownKinds, webhookTag } from './webhooks.ts';
+import { showWebhookSecret, shownKinds, webhookTag } from './webhooks.tsx';
 
 const AT_ONCE = 25;
 /** As `POST /webhooks/{id}/rotate-secret` has it when nothing else is asked for. */
@@ -51,9 +54,15 @@ export function webhookPage(app: ApiApp, { stores, keys, clock }: ConsoleParts):
         section: 'Webhooks',
         visitor,
         notice: noticeFor(request.query.done),
-        content: html`<a class="back" href="${CONSOLE_PREFIX}/webhooks">← Webhooks</a>
-          <div class="head"><h1>Webhook ${webhookTag(endpoint)}</h1></div>
-          ${factsCard(visitor, endpoint)} ${deliveriesCard(visitor, endpoint, page)}`,
+        content: (
+          <>
+            <a class="back" href={`${CONSOLE_PREFIX}/webhooks`}>
+              ← Webhooks
+            </a>
+            <PageHead title={<>Webhook {webhookTag(endpoint)}</>} />
+            {factsCard(visitor, endpoint)} {deliveriesCard(visitor, endpoint, page)}
+          </>
+        ),
       });
     },
   );
@@ -141,87 +150,103 @@ const REASONS: Readonly<Record<NonNullable<WebhookEndpoint['disabledReason']>, s
   by_partner: 'It was disabled here, or with the API.',
 };
 
-function factsCard(visitor: Visitor, endpoint: WebhookEndpoint): Markup {
+function factsCard(visitor: Visitor, endpoint: WebhookEndpoint): JSX.Element {
   const { disabledReason: reason, failingSince } = endpoint;
-  return html`<section class="card" aria-label="About this webhook">
-    <dl>
-      <dt>Address</dt>
-      <dd>${own(endpoint.url)}</dd>
-      <dt>Description</dt>
-      <dd>${maybeOwn(endpoint.description)}</dd>
-      <dt>Events</dt>
-      <dd>${shownKinds(endpoint.events)}</dd>
-      ${
-        reason === null
-          ? null
-          : html`<dt>Disabled</dt>
-              <dd>${REASONS[reason]}</dd>`
-      }
-      ${
-        failingSince === null
-          ? null
-          : html`<dt>Failing since</dt>
-              <dd>${shownTime(failingSince)}</dd>`
-      }
-      <dt>Added</dt>
-      <dd>${shownTime(endpoint.createdAt)}</dd>
-      <dt>Webhook</dt>
-      <dd><code>${endpoint.id}</code></dd>
-    </dl>
-    ${endpointActions(visitor, endpoint)}
-  </section>`;
+  return (
+    <Card label="About this webhook">
+      <dl>
+        <dt>Address</dt>
+        <dd>{own(endpoint.url)}</dd>
+        <dt>Description</dt>
+        <dd>{maybeOwn(endpoint.description)}</dd>
+        <dt>Events</dt>
+        <dd>{shownKinds(endpoint.events)}</dd>
+        {reason === null ? null : (
+          <>
+            <dt>Disabled</dt>
+            <dd>{REASONS[reason]}</dd>
+          </>
+        )}
+        {failingSince === null ? null : (
+          <>
+            <dt>Failing since</dt>
+            <dd>{shownTime(failingSince)}</dd>
+          </>
+        )}
+        <dt>Added</dt>
+        <dd>{shownTime(endpoint.createdAt)}</dd>
+        <dt>Webhook</dt>
+        <dd>
+          <code>{endpoint.id}</code>
+        </dd>
+      </dl>
+      {endpointActions(visitor, endpoint)}
+    </Card>
+  );
 }
 
-function endpointActions(visitor: Visitor, { id, status }: WebhookEndpoint): Markup {
-  return html`<div class="actions">
-    ${form(visitor, `${pathOf(id)}/test`, button('Send a test message'))}
-    ${
-      status === 'enabled'
+function endpointActions(visitor: Visitor, { id, status }: WebhookEndpoint): JSX.Element {
+  return (
+    <Actions>
+      {form(visitor, `${pathOf(id)}/test`, button('Send a test message'))}
+      {status === 'enabled'
         ? form(visitor, `${pathOf(id)}/disable`, button('Disable'))
-        : form(visitor, `${pathOf(id)}/enable`, button('Enable', 'main-action'))
-    }
-    ${askFirst(
-      'Rotate the secret…',
-      '',
-      'A new secret is shown once. For 24 hours messages are signed with both, so that your program can change over.',
-      form(
-        visitor,
-        `${pathOf(id)}/rotate-secret`,
-        html`${onceField()}${button('Rotate the secret', 'main-action')}`,
-      ),
-    )}
-    ${askFirst(
-      'Delete…',
-      'danger',
-      'Nothing more is sent, and the list of deliveries is deleted with it.',
-      form(visitor, `${pathOf(id)}/delete`, button('Delete the webhook', 'danger')),
-    )}
-  </div>`;
+        : form(visitor, `${pathOf(id)}/enable`, button('Enable', 'main-action'))}
+      {askFirst(
+        'Rotate the secret…',
+        undefined,
+        'A new secret is shown once. For 24 hours messages are signed with both, so that your program can change over.',
+        form(
+          visitor,
+          `${pathOf(id)}/rotate-secret`,
+          <>
+            {onceField()}
+            {button('Rotate the secret', 'main-action')}
+          </>,
+        ),
+      )}
+      {askFirst(
+        'Delete…',
+        'danger',
+        'Nothing more is sent, and the list of deliveries is deleted with it.',
+        form(visitor, `${pathOf(id)}/delete`, button('Delete the webhook', 'danger')),
+      )}
+    </Actions>
+  );
 }
 
-function deliveriesCard(visitor: Visitor, { id }: WebhookEndpoint, { items, next }: Page<Delivery>): Markup {
-  const table = html`<div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Event</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="number">Attempts</th>
-            <th scope="col">Last attempt</th>
-            <th scope="col">Next attempt</th>
-            <th scope="col"><span class="unseen">Send again</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${items.map((delivery) => deliveryRow(visitor, delivery))}
-        </tbody>
-      </table>
-    </div>
-    ${olderLink(pathOf(id), next)}`;
-  return html`<section class="card" aria-labelledby="deliveries">
-    <h2 id="deliveries">Deliveries</h2>
-    ${items.length === 0 ? html`<p class="quiet">Nothing was sent yet. A test message shows whether all is well.</p>` : table}
-  </section>`;
+function deliveriesCard(
+  visitor: Visitor,
+  { id }: WebhookEndpoint,
+  { items, next }: Page<Delivery>,
+): JSX.Element {
+  const table = (
+    <>
+      <Table
+        label="Deliveries"
+        columns={[
+          { title: 'Event' },
+          { title: 'Status' },
+          { title: 'Attempts', isNumber: true },
+          { title: 'Last attempt' },
+          { title: 'Next attempt' },
+          { title: 'Send again', isUnseen: true },
+        ]}
+      >
+        {items.map((delivery) => deliveryRow(visitor, delivery))}
+      </Table>
+      {olderLink(pathOf(id), next)}
+    </>
+  );
+  return (
+    <Card title="Deliveries">
+      {items.length === 0 ? (
+        <p class="quiet">Nothing was sent yet. A test message shows whether all is well.</p>
+      ) : (
+        table
+      )}
+    </Card>
+  );
 }
 
 const STATES = {
@@ -230,22 +255,28 @@ const STATES = {
   failed: tag('Failed', 'bad'),
 } as const;
 
-function deliveryRow(visitor: Visitor, delivery: Delivery): Markup {
+function deliveryRow(visitor: Visitor, delivery: Delivery): JSX.Element {
   const resend = form(
     visitor,
     `${pathOf(delivery.endpointId)}/deliveries/${delivery.id}/resend`,
     button('Send again', 'plain'),
   );
-  return html`<tr>
-    <td><code>${delivery.eventKind}</code><small>${shownTime(delivery.createdAt)}</small></td>
-    <td>${STATES[delivery.status]}</td>
-    <td class="number">${delivery.attempts}</td>
-    <td class="name">
-      ${maybeTime(delivery.lastAttemptAt, 'none yet')}<small>${outcomeOf(delivery)}</small>
-    </td>
-    <td>${maybeTime(delivery.nextAttemptAt, 'none')}</td>
-    <td class="number">${delivery.status === 'pending' ? null : resend}</td>
-  </tr>`;
+  return (
+    <tr>
+      <td>
+        <code>{delivery.eventKind}</code>
+        <small>{shownTime(delivery.createdAt)}</small>
+      </td>
+      <td>{STATES[delivery.status]}</td>
+      <td class="number">{delivery.attempts}</td>
+      <td class="name">
+        {maybeTime(delivery.lastAttemptAt, 'none yet')}
+        <small>{outcomeOf(delivery)}</small>
+      </td>
+      <td>{maybeTime(delivery.nextAttemptAt, 'none')}</td>
+      <td class="number">{delivery.status === 'pending' ? null : resend}</td>
+    </tr>
+  );
 }
 
 function outcomeOf({ lastError, lastStatus }: Delivery): string | null {

@@ -1,8 +1,8 @@
 /** What goes wrong on the settings page, as a page that says what to do. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../api/api-error.ts';
-import { html } from './markup.ts';
-import { mark, sendPage } from './page.ts';
+import { Logo } from '../../ui/components/logo.tsx';
+import { sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 
 /** Where the words of the API would mislead: title, and what to do. */
@@ -36,13 +36,23 @@ export function sendErrorPage(error: ApiError, request: FastifyRequest, reply: F
   reply.code(error.statusCode).headers(error.headers);
   sendPage(reply, {
     title,
-    content: html`<div class="centered">
-        ${mark(44)}
-        <h1>${title}</h1>
-      </div>
-      <div class="card">
-        <p>${text}</p>
-        <p><a class="button wide" href="${CONSOLE_PREFIX}">To the settings page</a></p>
-      </div>`,
+    content: (
+      <>
+        <div class="centered">
+          <div class="mark">
+            <Logo size={44} />
+          </div>
+          <h1>{title}</h1>
+        </div>
+        <div class="card">
+          <p>{text}</p>
+          <p>
+            <a class="button wide" href={CONSOLE_PREFIX}>
+              To the settings page
+            </a>
+          </p>
+        </div>
+      </>
+    ),
   });
 }

@@ -11,18 +11,22 @@ import type { Device } from '../store/devices.ts';
 import type { NewEnrollmentToken } from '../store/enrollment.ts';
 import type { Page } from '../store/page.ts';
 import type { Plan } from '../store/plans.ts';
+import { Actions } from '../../ui/components/button.tsx';
+import { Secret } from '../../ui/components/secret.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
 import { planChoices } from './customer-fields.ts';
-import { askFirst, button, form, select } from './form-fields.ts';
+import { askFirst, button, form, select } from './form-fields.tsx';
 import { FormBody } from './form.ts';
 import { ownAddress } from './guard.ts';
-import { html, type Markup } from './markup.ts';
+import type { JSX } from 'preact';
 import { done, noticeFor, ONCE } from './notices.ts';
 import { once, onceField } from './once.ts';
-import { olderLink, sendPage } from './page.ts';
+import { olderLink, sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import { PAGE } from './routes.ts';
-import { maybeOwn, maybeTime, own, shownBackup, shownStorage, shownTime, statusTag, tag } from './shown.ts';
+import { maybeOwn, maybeTime, own, shownBackup, shownStorage, shownTime, statusTag, tag } from './shown.tsx';
 import { pageActor, visitorOf, type Visitor } from './visitor.ts';
 
 const AT_ONCE = 50;
@@ -57,10 +61,22 @@ export function customerPage(app: ApiApp, { stores, publicUrl }: ConsoleParts): 
         section: 'Customers',
         visitor,
         notice: noticeFor(request.query.done),
-        content: html`<a class="back" href="${CONSOLE_PREFIX}/customers">← Customers</a>
-          <div class="head"><h1>${own(customer.name)} ${statusTag(customer.status)}</h1></div>
-          ${factsCard(customer, all)} ${devicesCard(visitor, customer, page)}
-          ${planCard(visitor, customer, all)} ${statusCard(visitor, customer)}`,
+        content: (
+          <>
+            <a class="back" href={`${CONSOLE_PREFIX}/customers`}>
+              ← Customers
+            </a>
+            <PageHead
+              title={
+                <>
+                  {own(customer.name)} {statusTag(customer.status)}
+                </>
+              }
+            />
+            {factsCard(customer, all)} {devicesCard(visitor, customer, page)}
+            {planCard(visitor, customer, all)} {statusCard(visitor, customer)}
+          </>
+        ),
       });
     },
   );
@@ -148,133 +164,160 @@ function showToken(
     title: 'Enroll a device',
     section: 'Customers',
     visitor,
-    content: html`<a class="back" href="${pathOf(customer.id)}">← ${own(customer.name)}</a>
-      <div class="head"><h1>Enroll a device</h1></div>
-      <section class="card" aria-labelledby="run">
-        <h2 id="run">Run this on the device</h2>
-        <div class="secret">holdfast enroll ${address} ${token}</div>
-        <p>
-          <strong>The token is shown only this once.</strong> It enrolls one device, until
-          ${shownTime(expiresAt)}.
-        </p>
-        <div class="actions"><a class="button" href="${pathOf(customer.id)}">Back to the customer</a></div>
-      </section>`,
+    content: (
+      <>
+        <a class="back" href={pathOf(customer.id)}>
+          ← {own(customer.name)}
+        </a>
+        <PageHead title="Enroll a device" />
+        <Card title="Run this on the device">
+          <Secret label="Command with the token">{`holdfast enroll ${address} ${token}`}</Secret>
+          <p>
+            <strong>The token is shown only this once.</strong> It enrolls one device, until{' '}
+            {shownTime(expiresAt)}.
+          </p>
+          <Actions>
+            <a class="button" href={pathOf(customer.id)}>
+              Back to the customer
+            </a>
+          </Actions>
+        </Card>
+      </>
+    ),
   });
 }
 
-function factsCard(customer: Customer, plans: readonly Plan[]): Markup {
+function factsCard(customer: Customer, plans: readonly Plan[]): JSX.Element {
   const { storageUsedBytes: used, storageLimitBytes: limit } = customer;
   const high = Math.round(limit * 0.8);
-  return html`<section class="card" aria-label="About this customer">
-    <dl>
-      <dt>E-mail</dt>
-      <dd>${maybeOwn(customer.email)}</dd>
-      <dt>Customer number</dt>
-      <dd>${maybeOwn(customer.externalId)}</dd>
-      <dt>Plan</dt>
-      <dd>
-        ${plans.find(({ id }) => id === customer.planId)?.name ?? customer.planId}${
-          customer.trialEndsAt === null ? null : html`, trial until ${shownTime(customer.trialEndsAt)}`
-        }
-      </dd>
-      <dt>Storage</dt>
-      <dd>
-        ${shownStorage(used, limit)}<br />
-        <meter
-          aria-label="Storage used"
-          min="0"
-          max="${limit}"
-          high="${high}"
-          value="${Math.min(used, limit)}"
-        ></meter>
-      </dd>
-      <dt>Last backup</dt>
-      <dd>${shownBackup(customer.lastBackup)}</dd>
-      <dt>Customer</dt>
-      <dd><code>${customer.id}</code></dd>
-      <dt>Since</dt>
-      <dd>${shownTime(customer.createdAt)}</dd>
-    </dl>
-  </section>`;
+  return (
+    <Card label="About this customer">
+      <dl>
+        <dt>E-mail</dt>
+        <dd>{maybeOwn(customer.email)}</dd>
+        <dt>Customer number</dt>
+        <dd>{maybeOwn(customer.externalId)}</dd>
+        <dt>Plan</dt>
+        <dd>
+          {plans.find(({ id }) => id === customer.planId)?.name ?? customer.planId}
+          {customer.trialEndsAt === null ? null : <>, trial until {shownTime(customer.trialEndsAt)}</>}
+        </dd>
+        <dt>Storage</dt>
+        <dd>
+          {shownStorage(used, limit)}
+          <br />
+          <meter
+            aria-label="Storage used"
+            min="0"
+            max={limit}
+            high={high}
+            value={Math.min(used, limit)}
+          ></meter>
+        </dd>
+        <dt>Last backup</dt>
+        <dd>{shownBackup(customer.lastBackup)}</dd>
+        <dt>Customer</dt>
+        <dd>
+          <code>{customer.id}</code>
+        </dd>
+        <dt>Since</dt>
+        <dd>{shownTime(customer.createdAt)}</dd>
+      </dl>
+    </Card>
+  );
 }
 
-function devicesCard(visitor: Visitor, customer: Customer, { items, next }: Page<Device>): Markup {
-  const enroll = html`<div class="actions">
-    ${form(
-      visitor,
-      `${pathOf(customer.id)}/enroll`,
-      html`${onceField()}${button('Enroll a device', 'main-action')}`,
-    )}
-  </div>`;
-  if (items.length === 0) {
-    return html`<section class="card" aria-labelledby="devices">
-      <h2 id="devices">Devices</h2>
-      <p class="quiet">No device yet. A token enrolls one; it is good once, for 15 minutes.</p>
-      ${enroll}
-    </section>`;
-  }
-  return html`<section class="card" aria-labelledby="devices">
-    <h2 id="devices">Devices</h2>
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Last backup</th>
-            <th scope="col">Last seen</th>
-            <th scope="col" class="number">Storage</th>
-            <th scope="col"><span class="unseen">Remove</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${items.map((device) => deviceRow(visitor, device))}
-        </tbody>
-      </table>
-    </div>
-    ${olderLink(pathOf(customer.id), next)}${enroll}
-  </section>`;
-}
-
-function deviceRow(visitor: Visitor, device: Device): Markup {
-  return html`<tr>
-    <td class="name">
-      ${own(device.name)}<small>${own(device.platform)}, Holdfast ${own(device.agentVersion)}</small>
-    </td>
-    <td>
-      ${device.missedSince === null ? null : html`${tag('Late', 'bad')} `}${shownBackup(device.lastBackup)}
-    </td>
-    <td>${maybeTime(device.lastSeenAt, 'never')}</td>
-    <td class="number">${formatBytes(device.storageUsedBytes)}</td>
-    <td class="number">
-      ${askFirst(
-        'Remove…',
-        'plain',
-        html`${own(device.name)} is no longer looked after, and its key is void. What it backed up stays where
-        it is.`,
-        form(
-          visitor,
-          `${pathOf(device.customerId)}/devices/${device.id}/remove`,
-          button('Remove the device', 'plain danger'),
-        ),
+function devicesCard(visitor: Visitor, customer: Customer, { items, next }: Page<Device>): JSX.Element {
+  const enroll = (
+    <Actions>
+      {form(
+        visitor,
+        `${pathOf(customer.id)}/enroll`,
+        <>
+          {onceField()}
+          {button('Enroll a device', 'main-action')}
+        </>,
       )}
-    </td>
-  </tr>`;
+    </Actions>
+  );
+  if (items.length === 0) {
+    return (
+      <Card title="Devices">
+        <p class="quiet">No device yet. A token enrolls one; it is good once, for 15 minutes.</p>
+        {enroll}
+      </Card>
+    );
+  }
+  return (
+    <Card title="Devices">
+      <Table
+        label="Devices"
+        columns={[
+          { title: 'Name' },
+          { title: 'Last backup' },
+          { title: 'Last seen' },
+          { title: 'Storage', isNumber: true },
+          { title: 'Remove', isUnseen: true },
+        ]}
+      >
+        {items.map((device) => deviceRow(visitor, device))}
+      </Table>
+      {olderLink(pathOf(customer.id), next)}
+      {enroll}
+    </Card>
+  );
 }
 
-function planCard(visitor: Visitor, customer: Customer, plans: readonly Plan[]): Markup {
-  return html`<section class="card" aria-labelledby="plan">
-    <h2 id="plan">Plan</h2>
-    ${form(
-      visitor,
-      `${pathOf(customer.id)}/plan`,
-      html`<div class="row">
-        ${select('plan_id', 'The customer has', planChoices(plans), customer.planId)}${button('Change the plan')}
-      </div>`,
-    )}
-  </section>`;
+function deviceRow(visitor: Visitor, device: Device): JSX.Element {
+  return (
+    <tr>
+      <td class="name">
+        {own(device.name)}
+        <small>
+          {own(device.platform)}, Holdfast {own(device.agentVersion)}
+        </small>
+      </td>
+      <td>
+        {device.missedSince === null ? null : <>{tag('Late', 'bad')}</>}
+        {shownBackup(device.lastBackup)}
+      </td>
+      <td>{maybeTime(device.lastSeenAt, 'never')}</td>
+      <td class="number">{formatBytes(device.storageUsedBytes)}</td>
+      <td class="number">
+        {askFirst(
+          'Remove…',
+          'plain',
+          <>
+            {own(device.name)} is no longer looked after, and its key is void. What it backed up stays where
+            it is.
+          </>,
+          form(
+            visitor,
+            `${pathOf(device.customerId)}/devices/${device.id}/remove`,
+            button('Remove the device', 'plain danger'),
+          ),
+        )}
+      </td>
+    </tr>
+  );
 }
 
-function statusCard(visitor: Visitor, { id, status }: Customer): Markup {
+function planCard(visitor: Visitor, customer: Customer, plans: readonly Plan[]): JSX.Element {
+  return (
+    <Card title="Plan">
+      {form(
+        visitor,
+        `${pathOf(customer.id)}/plan`,
+        <div class="row">
+          {select('plan_id', 'The customer has', planChoices(plans), customer.planId)}
+          {button('Change the plan')}
+        </div>,
+      )}
+    </Card>
+  );
+}
+
+function statusCard(visitor: Visitor, { id, status }: Customer): JSX.Element {
   const [title, text, action] =
     status === 'active'
       ? ([
@@ -287,9 +330,10 @@ function statusCard(visitor: Visitor, { id, status }: Customer): Markup {
           'It is suspended at present.',
           form(visitor, `${pathOf(id)}/resume`, button('Resume', 'main-action')),
         ] as const);
-  return html`<section class="card" aria-labelledby="status">
-    <h2 id="status">${title}</h2>
-    <p>${text}</p>
-    ${action}
-  </section>`;
+  return (
+    <Card title={title}>
+      <p>{text}</p>
+      {action}
+    </Card>
+  );
 }

@@ -4,16 +4,19 @@ import type { ApiApp } from '../../api/route.ts';
 import { RequestError } from '../../base/errors.ts';
 import { hashPassword } from '../passwords.ts';
 import type { KnownSession } from '../store/sessions.ts';
+import { Actions } from '../../ui/components/button.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { button, field, form, type Problems } from './form-fields.ts';
+import { button, field, form, type Problems } from './form-fields.tsx';
 import { FormBody } from './form.ts';
-import { html, type Markup } from './markup.ts';
+import type { JSX } from 'preact';
 import { DoneQuery, noticeFor } from './notices.ts';
-import { type Notice, sendPage } from './page.ts';
+import { type Notice, sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import { ACCOUNT_PAGE } from './routes.ts';
-import { maybeOwn, own, shownTime, statusTag, tag } from './shown.ts';
-import { isOwnPassword, SIGN_IN_PATH } from './sign-in.ts';
+import { maybeOwn, own, shownTime, statusTag, tag } from './shown.tsx';
+import { isOwnPassword, SIGN_IN_PATH } from './sign-in.tsx';
 import { pageActor, visitorOf, type Visitor } from './visitor.ts';
 
 export function accountPage(app: ApiApp, parts: ConsoleParts): void {
@@ -75,9 +78,13 @@ export function accountPage(app: ApiApp, parts: ConsoleParts): void {
       section: 'Account',
       visitor,
       notice,
-      content: html`<div class="head"><h1>Account</h1></div>
-        ${factsCard(visitor)} ${passwordCard(visitor, problems)} ${secondFactorCard(visitor)}
-        ${sessionsCard(visitor, sessions)}`,
+      content: (
+        <>
+          <PageHead title="Account" />
+          {factsCard(visitor)} {passwordCard(visitor, problems)} {secondFactorCard(visitor)}
+          {sessionsCard(visitor, sessions)}
+        </>
+      ),
     });
   }
 }
@@ -92,89 +99,105 @@ async function hashedOrProblem(password: string): Promise<string | Problems> {
   }
 }
 
-function factsCard({ partner }: Visitor): Markup {
-  return html`<section class="card" aria-labelledby="facts">
-    <h2 id="facts">${own(partner.name)}</h2>
-    <dl>
-      <dt>Company</dt>
-      <dd>${maybeOwn(partner.company)}</dd>
-      <dt>E-mail</dt>
-      <dd>${own(partner.email)}</dd>
-      <dt>Status</dt>
-      <dd>${statusTag(partner.status)}</dd>
-      <dt>Account</dt>
-      <dd><code>${partner.id}</code></dd>
-      <dt>Since</dt>
-      <dd>${shownTime(partner.createdAt)}</dd>
-    </dl>
-  </section>`;
+function factsCard({ partner }: Visitor): JSX.Element {
+  return (
+    <Card title={own(partner.name)}>
+      <dl>
+        <dt>Company</dt>
+        <dd>{maybeOwn(partner.company)}</dd>
+        <dt>E-mail</dt>
+        <dd>{own(partner.email)}</dd>
+        <dt>Status</dt>
+        <dd>{statusTag(partner.status)}</dd>
+        <dt>Account</dt>
+        <dd>
+          <code>{partner.id}</code>
+        </dd>
+        <dt>Since</dt>
+        <dd>{shownTime(partner.createdAt)}</dd>
+      </dl>
+    </Card>
+  );
 }
 
-function passwordCard(visitor: Visitor, problems: Problems): Markup {
-  return html`<section class="card" aria-labelledby="password">
-    <h2 id="password">Password</h2>
-    <p class="quiet">A new password ends all other sessions.</p>
-    ${form(
-      visitor,
-      `${CONSOLE_PREFIX}/password`,
-      html`<input type="hidden" name="username" value="${visitor.partner.email}" autocomplete="username" />
-        ${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password' }, problems)}
-        ${field(
-          {
-            name: 'next',
-            label: 'New password',
-            type: 'password',
-            autocomplete: 'new-password',
-            hint: 'At least 12 characters: a few words that nobody would guess.',
-          },
-          problems,
-        )}
-        ${field({ name: 'again', label: 'New password again', type: 'password', autocomplete: 'new-password' }, problems)}
-        ${button('Change the password')}`,
-    )}
-  </section>`;
+function passwordCard(visitor: Visitor, problems: Problems): JSX.Element {
+  return (
+    <Card title="Password">
+      <p class="quiet">A new password ends all other sessions.</p>
+      {form(
+        visitor,
+        `${CONSOLE_PREFIX}/password`,
+        <>
+          <input type="hidden" name="username" value={visitor.partner.email} autocomplete="username" />
+          {field(
+            {
+              name: 'current',
+              label: 'Current password',
+              type: 'password',
+              autocomplete: 'current-password',
+            },
+            problems,
+          )}
+          {field(
+            {
+              name: 'next',
+              label: 'New password',
+              type: 'password',
+              autocomplete: 'new-password',
+              hint: 'At least 12 characters: a few words that nobody would guess.',
+            },
+            problems,
+          )}
+          {field(
+            { name: 'again', label: 'New password again', type: 'password', autocomplete: 'new-password' },
+            problems,
+          )}
+          {button('Change the password')}
+        </>,
+      )}
+    </Card>
+  );
 }
 
-function secondFactorCard({ partner }: Visitor): Markup {
+function secondFactorCard({ partner }: Visitor): JSX.Element {
   const [state, text, action] = partner.hasTotp
     ? [tag('On', 'good'), 'Signing in asks for a code of your authenticator app.', 'Remove or replace it']
     : [tag('Off'), 'With a code beside the password, a stolen password alone opens nothing.', 'Set it up'];
-  return html`<section class="card" aria-labelledby="factor">
-    <h2 id="factor">Second factor ${state}</h2>
-    <p>${text}</p>
-    <a class="button" href="${CONSOLE_PREFIX}/second-factor">${action}</a>
-  </section>`;
+  return (
+    <Card title={<>Second factor {state}</>}>
+      <p>{text}</p>
+      <a class="button" href={`${CONSOLE_PREFIX}/second-factor`}>
+        {action}
+      </a>
+    </Card>
+  );
 }
 
-function sessionsCard(visitor: Visitor, sessions: readonly KnownSession[]): Markup {
-  return html`<section class="card" aria-labelledby="sessions">
-    <h2 id="sessions">Sessions</h2>
-    <p class="quiet">A session ends 12 hours after signing in, or when it is not used for 2 hours.</p>
-    <div class="scroll">
-      <table>
-        <thead>
+function sessionsCard(visitor: Visitor, sessions: readonly KnownSession[]): JSX.Element {
+  return (
+    <Card title="Sessions">
+      <p class="quiet">A session ends 12 hours after signing in, or when it is not used for 2 hours.</p>
+      <Table
+        label="Sessions"
+        columns={[
+          { title: 'Signed in' },
+          { title: 'Last used' },
+          { title: 'From' },
+          { title: 'Which', isUnseen: true },
+        ]}
+      >
+        {sessions.map(({ session, isThis }) => (
           <tr>
-            <th scope="col">Signed in</th>
-            <th scope="col">Last used</th>
-            <th scope="col">From</th>
-            <th scope="col"><span class="unseen">Which</span></th>
+            <td>{shownTime(session.createdAt)}</td>
+            <td>{shownTime(session.lastSeenAt)}</td>
+            <td>{session.ip ?? 'unknown'}</td>
+            <td>{isThis ? tag('This one', 'good') : null}</td>
           </tr>
-        </thead>
-        <tbody>
-          ${sessions.map(
-            ({ session, isThis }) =>
-              html`<tr>
-                <td>${shownTime(session.createdAt)}</td>
-                <td>${shownTime(session.lastSeenAt)}</td>
-                <td>${session.ip ?? 'unknown'}</td>
-                <td>${isThis ? tag('This one', 'good') : null}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    <div class="actions">
-      ${form(visitor, `${CONSOLE_PREFIX}/sign-out-everywhere`, button('Sign out everywhere', 'danger'))}
-    </div>
-  </section>`;
+        ))}
+      </Table>
+      <Actions>
+        {form(visitor, `${CONSOLE_PREFIX}/sign-out-everywhere`, button('Sign out everywhere', 'danger'))}
+      </Actions>
+    </Card>
+  );
 }

@@ -6,17 +6,21 @@ import { EVENT_KINDS, type EventKind } from '../store/events.ts';
 import { MOST_ENDPOINTS, type WebhookEndpoint } from '../store/webhook-endpoints.ts';
 import { newWebhookSecret } from '../webhooks/secrets.ts';
 import { parseTarget } from '../webhooks/target.ts';
+import { Actions } from '../../ui/components/button.tsx';
+import { Secret } from '../../ui/components/secret.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { Card, Empty, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
 import { isLine } from './customer-fields.ts';
-import { button, field, form, type Problems } from './form-fields.ts';
+import { button, field, form, type Problems } from './form-fields.tsx';
 import { type Form, FormBody } from './form.ts';
-import { html, type Markup } from './markup.ts';
+import type { JSX } from 'preact';
 import { DoneQuery, noticeFor, ONCE } from './notices.ts';
 import { once, onceField } from './once.ts';
-import { sendPage } from './page.ts';
+import { sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 import { PAGE } from './routes.ts';
-import { own, shownTime, tag } from './shown.ts';
+import { own, shownTime, tag } from './shown.tsx';
 import { pageActor, visitorOf, type Visitor } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/webhooks`;
@@ -39,15 +43,22 @@ export function webhooksPage(app: ApiApp, { stores, keys, testTargets }: Console
       section: 'Webhooks',
       visitor,
       notice: noticeFor(request.query.done),
-      content: html`<div class="head">
-          <h1>Webhooks</h1>
-          <a class="button main-action" href="${PATH}/new">Add a webhook</a>
-          <p>
+      content: (
+        <>
+          <PageHead
+            title="Webhooks"
+            actions={
+              <a class="button main-action" href={`${PATH}/new`}>
+                Add a webhook
+              </a>
+            }
+          >
             Your own programs are told when something happens, by messages that are signed (Standard
             Webhooks).
-          </p>
-        </div>
-        <section class="card" aria-label="Webhooks">${endpointTable(items)}</section>`,
+          </PageHead>
+          <Card label="Webhooks">{endpointTable(items)}</Card>
+        </>
+      ),
     });
   });
 
@@ -105,16 +116,23 @@ export function showWebhookSecret(
     title: 'Secret of the webhook',
     section: 'Webhooks',
     visitor,
-    content: html`<div class="head"><h1>Secret of the webhook</h1></div>
-      <section class="card" aria-labelledby="secret">
-        <h2 id="secret">${own(url)}</h2>
-        <p>
-          <strong>Copy it now: it is shown only this once.</strong> By it your program knows that a message is
-          from this service.
-        </p>
-        <div class="secret">${secret}</div>
-        <div class="actions"><a class="button main-action" href="${PATH}/${id}">I have copied it</a></div>
-      </section>`,
+    content: (
+      <>
+        <PageHead title="Secret of the webhook" />
+        <Card title={own(url)}>
+          <p>
+            <strong>Copy it now: it is shown only this once.</strong> By it your program knows that a message
+            is from this service.
+          </p>
+          <Secret label="Secret of the webhook">{secret}</Secret>
+          <Actions>
+            <a class="button main-action" href={`${PATH}/${id}`}>
+              I have copied it
+            </a>
+          </Actions>
+        </Card>
+      </>
+    ),
   });
 }
 
@@ -127,51 +145,53 @@ function typedWebhook(body: Form): TypedWebhook {
   };
 }
 
-export function webhookTag({ status, failingSince }: WebhookEndpoint): Markup {
+export function webhookTag({ status, failingSince }: WebhookEndpoint): JSX.Element {
   if (status === 'disabled') return tag('Disabled', 'bad');
   return failingSince === null ? tag('Enabled', 'good') : tag('Failing', 'warning');
 }
 
-export function shownKinds(events: readonly EventKind[]): Markup {
-  if (events.length === 0) return html`All events`;
-  return html`${events.map((kind, index) => html`${index === 0 ? null : ', '}<code>${kind}</code>`)}`;
+export function shownKinds(events: readonly EventKind[]): JSX.Element {
+  if (events.length === 0) return <>All events</>;
+  return (
+    <>
+      {events.map((kind, index) => (
+        <>
+          {index === 0 ? null : ', '}
+          <code>{kind}</code>
+        </>
+      ))}
+    </>
+  );
 }
 
-function endpointTable(items: readonly WebhookEndpoint[]): Markup {
+function endpointTable(items: readonly WebhookEndpoint[]): JSX.Element {
   if (items.length === 0) {
-    return html`<div class="empty">
-      <p>There is no webhook yet. Add one with the https address of a program of yours.</p>
-    </div>`;
+    return (
+      <Empty>
+        <p>There is no webhook yet. Add one with the https address of a program of yours.</p>
+      </Empty>
+    );
   }
-  return html`<div class="scroll">
-    <table>
-      <thead>
+  return (
+    <Table
+      label="Webhooks"
+      columns={[{ title: 'Address' }, { title: 'Events' }, { title: 'Status' }, { title: 'Added' }]}
+    >
+      {items.map((endpoint) => (
         <tr>
-          <th scope="col">Address</th>
-          <th scope="col">Events</th>
-          <th scope="col">Status</th>
-          <th scope="col">Added</th>
+          <td class="name">
+            <a href={`${PATH}/${endpoint.id}`}>{own(endpoint.url)}</a>
+            {endpoint.description === null ? null : <small>{own(endpoint.description)}</small>}
+          </td>
+          <td>
+            {endpoint.events.length <= 2 ? shownKinds(endpoint.events) : `${endpoint.events.length} kinds`}
+          </td>
+          <td>{webhookTag(endpoint)}</td>
+          <td>{shownTime(endpoint.createdAt)}</td>
         </tr>
-      </thead>
-      <tbody>
-        ${items.map(
-          (endpoint) =>
-            html`<tr>
-              <td class="name">
-                <a href="${PATH}/${endpoint.id}">${own(endpoint.url)}</a>${
-                  endpoint.description === null ? null : html`<small>${own(endpoint.description)}</small>`
-                }
-              </td>
-              <td>
-                ${endpoint.events.length <= 2 ? shownKinds(endpoint.events) : `${endpoint.events.length} kinds`}
-              </td>
-              <td>${webhookTag(endpoint)}</td>
-              <td>${shownTime(endpoint.createdAt)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+      ))}
+    </Table>
+  );
 }
 
 function showForm(
@@ -184,51 +204,56 @@ function showForm(
     title: 'Add a webhook',
     section: 'Webhooks',
     visitor,
-    content: html`<a class="back" href="${PATH}">← Webhooks</a>
-      <div class="head"><h1>Add a webhook</h1></div>
-      <section class="card">${form(visitor, `${PATH}/new`, webhookForm(typed, problems))}</section>`,
+    content: (
+      <>
+        <a class="back" href={PATH}>
+          ← Webhooks
+        </a>
+        <PageHead title="Add a webhook" />
+        <Card>{form(visitor, `${PATH}/new`, webhookForm(typed, problems))}</Card>
+      </>
+    ),
   });
 }
 
-function webhookForm(typed: TypedWebhook, problems: Problems): Markup {
-  return html`${onceField()}
-    ${field(
-      {
-        name: 'url',
-        label: 'Address',
-        type: 'url',
-        value: typed.url,
-        longest: 2_048,
-        hint: 'An https address with a public name, on port 443.',
-      },
-      problems,
-    )}
-    ${field(
-      {
-        name: 'description',
-        label: 'Description',
-        value: typed.description,
-        optional: true,
-        longest: LONGEST_DESCRIPTION,
-      },
-      problems,
-    )}
-    <fieldset>
-      <legend>Events</legend>
-      <p class="quiet">With none chosen, all are sent, also those that there will be later.</p>
-      <div class="choices">
-        ${EVENT_KINDS.filter((kind) => kind !== 'webhook.test').map(
-          (kind) =>
-            html`<label
-              ><input
-                type="checkbox"
-                name="events"
-                value="${kind}"
-                ${typed.events.includes(kind) ? html` checked` : null}
-              /><code>${kind}</code></label
-            >`,
-        )}
-      </div>
-    </fieldset>
-    ${button('Add the webhook', 'main-action')}`;
+function webhookForm(typed: TypedWebhook, problems: Problems): JSX.Element {
+  return (
+    <>
+      {onceField()}
+      {field(
+        {
+          name: 'url',
+          label: 'Address',
+          type: 'url',
+          value: typed.url,
+          longest: 2_048,
+          hint: 'An https address with a public name, on port 443.',
+        },
+        problems,
+      )}
+      {field(
+        {
+          name: 'description',
+          label: 'Description',
+          value: typed.description,
+          optional: true,
+          longest: LONGEST_DESCRIPTION,
+        },
+        problems,
+      )}
+      <fieldset>
+        <legend>Events</legend>
+        <p class="quiet">With none chosen, all are sent, also those that there will be later.</p>
+        <div class="choices">
+          {EVENT_KINDS.filter((kind) => kind !== 'webhook.test').map((kind) => (
+            <label>
+              <input type="checkbox" name="events" value={kind} checked={typed.events.includes(kind)} />
+              <code>{kind}</code>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      {button('Add the webhook', 'main-action')}
+    </>
+  );
 }

@@ -1,0 +1,132 @@
+/** The frame of each page: head, navigation, what is told above its contents, and the headers it is sent with. */
+import type { FastifyReply } from 'fastify';
+import type { JSX } from 'preact';
+import { render } from 'preact-render-to-string';
+import { Button } from '../../ui/components/button.tsx';
+import { Top } from '../../ui/components/frame.tsx';
+import { Own } from '../../ui/components/own-text.tsx';
+import { Notice as NoticeCard } from '../../ui/components/tag.tsx';
+import { consoleFiles } from './files.ts';
+import { formTokenField } from './form-fields.tsx';
+import { CONSOLE_PREFIX } from './prefix.ts';
+import type { Visitor } from './visitor.ts';
+
+export interface PageFacts {
+  readonly title: string;
+  /** The entry of the navigation that it belongs to. */
+  readonly section?: SectionName;
+  /** Absent before signing in. */
+  readonly visitor?: Visitor | undefined;
+  /** What has just been done, or failed. */
+  readonly notice?: Notice | undefined;
+  readonly content: JSX.Element;
+}
+
+export interface Notice {
+  readonly kind: 'good' | 'warning' | 'bad';
+  readonly text: string;
+}
+
+const SECTIONS = [
+  ['Account', ''],
+  ['API', '/api'],
+  ['Customers', '/customers'],
+  ['Usage', '/usage'],
+  ['Webhooks', '/webhooks'],
+  ['Activity', '/activity'],
+] as const;
+
+export type SectionName = (typeof SECTIONS)[number][0];
+
+/** No script, nothing from elsewhere, in no frame; forms come back here. */
+const CONSOLE_POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; " +
+  "base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+export function sendPage(reply: FastifyReply, facts: PageFacts): FastifyReply {
+  reply.header('content-security-policy', CONSOLE_POLICY);
+  // Forms are known by their origin: with no referrer at all, browsers would not name it.
+  reply.header('referrer-policy', 'same-origin');
+  reply.header('cache-control', 'no-store');
+  return reply.type('text/html; charset=utf-8').send(`<!doctype html>${render(document(facts))}`);
+}
+
+function document({ title, section, visitor, notice, content }: PageFacts): JSX.Element {
+  const { style, icon } = consoleFiles();
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} – Holdfast Partner`}</title>
+        <link rel="icon" href={`${CONSOLE_PREFIX}${icon.path}`} type="image/svg+xml" />
+        <link rel="stylesheet" href={`${CONSOLE_PREFIX}${style.path}`} />
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to the contents
+        </a>
+        {visitor === undefined ? null : topOf(visitor, section)}
+        <main id="main" class={visitor === undefined ? 'small' : undefined}>
+          {visitor?.partner.status === 'suspended' ? SUSPENDED : null}
+          {notice === undefined ? null : noticeOf(notice)}
+          {content}
+        </main>
+        {visitor === undefined ? null : (
+          <footer class="foot">
+            All times are UTC. <a href="/docs">Partner API</a>
+          </footer>
+        )}
+      </body>
+    </html>
+  );
+}
+
+function topOf(visitor: Visitor, section: SectionName | undefined): JSX.Element {
+  return (
+    <Top
+      suffix="Partner"
+      home={CONSOLE_PREFIX}
+      label="Settings"
+      navigation={SECTIONS.map(([name, path]) => ({
+        label: name,
+        href: `${CONSOLE_PREFIX}${path}`,
+        isCurrent: name === section,
+      }))}
+    >
+      <span>
+        <Own>{visitor.partner.email}</Own>
+      </span>
+      <form method="post" action={`${CONSOLE_PREFIX}/sign-out`}>
+        {formTokenField(visitor)}
+        <Button look="plain">Sign out</Button>
+      </form>
+    </Top>
+  );
+}
+
+export function noticeOf({ kind, text }: Notice): JSX.Element {
+  return (
+    <NoticeCard look={kind} urgent={kind === 'bad'}>
+      <p>{text}</p>
+    </NoticeCard>
+  );
+}
+
+/** To what comes after the last entry of a list; nothing at its end. */
+export function olderLink(path: string, next: string | undefined): JSX.Element | null {
+  if (next === undefined) return null;
+  return (
+    <p class="pages">
+      <a class="button plain" href={`${path}?before=${encodeURIComponent(next)}`}>
+        Older ones
+      </a>
+    </p>
+  );
+}
+
+const SUSPENDED = noticeOf({
+  kind: 'warning',
+  text: 'This account is suspended: only this page of it can be used. Ask the provider of this service.',
+});
