@@ -16,6 +16,9 @@ export class ApiError extends Error {
   readonly statusCode: number;
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** The two parts of the message. */
+  readonly statement: string;
+  readonly hint: string;
 
   constructor(code: ResponseCode, message: string, facts: ApiErrorFacts = {}) {
     super(sentences(message, facts.hint), facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -23,6 +26,8 @@ export class ApiError extends Error {
     this.statusCode = statusOf(code);
     this.details = facts.details ?? {};
     this.headers = facts.headers ?? {};
+    this.statement = message;
+    this.hint = facts.hint ?? '';
   }
 }
 

@@ -22,6 +22,7 @@ import { answerRaw, malformedRequest } from './malformed-requests.ts';
 import { operationRoutes } from './operation-routes.ts';
 import type { MetricsText } from './metrics-text.ts';
 import { insightRoutes, type PageInsight } from './page/insight-routes.ts';
+import { type PageSettings, settingsArea } from './page/settings-area.ts';
 import { pageDocuments, pageRoutes } from './page-routes.ts';
 import { createPageSessions, type PageSessions } from './page-sessions.ts';
 import { installHooks } from './plugin-order.ts';
@@ -57,6 +58,8 @@ export interface ApiServerOptions {
   readonly pageInsight?: PageInsight;
   /** Takes the secrets out of what errors say. */
   readonly redact?: (text: string) => string;
+  /** What the page's settings need beside all that. */
+  readonly pageSettings?: PageSettings;
 }
 
 export interface ApiServer {
@@ -143,6 +146,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       if (options.pageInsight !== undefined) insightRoutes(scoped, parts, options.pageInsight);
       statusRoutes(scoped, { agent, clock, plan });
       for (const routes of RESOURCES) routes(scoped, parts);
+      const { pageSettings } = options;
+      if (pageSettings !== undefined) settingsArea(scoped, { ...parts, ...pageSettings, credentials, plan });
     },
     { prefix: PAGE_PREFIX },
   );

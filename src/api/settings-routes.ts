@@ -29,6 +29,8 @@ export interface SettingsFile {
     expectedRevision: string | undefined,
     signal: AbortSignal,
   ): Promise<unknown>;
+  /** Throws what `edit` would throw of the change and of the file, and changes nothing. */
+  check(changes: readonly ConfigChange[], expectedRevision: string | undefined): Promise<void>;
 }
 
 /** Names and kinds are those of the configuration file, whose own schema says all of them. */
@@ -59,9 +61,7 @@ export function settingsRoutes(app: ApiApp, { settingsFile }: ResourceParts): vo
       const expected = readIfMatch(request.headers['if-match']);
       const present = presentOf(settingsFile);
       if (expected !== undefined && !expected.includes(present.revision)) throw mismatch(present.revision);
-      const { values, changes, faults } = replaceSettings(present, request.body.settings);
-      if (values === undefined) throw refusal(faults);
-      requireUnguarded(present.values, values);
+      const changes = changesTo(present, request.body.settings);
       try {
         await settingsFile.edit(changes, present.revision, untilClosedOr(closing, reply));
       } catch (error) {
@@ -72,13 +72,25 @@ export function settingsRoutes(app: ApiApp, { settingsFile }: ResourceParts): vo
   );
 }
 
+/**
+ * What makes the file say what is wanted.
+ * @throws {ApiError} what is wrong with that by the schema, or what of it no request may change
+ */
+export function changesTo(present: PresentSettings, wanted: object): readonly ConfigChange[] {
+  const { values, changes, faults } = replaceSettings(present, wanted);
+  if (values === undefined) throw refusal(faults);
+  requireUnguarded(present.values, values);
+  return changes;
+}
+
 interface Present extends PresentSettings {
   readonly revision: string;
 }
 
 const NEW_FILE = JSON.stringify({ version: CONFIG_VERSION });
 
-function presentOf({ document }: SettingsFile): Present {
+/** What is in force: of the file, or every default. */
+export function presentOf({ document }: Pick<SettingsFile, 'document'>): Present {
   return document ?? { text: NEW_FILE, values: defaults(), revision: NO_FILE };
 }
 
@@ -130,7 +142,8 @@ const PUBLIC_FAULTS: Readonly<Partial<Record<string, 'UNKNOWN_FIELD' | 'MISSING_
     SECRET_IN_URL: 'SECRET_IN_URL',
   };
 
-function refusal(faults: readonly Fault[]): ApiError {
+/** What is wrong with settings by their schema; the first of it in words. */
+export function refusal(faults: readonly Fault[]): ApiError {
   const problems = faults.slice(0, MOST_PROBLEMS).map(({ path, message, hint }) => ({
     field: shownKeyPath(withIndexes(path)),
     message,
@@ -146,7 +159,7 @@ function refusal(faults: readonly Fault[]): ApiError {
 }
 
 /** A file that is broken, or cannot be written, is no fault of the request, and none of the agent. */
-function asAnswer(error: unknown): unknown {
+export function asAnswer(error: unknown): unknown {
   if (error instanceof ConfigError) {
     const [first] = error.problems;
     return new ApiError('CONFIG_INVALID', 'The configuration file cannot be used as it is', {

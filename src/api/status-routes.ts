@@ -127,7 +127,7 @@ function publicPart(status: PublicStatus, clock: Clock): Static<typeof StatusDat
   };
 }
 
-function rateLimitPart(quota: Quota): NonNullable<Static<typeof StatusData>['rate_limit']> {
+export function rateLimitPart(quota: Quota): NonNullable<Static<typeof StatusData>['rate_limit']> {
   return {
     limit: quota.limit,
     remaining: quota.remaining,

@@ -2,6 +2,7 @@
 import type { ByteString } from '../base/byte-path.ts';
 import type { FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
 import { openForReading, type CatalogDatabase } from './catalog-database.ts';
+import { previewForgetting, type ForgettingPreview, type ForgettingRequest } from './forgetting-preview.ts';
 import { listFiles } from './file-list.ts';
 import { prepareHits, type HitQueries } from './hits.ts';
 import {
@@ -90,6 +91,10 @@ export class CatalogReader {
 
   snapshot(id: string): CatalogSnapshot {
     return this.#at(({ snapshots }) => summaryOf(requireSnapshot(snapshots, id), this.#destination));
+  }
+
+  forgetting(request: ForgettingRequest): ForgettingPreview {
+    return this.#at(({ snapshots }) => previewForgetting(snapshots, request));
   }
 
   close(): void {

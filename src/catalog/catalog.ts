@@ -11,6 +11,7 @@ import { BugError, RequestError } from '../base/errors.ts';
 import type { FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
 import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
 import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
+import type { ForgettingPreview, ForgettingRequest } from './forgetting-preview.ts';
 import type { CatalogSnapshot } from './known-snapshots.ts';
 import {
   errorOf,
@@ -106,6 +107,11 @@ export class Catalog {
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND, SERVICE_UNAVAILABLE */
   async snapshot(id: string): Promise<CatalogSnapshot> {
     return (await this.#ask({ kind: 'snapshot', id })) as CatalogSnapshot;
+  }
+
+  /** What a prune by these rules would forget. @throws {RequestError} for rules that cannot be understood; SERVICE_UNAVAILABLE */
+  async forgetting(request: ForgettingRequest): Promise<ForgettingPreview> {
+    return (await this.#ask({ kind: 'forgetting', request })) as ForgettingPreview;
   }
 
   /** Ends the thread that answers questions, and gives up its memory, until somebody asks again. */

@@ -16,6 +16,7 @@ import type { Person } from '../destination/open.ts';
 import type { FileQuery } from '../jobs/agent.ts';
 import { isDamagedCatalog } from './catalog-database.ts';
 import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
+import type { ForgettingRequest } from './forgetting-preview.ts';
 import type { SyncProgress, SyncReport } from './sync.ts';
 
 /** How a thread opens the repository. What an engine is told of its destination is one. */
@@ -57,6 +58,7 @@ export type Question =
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }
   | { readonly kind: 'snapshot'; readonly id: string }
   | { readonly kind: 'count' }
+  | { readonly kind: 'forgetting'; readonly request: ForgettingRequest }
   /** Whether there is a catalog that can be asked. */
   | { readonly kind: 'open' };
 

@@ -40,6 +40,8 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.snapshot(question.id);
     case 'count':
       return from.count();
+    case 'forgetting':
+      return from.forgetting(question.request);
     case 'open':
       return undefined;
   }

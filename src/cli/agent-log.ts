@@ -1,13 +1,9 @@
 /** The agent's log file: JSON lines, the older half put aside when it has grown. */
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
+import { agentLogPath, olderLogPath } from '../daemon/agent-log-end.ts';
 
 const LARGEST = 10 * 1024 * 1024;
-
-export function agentLogPath(stateDirectory: string): string {
-  return join(stateDirectory, 'agent.log');
-}
 
 export interface AgentLog extends Disposable {
   write(line: string): void;
@@ -22,7 +18,7 @@ export function openAgentLog(stateDirectory: string, also: ((line: string) => vo
     write(line) {
       if (size > LARGEST) {
         closeSync(file);
-        renameSync(path, `${path}.1`);
+        renameSync(path, olderLogPath(stateDirectory));
         file = openSync(path, 'a', 0o600);
         size = 0;
       }

@@ -3,9 +3,11 @@ import { directoryOf } from '../destination/location.ts';
 import { configFile } from './config.ts';
 import type { Context } from './context.ts';
 import { checkAgent, checkPort, checkWatching } from './doctor/agent.ts';
-import { guarded, type Finding } from './doctor/finding.ts';
-import { checkClock, checkNative, checkRuntime, checkSpace } from './doctor/machine.ts';
-import { checkRecoveryKit, checkRepository, checkSettings, checkState, witnessesOf } from './doctor/place.ts';
+import { guarded, type Finding } from '../daemon/doctor/finding.ts';
+import { writeBundle } from './doctor/bundle.ts';
+import { checkNative } from './doctor/native.ts';
+import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from '../daemon/doctor/machine.ts';
+import { checkRepository, checkSettings, checkState, witnessesOf } from './doctor/place.ts';
 import { EXIT } from './exit-codes.ts';
 import type { RunningAgent } from './install/readiness.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
@@ -15,27 +17,49 @@ import type { Settings } from '../config/settings.ts';
 
 interface DoctorOptions extends OutputOptions {
   readonly config?: string;
+  readonly bundle?: string;
 }
 
 export function define(command: Command, context: Context): void {
   command.option('--config <file>', 'Another file than config.json in the state directory');
+  command.option(
+    '--bundle <file>',
+    'Also write a file for support: findings, settings, jobs and log, no secrets',
+  );
   addOutputOptions(command, { json: 'The findings as one JSON object' });
   command.addHelpText(
     'after',
-    '\nLooks only, and changes nothing. Ends with 1 when something does not work.',
+    '\nLooks only, and changes nothing. Ends with 1 when something does not work. A bundle has paths of your files in it.',
   );
-  addExamples(command, [['holdfast doctor', 'what works, what does not, and what to do']]);
+  addExamples(command, [
+    ['holdfast doctor', 'what works, what does not, and what to do'],
+    ['holdfast doctor --bundle report.txt', 'the same, and a file to send to who helps you'],
+  ]);
   command.action(async (options: DoctorOptions) => {
-    const findings = await examine(options, context);
+    const { findings, agentRuns } = await examine(options, context);
     const healthy = findings.every(({ status }) => status !== 'error');
     if (!healthy) context.exitCode = EXIT.failed;
-    if (options.json === true) await context.out.json({ type: 'doctor', healthy, findings });
-    else await showFindings(findings, context);
+    const { config, bundle } = options;
+    const written =
+      bundle === undefined
+        ? undefined
+        : await writeBundle({ file: bundle, config, findings, agentRuns }, context);
+    if (options.json === true) await context.out.json({ type: 'doctor', healthy, findings, bundle: written });
+    else {
+      await showFindings(findings, context);
+      if (written !== undefined)
+        await context.out.line(`Look through ${written} before you send it: paths of your files are in it.`);
+    }
   });
 }
 
+interface Examination {
+  readonly findings: readonly Finding[];
+  readonly agentRuns: boolean;
+}
+
 /** Every check, one after the other: a later one may need what an earlier one found. */
-async function examine(options: DoctorOptions, context: Context): Promise<readonly Finding[]> {
+async function examine(options: DoctorOptions, context: Context): Promise<Examination> {
   const { env, clock, signal } = context;
   const paths = statePaths(env);
   const findings: Finding[] = [
@@ -63,10 +87,10 @@ async function examine(options: DoctorOptions, context: Context): Promise<readon
   );
   if (settings !== undefined) findings.push(...(await examineSettings(settings, agent, context)));
   findings.push(
-    await guarded('recovery kit', async () => await checkRecoveryKit(env)),
+    await guarded('recovery kit', async () => await checkRecoveryKit(paths.recoveryKit)),
     await guarded('clock', async () => await checkClock(clock.now(), witnessesOf(env))),
   );
-  return findings;
+  return { findings, agentRuns: agent !== undefined };
 }
 
 async function examineSettings(

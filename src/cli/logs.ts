@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { StateError, errnoOf } from '../base/errors.ts';
-import { agentLogPath } from './agent-log.ts';
+import { agentLogPath } from '../daemon/agent-log-end.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
 import { statePaths } from './state-directory.ts';

@@ -70,16 +70,12 @@ export async function editConfig(
   expectedRevision: string | undefined,
   signal: AbortSignal,
 ): Promise<LoadedConfig> {
-  for (const change of changes) if (change.kind === 'set') requireShallow(change.value, change.path);
+  requireShallowValues(changes);
   // Editors know nothing of the lock; between other commands, the API and the page it keeps every change.
   return await withLockFile(
     `${file}.lock`,
     async () => {
-      const before = await readConfig(file, context);
-      requireRevision(before?.revision ?? NO_FILE, expectedRevision);
-      const text = applyChanges(before?.text ?? NEW_FILE, changes);
-      const bytes = Buffer.from(before?.byteOrderMark === true ? BYTE_ORDER_MARK + text : text);
-      const after = checkChanged(file, bytes, context);
+      const { before, bytes, after } = await changed({ file, context }, changes, expectedRevision);
       if (after.revision !== before?.revision) await writeFileAtomically(file, bytes);
       return after;
     },
@@ -87,8 +83,41 @@ export async function editConfig(
   );
 }
 
+/** Throws what `editConfig` would throw of the change and of the file, and writes nothing. */
+export async function checkEdit(
+  target: EditTarget,
+  changes: readonly ConfigChange[],
+  expectedRevision: string | undefined,
+): Promise<void> {
+  requireShallowValues(changes);
+  await changed(target, changes, expectedRevision);
+}
+
+interface Changed {
+  /** Undefined while there is no file. */
+  readonly before: LoadedConfig | undefined;
+  readonly bytes: Buffer;
+  readonly after: LoadedConfig;
+}
+
+async function changed(
+  { file, context }: EditTarget,
+  changes: readonly ConfigChange[],
+  expectedRevision: string | undefined,
+): Promise<Changed> {
+  const before = await readConfig(file, context);
+  requireRevision(before?.revision ?? NO_FILE, expectedRevision);
+  const text = applyChanges(before?.text ?? NEW_FILE, changes);
+  const bytes = Buffer.from(before?.byteOrderMark === true ? BYTE_ORDER_MARK + text : text);
+  return { before, bytes, after: checkChanged(file, bytes, context) };
+}
+
 /** No setting has so many levels, and what is nested a thousand times exhausts the stack. */
 const DEEPEST_VALUE = 16;
+
+function requireShallowValues(changes: readonly ConfigChange[]): void {
+  for (const change of changes) if (change.kind === 'set') requireShallow(change.value, change.path);
+}
 
 function requireShallow(value: unknown, path: KeyPath, depth = 0): void {
   if (typeof value !== 'object' || value === null) return;

@@ -2,7 +2,7 @@
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import { ConfigError } from './config-error.ts';
-import { editConfig, type ConfigChange } from './config-edit.ts';
+import { checkEdit, editConfig, type ConfigChange } from './config-edit.ts';
 import { defaultSettings, type SettingsContext } from './effective-settings.ts';
 import { watchFile, type FileWatch } from './file-watch.ts';
 import { readLastGood, saveLastGood } from './last-good.ts';
@@ -192,6 +192,11 @@ export class ConfigSource implements AsyncDisposable {
     const { context } = this.#options;
     await editConfig({ file: this.file, context }, changes, expectedRevision, signal);
     return await this.reload();
+  }
+
+  /** Throws what `edit` would throw, and changes nothing. */
+  async check(changes: readonly ConfigChange[], expectedRevision: string | undefined): Promise<void> {
+    await checkEdit({ file: this.file, context: this.#options.context }, changes, expectedRevision);
   }
 
   async close(): Promise<void> {

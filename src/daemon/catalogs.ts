@@ -98,6 +98,14 @@ export class Catalogs implements AsyncDisposable {
     return [...this.#kept.values()].reduce((sum, { snapshots }) => sum + (snapshots ?? 0), 0);
   }
 
+  /** Of the catalog of one place, after what it is taking in; undefined while no repository was seen there. */
+  async askAt<T>(place: Place, question: (catalog: Catalog) => Promise<T>): Promise<T | undefined> {
+    const kept = this.#at(place);
+    if (kept === undefined) return undefined;
+    await withPatience(kept.upToDate);
+    return await this.#ask(kept, question);
+  }
+
   /** Where the repository lies whose catalog knows the snapshot. @throws {RequestError} SNAPSHOT_NOT_FOUND */
   async placeOf(snapshot: string): Promise<Place> {
     let place: Place | undefined;

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import type { Logger } from 'pino';
 import { pageAddressOf } from './page-address.ts';
 import { pageInsight } from './page-insight.ts';
+import { pageSettings } from './page-settings.ts';
 import { createApiServer, type ApiServer } from '../api/server.ts';
 import type { Listening } from '../api/listening.ts';
 import { createServerLogger } from '../base/log.ts';
@@ -284,6 +285,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     drills,
     backups,
   });
+  const known = { config, secrets, destinations, catalogs, alarms, membership, agent };
   const api: ApiServer = stack.use(
     await createApiServer({
       agent,
@@ -294,16 +296,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       partnerPlan: () => membership.plan(),
       stateDirectory,
       version,
-      pageInsight: pageInsight({
-        ...status,
-        ...options,
-        database: state.database,
-        catalogs,
-        alarms,
-        uploadLimit,
-      }),
+      pageInsight: pageInsight({ ...status, ...options, ...known, database: state.database, uploadLimit }),
       logger: createServerLogger(log),
       redact,
+      pageSettings: pageSettings({ ...options, ...known, addresses: () => addresses }),
       metrics: async () => {
         metrics.setQueueLength(state.database.jobs.count('queued'));
         for (const place of destinations.all())

@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { ConfigSource } from '../config/config-source.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
-import type { SecretReference } from '../config/settings.ts';
+import type { NoticeSettings, SecretReference } from '../config/settings.ts';
 import { Notifier } from '../notify/notifier.ts';
-import { sendersOf } from '../notify/senders.ts';
+import { sendersOf, type NoticeSecrets } from '../notify/senders.ts';
 
 export async function openNotifier(
   config: ConfigSource,
@@ -36,13 +36,22 @@ export async function replaceSenders(
   clock: Clock,
 ): Promise<void> {
   const { signal } = new AbortController();
+  notifier.replace(
+    sendersOf(current.notices, await secretsOfNotices(current.notices, secrets, signal), clock),
+  );
+}
+
+/** What the references lead to. @throws {ConfigError} {StateError} when one cannot be had */
+export async function secretsOfNotices(
+  { ntfy, webhook, email }: NoticeSettings,
+  secrets: SecretContext,
+  signal: AbortSignal,
+): Promise<NoticeSecrets> {
   const secret = async (reference: SecretReference | null | undefined) =>
     reference === null || reference === undefined ? null : await resolveSecret(reference, secrets, signal);
-  const { ntfy, webhook, email } = current.notices;
-  const found = {
+  return {
     ntfyToken: await secret(ntfy?.token),
     webhookSecret: await secret(webhook?.secret),
     emailPassword: await secret(email?.password),
   };
-  notifier.replace(sendersOf(current.notices, found, clock));
 }

@@ -8,6 +8,7 @@ import type { Alarms } from './alarm-book.ts';
 import type { Destinations, Place } from './destinations.ts';
 import { pathToBytes } from './path-bytes.ts';
 import { preparePass } from './prepare-pass.ts';
+import { retentionRules } from './retention-rules.ts';
 import type { Watching } from './watching.ts';
 
 export interface Preparing {
@@ -32,8 +33,6 @@ export async function prepareJob(
   const { spec } = job;
   const place = destinations.find(spec.destination);
   const source = spec.type === 'backup' ? sourceOf(settings(), spec) : undefined;
-  const { keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly, keepWithin } =
-    settings().retention;
   const copies = part.kind === 'copies';
   const changes = copies ? null : watching.take(job, readerOf(part, source, place));
   const wholeWalk = fullWalks.delete(job.id);
@@ -47,18 +46,7 @@ export async function prepareJob(
     changes: wholeWalk ? null : changes,
     exclude: source?.exclude ?? NOTHING_EXCLUDED,
     retention:
-      spec.type !== 'prune' || !spec.apply_retention
-        ? null
-        : {
-            keep_last: keepLast,
-            keep_hourly: keepHourly,
-            keep_daily: keepDaily,
-            keep_weekly: keepWeekly,
-            keep_monthly: keepMonthly,
-            keep_yearly: keepYearly,
-            keep_within: keepWithin,
-            frozen: alarms.freezes(),
-          },
+      spec.type !== 'prune' || !spec.apply_retention ? null : retentionRules(settings().retention, alarms),
     emptyExpected: spec.type === 'backup' && alarms.isEmptyExpected(spec.source),
     workers: null,
     ...(pass === undefined ? {} : { pass }),

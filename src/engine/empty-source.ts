@@ -2,15 +2,10 @@
  * Whether a source has nothing where an earlier snapshot has files: in most cases a disk or a share is not mounted. A
  * snapshot of that would look like any other, and the rules of retention would count it.
  */
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
 import { kindOf, openDirectory, statPath } from '../archiver/source-stat.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-
-/** Links in a row, beyond which they lead nowhere. */
-const MOST_LINKS = 40;
 
 /** The newest snapshot of this source alone, in whatever namespace. */
 export function lastOfSource(
@@ -50,32 +45,6 @@ export function refuseEmptySource(
       details: { path, files_before: filesBefore, is_there: isThere },
     },
   );
-}
-
-/** Where a path leads, or would lead if everything were there: links are followed as far as they can be read. */
-export function whereItLies(path: string, links = 0): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) return path;
-  }
-  const above = dirname(path);
-  if (above === path) return path;
-  const here = join(whereItLies(above, links), basename(path));
-  const leadsTo = linkAt(here);
-  if (leadsTo === undefined || links === MOST_LINKS) return here;
-  return whereItLies(resolve(dirname(here), leadsTo), links + 1);
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-      ? readlinkSync(path)
-      : undefined;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
 }
 
 /** Looks for one regular file, the exclude rules left aside. What cannot be read may hold some. */

@@ -2,6 +2,7 @@
 import type { DestinationAccess } from '../destination/access.ts';
 import type { Person } from '../destination/open.ts';
 import type { JobError, JobPhase, JobProblem, JobProgress, JobResult, JobSpec } from '../jobs/job.ts';
+import type { RetentionRules } from '../repository/forgetting.ts';
 
 /** Everything an engine process needs to reach a repository. Secrets are in memory and on the IPC channel only. */
 export interface EngineDestination {
@@ -79,19 +80,6 @@ export interface EngineJob {
   readonly pass?: EnginePass;
   /** Directories that a restore may write to; none for all. */
   readonly allowedRoots?: readonly string[];
-}
-
-export interface RetentionRules {
-  readonly keep_last: number | null;
-  readonly keep_hourly: number | null;
-  readonly keep_daily: number | null;
-  readonly keep_weekly: number | null;
-  readonly keep_monthly: number | null;
-  readonly keep_yearly: number | null;
-  /** As `30d`, `1y6m`. */
-  readonly keep_within: string | null;
-  /** Alarms wait for an answer: snapshots of these sources from before these times (ms) are not forgotten. */
-  readonly frozen: readonly { readonly source: string; readonly before: number }[];
 }
 
 export type ToEngine =

@@ -1,13 +1,11 @@
 /** Retention and prune as a job. */
-import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { PruneSpec } from '../jobs/job.ts';
+import { planForgetting, type RetentionRules } from '../repository/forgetting.ts';
 import type { PackFate } from '../repository/prune-plan.ts';
 import { prune, type PruneResult } from '../repository/prune.ts';
-import { planRetention, type KeepCount, type RetentionPolicy } from '../repository/retention.ts';
-import { forgetSnapshots, listSnapshots, type Snapshot } from '../repository/snapshots.ts';
-import { whereItLies } from './empty-source.ts';
+import { forgetSnapshots, listSnapshots } from '../repository/snapshots.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
-import type { EngineOutcome, RetentionRules } from './protocol.ts';
+import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
 
 /** @throws {RepositoryError} REPOSITORY_LOCKED, REFUSED, CORRUPT_DATA */
@@ -51,75 +49,28 @@ async function forget(
   rules: RetentionRules,
   signal: AbortSignal,
 ): Promise<Record<string, number>> {
-  const policy = policyOf(rules);
-  if (policy === undefined) {
+  const { live } = await listSnapshots(repository, signal);
+  const plan = planForgetting(
+    live.map(({ id, record }) => ({ ...record, id, partial: record.status === 'partial' })),
+    rules,
+    repository.clock.now(),
+  );
+  if (plan.isUnruled) {
     report.note('The retention settings say nothing about what to keep, so every snapshot stays.');
     return { snapshots_forgotten: 0 };
   }
-  const { live } = await listSnapshots(repository, signal);
-  const inputs = live.map(({ id, record }) => ({
-    id,
-    timeMs: record.startedMs,
-    host: record.host,
-    paths: record.paths.map(textOfBytes),
-    user: record.user,
-    tags: record.tags,
-    pinned: record.pinned,
-    partial: record.status === 'partial',
-  }));
-  const plan = planRetention(inputs, policy, repository.clock.now());
-  const frozenIds = frozenSnapshots(live, rules.frozen);
-  const remove = plan.remove.filter((id) => !frozenIds.has(id));
-  const frozen = plan.remove.length - remove.length;
-  if (frozen > 0)
-    report.note(`${frozen} snapshots from before an alarm are not forgotten until it has been answered.`);
-  if (plan.future.length > 0)
+  if (plan.frozen > 0)
     report.note(
-      `${plan.future.length} snapshots bear a time in the future and are kept: a clock is or was wrong.`,
+      `${plan.frozen} snapshots from before an alarm are not forgotten until it has been answered.`,
     );
-  await forgetSnapshots(repository, remove, 'removed by rules', signal);
+  if (plan.future > 0)
+    report.note(`${plan.future} snapshots bear a time in the future and are kept: a clock is or was wrong.`);
+  await forgetSnapshots(repository, plan.remove, 'removed by rules', signal);
   return {
-    snapshots_forgotten: remove.length,
-    snapshots_kept: live.length - remove.length,
-    snapshots_frozen: frozen,
+    snapshots_forgotten: plan.remove.length,
+    snapshots_kept: live.length - plan.remove.length,
+    snapshots_frozen: plan.frozen,
   };
-}
-
-/** Those with anything in them of a source that an alarm is about, from before the alarm. */
-function frozenSnapshots(live: readonly Snapshot[], frozen: RetentionRules['frozen']): ReadonlySet<string> {
-  const freezes = frozen.map(({ source, before }) => ({
-    before,
-    paths: new Set([source, whereItLies(source)].map(bytesOfText)),
-  }));
-  const isFrozen = ({ record }: Snapshot): boolean =>
-    freezes.some(
-      ({ before, paths }) =>
-        record.startedMs < before &&
-        record.paths.some((path) =>
-          [...paths].some((source) => isWithin(path, source) || isWithin(source, path)),
-        ),
-    );
-  return new Set(live.filter(isFrozen).map(({ id }) => id));
-}
-
-function isWithin(path: ByteString, above: ByteString): boolean {
-  return path === above || above === '/' || path.startsWith(`${above}/`);
-}
-
-/** Undefined when no rule is stated. */
-function policyOf(rules: RetentionRules): RetentionPolicy | undefined {
-  const counts = {
-    keepLast: rules.keep_last,
-    keepHourly: rules.keep_hourly,
-    keepDaily: rules.keep_daily,
-    keepWeekly: rules.keep_weekly,
-    keepMonthly: rules.keep_monthly,
-    keepYearly: rules.keep_yearly,
-  };
-  const stated: Record<string, KeepCount> = {};
-  for (const [field, count] of Object.entries(counts)) if (count !== null && count > 0) stated[field] = count;
-  if (rules.keep_within === null && Object.keys(stated).length === 0) return undefined;
-  return { ...stated, ...(rules.keep_within === null ? {} : { keepWithin: rules.keep_within }) };
 }
 
 function momentOf({ packs, bytes }: { readonly packs: number; readonly bytes: number }): Moment {

@@ -54,11 +54,16 @@ export interface RetentionPolicy {
   readonly timeZone?: string | undefined;
 }
 
+/** What keeps a snapshot: `newest` is the newest complete one, or the newest of all; `future` one from the future. */
+export type RuleName = 'last' | CalendarUnit | 'within' | 'tag' | 'pinned' | 'future' | 'newest';
+
 export interface RetentionDecision {
   readonly snapshot: RetentionInput;
   readonly keep: boolean;
   /** Why it is kept, for people: `last 3`, `daily 2026-11-20`, `pinned`. Empty when it is removed. */
   readonly reasons: readonly string[];
+  /** The same for programs: each rule once. */
+  readonly rules: readonly RuleName[];
 }
 
 export interface RetentionGroup {
@@ -103,7 +108,12 @@ export function planRetention(
       key,
       snapshots: members.map((snapshot) => {
         const why = reasons.get(snapshot) ?? [];
-        return { snapshot, keep: why.length > 0, reasons: why };
+        return {
+          snapshot,
+          keep: why.length > 0,
+          reasons: why.map(({ text }) => text),
+          rules: [...new Set(why.map(({ rule }) => rule))],
+        };
       }),
     };
   });
@@ -253,25 +263,31 @@ function groupField(word: string): GroupField {
 
 // ---- The rules applied to one group ---------------------------------------------------------------------------
 
+interface Reason {
+  readonly rule: RuleName;
+  /** For people. */
+  readonly text: string;
+}
+
 function reasonsToKeep(
   group: readonly RetentionInput[],
   rules: Rules,
   calendar: Calendar,
   now: number,
-): ReadonlyMap<RetentionInput, readonly string[]> {
-  const reasons = new Map<RetentionInput, string[]>();
-  const keep = (snapshot: RetentionInput | undefined, reason: string) => {
+): ReadonlyMap<RetentionInput, readonly Reason[]> {
+  const reasons = new Map<RetentionInput, Reason[]>();
+  const keep = (snapshot: RetentionInput | undefined, rule: RuleName, text: string) => {
     if (snapshot === undefined) return;
     const known = reasons.get(snapshot);
-    if (known === undefined) reasons.set(snapshot, [reason]);
-    else known.push(reason);
+    if (known === undefined) reasons.set(snapshot, [{ rule, text }]);
+    else known.push({ rule, text });
   };
 
   for (const snapshot of group) {
-    if (snapshot.pinned) keep(snapshot, 'pinned');
-    if (snapshot.timeMs > now) keep(snapshot, 'in the future');
+    if (snapshot.pinned) keep(snapshot, 'pinned', 'pinned');
+    if (snapshot.timeMs > now) keep(snapshot, 'future', 'in the future');
     for (const list of rules.tags) {
-      if (list.every((tag) => snapshot.tags.includes(tag))) keep(snapshot, `tag ${list.join(',')}`);
+      if (list.every((tag) => snapshot.tags.includes(tag))) keep(snapshot, 'tag', `tag ${list.join(',')}`);
     }
   }
 
@@ -283,14 +299,14 @@ function reasonsToKeep(
 
   // Partial snapshots must not use up the places of complete ones, nor may the newest data be lost for being partial.
   const lastAny = new Set(past.slice(0, rules.last));
-  for (const snapshot of lastAny) keep(snapshot, `last ${countText(rules.last)}`);
+  for (const snapshot of lastAny) keep(snapshot, 'last', `last ${countText(rules.last)}`);
   for (const snapshot of complete.slice(0, rules.last)) {
-    if (!lastAny.has(snapshot)) keep(snapshot, `last ${countText(rules.last)} complete`);
+    if (!lastAny.has(snapshot)) keep(snapshot, 'last', `last ${countText(rules.last)} complete`);
   }
 
   for (const { unit, limit } of rules.counted) {
     const buckets = fillBuckets(past, unit, calendar);
-    for (const [label, chosen] of [...buckets].slice(0, limit)) keep(chosen, `${unit} ${label}`);
+    for (const [label, chosen] of [...buckets].slice(0, limit)) keep(chosen, unit, `${unit} ${label}`);
     if (buckets.size < limit) keepOldest(unit, buckets, '');
   }
 
@@ -298,16 +314,17 @@ function reasonsToKeep(
     const since = calendar.before(newest.timeMs, duration);
     const inside = past.filter((snapshot) => snapshot.timeMs > since);
     if (unit === undefined) {
-      for (const snapshot of inside) keep(snapshot, `within ${text}`);
+      for (const snapshot of inside) keep(snapshot, 'within', `within ${text}`);
     } else {
       const buckets = fillBuckets(inside, unit, calendar);
-      for (const [label, chosen] of buckets) keep(chosen, `${unit} ${label} within ${text}`);
+      for (const [label, chosen] of buckets) keep(chosen, 'within', `${unit} ${label} within ${text}`);
       if (oldest !== undefined && oldest.timeMs > since) keepOldest(unit, buckets, ` within ${text}`);
     }
   }
 
-  if (complete[0] !== undefined && !reasons.has(complete[0])) keep(complete[0], 'last complete snapshot');
-  if (!reasons.has(newest)) keep(newest, 'newest snapshot');
+  if (complete[0] !== undefined && !reasons.has(complete[0]))
+    keep(complete[0], 'newest', 'last complete snapshot');
+  if (!reasons.has(newest)) keep(newest, 'newest', 'newest snapshot');
   return reasons;
 
   function keepOldest(
@@ -317,7 +334,8 @@ function reasonsToKeep(
   ): void {
     if (oldest === undefined) return;
     const label = calendar.bucket(oldest.timeMs, unit);
-    if (buckets.get(label) !== oldest) keep(oldest, `oldest ${unit} ${label}${within}`);
+    if (buckets.get(label) !== oldest)
+      keep(oldest, within === '' ? unit : 'within', `oldest ${unit} ${label}${within}`);
   }
 }
 

@@ -202,6 +202,9 @@ describe('a configuration file', () => {
         async edit() {
           throw error;
         },
+        async check() {
+          throw error;
+        },
       },
     });
   }

@@ -213,6 +213,27 @@ describe('holdfast doctor', () => {
     expect(`${stdout}${stderr}`).not.toContain('0'.repeat(64));
   });
 
+  test('writes a bundle for support, readable by its owner alone, and never over another file', async () => {
+    await using place = await openPlace();
+    await place.write({ 'a.txt': 'one' });
+    await place.expectRun(['start', '--once', '--source', place.source], 0, embedded);
+    const key = (await readFile(join(place.state, 'machine.key'), 'utf8')).trim();
+    const file = join(place.directory, 'bundle.txt');
+    const { stdout } = await place.expectRun(['doctor', '--bundle', file], 0, embedded);
+    expect(stdout).toContain(`Look through ${file} before you send it`);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const text = await readFile(file, 'utf8');
+    expect(text.split('\n')[0]).toMatch(/^Paths and names of your files/);
+    for (const part of ['Made by holdfast doctor', 'native modules: ', 'repository: ', 'No agent runs.'])
+      expect(text).toContain(part);
+    expect(text).not.toContain(key);
+    const refused = await place.run(['doctor', '--bundle', file], embedded);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('exists already')]);
+    expect(await readFile(file, 'utf8')).toBe(text);
+    const lost = await place.run(['doctor', '--bundle', join(place.directory, 'no', 'where.txt')], embedded);
+    expect(lost.stderr).toContain('cannot be written');
+  });
+
   test('names the place of a mistake in the configuration', async () => {
     await using place = await openPlace();
     await mkdir(place.state, { mode: 0o700 });

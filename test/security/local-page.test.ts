@@ -30,6 +30,23 @@ function outcome(reply: ApiReply): [number, string | undefined] {
   return [reply.status, reply.json.error?.code];
 }
 
+/** Routes of the page's settings. */
+const OF_SETTINGS: readonly string[] = [
+  'POST /settings/validate',
+  'POST /schedule-preview',
+  'POST /retention-preview',
+  'POST /notices/test',
+  ...['/credentials', '/account', '/about', '/agent-log', '/diagnostics'].flatMap((path) => [
+    `GET ${path}`,
+    `HEAD ${path}`,
+  ]),
+  'POST /credentials',
+  'POST /credentials/:key/rotate',
+  'DELETE /credentials/:key',
+  'POST /account/enroll',
+  'DELETE /account/enrollment',
+];
+
 async function swap(code: unknown, headers = {}, at: ApiSite = site): Promise<ApiReply> {
   return await at.inject('/internal/v1/session', {
     method: 'POST',
@@ -116,6 +133,7 @@ describe('signing in', () => {
       'POST /jobs/:id/cancel',
       'POST /drill',
       'POST /alarms/acknowledge',
+      ...OF_SETTINGS,
     ];
     expect(below('/internal/v1', pageEntries).toSorted()).toEqual([...api, ...own].toSorted());
     expect(api.length).toBeGreaterThan(25);

@@ -327,7 +327,27 @@ describe.runIf(process.platform === 'linux')('secrets', () => {
 
     await until('the notices', () => received.filter((one) => one.body.includes('HOOK_FAILED')).length > 0);
     await ask('GET', '/metrics', { headers: bearer });
-    const doctor = await place.run(['doctor', '--json']);
+    const bundle = path.join(place.directory, 'bundle.txt');
+    const doctor = await place.run(['doctor', '--json', '--bundle', bundle]);
+    const bundles = new Map([['bundle of doctor', readFileSync(bundle, 'utf8')]]);
+    for (const route of [
+      'diagnostics',
+      'agent-log?lines=2000&level=debug',
+      'about',
+      'account',
+      'credentials',
+    ]) {
+      const reply = await ask('GET', `/internal/v1/${route}`, { headers: { cookie } });
+      expect(reply.status, route).toBe(200);
+      bundles.set(route, reply.text);
+    }
+    // They have what support needs: that there are secrets, and where, and what went wrong.
+    for (const name of ['diagnostics', 'bundle of doctor']) {
+      const text = bundles.get(name) ?? '';
+      expect(text.split('\n')[0]).toContain('Paths and names of your files');
+      for (const part of ['"env": "NAS_PASSPHRASE"', '[a command]', 'HOOK_FAILED', '/[secret]'])
+        expect(text, name).toContain(part);
+    }
     const logs = await place.expectRun(['logs']);
     const jobs = await place.expectRun(['jobs', '--json']);
 
@@ -340,6 +360,7 @@ describe.runIf(process.platform === 'linux')('secrets', () => {
       ['doctor', doctor.stdout + doctor.stderr],
       ['logs', logs.stdout],
       ['jobs', jobs.stdout],
+      ...bundles,
     ]);
     // What a person wrote stays as it was written, and the key of the embedded repository is where it belongs.
     for (const own of ['config.json', 'config.last-good.json']) outside.delete(own);

@@ -21,6 +21,7 @@ import type { PageInsight } from '../../src/api/page/insight-routes.ts';
 import { manualClock, type ManualClock } from './manual-clock.ts';
 import { judge } from './openapi-judge.ts';
 import { testInsight } from './page-insight.ts';
+import { testPageSettings } from './page-settings.ts';
 import { testSettingsFile } from './settings-file.ts';
 
 export interface ApiReply {
@@ -103,6 +104,7 @@ export async function openApiSite(options: SiteOptions = {}): Promise<ApiSite> {
       stateDirectory: directory,
       version: '9.8.7',
       pageInsight: testInsight(agent, options.insight),
+      pageSettings: testPageSettings(),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       ...(options.logger === undefined ? {} : { logger: options.logger }),
       ...(options.metrics === undefined ? {} : { metrics: options.metrics }),

@@ -15,6 +15,8 @@ export interface DaemonPage {
   ask<T>(method: string, path: string, schema: object, body?: unknown): Promise<PageReply<T>>;
   /** Without a schema: for replies that are errors. */
   refused(method: string, path: string, body?: unknown): Promise<PageReply<unknown>>;
+  /** What is downloaded as it is. */
+  text(path: string): Promise<{ readonly headers: Headers; readonly text: string }>;
 }
 
 export async function openPage(daemon: Daemon): Promise<DaemonPage> {
@@ -38,6 +40,11 @@ export async function openPage(daemon: Daemon): Promise<DaemonPage> {
   };
   return {
     refused,
+    async text(path) {
+      const reply = await fetch(`${origin}/internal/v1${path}`, { headers: { cookie } });
+      expect(reply.status).toBe(200);
+      return { headers: reply.headers, text: await reply.text() };
+    },
     async ask<T>(method: string, path: string, schema: object, body?: unknown) {
       const reply = await refused(method, path, body);
       expect(reply.error).toBeUndefined();

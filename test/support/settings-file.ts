@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SettingsFile } from '../../src/api/settings-routes.ts';
-import { editConfig } from '../../src/config/config-edit.ts';
+import { checkEdit, editConfig } from '../../src/config/config-edit.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 
@@ -15,6 +15,7 @@ export function testSettingsFile(stateDirectory: string): SettingsFile {
       const bytes = bytesOf(file);
       return bytes === undefined ? undefined : loadConfig(file, bytes, context);
     },
+    check: async (changes, expectedRevision) => await checkEdit({ file, context }, changes, expectedRevision),
     edit: async (changes, expectedRevision, signal) =>
       await editConfig({ file, context }, changes, expectedRevision, signal),
   };

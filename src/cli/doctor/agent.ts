@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { count } from '../wording.ts';
 import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
-import { ok, problem, warning, type Finding } from './finding.ts';
+import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 export async function checkAgent(
   stateDirectory: string,

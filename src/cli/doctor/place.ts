@@ -14,7 +14,7 @@ import { secretOfSettings } from '../reach.ts';
 import { readMachineKey, statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
 import { count, shortId } from '../wording.ts';
-import { ok, problem, warning, type Finding } from './finding.ts';
+import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 export async function checkState(env: Environment): Promise<Finding> {
   const paths = statePaths(env);
@@ -139,18 +139,6 @@ function isForAgentOnly({ passphrase }: DestinationSettings, error: unknown): bo
     passphrase !== null &&
     ('credential' in passphrase || 'env' in passphrase)
   );
-}
-
-/** The kit is of use elsewhere only. */
-export async function checkRecoveryKit(env: Environment): Promise<Finding> {
-  const { recoveryKit } = statePaths(env);
-  return (await isThere(recoveryKit))
-    ? warning(
-        'recovery kit',
-        `It lies on this machine: ${recoveryKit}`,
-        'Store it in another place, then delete the file.',
-      )
-    : ok('recovery kit', 'Not on this machine');
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -33,6 +33,30 @@ function kept(of: RetentionPlan): Record<string, readonly string[]> {
   );
 }
 
+it('names the rules that keep each snapshot, once each, for programs', () => {
+  const result = plan(
+    [
+      snapshot('2026-11-20T10:00Z', { tags: ['x'] }),
+      snapshot('2026-11-20T09:00Z', { pinned: true, partial: true }),
+      snapshot('2026-11-21T09:00Z'),
+      snapshot('2026-11-01T09:00Z'),
+      snapshot('2026-10-01T09:00Z', { host: 'other' }),
+    ],
+    { keepDaily: 1, keepYearly: 2, keepWithin: '2h', keepTags: [['x']] },
+  );
+  const rules = result.groups.flatMap((group) => group.snapshots).map((one) => [one.snapshot.id, one.rules]);
+  expect(Object.fromEntries(rules)).toEqual({
+    '2026-11-21T09:00Z': ['future'],
+    '2026-11-20T10:00Z': ['tag', 'daily', 'yearly', 'within'],
+    '2026-11-20T09:00Z': ['pinned', 'within'],
+    '2026-11-01T09:00Z': ['yearly'],
+    '2026-10-01T09:00Z': ['daily', 'yearly', 'within'],
+  });
+  expect(plan([snapshot('2026-11-20T10:00Z')], { keepTags: [['y']] }).groups[0]?.snapshots[0]?.rules).toEqual(
+    ['newest'],
+  );
+});
+
 describe('a worked example', () => {
   const history = [
     '2026-11-20T10:00Z',

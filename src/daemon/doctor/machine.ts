@@ -1,10 +1,8 @@
-/** Checks of what the agent stands on: the runtime, its native parts, disks, the clock. */
-import { randomBytes } from 'node:crypto';
+/** Checks of what the agent stands on: the runtime, disks, the clock, and that the recovery kit is elsewhere. */
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../../base/errors.ts';
 import { formatBytes } from '../../base/units.ts';
-import { tryDatabase, tryWatching } from '../../daemon/native-parts.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
 /** The first Node.js whose node:crypto has Argon2. */
@@ -16,59 +14,6 @@ export function checkRuntime(version: string): Finding {
   return isEnough
     ? ok('runtime', `Node.js ${version}, ${process.platform}-${process.arch}`)
     : problem('runtime', `Node.js ${version} is too old`, `Install Node.js ${NEEDED.join('.')} or newer.`);
-}
-
-/** Each native package does its work once. */
-const NATIVE: readonly (readonly [name: string, tryOut: () => Promise<void>])[] = [
-  [
-    'compression',
-    async () => {
-      const { SegmentCompressor, DEFAULT_COMPRESSION } = await import('../../codec/compress.ts');
-      void new SegmentCompressor(DEFAULT_COMPRESSION, 1);
-    },
-  ],
-  [
-    'hashing',
-    async () => {
-      const { plainChecksum } = await import('../../codec/hash.ts');
-      plainChecksum(Buffer.alloc(1), Buffer.alloc(1));
-    },
-  ],
-  [
-    'passphrases',
-    async () => {
-      const { argon2id } = await import('../../codec/kdf.ts');
-      await argon2id(randomBytes(8), randomBytes(16), { m: 64, t: 1, p: 1 });
-    },
-  ],
-  ['database', tryDatabase],
-  ['watching', tryWatching],
-];
-
-export async function checkNative(): Promise<Finding> {
-  const broken: string[] = [];
-  for (const [name, tryOut] of NATIVE) {
-    try {
-      await tryOut();
-    } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
-      broken.push(`${name} (${said.split('\n')[0]})`);
-    }
-  }
-  if (broken.length > 0)
-    return problem(
-      'native modules',
-      `Not usable: ${broken.join('; ')}`,
-      'Install Holdfast again for this system: npm ci',
-    );
-  const { nativeMissing } = await import('../../system/native.ts');
-  if (nativeMissing !== '')
-    return warning(
-      'native modules',
-      `Extended attributes and some metadata are not kept: ${nativeMissing}`,
-      'Install Holdfast again for this system: npm ci',
-    );
-  return ok('native modules', `${NATIVE.length + 1} load and work`);
 }
 
 const LEAST_BYTES = 200 * 1024 ** 2;
@@ -119,6 +64,27 @@ async function modified(path: string): Promise<number | undefined> {
     return (await stat(path)).mtimeMs;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EACCES') return undefined;
+    throw error;
+  }
+}
+
+/** The kit is of use elsewhere only. */
+export async function checkRecoveryKit(path: string): Promise<Finding> {
+  return (await isThere(path))
+    ? warning(
+        'recovery kit',
+        `It lies on this machine: ${path}`,
+        'Store it in another place, then delete the file.',
+      )
+    : ok('recovery kit', 'Not on this machine');
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -1,0 +1,161 @@
+/** What settings would do, before they are saved: whether they are right, when jobs run, what a prune removes. One notice. */
+import type { Static } from '../../base/schema-type.ts';
+import { RequestError } from '../../base/errors.ts';
+import type { RetentionSettings } from '../../config/settings.ts';
+import { checkAgainstSchema } from '../../config/validate.ts';
+import { ApiError } from '../api-error.ts';
+import { closingSignal, untilClosedOr } from '../closing.ts';
+import { timestamp } from '../presentation/time.ts';
+import type { ApiApp } from '../route.ts';
+import {
+  NoticeTest,
+  NoticeTestRequest,
+  RetentionPreview,
+  RetentionPreviewRequest,
+  SchedulePreview,
+  SchedulePreviewRequest,
+  ValidateRequest,
+  Validation,
+} from '../schemas/page/settings.ts';
+import { asAnswer, changesTo, presentOf, refusal, type SettingsFile } from '../settings-routes.ts';
+
+export type NoticeChannel = Static<typeof NoticeTestRequest>['channel'];
+
+/** What a prune would do. Times are milliseconds since 1970. */
+export interface Forgetting {
+  /** Name of the destination. */
+  readonly destination: string;
+  readonly kept: number;
+  readonly removed: number;
+  /** Newest first, not always all. */
+  readonly items: readonly {
+    readonly id: string;
+    readonly source: string;
+    readonly created_at: number;
+    readonly size_bytes: number;
+    readonly keep: boolean;
+    readonly reasons: readonly string[];
+  }[];
+}
+
+export interface PreviewParts {
+  /** Absent where the settings cannot be changed by requests. */
+  readonly settingsFile?: SettingsFile | undefined;
+  /**
+   * The next times a schedule is due, in milliseconds since 1970; null for the time zone of the settings.
+   * @throws {RequestError} for a schedule or a zone that cannot be read
+   */
+  readonly nextRuns: (schedule: string, timeZone: string | null) => Promise<readonly number[]>;
+  /**
+   * By these rules, or those in force; of the default destination when none is named.
+   * @throws {RequestError} INVALID_DESTINATION, SERVICE_UNAVAILABLE
+   */
+  readonly forgetting: (
+    retention: RetentionSettings | undefined,
+    destination: string | undefined,
+    limit: number,
+  ) => Promise<Forgetting>;
+  /** Sends one notice; null, or why it was not sent. @throws {RequestError} INVALID_REQUEST when the channel is not set up */
+  readonly testNotice: (channel: NoticeChannel, signal: AbortSignal) => Promise<string | null>;
+}
+
+/** Snapshots that a preview tells one by one. */
+const MOST_ITEMS = 1_000;
+
+export function previewRoutes(app: ApiApp, parts: PreviewParts): void {
+  const { settingsFile, nextRuns, forgetting, testNotice } = parts;
+  const closing = closingSignal(app);
+
+  if (settingsFile !== undefined) {
+    app.post(
+      '/settings/validate',
+      { config: { scope: 'page' }, schema: { body: ValidateRequest, response: { 200: Validation } } },
+      async (request) => ({ problems: [...(await problemsOf(settingsFile, request.body.settings))] }),
+    );
+  }
+
+  app.post(
+    '/schedule-preview',
+    {
+      config: { scope: 'page' },
+      schema: { body: SchedulePreviewRequest, response: { 200: SchedulePreview } },
+    },
+    async ({ body: { schedule, time_zone: zone } }): Promise<SchedulePreview> => {
+      try {
+        return { next: (await nextRuns(schedule, zone ?? null)).map(timestamp), problem: null };
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        return { next: [], problem: { message: error.message, hint: error.hint } };
+      }
+    },
+  );
+
+  app.post(
+    '/retention-preview',
+    {
+      config: { scope: 'page' },
+      schema: { body: RetentionPreviewRequest, response: { 200: RetentionPreview } },
+    },
+    async ({ body: { retention, destination } }): Promise<RetentionPreview> => {
+      const rules = retention === undefined ? undefined : readRetention(retention);
+      const { items, ...counts } = await forgetting(rules, destination, MOST_ITEMS);
+      return {
+        ...counts,
+        items: items.map(({ id, created_at: createdAt, reasons, ...item }) => ({
+          ...item,
+          snapshot_id: id,
+          created_at: timestamp(createdAt),
+          reasons: [...reasons],
+        })),
+      };
+    },
+  );
+
+  app.post(
+    '/notices/test',
+    { config: { scope: 'page' }, schema: { body: NoticeTestRequest, response: { 200: NoticeTest } } },
+    async ({ body: { channel } }, reply) => {
+      const problem = await testNotice(channel, untilClosedOr(closing, reply));
+      return { sent: problem === null, problem };
+    },
+  );
+}
+
+type Problems = Validation['problems'];
+
+/** What `PUT /settings` says of them: none when it would take them. @throws {ApiError} of a file that cannot be changed */
+async function problemsOf(file: SettingsFile, wanted: object): Promise<Readonly<Problems>> {
+  const present = presentOf(file);
+  try {
+    const changes = changesTo(present, wanted);
+    await file.check(changes, present.revision);
+    return [];
+  } catch (error) {
+    if (error instanceof ApiError) return listedIn(error.details) ?? [problemOf(error.statement, error)];
+    if (error instanceof RequestError && error.code !== 'REVISION_MISMATCH')
+      return [problemOf(error.message, error)];
+    throw asAnswer(error);
+  }
+}
+
+function listedIn({ problems }: ApiError['details']): Problems | undefined {
+  return Array.isArray(problems) ? (problems as Problems) : undefined;
+}
+
+/** The message of what the file says begins with the place, which stands beside it here. */
+function problemOf(
+  message: string,
+  { details, hint }: { readonly details: Readonly<Record<string, unknown>>; readonly hint: string },
+): Problems[number] {
+  const { path } = details;
+  const field = typeof path === 'string' ? path : '';
+  const place = `${field}: `;
+  return { field, message: message.startsWith(place) ? message.slice(place.length) : message, hint };
+}
+
+/** @throws {ApiError} what is wrong with the rules, as of settings that have them */
+function readRetention(retention: object): RetentionSettings {
+  const { value, faults } = checkAgainstSchema({ retention });
+  if (value === undefined) throw refusal(faults);
+  return value.retention;
+}

@@ -1,0 +1,77 @@
+/** `holdfast doctor --bundle FILE`: what support asks for, as the agent's page gives it, also while no agent runs. */
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { StateError, errnoOf } from '../../base/errors.ts';
+import { programVersion } from '../../base/program-version.ts';
+import { redactText } from '../../base/redact.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { FilledConfig } from '../../config/schema.ts';
+import { endOfAgentLog } from '../../daemon/agent-log-end.ts';
+import { BUNDLED, diagnosticsText } from '../../daemon/diagnostics.ts';
+import type { Finding } from '../../daemon/doctor/finding.ts';
+import { askAgent } from '../ask-agent.ts';
+import { configFile } from '../config.ts';
+import type { Context } from '../context.ts';
+import { usage } from '../options.ts';
+import { readSettings } from '../settings-file.ts';
+import { statePaths } from '../state-directory.ts';
+
+export interface BundleRequest {
+  /** That is made. */
+  readonly file: string;
+  /** As by `--config`. */
+  readonly config: string | undefined;
+  readonly findings: readonly Finding[];
+  /** Whether there is an agent to ask. */
+  readonly agentRuns: boolean;
+}
+
+/** Gives the whole path. @throws {RequestError} when the file is there already; {StateError} when it cannot be written */
+export async function writeBundle(request: BundleRequest, context: Context): Promise<string> {
+  const { config, findings, agentRuns } = request;
+  const { env, clock } = context;
+  const stateDirectory = statePaths(env).directory;
+  const text = await diagnosticsText(
+    {
+      madeBy: 'holdfast doctor',
+      madeAt: clock.now(),
+      version: programVersion(),
+      stateDirectory,
+      configFile: configFile(config, env),
+      findings,
+      unexamined: null,
+      status: agentRuns ? await askAgent(context, 'status', {}) : null,
+      settings: await settingsOf(config, context),
+      jobs: agentRuns
+        ? await askAgent(context, 'jobs', { types: null, status: null, limit: BUNDLED.jobs })
+        : null,
+      log: await endOfAgentLog(stateDirectory, { lines: BUNDLED.logLines, level: 'debug' }),
+    },
+    redactText,
+  );
+  const file = resolve(request.file);
+  await writeNew(file, text);
+  return file;
+}
+
+/** A file that is broken is among the findings. */
+async function settingsOf(config: string | undefined, context: Context): Promise<FilledConfig | undefined> {
+  try {
+    return (await readSettings(config, context))?.values;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return undefined;
+  }
+}
+
+async function writeNew(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    if (errnoOf(cause) === 'EEXIST') throw usage(`${file} exists already`, 'Name another file.');
+    throw new StateError('WRITE_ERROR', `${file} cannot be written`, {
+      hint: 'Name a file in a directory that is yours.',
+      cause,
+    });
+  }
+}

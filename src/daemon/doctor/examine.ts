@@ -1,0 +1,39 @@
+/** What the running agent examines of itself. Whatever is slow, or is done better from outside, `holdfast doctor` does. */
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { agentLogPath } from '../agent-log-end.ts';
+import { guarded, type Finding } from './finding.ts';
+import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from './machine.ts';
+
+/** In words, for who reads the findings. */
+export const NOT_EXAMINED =
+  'The agent examined what it can see of itself. Native modules, opening of repositories and limits of watching: holdfast doctor';
+
+export interface Examined {
+  readonly stateDirectory: string;
+  /** Of the default destination; undefined when it is not on this machine. */
+  readonly destinationDirectory: string | undefined;
+  readonly clock: Clock;
+}
+
+export async function examineAgent({
+  stateDirectory,
+  destinationDirectory,
+  clock,
+}: Examined): Promise<readonly Finding[]> {
+  const at = (name: string): string => join(stateDirectory, name);
+  const witnesses = [at('machine.key'), at('state.db'), agentLogPath(stateDirectory)];
+  return [
+    checkRuntime(process.versions.node),
+    await guarded('disk space', async () => await checkSpace('disk space', stateDirectory)),
+    ...(destinationDirectory === undefined
+      ? []
+      : [
+          await guarded('destination space', async () => {
+            return await checkSpace('destination space', destinationDirectory);
+          }),
+        ]),
+    await guarded('recovery kit', async () => await checkRecoveryKit(at('recovery-kit.txt'))),
+    await guarded('clock', async () => await checkClock(clock.now(), witnesses)),
+  ];
+}

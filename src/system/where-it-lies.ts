@@ -1,0 +1,33 @@
+/** Where a path leads, also when not all of it is there. */
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { errnoOf } from '../base/errors.ts';
+
+/** Links in a row, beyond which they lead nowhere. */
+const MOST_LINKS = 40;
+
+/** Where a path leads, or would lead if everything were there: links are followed as far as they can be read. */
+export function whereItLies(path: string, links = 0): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) return path;
+  }
+  const above = dirname(path);
+  if (above === path) return path;
+  const here = join(whereItLies(above, links), basename(path));
+  const leadsTo = linkAt(here);
+  if (leadsTo === undefined || links === MOST_LINKS) return here;
+  return whereItLies(resolve(dirname(here), leadsTo), links + 1);
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+      ? readlinkSync(path)
+      : undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

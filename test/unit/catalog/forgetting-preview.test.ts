@@ -1,0 +1,87 @@
+/** What a prune would forget, by what the catalog knows. */
+import { expect, test } from 'vitest';
+import { bytesOfText } from '../../../src/base/byte-path.ts';
+import type { RetentionRules } from '../../../src/repository/forgetting.ts';
+import { listSnapshots } from '../../../src/repository/snapshots.ts';
+import { directory, file } from '../../support/hand-made-snapshot.ts';
+import { openFixture, signal, type Fixture } from './catalog-fixture.ts';
+
+const HOUR_MS = 3_600_000;
+const RULES: RetentionRules = {
+  keep_last: 2,
+  keep_hourly: null,
+  keep_daily: null,
+  keep_weekly: null,
+  keep_monthly: null,
+  keep_yearly: null,
+  keep_within: null,
+  frozen: [],
+};
+
+async function filled(fixture: Fixture): Promise<void> {
+  for (let count = 0; count < 6; count += 1)
+    await fixture.commit(directory({ a: file(String(count)) }), {
+      paths: [bytesOfText(count % 2 === 0 ? '/one, /two' : '/öther')],
+      pinned: count === 0,
+    });
+  await fixture.sync();
+}
+
+test('tells of each snapshot whether it stays, and why, the newest first', async () => {
+  using fixture = await openFixture();
+  await filled(fixture);
+  const preview = fixture.reader.forgetting({ rules: RULES, nowMs: 100 * HOUR_MS, limit: 100 });
+  expect([preview.kept, preview.removed]).toEqual([5, 1]);
+  expect(
+    preview.items.map(({ created_at: at, source, keep, reasons }) => [at / HOUR_MS, source, keep, reasons]),
+  ).toEqual([
+    [6, '/öther', true, ['last']],
+    [5, '/one, /two', true, ['last']],
+    [4, '/öther', true, ['last']],
+    [3, '/one, /two', true, ['last']],
+    [2, '/öther', false, []],
+    [1, '/one, /two', true, ['pinned']],
+  ]);
+  const { live } = await listSnapshots(fixture.repository, signal);
+  expect(preview.items.map(({ id }) => id)).toEqual(live.map(({ id }) => id).toReversed());
+});
+
+test('counts all of them, also those that it does not tell one by one', async () => {
+  using fixture = await openFixture();
+  await filled(fixture);
+  const preview = fixture.reader.forgetting({ rules: RULES, nowMs: 100 * HOUR_MS, limit: 2 });
+  expect([preview.kept, preview.removed, preview.items.length]).toEqual([5, 1, 2]);
+});
+
+test('lets an alarm keep what is older than it, of its source and what is above and below', async () => {
+  using fixture = await openFixture();
+  await filled(fixture);
+  const frozenBy = (source: string, before: number): readonly string[] => {
+    const rules = { ...RULES, frozen: [{ source, before }] };
+    const { items } = previewOf(rules);
+    return items
+      .filter(({ reasons }) => reasons.includes('alarm'))
+      .map(({ created_at: at }) => String(at / HOUR_MS));
+  };
+  const previewOf = (rules: RetentionRules) =>
+    fixture.reader.forgetting({ rules, nowMs: 100 * HOUR_MS, limit: 100 });
+  expect(frozenBy('/öther', 4 * HOUR_MS)).toEqual(['2']);
+  expect(frozenBy('/öther/below', 5 * HOUR_MS)).toEqual(['4', '2']);
+  expect(frozenBy('/', 3 * HOUR_MS)).toEqual(['2', '1']);
+  expect(frozenBy('/öth', 100 * HOUR_MS)).toEqual([]);
+  expect(previewOf({ ...RULES, frozen: [{ source: '/öther', before: 4 * HOUR_MS }] })).toMatchObject({
+    kept: 6,
+    removed: 0,
+  });
+});
+
+test('without any rule keeps everything for no reason', async () => {
+  using fixture = await openFixture();
+  await filled(fixture);
+  const rules = { ...RULES, keep_last: null };
+  const { kept, removed, items } = fixture.reader.forgetting({ rules, nowMs: 100 * HOUR_MS, limit: 100 });
+  expect([kept, removed]).toEqual([6, 0]);
+  expect(items.map(({ keep, reasons }) => [keep, ...reasons])).toEqual(
+    Array.from({ length: 6 }, () => [true]),
+  );
+});
