@@ -1,8 +1,168 @@
+/** Whether the person is protected, and by what. */
 import type { JSX } from 'preact';
-import { PageHead } from '../../components/card.tsx';
+import { useEffect } from 'preact/hooks';
+import type { Overview } from '../../../api/schemas/page/overview.ts';
+import { useOverview } from '../../agent/overview.ts';
+import { Card, PageHead } from '../../components/card.tsx';
+import { Command } from '../../components/command.tsx';
+import { Filled } from '../../components/filled.tsx';
+import { Path } from '../../components/own-text.tsx';
+import { Tile, Tiles } from '../../components/table.tsx';
+import { formatAge, formatBytes, formatCount, formatPercent } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import type { Route } from '../../route.ts';
+import { goTo, hrefOf, type Route } from '../../route.ts';
+import { isFresh, wasLeft } from '../first-run/first-time.ts';
+import { ActiveCard } from './active-card.tsx';
+import { ChecksCard } from './checks-card.tsx';
+import { DestinationsCard } from './destinations-card.tsx';
+import { bySource, nextRun, protectedIn, savedShare } from './figures.ts';
+import { sentenceOf } from './headline.ts';
+import { LevelIcon } from './level-icon.tsx';
+import { OverviewActions } from './overview-actions.tsx';
+import { RecentCard } from './recent-card.tsx';
+import { SourcesCard } from './sources-card.tsx';
 
 export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.Element {
-  return <PageHead title={t.overview.title} />;
+  const overview = useOverview();
+  const { sources } = overview;
+  const leadsAway = isFresh(overview) && !wasLeft();
+  useEffect(() => {
+    if (leadsAway) goTo(hrefOf(['start']), 'replace');
+  }, [leadsAway]);
+  return (
+    <>
+      <Head overview={overview} />
+      <ChecksCard />
+      <ActiveCard />
+      {sources.length === 0 ? <NothingChosen overview={overview} /> : <InFigures overview={overview} />}
+      {sources.length === 0 ? null : <SourcesCard />}
+      {isFresh(overview) ? null : <DestinationsCard />}
+      <RecentCard />
+      <Command lines={commands(overview)} />
+    </>
+  );
+}
+
+function Head({ overview }: { readonly overview: Overview }): JSX.Element {
+  const { headline, checks, sources } = overview;
+  const { text, own } = sentenceOf(headline, checks);
+  return (
+    <div class={`headline ${headline.level}`}>
+      <PageHead
+        title={
+          <>
+            <LevelIcon level={headline.level} />
+            <span>
+              <Filled
+                text={text}
+                parts={own.map((path) => (
+                  <Path key={path}>{path}</Path>
+                ))}
+              />
+            </span>
+          </>
+        }
+        actions={sources.length === 0 ? undefined : <OverviewActions />}
+      >
+        {sources.length === 0 ? undefined : <Outlook overview={overview} />}
+      </PageHead>
+    </div>
+  );
+}
+
+/** What comes next by itself. */
+function Outlook({ overview: { sources, pause } }: { readonly overview: Overview }): JSX.Element {
+  const next = nextRun(sources);
+  const isWatched = sources.every(({ watching }) => watching);
+  const isDue = next !== undefined && new Date(next).getTime() <= Date.now();
+  return (
+    <>
+      {next === undefined || pause !== null
+        ? null
+        : isDue
+          ? t.overview.nextDue
+          : t.overview.nextRun(formatAge(next))}{' '}
+      {isWatched && pause === null ? t.overview.watched : null}
+    </>
+  );
+}
+
+function InFigures({ overview }: { readonly overview: Overview }): JSX.Element {
+  const { sources, saved, destinations } = overview;
+  const { files, bytes } = protectedIn(sources);
+  const share = savedShare(overview);
+  const texts = t.overview.tiles;
+  return (
+    <section class="figures" aria-label={texts.label}>
+      <Tiles>
+        <Tile name={texts.protected} note={texts.inFiles(files, formatCount(files))}>
+          {formatBytes(bytes)}
+        </Tile>
+        <Tile
+          name={texts.stored}
+          note={[
+            texts.snapshots(saved.snapshots, formatCount(saved.snapshots)),
+            ...(destinations.length > 1 ? [texts.inPlaces(destinations.length)] : []),
+          ].join(' ')}
+        >
+          {formatBytes(saved.stored_bytes)}
+        </Tile>
+        <Tile
+          name={texts.saved}
+          note={
+            share === undefined
+              ? texts.savedNothingYet
+              : texts.savedBy(saved.snapshots, formatCount(saved.snapshots))
+          }
+        >
+          {share === undefined ? formatPercent(0) : texts.about(formatPercent(share))}
+        </Tile>
+        <NextTile overview={overview} />
+      </Tiles>
+    </section>
+  );
+}
+
+function NextTile({ overview: { sources, pause } }: { readonly overview: Overview }): JSX.Element {
+  const next = pause === null ? nextRun(sources) : undefined;
+  const of = sources.find(({ next_run_at: at }) => at === next);
+  const texts = t.overview.tiles;
+  const isDue = next !== undefined && new Date(next).getTime() <= Date.now();
+  return (
+    <Tile
+      name={texts.next}
+      note={next === undefined || of === undefined ? texts.noNext : <Path>{of.path}</Path>}
+    >
+      {next === undefined ? t.common.none : isDue ? texts.dueNow : formatAge(next)}
+    </Tile>
+  );
+}
+
+function NothingChosen({ overview }: { readonly overview: Overview }): JSX.Element {
+  const isNew = isFresh(overview);
+  return (
+    <Card title={isNew ? t.overview.emptyTitle : t.overview.noSourceTitle} className="invitation">
+      <p>{isNew ? t.overview.empty : t.overview.noSource}</p>
+      <p>
+        <a class="button main-action" href={hrefOf(['start'])}>
+          {t.overview.emptyStart}
+        </a>
+      </p>
+    </Card>
+  );
+}
+
+function commands({ sources }: Overview): readonly string[] {
+  const paths = bySource(sources).map(({ path }) => path);
+  return [
+    'holdfast status',
+    ...paths.slice(0, 3).map((path) => `holdfast backup ${quoted(path)}`),
+    'holdfast pause --for 1h',
+    'holdfast jobs',
+  ];
+}
+
+/** As a shell reads it. What cannot be seen is written out, so that nothing else is copied than what is shown. */
+function quoted(path: string): string {
+  return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,0 +1,59 @@
+/** Checks of the agent that are not well, each with what to do. */
+import type { JSX } from 'preact';
+import type { Overview } from '../../../api/schemas/page/overview.ts';
+import { useOverview } from '../../agent/overview.ts';
+import { Card } from '../../components/card.tsx';
+import { Own } from '../../components/own-text.tsx';
+import { Tag } from '../../components/tag.tsx';
+import { t } from '../../language/language.ts';
+import { hrefOf } from '../../route.ts';
+
+type Check = Overview['checks'][number];
+
+/** Said by a banner above every page already. */
+const IN_BANNERS: ReadonlySet<string> = new Set(['pause', 'alarms']);
+
+export function ChecksCard(): JSX.Element | null {
+  const { checks } = useOverview();
+  const concerns = checks.filter(({ name, status }) => status !== 'ok' && !IN_BANNERS.has(name));
+  if (concerns.length === 0) return null;
+  return (
+    <Card title={t.overview.checksTitle}>
+      <ul class="checks">
+        {concerns.map((check, index) => (
+          <li key={index}>
+            <Concern check={check} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Concern({ check }: { readonly check: Check }): JSX.Element {
+  const known = t.overview.checks[check.name];
+  const look = check.status === 'error' ? 'bad' : 'warning';
+  const { status } = t.parts.destination;
+  return (
+    <>
+      <Tag look={look}>{status[check.status]}</Tag>{' '}
+      {known === undefined ? (
+        // What only the agent knows to say: it has what to do in it.
+        <Own>{check.message}</Own>
+      ) : (
+        <>
+          <strong>{known.what}</strong> {known.todo}
+        </>
+      )}{' '}
+      <Way name={check.name} />
+    </>
+  );
+}
+
+function Way({ name }: { readonly name: string }): JSX.Element | null {
+  if (name === 'configuration') return <a href={hrefOf(['settings', 'advanced'])}>{t.overview.toAdvanced}</a>;
+  if (name === 'destinations of a source')
+    return <a href={hrefOf(['jobs'], { status: 'failed' })}>{t.overview.toJobs}</a>;
+  if (name === 'partner') return <a href={hrefOf(['settings', 'account'])}>{t.overview.toAdvanced}</a>;
+  return null;
+}

@@ -1,0 +1,129 @@
+/** Where backups are stored: room, when it was last verified, and how it has grown. */
+import type { ComponentChildren, JSX } from 'preact';
+import type { OverviewDestination } from '../../../api/schemas/page/overview.ts';
+import { useOverview } from '../../agent/overview.ts';
+import { Card } from '../../components/card.tsx';
+import { AreaChart } from '../../components/chart.tsx';
+import { Own, Path, visible } from '../../components/own-text.tsx';
+import { Facts } from '../../components/table.tsx';
+import { Tag } from '../../components/tag.tsx';
+import { formatBytes, formatDay } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { hrefOf } from '../../route.ts';
+import { agoOf } from './headline.ts';
+import { outcomeOf } from './figures.ts';
+
+export function DestinationsCard(): JSX.Element {
+  const { destinations } = useOverview();
+  const [only, ...others] = destinations;
+  const isAlone = only !== undefined && others.length === 0 && isEmbedded(only);
+  return (
+    <Card title={t.overview.destinationsTitle}>
+      {destinations.map((destination) => (
+        <Destination key={destination.name} destination={destination} />
+      ))}
+      {isAlone ? (
+        <p class="disk-note">
+          {t.overview.destinations.diskNote}{' '}
+          <a href={hrefOf(['settings', 'destinations'])}>{t.overview.destinations.addSecond}</a>
+        </p>
+      ) : null}
+    </Card>
+  );
+}
+
+/** The repository in the state directory. */
+function isEmbedded({ name, url }: OverviewDestination): boolean {
+  return name === 'default' && /[/\\]repository$/.test(url);
+}
+
+function Destination({ destination }: { readonly destination: OverviewDestination }): JSX.Element {
+  const { name, url, stored, last_check: check, last_drill: drill } = destination;
+  const texts = t.overview.destinations;
+  return (
+    <div class="destination">
+      <h3>
+        <Own>{name}</Own> <Presence {...destination} />
+        {destination.is_default ? (
+          <>
+            {' '}
+            <Tag>{texts.isDefault}</Tag>
+          </>
+        ) : null}
+      </h3>
+      <p class="quiet small-text">
+        <Path>{url}</Path>
+      </p>
+      <Space {...destination} />
+      <Facts
+        rows={[
+          [texts.lastCheck, lastOf(check, texts.checkNever)],
+          [texts.lastDrill, lastOf(drill, texts.drillNever)],
+        ]}
+      />
+      {stored.length < 2 ? null : <Growth name={name} stored={stored} />}
+    </div>
+  );
+}
+
+function Presence({ reachable }: OverviewDestination): JSX.Element {
+  const texts = t.overview.destinations;
+  if (reachable === null) return <Tag>{texts.unknown}</Tag>;
+  return reachable ? <Tag look="good">{texts.reachable}</Tag> : <Tag look="bad">{texts.away}</Tag>;
+}
+
+function Space({ name, used_bytes: used, free_bytes: free }: OverviewDestination): JSX.Element | null {
+  if (used === null && free === null) return null;
+  const texts = t.overview.destinations;
+  const said = [
+    ...(used === null ? [] : [texts.used(formatBytes(used))]),
+    ...(free === null ? [] : [texts.free(formatBytes(free))]),
+  ].join(', ');
+  return (
+    <p class="space">
+      {used === null || free === null ? null : (
+        <meter aria-label={texts.meter(visible(name))} min={0} max={used + free} value={used}>
+          {said}
+        </meter>
+      )}
+      <span>{said}</span>
+    </p>
+  );
+}
+
+function lastOf(last: OverviewDestination['last_check'], never: string): ComponentChildren {
+  if (last === null) return <span class="quiet">{never}</span>;
+  const outcome = outcomeOf({
+    status: last.status === 'completed' ? 'completed' : last.status === 'failed' ? 'failed' : 'canceled',
+    result: last.result === 'warning' ? 'warning' : null,
+  });
+  const ago = agoOf(last.finished_at);
+  const texts = t.overview.destinations;
+  if (outcome === 'completed') return texts.good(ago);
+  return (
+    <Tag look={outcome === 'failed' ? 'bad' : 'warning'}>
+      {texts.notGood(t.overview.outcomes[outcome], ago)}
+    </Tag>
+  );
+}
+
+function Growth({ name, stored }: Pick<OverviewDestination, 'name' | 'stored'>): JSX.Element | null {
+  const [first] = stored;
+  const last = stored.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const texts = t.overview.destinations;
+  return (
+    <>
+      <AreaChart
+        label={texts.chart(visible(name))}
+        unit="bytes"
+        points={stored.map(({ at, bytes }) => ({ at: new Date(at).getTime(), value: bytes }))}
+        shownValue={formatBytes}
+        shownTime={formatDay}
+      />
+      <p class="small-text quiet">
+        {texts.change(formatBytes(first.bytes), formatBytes(last.bytes), formatDay(first.at))}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+/** Figures that are made of what the overview has. */
+import type { Overview, OverviewSource, Run } from '../../../api/schemas/page/overview.ts';
+
+export interface SourceRows {
+  readonly path: string;
+  /** One for each destination. */
+  readonly rows: readonly OverviewSource[];
+}
+
+/** The rows of each source together, in the order in which they come. */
+export function bySource(rows: readonly OverviewSource[]): readonly SourceRows[] {
+  const paths = [...new Set(rows.map(({ path }) => path))];
+  return paths.map((path) => ({ path, rows: rows.filter((row) => row.path === path) }));
+}
+
+/** When the first of them is due; undefined when none is planned. */
+export function nextRun(rows: readonly Pick<OverviewSource, 'next_run_at'>[]): string | undefined {
+  return rows.flatMap(({ next_run_at: at }) => at ?? []).toSorted()[0];
+}
+
+export interface Protected {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Each source counts once, to however many destinations it goes. */
+export function protectedIn(rows: readonly OverviewSource[]): Protected {
+  const largest = (all: readonly (number | null)[]): number => Math.max(0, ...all.map((one) => one ?? 0));
+  return bySource(rows).reduce<Protected>(
+    (sum, source) => ({
+      files: sum.files + largest(source.rows.map(({ files }) => files)),
+      bytes: sum.bytes + largest(source.rows.map(({ size_bytes: size }) => size)),
+    }),
+    { files: 0, bytes: 0 },
+  );
+}
+
+/**
+ * The share that is saved against as many plain copies as there are snapshots, each as large as the newest ones are on
+ * average; undefined while nothing is.
+ */
+export function savedShare({ saved, sources }: Pick<Overview, 'saved' | 'sources'>): number | undefined {
+  const places = bySource(sources).length;
+  if (places === 0 || saved.snapshots === 0) return undefined;
+  const plain = (saved.snapshot_bytes / places) * saved.snapshots;
+  const share = 1 - saved.stored_bytes / plain;
+  return plain > 0 && share >= 0.005 ? share : undefined;
+}
+
+export type Outcome = Run['status'] | 'warning';
+
+/** A job that completed but for some files is neither good nor failed. */
+export function outcomeOf({ status, result }: Pick<Run, 'status' | 'result'>): Outcome {
+  return status === 'completed' && result === 'warning' ? 'warning' : status;
+}
+
+/** Height of a bar in percent: what a run stored, on a scale on which kilobytes can still be seen beside gigabytes. */
+export function barHeight(bytes: number, most: number): number {
+  const scale = (value: number): number => Math.log2(1 + value / 1_024);
+  return most <= 0 ? 20 : Math.round(20 + 80 * (scale(bytes) / scale(most)));
+}
+
+/** The beginning of tomorrow for a person: 6 in the morning, in their own time zone. */
+export function tomorrowMorning(now: Date): Date {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 6);
+}

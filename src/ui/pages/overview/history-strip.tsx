@@ -1,0 +1,89 @@
+/** The last runs of a source as little bars, each a link to its job; one stop of the Tab key, arrow keys within it. */
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { Run } from '../../../api/schemas/page/overview.ts';
+import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { hrefOf } from '../../route.ts';
+import { barHeight, type Outcome, outcomeOf } from './figures.ts';
+
+export function HistoryStrip({
+  runs,
+  label,
+}: {
+  /** The oldest first. */
+  readonly runs: readonly Run[];
+  readonly label: string;
+}): JSX.Element {
+  const list = useRef<HTMLUListElement>(null);
+  const [chosen, setChosen] = useState<string | undefined>(undefined);
+  if (runs.length === 0) return <span class="quiet">{t.overview.history.none}</span>;
+  const most = Math.max(...runs.map(({ bytes_uploaded: bytes }) => bytes));
+  // Whoever comes by Tab begins at the newest one.
+  const found = runs.findIndex(({ id }) => id === chosen);
+  const current = found < 0 ? runs.length - 1 : found;
+  const moved = (event: KeyboardEvent): void => {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowLeft: current - 1,
+      ArrowRight: current + 1,
+      Home: 0,
+      End: runs.length - 1,
+    };
+    const to = steps[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const links = list.current?.querySelectorAll('a');
+    links?.[Math.max(0, Math.min(runs.length - 1, to))]?.focus();
+  };
+  return (
+    <div class="history">
+      <ul class="strip" ref={list} aria-label={label} onKeyDown={moved}>
+        {runs.map((run, index) => (
+          <li key={run.id}>
+            <a
+              class={`run ${outcomeOf(run)}`}
+              href={hrefOf(['jobs', run.id])}
+              tabIndex={index === current ? 0 : -1}
+              aria-label={saidOf(run)}
+              title={saidOf(run)}
+              onFocus={() => setChosen(run.id)}
+            >
+              <svg width="7" height="28" viewBox="0 0 7 28" aria-hidden="true" focusable="false">
+                <Bar run={run} most={most} />
+              </svg>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <small>{summaryOf(runs)}</small>
+    </div>
+  );
+}
+
+/** What failed is told by its shape as well as by its colour: a cross in place of a bar, a bar with a gap. */
+function Bar({ run, most }: { readonly run: Run; readonly most: number }): JSX.Element {
+  const outcome = outcomeOf(run);
+  if (outcome === 'failed') return <path class="mark" d="M1 10l5 8M6 10l-5 8" />;
+  const height = Math.round((barHeight(run.bytes_uploaded, most) / 100) * 26);
+  if (outcome !== 'warning') return <rect x="0.5" width="6" y={27 - height} height={height} rx="1.5" />;
+  return (
+    <>
+      <rect x="0.5" width="6" y={27 - height} height={Math.max(1, height - 6)} rx="1.5" />
+      <rect x="0.5" width="6" y="23" height="4" rx="1.5" />
+    </>
+  );
+}
+
+function saidOf(run: Run): string {
+  return t.overview.history.run(
+    run.finished_at === null ? t.common.now : formatTime(run.finished_at),
+    t.overview.outcomes[outcomeOf(run)],
+    formatCount(run.files_changed),
+    formatBytes(run.bytes_uploaded),
+  );
+}
+
+function summaryOf(runs: readonly Run[]): string {
+  const count = (outcome: Outcome): number => runs.filter((run) => outcomeOf(run) === outcome).length;
+  return t.overview.history.summary(runs.length, count('completed'), count('warning'), count('failed'));
+}

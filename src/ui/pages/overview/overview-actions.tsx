@@ -1,0 +1,74 @@
+/** What is done with everything: backing up now, and pausing. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { PauseRequest } from '../../../api/schemas/operation.ts';
+import { ask } from '../../agent/ask.ts';
+import { useOverview, useOverviewAgain } from '../../agent/overview.ts';
+import { useAction } from '../../agent/use-asked.ts';
+import { Actions, Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { formatTime } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { bySource, tomorrowMorning } from './figures.ts';
+
+const HOUR_SECONDS = 3_600;
+
+export function OverviewActions(): JSX.Element {
+  const { sources, pause } = useOverview();
+  const again = useOverviewAgain();
+  const [isAsking, setAsking] = useState(false);
+  const [started, setStarted] = useState(0);
+  const backUp = useAction(async () => {
+    setStarted(0);
+    const paths = bySource(sources).map(({ path }) => path);
+    for (const source of paths) await ask('POST', '/backup', { body: { source } });
+    setStarted(paths.length);
+    again();
+  });
+  return (
+    <>
+      <Button type="button" look="main-action" disabled={backUp.isBusy} onClick={() => void backUp.run()}>
+        {t.overview.backUpAll}
+      </Button>
+      {pause === null ? (
+        <Button type="button" aria-haspopup="dialog" onClick={() => setAsking(true)}>
+          {t.overview.pause}
+        </Button>
+      ) : null}
+      <span class="unseen" role="status">
+        {started === 0 ? '' : t.overview.started(started)}
+      </span>
+      <Problem error={backUp.problem} />
+      {isAsking ? <PauseDialog onClose={() => setAsking(false)} /> : null}
+    </>
+  );
+}
+
+function PauseDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const again = useOverviewAgain();
+  const pause = useAction(async (request: PauseRequest) => {
+    await ask('POST', '/pause', { body: request });
+    again();
+    onClose();
+  });
+  const until = tomorrowMorning(new Date());
+  const choices: readonly (readonly [string, PauseRequest])[] = [
+    [t.overview.pauseHour, { for: HOUR_SECONDS }],
+    [t.overview.pauseTomorrow(formatTime(until.getTime())), { until: until.toISOString() }],
+    [t.overview.pauseOpen, {}],
+  ];
+  return (
+    <Dialog title={t.overview.pause.replace(/\s?…$/, '')} onClose={onClose}>
+      <p>{t.overview.pauseQuestion}</p>
+      <Problem error={pause.problem} />
+      <Actions>
+        {choices.map(([label, request]) => (
+          <Button type="button" key={label} disabled={pause.isBusy} onClick={() => void pause.run(request)}>
+            {label}
+          </Button>
+        ))}
+      </Actions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,171 @@
+/** What is backed up, how old its last good backup is, and what can be done with it. */
+import type { JSX } from 'preact';
+import type { Backup } from '../../../api/schemas/backup.ts';
+import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
+import { ask } from '../../agent/ask.ts';
+import { useOverview, useOverviewAgain } from '../../agent/overview.ts';
+import { useAction } from '../../agent/use-asked.ts';
+import { Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { Own, Path, visible } from '../../components/own-text.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Notice, Tag } from '../../components/tag.tsx';
+import { formatAge, formatBytes, formatCount, formatTime } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { hrefOf } from '../../route.ts';
+import { bySource, type SourceRows } from './figures.ts';
+import { agoOf } from './headline.ts';
+import { HistoryStrip } from './history-strip.tsx';
+import { useDryRun } from './dry-run.ts';
+
+export function SourcesCard(): JSX.Element {
+  const { sources } = useOverview();
+  return (
+    <Card title={t.overview.sourcesTitle}>
+      <ul class="sources">
+        {bySource(sources).map((source) => (
+          <li key={source.path}>
+            <Source {...source} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Source({ path, rows }: SourceRows): JSX.Element {
+  const again = useOverviewAgain();
+  const backUp = useAction(async () => {
+    await ask<Backup>('POST', '/backup', { body: { source: path } });
+    again();
+  });
+  const dryRun = useDryRun(path);
+  const texts = t.overview.sources;
+  return (
+    <>
+      <div class="source-head">
+        <h3>
+          <Path>{path}</Path>
+        </h3>
+        <div class="head-actions">
+          <Button
+            type="button"
+            look="plain"
+            disabled={backUp.isBusy}
+            aria-label={texts.backUpOf(visible(path))}
+            onClick={() => void backUp.run()}
+          >
+            {texts.backUp}
+          </Button>
+          <Button
+            type="button"
+            look="plain"
+            disabled={dryRun.isBusy}
+            aria-label={texts.dryRunOf(visible(path))}
+            onClick={() => void dryRun.run()}
+          >
+            {texts.dryRun}
+          </Button>
+        </div>
+      </div>
+      {rows.map((row) => (
+        <Row key={row.destination} row={row} />
+      ))}
+      <Problem error={backUp.problem} />
+      <DryRunReport dryRun={dryRun} />
+    </>
+  );
+}
+
+function Row({ row }: { readonly row: OverviewSource }): JSX.Element {
+  const texts = t.overview.sources;
+  const { last_good_backup_at: last, next_run_at: next, size_bytes: size, files } = row;
+  return (
+    <dl class="source-row">
+      <div>
+        <dt>{texts.destination}</dt>
+        <dd>
+          <Own>{row.destination}</Own>
+          <small>{row.watching ? texts.watching : texts.notWatching}</small>
+        </dd>
+      </div>
+      <div>
+        <dt>{texts.lastGood}</dt>
+        <dd>
+          {last === null ? (
+            texts.notYet
+          ) : (
+            <>
+              <time dateTime={last}>{agoOf(last)}</time>
+              <small>{formatTime(last)}</small>
+            </>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>{texts.next}</dt>
+        <dd>
+          {next === null ? texts.noSchedule : <NextRun at={next} />}{' '}
+          {row.overdue ? <Tag look="bad">{texts.overdue}</Tag> : null}
+        </dd>
+      </div>
+      <div>
+        <dt>{texts.size}</dt>
+        <dd>
+          {size === null ? t.common.none : formatBytes(size)}
+          {files === null ? null : <small>{texts.files(files, formatCount(files))}</small>}
+        </dd>
+      </div>
+      <div class="source-history">
+        <dt>{texts.history}</dt>
+        <dd>
+          <HistoryStrip
+            runs={row.history}
+            label={`${texts.history}: ${visible(row.path)}, ${visible(row.destination)}`}
+          />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function NextRun({ at }: { readonly at: string }): JSX.Element {
+  const isDue = new Date(at).getTime() <= Date.now();
+  return (
+    <>
+      <time dateTime={at}>{isDue ? t.common.now : formatAge(at)}</time>
+      {isDue ? null : <small>{formatTime(at)}</small>}
+    </>
+  );
+}
+
+function DryRunReport({ dryRun }: { readonly dryRun: ReturnType<typeof useDryRun> }): JSX.Element {
+  const { job, isBusy, problem } = dryRun;
+  const texts = t.overview.sources;
+  return (
+    <>
+      <div role="status">{isBusy ? <p class="quiet">{texts.dryRunning}</p> : null}</div>
+      <Problem error={problem} />
+      {isBusy || job === undefined ? null : (
+        <Notice look={job.status === 'completed' ? 'good' : 'warning'}>
+          <p>{job.status === 'completed' ? wouldDo(job) : texts.dryRunFailed}</p>
+          <a href={hrefOf(['jobs', job.id])}>{texts.toJob}</a>
+          <Button type="button" look="bare" onClick={dryRun.forget}>
+            {t.common.close}
+          </Button>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function wouldDo({ progress }: Backup): string {
+  const changed = progress.files_new + progress.files_changed;
+  const bytes = Math.max(0, progress.bytes_done - progress.bytes_deduplicated);
+  return t.overview.sources.wouldDo(
+    changed,
+    formatCount(changed),
+    formatBytes(bytes),
+    formatCount(progress.files_total),
+  );
+}

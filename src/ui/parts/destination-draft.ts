@@ -1,0 +1,294 @@
+/** A destination as it is typed in, and what the settings have of it: a URL without secrets, and what it is reached with. */
+
+export const DESTINATION_KINDS = ['directory', 's3', 'sftp', 'webdav', 'azblob', 'gs', 'rclone'] as const;
+export type DestinationKind = (typeof DESTINATION_KINDS)[number];
+
+/** The fields of each kind in the order in which they are asked for. */
+export const DESTINATION_FIELDS = {
+  directory: ['path'],
+  s3: ['bucket', 'prefix', 'endpoint', 'region', 'accessKeyId', 'secretAccessKey'],
+  sftp: ['host', 'port', 'user', 'directory', 'keyFile', 'password'],
+  webdav: ['address', 'user', 'password'],
+  azblob: ['account', 'container', 'prefix', 'accountKey'],
+  gs: ['bucket', 'prefix', 'credentials'],
+  rclone: ['remote', 'path'],
+} as const satisfies Readonly<Record<DestinationKind, readonly string[]>>;
+
+export type DestinationField = (typeof DESTINATION_FIELDS)[DestinationKind][number];
+
+export interface DestinationDraft {
+  readonly kind: DestinationKind;
+  /** As typed; what is missing is empty. Secrets are in it until they are sent to the agent. */
+  readonly fields: Readonly<Partial<Record<DestinationField, string>>>;
+}
+
+/** As `destinations.NAME` of the settings. */
+export interface DestinationSetting {
+  readonly url: string;
+  readonly access?: Readonly<Record<string, unknown>> | null;
+  readonly [other: string]: unknown;
+}
+
+export type SecretField = 'secretAccessKey' | 'password' | 'accountKey' | 'credentials';
+export type SecretReferences = Readonly<Partial<Record<SecretField, { readonly file: string }>>>;
+
+const SECRET_FIELDS: ReadonlySet<string> = new Set<SecretField>([
+  'secretAccessKey',
+  'password',
+  'accountKey',
+  'credentials',
+]);
+
+export function isSecretField(name: string): name is SecretField {
+  return SECRET_FIELDS.has(name);
+}
+
+const OPTIONAL: Readonly<Record<DestinationKind, ReadonlySet<string>>> = {
+  directory: new Set(),
+  s3: new Set(['prefix', 'endpoint', 'region', 'accessKeyId', 'secretAccessKey']),
+  sftp: new Set(['port', 'user', 'keyFile', 'password']),
+  webdav: new Set(['user', 'password']),
+  azblob: new Set(['prefix', 'accountKey']),
+  gs: new Set(['prefix', 'credentials']),
+  rclone: new Set(['path']),
+};
+
+/** What is left empty takes what the machine has: keys of ssh, the environment. */
+export function isOptional(kind: DestinationKind, field: DestinationField): boolean {
+  return OPTIONAL[kind].has(field);
+}
+
+export function emptyDraft(kind: DestinationKind): DestinationDraft {
+  return { kind, fields: {} };
+}
+
+export function withField(draft: DestinationDraft, field: DestinationField, value: string): DestinationDraft {
+  return { ...draft, fields: { ...draft.fields, [field]: value } };
+}
+
+/** A code for each field that cannot be as it is; the agent says what else may be wrong. */
+export type FieldProblem = 'missing' | 'not_absolute' | 'not_https' | 'not_a_port' | 'no_such_characters';
+export type FieldProblems = Readonly<Partial<Record<DestinationField, FieldProblem>>>;
+
+export function problemsOf({ kind, fields }: DestinationDraft): FieldProblems {
+  const problems: Partial<Record<DestinationField, FieldProblem>> = {};
+  for (const field of DESTINATION_FIELDS[kind]) {
+    const value = (fields[field] ?? '').trim();
+    const problem =
+      value === '' ? (isOptional(kind, field) ? undefined : 'missing') : wrong(kind, field, value);
+    if (problem !== undefined) problems[field] = problem;
+  }
+  return problems;
+}
+
+function wrong(kind: DestinationKind, field: DestinationField, value: string): FieldProblem | undefined {
+  switch (field) {
+    case 'path':
+      return kind === 'directory' && !/^(?:\/|~\/|[A-Za-z]:[\\/])/.test(value) ? 'not_absolute' : undefined;
+    case 'keyFile':
+      return /^(?:\/|~\/|[A-Za-z]:[\\/])/.test(value) ? undefined : 'not_absolute';
+    case 'address':
+      return readAddress(value) === undefined ? 'not_https' : undefined;
+    case 'endpoint':
+      return /^https?:\/\/[^/?#@\s]+(?:\/[^?#\s]*)?$/i.test(value) ? undefined : 'not_https';
+    case 'port':
+      return /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535
+        ? undefined
+        : 'not_a_port';
+    case 'host':
+    case 'bucket':
+    case 'container':
+    case 'account':
+      return /[\s/?#@]/.test(value) ? 'no_such_characters' : undefined;
+    case 'remote':
+      return /[:/\s]/.test(value) ? 'no_such_characters' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Address of a WebDAV folder: TLS, or this machine itself. */
+function readAddress(text: string): URL | undefined {
+  const url = readUrl(text.replace(/^webdav(s?):/i, 'http$1:'));
+  if (url === undefined || url.host === '' || url.search !== '' || url.hash !== '' || url.password !== '')
+    return undefined;
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere) ? url : undefined;
+}
+
+function readUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/** As the settings have it. Of a draft with problems it is not meant to be used. */
+export function urlOf({ kind, fields }: DestinationDraft): string {
+  const text = (field: DestinationField): string => (fields[field] ?? '').trim();
+  switch (kind) {
+    case 'directory':
+      return text('path');
+    case 's3':
+      return `s3://${text('bucket')}${below(text('prefix'))}${query({ endpoint: text('endpoint'), region: text('region') })}`;
+    case 'sftp': {
+      const port = text('port') === '' || text('port') === '22' ? '' : `:${text('port')}`;
+      const host = text('host').includes(':') ? `[${text('host').replaceAll(/[[\]]/g, '')}]` : text('host');
+      const directory = text('directory').replace(/^~\//, '');
+      const place = text('directory').startsWith('/') ? below(directory) : `/~${below(directory)}`;
+      return `sftp://${user(text('user'))}${host}${port}${place}`;
+    }
+    case 'webdav': {
+      const url = readAddress(text('address'));
+      if (url === undefined) return text('address');
+      const scheme = url.protocol === 'https:' ? 'webdavs' : 'webdav';
+      return `${scheme}://${user(text('user') === '' ? decodeURIComponent(url.username) : text('user'))}${url.host}${url.pathname.replace(/\/+$/, '')}`;
+    }
+    case 'azblob':
+      return `azblob://${text('container')}${below(text('prefix'))}${query({ account: text('account') })}`;
+    case 'gs':
+      return `gs://${text('bucket')}${below(text('prefix'))}`;
+    case 'rclone':
+      return `rclone:${text('remote')}:${text('path')}`;
+  }
+}
+
+function user(name: string): string {
+  return name === '' ? '' : `${encodeURIComponent(name)}@`;
+}
+
+function below(path: string): string {
+  const parts = path.split('/').filter((part) => part !== '');
+  return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+}
+
+function query(parameters: Readonly<Record<string, string>>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
+
+/** What was typed that belongs into no settings. */
+export function secretsOf({ kind, fields }: DestinationDraft): ReadonlyMap<SecretField, string> {
+  const secrets = new Map<SecretField, string>();
+  for (const field of DESTINATION_FIELDS[kind]) {
+    const value = fields[field] ?? '';
+    if (isSecretField(field) && value !== '') secrets.set(field, value);
+  }
+  return secrets;
+}
+
+/**
+ * `references`: where the agent keeps the secrets that were typed. `before`: the same destination as it is in the settings; of
+ * it stays what the form does not ask for, and a secret that was not typed anew.
+ */
+export function settingOf(
+  draft: DestinationDraft,
+  references: SecretReferences,
+  before?: DestinationSetting,
+): DestinationSetting {
+  const { kind } = draft;
+  const url = urlOf(draft);
+  const isSame = before !== undefined && kindOf(before.url) === kind;
+  const { access: _access, ...others } = before ?? { url };
+  if (kind === 'directory') return { ...others, url };
+  const kept = isSame ? accessOf(before, kind) : {};
+  const typed: Record<string, unknown> = {};
+  for (const field of DESTINATION_FIELDS[kind]) {
+    if (isSecretField(field)) {
+      if (references[field] !== undefined) typed[field] = references[field];
+    } else if (ACCESS_FIELDS.has(field)) {
+      const value = (draft.fields[field] ?? '').trim();
+      if (value !== '') typed[field] = value;
+      else if (kept[field] !== undefined) typed[field] = null;
+    }
+  }
+  const access = { ...kept, ...typed };
+  return Object.keys(access).length === 0
+    ? { ...others, url }
+    : { ...others, url, access: { [kind]: access } };
+}
+
+/** Those that are in `access` and not in the URL. */
+const ACCESS_FIELDS: ReadonlySet<string> = new Set(['accessKeyId', 'keyFile']);
+
+function accessOf({ access }: DestinationSetting, kind: DestinationKind): Readonly<Record<string, unknown>> {
+  const found = access?.[kind];
+  return typeof found === 'object' && found !== null ? { ...found } : {};
+}
+
+/** By the beginning of a URL; undefined where it is none of these. */
+export function kindOf(url: string): DestinationKind | undefined {
+  if (/^(?:\/|~|file:|[A-Za-z]:[\\/])/i.test(url)) return 'directory';
+  const scheme = /^([a-z0-9]+):/i.exec(url)?.[1]?.toLowerCase().replace('webdavs', 'webdav');
+  return DESTINATION_KINDS.find((kind) => kind === scheme && kind !== 'directory');
+}
+
+/** What the form would have to say for this destination; undefined for a URL that it cannot take apart. Secrets stay empty. */
+export function draftOf(setting: DestinationSetting): DestinationDraft | undefined {
+  const kind = kindOf(setting.url);
+  const fields = kind === undefined ? undefined : fieldsOf(kind, setting.url);
+  if (kind === undefined || fields === undefined) return undefined;
+  const access = accessOf(setting, kind);
+  const known = Object.entries(access).filter(
+    ([name, value]) => ACCESS_FIELDS.has(name) && typeof value === 'string',
+  );
+  return { kind, fields: { ...fields, ...Object.fromEntries(known) } };
+}
+
+function fieldsOf(kind: DestinationKind, url: string): DestinationDraft['fields'] | undefined {
+  if (kind === 'directory') return directoryFields(url);
+  if (kind === 'rclone') {
+    const [, remote, path] = /^rclone:([^:]+):(.*)$/is.exec(url) ?? [];
+    return remote === undefined ? undefined : { remote, path: path ?? '' };
+  }
+  const found = /^[a-z0-9]+:\/\/(?:([^@/?#]*)@)?([^/?#@]*)([^?#]*)(?:\?([^#]*))?$/i.exec(url);
+  if (found === null) return undefined;
+  const [, name = '', authority = '', path = '', search = ''] = found;
+  const parameters = new URLSearchParams(search);
+  const prefix = decodeURIComponent(path.replace(/^\//, ''));
+  const given = (parameter: string): string => parameters.get(parameter) ?? '';
+  switch (kind) {
+    case 's3':
+      // Of a URL that says more than the form asks for nothing may get lost.
+      if (parameters.has('path_style')) return undefined;
+      return { bucket: authority, prefix, endpoint: given('endpoint'), region: given('region') };
+    case 'sftp': {
+      const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(authority) ?? [];
+      const directory = prefix.startsWith('~/') ? prefix.slice(2) : `/${prefix}`;
+      return { host: host.replaceAll(/[[\]]/g, ''), port, user: decodeURIComponent(name), directory };
+    }
+    case 'webdav': {
+      const scheme = /^webdavs:/i.test(url) ? 'https' : 'http';
+      return { address: `${scheme}://${authority}${path}`, user: decodeURIComponent(name) };
+    }
+    case 'azblob':
+      return parameters.has('endpoint')
+        ? undefined
+        : { account: given('account'), container: authority, prefix };
+    case 'gs':
+      return parameters.has('endpoint') ? undefined : { bucket: authority, prefix };
+  }
+}
+
+function directoryFields(url: string): DestinationDraft['fields'] | undefined {
+  if (!/^file:/i.test(url)) return { path: url };
+  const place = readUrl(url);
+  return place === undefined ? undefined : { path: decodeURIComponent(place.pathname) };
+}
+
+/** The directory above, and the name in it; undefined at the top, and of what is no path from the root. */
+export function splitPath(path: string): { readonly parent: string; readonly name: string } | undefined {
+  const found = /^(.*)\/([^/]+)\/*$/.exec(path.trim());
+  if (found === null || !path.startsWith('/')) return undefined;
+  return { parent: found[1] === '' || found[1] === undefined ? '/' : found[1], name: found[2] ?? '' };
+}
+
+/** A folder of its own for backups in a directory that may hold other things. */
+export function folderIn(directory: string): string {
+  const place = directory.replace(/\/+$/, '');
+  return /(?:^|\/)holdfast$/i.test(place) ? place : `${place}/holdfast`;
+}
+
+/** A name for the settings that none of `taken` has. */
+export function freeName(wanted: string, taken: readonly string[]): string {
+  if (!taken.includes(wanted)) return wanted;
+  for (let number = 2; ; number += 1)
+    if (!taken.includes(`${wanted}-${number}`)) return `${wanted}-${number}`;
+}

@@ -1,0 +1,113 @@
+/** How far a job is, as it goes on: its phase, bytes, rate, time left, and the file it is at. */
+import type { ComponentChildren, JSX } from 'preact';
+import type { AnyJob } from '../../api/schemas/page/jobs.ts';
+import { ask } from '../agent/ask.ts';
+import { useAction } from '../agent/use-asked.ts';
+import { Button } from '../components/button.tsx';
+import { Filled } from '../components/filled.tsx';
+import { Own, Path, visible } from '../components/own-text.tsx';
+import { Problem } from '../components/problem.tsx';
+import { formatBytes, formatDuration, formatPercent } from '../language/format.ts';
+import { t } from '../language/language.ts';
+import { hrefOf } from '../route.ts';
+
+/** `Backup of /home/me to nas`; other jobs are about a destination alone. */
+export function JobName({ job }: { readonly job: AnyJob }): JSX.Element {
+  const place = <Own>{job.destination}</Own>;
+  if (job.type !== 'backup') return <Filled text={t.parts.job.names[job.type]} parts={[place]} />;
+  const text = job.options.dry_run ? t.parts.job.names.dryRun : t.parts.job.names.backup;
+  return <Filled text={text} parts={[<Path key="source">{job.source}</Path>, place]} />;
+}
+
+/** As that, for what takes no markup: the name of a button. */
+export function jobName(job: AnyJob): string {
+  const place = visible(job.destination);
+  if (job.type !== 'backup') return t.parts.job.names[job.type].replace('{}', () => place);
+  const text = job.options.dry_run ? t.parts.job.names.dryRun : t.parts.job.names.backup;
+  return text.replace('{}', () => visible(job.source)).replace(/\{\}(?!.*\{\})/s, () => place);
+}
+
+export function phaseOf({ status, phase }: Pick<AnyJob, 'status' | 'phase'>): string {
+  if (status === 'queued') return t.parts.job.waiting;
+  return phase === null ? t.parts.job.starting : t.parts.job.phases[phase];
+}
+
+/** Bytes, rate and time left, as far as they are known. */
+export function progressFacts({ status, progress }: Pick<AnyJob, 'status' | 'progress'>): readonly string[] {
+  if (status !== 'running') return [];
+  const { bytes_done: done, bytes_total: total, rate_bytes_per_second: rate, eta_seconds: eta } = progress;
+  const facts: string[] = [];
+  if (progress.percent === null) {
+    if (done > 0) facts.push(formatBytes(done));
+    facts.push(t.parts.job.estimating);
+  } else {
+    facts.push(t.parts.job.bytes(formatBytes(done), formatBytes(Math.max(done, total))));
+  }
+  if (rate > 0) facts.push(t.parts.job.rate(formatBytes(rate)));
+  if (progress.percent !== null && eta !== null) facts.push(t.parts.job.left(formatDuration(eta)));
+  return facts;
+}
+
+export function JobProgress({
+  job,
+  children,
+}: {
+  readonly job: AnyJob;
+  /** Beside its button. */
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  const cancel = useAction(async () => {
+    await ask('POST', `/jobs/${encodeURIComponent(job.id)}/cancel`);
+  });
+  const { percent, current_path: current } = job.progress;
+  const name = jobName(job);
+  return (
+    <div class="job-progress">
+      <div class="job-head">
+        <a href={hrefOf(['jobs', job.id])}>
+          <JobName job={job} />
+        </a>
+        <div class="head-actions">
+          {children}
+          <Button
+            type="button"
+            look="plain"
+            disabled={cancel.isBusy}
+            aria-label={t.parts.job.cancel(name)}
+            onClick={() => void cancel.run()}
+          >
+            {t.common.cancel}
+          </Button>
+        </div>
+      </div>
+      {job.status === 'running' ? (
+        <progress
+          aria-label={name}
+          aria-valuetext={percent === null ? t.parts.job.estimating : formatPercent(percent / 100)}
+          max={100}
+          {...(percent === null ? {} : { value: percent })}
+        />
+      ) : null}
+      <p class="job-facts">
+        <span>
+          <span role="status">{phaseOf(job)}</span>
+          {percent !== null && job.status === 'running' ? ` ${formatPercent(percent / 100)}` : null}
+        </span>
+        {progressFacts(job).map((fact, index) => (
+          <span key={index}>{fact}</span>
+        ))}
+        {job.waiting_for === null ? null : (
+          <span>
+            <Own>{job.waiting_for}</Own>
+          </span>
+        )}
+      </p>
+      {job.status === 'running' && current !== null ? (
+        <p class="job-file quiet small-text">
+          <Path>{current}</Path>
+        </p>
+      ) : null}
+      <Problem error={cancel.problem} />
+    </div>
+  );
+}
