@@ -198,6 +198,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       destinations.remember(place, outcome.repositoryId, clock.now());
       if (outcome.storedBytes !== null)
         keepStoredBytes(state.database, place.name, outcome.storedBytes, clock.now());
+      if (outcome.preview !== undefined) state.database.previews.put(job.id, outcome.preview);
     },
     began: (job) => tellOfJob(job, { state, notifier, clock }),
     tried: (jobId, trial) => drills.record(jobId, trial),
@@ -296,7 +297,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       partnerPlan: () => membership.plan(),
       stateDirectory,
       version,
-      pageInsight: pageInsight({ ...status, ...options, ...known, database: state.database, uploadLimit }),
+      pageInsight: pageInsight({ ...status, ...options, ...known, state, catalogs, alarms, uploadLimit }),
       logger: createServerLogger(log),
       redact,
       pageSettings: pageSettings({ ...options, ...known, addresses: () => addresses }),

@@ -15,6 +15,11 @@ interface Space {
 /** Tells what is free on the disk of a directory: at once, however slow that disk is. Null while it is not known. */
 export function freeSpace(clock: Clock): (directory: string) => Promise<number | null> {
   const known = new Map<string, Space>();
+  const ask = async (directory: string, space: Space): Promise<void> => {
+    space.bytes = await freeBytesOf(directory);
+    space.askedMs = clock.monotonic();
+    space.asking = undefined;
+  };
   return async (directory) => {
     const space: Space = known.get(directory) ?? {
       bytes: null,
@@ -24,11 +29,7 @@ export function freeSpace(clock: Clock): (directory: string) => Promise<number |
     known.set(directory, space);
     if (clock.monotonic() - space.askedMs < SPACE_MS) return space.bytes;
     // One question at a time: a share that hangs must not take up all threads that ask disks.
-    space.asking ??= freeBytesOf(directory).then((bytes) => {
-      space.bytes = bytes;
-      space.askedMs = clock.monotonic();
-      space.asking = undefined;
-    });
+    space.asking ??= ask(directory, space);
     await soon(space.asking, PATIENCE_MS);
     return space.bytes;
   };

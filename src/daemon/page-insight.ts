@@ -5,7 +5,7 @@ import type { LastRun, OverviewFacts } from '../api/page/overview-routes.ts';
 import type { PageInsight } from '../api/page/insight-routes.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../config/settings.ts';
-import type { StateDatabase } from '../db/state-database.ts';
+import type { AgentState } from '../jobs/open-state.ts';
 import { isOver, type Pause } from '../jobs/pause.ts';
 import type { Alarms } from './alarm-book.ts';
 import type { Catalogs } from './catalogs.ts';
@@ -14,7 +14,7 @@ import { freeSpace } from './free-space.ts';
 import { storedOverTime } from './stored-bytes.ts';
 
 export interface PageInsightParts {
-  readonly database: StateDatabase;
+  readonly state: Pick<AgentState, 'database'>;
   readonly stateDirectory: string;
   readonly settings: () => Settings;
   readonly destinations: Destinations;
@@ -32,16 +32,17 @@ export const KIT_SAVED = 'recovery kit saved';
 const RECENT_JOBS = 10;
 
 export function pageInsight(parts: PageInsightParts): PageInsight {
-  const { alarms, database } = parts;
+  const { alarms, state } = parts;
   return {
     overview: overviewFacts(parts),
     alarms,
-    previewOf: (jobId) => database.previews.get(jobId),
+    previewOf: (jobId) => state.database.previews.get(jobId),
   };
 }
 
 function overviewFacts(parts: PageInsightParts): OverviewFacts {
-  const { database, destinations, settings, clock } = parts;
+  const { destinations, settings, clock } = parts;
+  const { database } = parts.state;
   const { jobs } = database;
   const freeBytes = freeSpace(clock);
   const kit = join(parts.stateDirectory, 'recovery-kit.txt');

@@ -49,6 +49,8 @@ const KEPT_MS = 400 * 86_400_000;
 /** Milliseconds that their problems and logs are. */
 const KEPT_DETAIL_MS = 90 * 86_400_000;
 
+export type NewestFilter = Omit<JobPageRequest, 'limit'>;
+
 export interface JobStore {
   insert(record: JobRecord): void;
   update(record: JobRecord): void;
@@ -69,8 +71,8 @@ export interface JobStore {
   reorder(): void;
   /** Newest first, without problems. */
   page(request: JobPageRequest): readonly Job[];
-  /** The newest job for which this holds: status, type and source are those of `filter`. */
-  newest(filter: Omit<JobPageRequest, 'limit'>): Job | undefined;
+  /** The newest job for which this holds, without dry runs: status, type and source are those of `filter`. */
+  newest(filter: NewestFilter): Job | undefined;
   /** The last that ended, the newest first, without problems. */
   lastEnded(limit: number): readonly Job[];
   /** How the last ones of a kind ended, the oldest first. */
@@ -137,28 +139,22 @@ export function createJobStore(db: Database): JobStore {
     db.prepare<[number]>(`DELETE FROM ${table} WHERE job_id IN (SELECT id FROM jobs WHERE finished_at < ?)`),
   );
 
-  /** Answers that hold until a job is written: the status is asked for far more often than anything changes. */
-  const known = new Map<string, Job | number | undefined>();
-  const remembered = <T extends Job | number | undefined>(question: string, answer: () => T): T => {
-    // What a transaction has written may be undone.
-    if (db.inTransaction) return answer();
-    if (!known.has(question)) {
-      if (known.size >= MOST_REMEMBERED) known.clear();
-      known.set(question, answer());
-    }
-    return known.get(question) as T;
-  };
-
+  const newest = new Map<string, { readonly filter: NewestFilter; readonly job: Job | undefined }>();
+  const counts = new Map<JobStatus, number>();
   const lastEnded = db.prepare<[number], Row>(
     `SELECT ${COLUMNS} FROM jobs WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT ?`,
   );
   const runs = createRuns(db);
-  const forget = ({ type, spec, finished_at: end }: Job): void => {
-    known.clear();
+  /** The status is asked for far more often than a job ends: answers hold until one is written that may be among them. */
+  const forget = (job: Job): void => {
+    const { type, spec, finished_at: end } = job;
+    counts.clear();
+    for (const [question, { filter }] of newest) if (mayBe(filter, job)) newest.delete(question);
     if (end !== null) runs.changed({ type, source: sourceOf(spec), destination: spec.destination });
   };
   const forgetAll = (): void => {
-    known.clear();
+    newest.clear();
+    counts.clear();
     runs.forget();
   };
 
@@ -169,8 +165,8 @@ export function createJobStore(db: Database): JobStore {
   };
   /** By their text: there is one for each set of filters. */
   const pages = new Map<string, Statement<(string | number)[], Row>>();
-  const page = (request: JobPageRequest): readonly Job[] => {
-    const { text, values } = pageQuery(request);
+  const page = (request: JobPageRequest, withDryRuns = true): readonly Job[] => {
+    const { text, values } = pageQuery(request, withDryRuns);
     const statement = pages.get(text) ?? db.prepare<(string | number)[], Row>(text);
     pages.set(text, statement);
     return statement.all(...values).map((row) => fromRow(row).job);
@@ -212,10 +208,22 @@ export function createJobStore(db: Database): JobStore {
       forgetAll();
       db.exec(REORDER);
     }),
-    count: (status) => remembered(`count ${status}`, () => count.get(status) ?? 0),
-    page,
-    newest: (filter) =>
-      remembered(`newest ${JSON.stringify(filter)}`, () => page({ ...filter, limit: 1 })[0]),
+    count(status) {
+      const answer = counts.get(status) ?? count.get(status) ?? 0;
+      // What a transaction has written may be undone.
+      if (!db.inTransaction) counts.set(status, answer);
+      return answer;
+    },
+    page: (request) => page(request),
+    newest(filter) {
+      const question = JSON.stringify(filter);
+      const known = newest.get(question);
+      if (known !== undefined) return known.job;
+      const [job] = page({ ...filter, limit: 1 }, false);
+      if (newest.size >= MOST_REMEMBERED) newest.clear();
+      if (!db.inTransaction) newest.set(question, { filter, job });
+      return job;
+    },
     lastEnded: (limit) => lastEnded.all(limit).map((row) => fromRow(row).job),
     runs: (kind) => runs.of(kind),
     prune(nowMs) {
@@ -226,7 +234,12 @@ export function createJobStore(db: Database): JobStore {
   };
 }
 
-function pageQuery(request: JobPageRequest): { text: string; values: (string | number)[] } {
+const NO_DRY_RUN = "ifnull(detail->>'$.spec.options.dry_run', 0) = 0";
+
+function pageQuery(
+  request: JobPageRequest,
+  withDryRuns: boolean,
+): { text: string; values: (string | number)[] } {
   const { types, status, source, destination, createdAfter, createdBefore, before, limit } = request;
   const clauses: readonly (readonly [string, string | number | undefined])[] = [
     ['type IN (SELECT value FROM json_each(?))', types === undefined ? undefined : JSON.stringify(types)],
@@ -238,11 +251,21 @@ function pageQuery(request: JobPageRequest): { text: string; values: (string | n
     ['seq < (SELECT seq FROM jobs WHERE id = ?)', before],
   ];
   const used = clauses.flatMap(([text, value]) => (value === undefined ? [] : [{ text, value }]));
-  const where = used.length === 0 ? '' : `WHERE ${used.map(({ text }) => text).join(' AND ')}`;
+  const all = [...used.map(({ text }) => text), ...(withDryRuns ? [] : [NO_DRY_RUN])];
+  const where = all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`;
   return {
     text: `SELECT ${COLUMNS} FROM jobs ${where} ORDER BY seq DESC LIMIT ?`,
     values: [...used.map(({ value }) => value), limit],
   };
+}
+
+const ENDS: ReadonlySet<JobStatus | undefined> = new Set(['completed', 'failed', 'canceled']);
+
+/** Whether a job that was just written may be the answer, or was the answer before. What has ended stays as it ended. */
+function mayBe({ status, source, destination }: NewestFilter, job: Job): boolean {
+  if (ENDS.has(status) && status !== job.status) return false;
+  if (source !== undefined && source !== sourceOf(job.spec)) return false;
+  return destination === undefined || destination === job.spec.destination;
 }
 
 function sourceOf(spec: Job['spec']): string | null {

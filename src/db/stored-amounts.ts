@@ -1,5 +1,5 @@
 /** How much was stored in each destination, day by day. Not in the journal: a chart that lost its past does no harm. */
-import type { Database } from './database.ts';
+import { relaxed, type Database } from './database.ts';
 
 export interface StoredAmount {
   /** Milliseconds since 1970. */
@@ -35,7 +35,7 @@ export function createStoredAmountStore(db: Database): StoredAmountStore {
   return {
     put(destination, { at, bytes }) {
       known.delete(destination);
-      put.run(destination, dayOf(at), at, bytes);
+      relaxed(db, () => put.run(destination, dayOf(at), at, bytes));
     },
     of(destination) {
       const answer = known.get(destination) ?? thinned(select.all(destination));

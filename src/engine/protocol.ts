@@ -1,7 +1,15 @@
 /** Messages between the daemon and an engine process. Plain data: they cross a process boundary. */
 import type { DestinationAccess } from '../destination/access.ts';
 import type { Person } from '../destination/open.ts';
-import type { JobError, JobPhase, JobProblem, JobProgress, JobResult, JobSpec } from '../jobs/job.ts';
+import type {
+  JobError,
+  JobPhase,
+  JobProblem,
+  JobProgress,
+  JobResult,
+  JobSpec,
+  RestorePreview,
+} from '../jobs/job.ts';
 import type { RetentionRules } from '../repository/forgetting.ts';
 
 /** Everything an engine process needs to reach a repository. Secrets are in memory and on the IPC channel only. */
@@ -105,6 +113,8 @@ export interface EngineOutcome {
   readonly compared: SourceComparison | null;
   /** Of a backup that has not looked at the source: another destination had the run. */
   readonly copied?: true;
+  /** Of a dry run of a restore. */
+  readonly preview?: RestorePreview;
   /** Facts of a check, prune or drill, for the log. */
   readonly facts: Readonly<Record<string, string | number | boolean>>;
 }

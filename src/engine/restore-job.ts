@@ -20,6 +20,7 @@ import { restore } from '../restorer/restore.ts';
 import { neverPaths, outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
+import { PreviewCollector } from './restore-preview.ts';
 
 /** @throws {RequestError} INVALID_TARGET {RepositoryError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, … */
 export async function runRestore(
@@ -60,8 +61,10 @@ export async function runRestore(
     ownersByName: true,
     workers: parts.job.workers ?? undefined,
   };
-  const summary = await restore(request, watchRestore(parts), signal);
-  return outcomeOfRestore(parts, snapshot, summary, options.dry_run);
+  const collector = options.dry_run ? new PreviewCollector() : undefined;
+  const summary = await restore(request, watchRestore(parts, collector), signal);
+  const outcome = outcomeOfRestore(parts, snapshot, summary, options.dry_run);
+  return collector === undefined ? outcome : { ...outcome, preview: collector.preview(summary, spec.target) };
 }
 
 function pathOfSpec(path: RestoreSpec['paths'][number]): ByteString {
@@ -149,7 +152,7 @@ async function requireDirectoriesAbove(
   }
 }
 
-function watchRestore({ report }: JobParts): RestoreObserver {
+function watchRestore({ report }: JobParts, collector?: PreviewCollector): RestoreObserver {
   let counters: RestoreCounters = { filesDone: 0, filesTotal: 0, bytesDone: 0, bytesTotal: 0 };
   let planning = true;
   let path: string | null = null;
@@ -165,7 +168,7 @@ function watchRestore({ report }: JobParts): RestoreObserver {
       path = textOfBytes(current);
     },
     problem: ({ path: at, code, message }) => report.problem({ path: textOfBytes(at), code, message }),
-    planned: () => {},
+    planned: (planned, action, kind) => collector?.planned(planned, action, kind),
   };
 }
 

@@ -32,7 +32,7 @@ export function reportPlan({
       continue;
     }
     tally.deleted(path);
-    observer.planned(path, 'delete');
+    observer.planned(path, 'delete', 'file');
   }
 }
 

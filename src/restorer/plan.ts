@@ -15,7 +15,7 @@ import { FileContent } from './file-content.ts';
 import { HardLinks } from './hard-links.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import { removeTree } from './remove-tree.ts';
-import type { PlannedAction, RestoreObserver, RestoreRequest } from './request.ts';
+import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
 import type { SelectedDirectory } from './selection.ts';
 import { standingOf, type Standing } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
@@ -111,7 +111,8 @@ class PlanWalk {
     this.#parts = parts;
     this.#dryRun = request.dryRun;
     this.#content = new FileContent(index, content);
-    const planned = this.#planned.bind(this);
+    const planned = (path: () => ByteString, action: PlannedAction): void =>
+      this.#planned(path, action, 'directory');
     this.#maker = new DirectoryMaker({ request, directories, records: records.records, tally, planned });
   }
 
@@ -365,8 +366,8 @@ class PlanWalk {
     this.#parts.tally.fileFailed(pathInVisit(visit, entry.name), entry.size, code, message);
   }
 
-  #planned(path: () => ByteString, action: PlannedAction): void {
-    if (this.#dryRun) this.#parts.observer.planned(path(), action);
+  #planned(path: () => ByteString, action: PlannedAction, kind: PlannedKind = 'file'): void {
+    if (this.#dryRun) this.#parts.observer.planned(path(), action, kind);
   }
 }
 

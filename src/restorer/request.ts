@@ -125,6 +125,9 @@ export interface RestoreCounters {
 
 export type PlannedAction = 'create' | 'update' | 'replace' | 'leave' | 'skip' | 'delete';
 
+/** Whatever is no directory counts as a file. */
+export type PlannedKind = 'file' | 'directory';
+
 /** Told what happens while a restore runs; cheap calls, none may throw. */
 export interface RestoreObserver {
   phase(phase: RestorePhase): void;
@@ -132,7 +135,7 @@ export interface RestoreObserver {
   progress(counters: RestoreCounters, path: ByteString): void;
   problem(problem: RestoreProblem): void;
   /** Dry runs only: what would be done with an entry. */
-  planned(path: ByteString, action: PlannedAction): void;
+  planned(path: ByteString, action: PlannedAction, kind: PlannedKind): void;
 }
 
 export const SILENT_RESTORE: RestoreObserver = {

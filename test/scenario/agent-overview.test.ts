@@ -121,6 +121,22 @@ it('has one amount a day of what is stored, the newest at once', async () => {
   expect(again).toEqual(next);
 });
 
+it('takes a dry run for no backup', async () => {
+  await using site = await openDaemonSite();
+  site.write({ a: 'one' });
+  await site.agent.pause(null, false);
+  await site.configure({ sources: [{ path: site.source, schedule: 'off', watch: false }] });
+  for (const { id } of site.jobs('backup')) await site.agent.cancel(id);
+  await site.agent.resume();
+  expect(await site.backUp({ dry_run: true })).toMatchObject({ status: 'completed', files_done: 1 });
+  const overview = await overviewOf(await openPage(site.daemon));
+  expect(overview.headline).toMatchObject({ level: 'bad', code: 'never_backed_up', paths: [site.source] });
+  expect(overview.sources).toMatchObject([{ last_good_backup_at: null, files: null }]);
+  expect(overview.sources[0]?.history.map(({ status }) => status)).toEqual(['canceled']);
+  expect(overview.saved.snapshot_bytes).toBe(0);
+  expect(overview.recent[0]).toMatchObject({ status: 'completed', type: 'backup' });
+});
+
 it('tells of what failed, what is paused, and the recovery kit that is still here', async () => {
   await using site = await openDaemonSite();
   site.write({ a: 'one' });

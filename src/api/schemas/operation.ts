@@ -31,7 +31,7 @@ export const Prune = Type.Object({
 });
 export type Prune = Static<typeof Prune>;
 
-/** No route makes drills; events tell of them. */
+/** No route of the Desktop API makes drills; events tell of them. */
 export const Drill = Type.Object({ ...JOB_FIELDS, type: Type.Literal('drill'), files: Count });
 export type Drill = Static<typeof Drill>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FullStatus, SourceStatus, StatusCheck } from '../../../src/jobs/agent.ts';
-import { protectionOf } from '../../../src/jobs/protection.ts';
+import { headlineOf, protectionOf, type Headline } from '../../../src/jobs/protection.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -215,5 +215,73 @@ const SITUATIONS: readonly (readonly [string, Partial<FullStatus>, string, strin
 describe('the sentence about protection', () => {
   test.each(SITUATIONS)('with %s', (_situation, changes, level, sentence) => {
     expect(protectionOf(status(changes), NOW)).toEqual({ level, sentence });
+  });
+});
+
+const HEADLINES: readonly (readonly [string, Partial<FullStatus>, Partial<Headline>])[] = [
+  ['no source', { sources: [] }, { code: 'no_source', paths: [], since: null }],
+  [
+    'a check that fails',
+    { checks: [FINE, { name: 'destinations', status: 'error', message: 'Gone.' }] },
+    { code: 'check_failed', check: 'destinations', paths: [], since: NOW - 2 * HOUR },
+  ],
+  [
+    'a check that warns',
+    { checks: [{ name: 'alarms', status: 'warning', message: 'Shrunk.' }] },
+    { code: 'check_warns', check: 'alarms', level: 'warning' },
+  ],
+  [
+    'the first backup under way',
+    { sources: [source('/a', never)], last_backup: null, jobs: { running: 1, queued: 0 } },
+    { code: 'first_backup_runs', paths: ['/a'], since: null },
+  ],
+  [
+    'the first backup held up by a pause',
+    {
+      sources: [source('/a', never)],
+      last_backup: null,
+      jobs: { running: 0, queued: 1 },
+      checks: [PAUSE],
+    },
+    { code: 'first_backup_paused', level: 'warning' },
+  ],
+  [
+    'one destination of a source without a backup',
+    { sources: [source('/a'), source('/a', { ...never, destination: 'nas' }), source('/b')] },
+    { code: 'never_backed_up', paths: ['/a'], to: ['nas'], since: null },
+  ],
+  [
+    'all destinations of a source without a backup',
+    { sources: [source('/a', never), source('/a', { ...never, destination: 'nas' }), source('/b')] },
+    { code: 'never_backed_up', paths: ['/a'], to: [] },
+  ],
+  [
+    'two sources that are overdue, while the last attempt failed',
+    {
+      sources: [
+        source('/a', { overdue: true, last_good_backup_at: NOW - 3 * DAY }),
+        source('/b', { overdue: true, last_good_backup_at: NOW - 5 * DAY }),
+        source('/c', { last_good_backup_at: NOW - 9 * DAY }),
+      ],
+      last_backup: { status: 'failed', finished_at: NOW },
+    },
+    { code: 'overdue', paths: ['/a', '/b'], to: [], since: NOW - 5 * DAY, hasFailed: true },
+  ],
+  [
+    'a last backup that failed',
+    { last_backup: { status: 'failed', finished_at: NOW } },
+    { code: 'last_failed', level: 'warning', paths: [], hasFailed: true },
+  ],
+  ['a pause', { checks: [PAUSE] }, { code: 'paused', level: 'warning', since: NOW - 2 * HOUR }],
+  [
+    'everything as it should be',
+    { sources: [source('/a'), source('/b', { last_good_backup_at: NOW - 4 * HOUR })] },
+    { code: 'protected', level: 'good', paths: ['/a', '/b'], since: NOW - 4 * HOUR, hasFailed: false },
+  ],
+];
+
+describe('the headline', () => {
+  test.each(HEADLINES)('with %s', (_situation, changes, headline) => {
+    expect(headlineOf(status(changes))).toMatchObject(headline);
   });
 });

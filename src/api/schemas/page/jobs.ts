@@ -43,7 +43,8 @@ export type Alarm = Alarms['items'][number];
 
 /**
  * What a restore would do, from a dry run (`POST /restore` with `dry_run`) whose job has ended: `GET /restore-preview/:id`.
- * `kept` is there and stays; `overwritten` is there and would be replaced; `deleted` would go (`delete_extra`).
+ * `kept` is there and stays; `overwritten` is there and would be replaced, or compared part by part first; `deleted`
+ * would go (`delete_extra`). Whatever is no directory counts as a file; a deleted directory counts once.
  */
 export const RestorePreview = Type.Object({
   files_new: Count,
@@ -52,7 +53,7 @@ export const RestorePreview = Type.Object({
   files_unchanged: Count,
   files_deleted: Count,
   bytes: Count,
-  /** The first 1,000, in order. */
+  /** By path, on this machine; at most 1,000: what would be lost before what stays. */
   items: Type.Array(
     Type.Object({ path: Type.String(), what: Type.Enum(['overwritten', 'kept', 'deleted']) }),
   ),

@@ -39,6 +39,7 @@ export const Run = Type.Object({
   result: Nullable(Type.Enum(['success', 'warning'])),
   finished_at: MaybeTime,
   duration_seconds: Count,
+  /** New ones among them. */
   files_changed: Count,
   bytes_uploaded: Count,
 });

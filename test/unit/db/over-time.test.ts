@@ -1,0 +1,233 @@
+/** What the state database keeps for charts and history strips, and previews of restores. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NO_BOOKKEEPING, type JobStore } from '../../../src/db/jobs.ts';
+import { MOST_RUNS } from '../../../src/db/runs.ts';
+import { NO_PROGRESS, type Job, type RestorePreview } from '../../../src/jobs/job.ts';
+import { BACKUP_SPEC, jobOf } from '../../support/api-jobs.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { databaseSite, type DatabaseSite } from './open-database.ts';
+
+let site: DatabaseSite;
+
+beforeEach(() => {
+  site = databaseSite();
+});
+afterEach(() => {
+  site.remove();
+});
+
+const DAY = 86_400_000;
+
+function insert(jobs: JobStore, changes: Partial<Job>, spec: Job['spec'] = BACKUP_SPEC): void {
+  jobs.insert({ job: jobOf(spec, changes), bookkeeping: NO_BOOKKEEPING });
+}
+
+const KIND = { type: 'backup', source: BACKUP_SPEC.source, destination: BACKUP_SPEC.destination } as const;
+
+describe('the runs of a source', () => {
+  it('are the last thirty that ended, the oldest first, with what they did', () => {
+    const { jobs } = site.reopen();
+    for (let number = 1; number <= MOST_RUNS + 5; number += 1)
+      insert(jobs, { id: `bkp_${number}`, status: 'completed', finished_at: number });
+    const last = {
+      id: 'bkp_last',
+      status: 'failed',
+      finished_at: 1_000,
+      duration_ms: 2_500,
+      progress: { ...NO_PROGRESS, files_new: 2, files_changed: 3, bytes_uploaded: 4 },
+    } as const;
+    insert(jobs, last);
+    insert(jobs, { id: 'bkp_running', status: 'running' });
+    insert(
+      jobs,
+      { id: 'bkp_other', status: 'completed', finished_at: 999 },
+      { ...BACKUP_SPEC, source: '/other' },
+    );
+    insert(
+      jobs,
+      { id: 'bkp_far', status: 'completed', finished_at: 999 },
+      { ...BACKUP_SPEC, destination: 'far' },
+    );
+    const dry = { ...BACKUP_SPEC, options: { ...BACKUP_SPEC.options, dry_run: true } };
+    insert(jobs, { id: 'bkp_dry', status: 'completed', finished_at: 999 }, dry);
+    const runs = jobs.runs(KIND);
+    expect(runs).toHaveLength(MOST_RUNS);
+    expect(runs.map(({ finishedAt }) => finishedAt)).toEqual(
+      runs.map(({ finishedAt }) => finishedAt).toSorted((a, b) => a - b),
+    );
+    expect(runs.at(-1)).toEqual({
+      id: 'bkp_last',
+      status: 'failed',
+      result: null,
+      finishedAt: 1_000,
+      durationMs: 2_500,
+      filesChanged: 5,
+      bytesUploaded: 4,
+    });
+    expect(runs[0]?.id).toBe(`bkp_${5 + 2}`);
+    expect(site.reopen().jobs.runs(KIND)).toEqual(runs);
+  });
+
+  it('are asked for anew once a job of them ends, is put back, or is forgotten', () => {
+    const database = site.reopen();
+    const { jobs } = database;
+    const ids = (): readonly string[] => jobs.runs(KIND).map(({ id }) => id);
+    insert(jobs, { id: 'bkp_1', status: 'running' });
+    expect(ids()).toEqual([]);
+    const job = jobOf(BACKUP_SPEC, { id: 'bkp_1', status: 'completed', finished_at: 5 });
+    jobs.update({ job, bookkeeping: NO_BOOKKEEPING });
+    expect(ids()).toEqual(['bkp_1']);
+    insert(jobs, { id: 'bkp_0', status: 'completed', finished_at: 4 });
+    expect(ids()).toEqual(['bkp_0', 'bkp_1']);
+    // What is undone was never there.
+    const undone = (): void =>
+      database.transaction(() => {
+        insert(jobs, { id: 'bkp_2', status: 'completed', finished_at: 6 });
+        expect(ids()).toHaveLength(3);
+        throw new Error('undone');
+      });
+    expect(undone).toThrow('undone');
+    expect(ids()).toEqual(['bkp_0', 'bkp_1']);
+    jobs.prune(1_000 * DAY);
+    expect(ids()).toEqual([]);
+  });
+
+  it('are of checks as well, and beside them the last jobs of all that ended', () => {
+    const { jobs } = site.reopen();
+    for (const [id, at] of [
+      ['chk_1', 7],
+      ['chk_2', 3],
+      ['chk_3', 5],
+    ] as const)
+      insert(jobs, { id, status: 'completed', finished_at: at }, CHECK);
+    insert(jobs, { id: 'bkp_1', status: 'running' });
+    expect(jobs.runs({ type: 'check', source: null, destination: 'default' }).at(-1)?.id).toBe('chk_1');
+    expect(jobs.lastEnded(2).map(({ id }) => id)).toEqual(['chk_1', 'chk_3']);
+  });
+});
+
+describe('the newest job', () => {
+  it('is that of the table after whatever was written, though answers are kept', () => {
+    const database = site.reopen();
+    const { jobs } = database;
+    const random = seededRandom(8);
+    const pick = <T>(of: readonly T[]): T => of[Math.floor(random.next() * of.length)] as T;
+    const specs = ['/a', '/b'].flatMap((source) =>
+      ['near', 'far'].map((destination) => ({ ...BACKUP_SPEC, source, destination })),
+    );
+    const statuses = ['queued', 'running', 'completed', 'failed', 'canceled'] as const;
+    const filters = [undefined, ...statuses].flatMap((status) =>
+      [undefined, '/a'].flatMap((source) =>
+        [undefined, 'far'].map((destination) => ({
+          types: ['backup'] as const,
+          status,
+          source,
+          destination,
+        })),
+      ),
+    );
+    const open: Job[] = [];
+    for (let step = 0; step < 150; step += 1) {
+      const write = (): void => {
+        const known = open.shift();
+        if (known === undefined || random.next() < 0.5) {
+          const job = jobOf(pick<Job['spec']>(specs), {
+            id: `bkp_${step}`,
+            status: 'queued',
+            created_at: step,
+          });
+          jobs.insert({ job, bookkeeping: NO_BOOKKEEPING });
+          open.push(job, ...(known === undefined ? [] : [known]));
+          return;
+        }
+        const status = pick(statuses);
+        const isOver = status !== 'queued' && status !== 'running';
+        const job = { ...known, status, files_done: step, finished_at: isOver ? step : null };
+        jobs.update({ job, bookkeeping: NO_BOOKKEEPING });
+        if (!isOver) open.push(job);
+      };
+      const before = [...open];
+      if (step % 10 === 9) {
+        const undone = (): void =>
+          database.transaction(() => {
+            write();
+            throw new Error('undone');
+          });
+        expect(undone).toThrow('undone');
+        open.splice(0, open.length, ...before);
+      } else write();
+      for (const filter of filters)
+        expect(jobs.newest(filter), JSON.stringify({ step, filter })).toEqual(
+          jobs.page({ ...filter, limit: 1 })[0],
+        );
+      for (const status of statuses)
+        expect(jobs.count(status)).toBe(jobs.page({ status, limit: 1_000 }).length);
+    }
+  });
+});
+
+const CHECK = { type: 'check', destination: 'default', read_data: 0 } as const;
+
+describe('stored bytes over time', () => {
+  it('have one amount a day, the last of it', () => {
+    const { storedAmounts } = site.reopen();
+    storedAmounts.put('a', { at: DAY, bytes: 1 });
+    storedAmounts.put('a', { at: 2 * DAY - 1, bytes: 2 });
+    storedAmounts.put('a', { at: 2 * DAY, bytes: 3 });
+    storedAmounts.put('b', { at: DAY, bytes: 9 });
+    expect(storedAmounts.of('a')).toEqual([
+      { at: 2 * DAY - 1, bytes: 2 },
+      { at: 2 * DAY, bytes: 3 },
+    ]);
+    expect(site.reopen().storedAmounts.of('a')).toHaveLength(2);
+    expect(site.reopen().storedAmounts.of('nowhere')).toEqual([]);
+  });
+
+  it('are kept for three years, one a week after a quarter of a year', () => {
+    const { storedAmounts } = site.reopen();
+    const days = 4 * 366;
+    for (let day = 1; day <= days; day += 1) storedAmounts.put('a', { at: day * DAY, bytes: day });
+    storedAmounts.prune(days * DAY);
+    const kept = storedAmounts.of('a');
+    const first = kept[0]?.bytes ?? 0;
+    expect(days - first).toBeGreaterThan(3 * 365 - 7);
+    expect(days - first).toBeLessThan(3 * 366 + 7);
+    expect(kept.at(-1)?.bytes).toBe(days);
+    expect(kept.filter(({ bytes }) => bytes > days - 92)).toHaveLength(92);
+    expect(kept.length).toBeLessThan(92 + 3 * 53 + 2);
+    const gaps = kept.slice(1).map(({ bytes }, index) => bytes - (kept[index]?.bytes ?? 0));
+    expect(Math.max(...gaps)).toBe(7);
+  });
+});
+
+describe('previews of restores', () => {
+  const preview: RestorePreview = {
+    filesNew: 1,
+    filesOverwritten: 1,
+    filesKept: 0,
+    filesUnchanged: 0,
+    filesDeleted: 0,
+    bytes: 5,
+    items: [{ path: '/a\ufffd', what: 'overwritten' }],
+    isCut: false,
+  };
+
+  it('go with their jobs', () => {
+    const { jobs, previews } = site.reopen();
+    insert(jobs, { id: 'bkp_1', status: 'completed', finished_at: 1 });
+    previews.put('bkp_1', preview);
+    expect(site.reopen().previews.get('bkp_1')).toEqual(preview);
+    site.reopen().jobs.prune(1_000 * DAY);
+    expect(site.reopen().previews.get('bkp_1')).toBeUndefined();
+  });
+
+  it('are kept of the last fifty', () => {
+    const { jobs, previews } = site.reopen();
+    for (let number = 1; number <= 60; number += 1) {
+      insert(jobs, { id: `bkp_${number}`, status: 'completed', finished_at: number });
+      previews.put(`bkp_${number}`, preview);
+    }
+    expect(previews.get('bkp_10')).toBeUndefined();
+    expect(previews.get('bkp_11')).toEqual(preview);
+  });
+});
