@@ -330,7 +330,7 @@ describe('the files of the page', () => {
         );
       if (type === 'text/javascript')
         expect(text).not.toMatch(
-          /insertAdjacentHTML|document\.write|\beval\(|\bFunction\(|sessionStorage|indexedDB|document\.cookie/,
+          /insertAdjacentHTML|document\.write|\beval\(|\bFunction\(|indexedDB|document\.cookie/,
         );
     }
   });

@@ -353,9 +353,274 @@ export const english = {
   },
   jobs: {
     title: 'Jobs',
+    one: 'Job',
+    back: '← All jobs',
+    types: {
+      backup: 'Backup',
+      restore: 'Restore',
+      check: 'Check',
+      prune: 'Clean-up',
+      drill: 'Restore drill',
+    },
+    states: {
+      queued: 'Waiting',
+      running: 'Running',
+      completed: 'Completed',
+      failed: 'Failed',
+      canceled: 'Canceled',
+    },
+    completedWithWarnings: (count: number, shown: string) =>
+      count === 1 ? 'Completed, one warning' : `Completed, ${shown} warnings`,
+    phases: {
+      scanning: 'Looking for what has changed',
+      uploading: 'Storing what is new',
+      committing: 'Writing the snapshot',
+      verifying: 'Comparing what is stored',
+      pruning: 'Removing what is no longer needed',
+      restoring: 'Bringing files back',
+    },
+    triggers: {
+      api: 'asked for by a program',
+      schedule: 'by schedule',
+      watch: 'after changes',
+      cli: 'by command line',
+      ui: 'from this page',
+    },
+    waits: {
+      absent: () => 'The destination is not there. Connect or mount it; the job then starts by itself.',
+      quiet: (until: string) => `Quiet hours: it starts at ${until}.`,
+      battery: () => 'The computer runs on battery. It starts when there is power.',
+      metered: () => 'The network is metered. It starts on another one.',
+      reader: () =>
+        'The same backup is being made to another destination; it is copied from there afterwards.',
+      unreachable: () => 'The destination cannot be reached. It is tried again by itself.',
+      locked: () => 'Another program has locked the repository. It is tried again by itself.',
+    },
+    volume: {
+      backup: ({
+        files,
+        size,
+        fresh,
+        stored,
+      }: Readonly<Record<'files' | 'size' | 'fresh' | 'stored', string>>) =>
+        `The snapshot has ${files} with ${size}: ${fresh} of it were new, stored as ${stored}.`,
+      nothingNew: (files: string, size: string) =>
+        `The snapshot has ${files} with ${size}. Nothing of it was new; all of it was stored already.`,
+      trial: (files: string, size: string) => `A trial: ${files} with ${size} would be in the snapshot.`,
+      brokenOff: (stored: string) =>
+        `${stored} were stored before it ended; the next backup need not store them again.`,
+      restore: ({
+        restored,
+        size,
+        skipped,
+        isTrial,
+      }: {
+        readonly restored: string;
+        readonly size: string;
+        readonly skipped: string;
+        readonly isTrial: boolean;
+      }) =>
+        `${restored} with ${size} ${isTrial ? 'would be' : 'were'} brought back.` +
+        (skipped === '' ? '' : ` ${skipped} ${isTrial ? 'would be' : 'were'} left as found.`),
+      structure: 'Everything that should be stored is there. Its contents were not read.',
+      check: (size: string) => `${size} were read and compared.`,
+      nothingFreed: 'Nothing had to be removed yet.',
+      prune: (size: string) => `${size} became free.`,
+      drill: (files: string) => `${files} were restored to a scratch directory and compared.`,
+    },
+    changes: {
+      added: (count: string) => `${count} new`,
+      changed: (count: string) => `${count} changed`,
+      same: (count: string) => `${count} as before`,
+      failed: (count: string) => `${count} failed`,
+    },
+    progress: 'Progress',
+    counting: 'Still counting',
+    doneOf: (done: string, total: string) => `${done} of ${total}`,
+    rate: (size: string) => `${size}/s`,
+    left: (span: string) => `about ${span} left`,
+    took: (span: string) => `took ${span}`,
+    to: 'to',
+    from: 'from',
+    inPlace: 'to where the files were',
+    filters: {
+      label: 'Filters',
+      type: 'Type',
+      status: 'State',
+      source: 'Source',
+      destination: 'Destination',
+      since: 'Asked for',
+    },
+    any: {
+      type: 'All types',
+      status: 'All states',
+      source: 'All sources',
+      destination: 'All destinations',
+      since: 'At any time',
+    },
+    spans: { day: 'In the last 24 hours', week: 'In the last 7 days', month: 'In the last 30 days' },
+    allJobs: 'Show all jobs',
+    noneYet: 'No job has run yet. The first backup will be listed here.',
+    noneMatch: 'No job is like that.',
+    more: 'Show older jobs',
+    state: 'State',
+    attempt: (count: string) => `attempt ${count}`,
+    agentSays: 'The agent says:',
+    problemsTitle: (count: number, shown: string) =>
+      count === 1 ? 'One entry had a problem' : `${shown} entries had problems`,
+    entries: (count: number, shown: string) => (count === 1 ? 'one entry' : `${shown} entries`),
+    moreProblems: (count: string) => `${count} more are not listed.`,
+    showAll: (count: string) => `Show all ${count}`,
+    log: 'Log',
+    logEmpty: 'Nothing is written yet.',
+    levels: { debug: 'Detail', info: 'Note', warn: 'Warning', error: 'Error', fatal: 'Error' } as Readonly<
+      Partial<Record<string, string>>
+    >,
+    destination: 'Destination',
+    trigger: 'Started',
+    asked: 'Asked for',
+    started: 'Began',
+    finished: 'Ended',
+    duration: 'Took',
+    tags: 'Tags',
+    snapshot: 'Snapshot',
+    id: 'Job',
+    copyId: 'id of the job',
+    copySnapshot: 'id of the snapshot',
+    toSnapshot: 'Look into the snapshot',
+    again: 'Run it again',
+    cancel: 'Cancel…',
+    cancelDo: 'Cancel the job',
+    cancelQuestion: {
+      backup: 'No snapshot is made. What is stored already is used by the next backup.',
+      restore: 'Files that are back already stay; the others do not come.',
+      check: 'What has not been looked at yet is not checked.',
+      prune: 'What is removed already stays removed; nothing that is needed is lost.',
+      drill: 'The files that have not been tried yet are not tried.',
+    },
+    operations: {
+      check: {
+        open: 'Check…',
+        title: 'Check a destination',
+        what: 'Looks whether everything that snapshots need is there and whole. Nothing is changed.',
+        start: 'Start the check',
+      },
+      prune: {
+        open: 'Clean up…',
+        title: 'Free space at a destination',
+        what: 'Removes from the storage what no snapshot needs any more. What became unneeded in the last days stays for a while, so that running backups are safe.',
+        start: 'Start the clean-up',
+      },
+      drill: {
+        open: 'Try a restore…',
+        title: 'Try whether files come back',
+        what: 'Restores files picked at random from the newest snapshots to a scratch directory, compares every byte, and removes them again. Your own files are not touched.',
+        start: 'Start the drill',
+      },
+    },
+    readData: 'How much of the stored data is read',
+    readDataHint:
+      'Reading finds damage on the disk too, but takes longer, and fetches the data from a far destination.',
+    shares: {
+      '0': 'None: only whether everything is there',
+      '0.05': 'A twentieth, chosen at random',
+      '0.25': 'A quarter, chosen at random',
+      '1': 'All of it',
+    },
+    applyRetention: 'Forget old snapshots first, by the rules of the settings',
+    applyRetentionHint:
+      'Pinned snapshots stay, and so do those from before an alarm that is open. Without it only what is already forgotten is cleaned up.',
+    drillFiles: 'Number of files',
+    drillFilesHint: 'Without it, as many as the settings say.',
+    drillFilesWrong: 'Give a number from 1 to 10,000.',
+    pauseOpen: 'Pause…',
+    pauseTitle: 'Pause all jobs',
+    pauseWhat: 'No job starts until the pause is over. What was due in the meantime runs then.',
+    pauseUntil: 'How long',
+    pauses: {
+      hour: 'For an hour',
+      morning: 'Until tomorrow morning at 8',
+      time: 'Until a certain time',
+      resumed: 'Until I resume',
+    },
+    pauseTime: 'Until',
+    pauseTimeWrong: 'Choose a time that is still to come.',
+    pauseInterrupt: 'Stop what is running too',
+    pauseInterruptHint: 'It goes on after the pause from where it was.',
+    pauseDo: 'Pause',
   },
   alarms: {
     title: 'Alarms',
+    what: 'A source looks damaged. Until an alarm is acknowledged, no snapshot of its source from before it is removed, whatever the rules of retention say.',
+    none: 'There is no open alarm. Should a source suddenly be empty, lose most of its files, or be rewritten, it is said here.',
+    kinds: {
+      empty: {
+        title: 'Empty',
+        means:
+          'There is not one file left where there were files at the last backup. Most often a disk or a share is not mounted. No backup is made, so that the good ones stay the newest.',
+        todo: 'Mount the disk or share; the next backup then goes through by itself. If the source is meant to be empty, acknowledge the alarm.',
+      },
+      shrunk: {
+        title: 'Most files are gone',
+        means:
+          'More than half of the files went within an hour. That happens when a folder is moved or deleted by mistake, or when a part of the source is not mounted.',
+        todo: 'Compare with a snapshot from before. Restore what is missing, or acknowledge the alarm if you meant it.',
+      },
+      rewritten: {
+        title: 'Rewritten all at once',
+        means:
+          'Many files were changed within an hour, and what is in them now looks encrypted or has a new ending. Ransomware does that; so does encrypting or packing files on purpose.',
+        todo: 'Open some of the files. If they cannot be read, take the machine off the network, find out what wrote them, and only then restore a snapshot from before. If they are as they should be, acknowledge the alarm.',
+      },
+      burst: {
+        title: 'Unusually many changes',
+        means:
+          'Far more files came, changed or went within an hour than ever before. A large update or a tidied archive looks like that; so does damage.',
+        todo: 'Compare with a snapshot from before. If you know where the changes come from, acknowledge the alarm.',
+      },
+    },
+    source: 'Source',
+    at: 'Noticed',
+    facts: {
+      files_before: 'Files before',
+      files: 'Files now',
+      rewritten: 'Rewritten',
+      extension: 'New ending of the names',
+      renamed: 'Files with it',
+      touched: 'Files that came, changed or went',
+      usual: 'The most so far',
+    } as Readonly<Partial<Record<string, string>>>,
+    filled: 'There are files in it again.',
+    todo: 'What to do',
+    details: 'In the words of the agent',
+    before: 'Snapshots from before',
+    beforeHint:
+      'The newest first. See where the number of files changes; older than that is what you want back.',
+    beforeNone: 'No snapshot of this source is known from before the alarm.',
+    time: 'Time',
+    files: 'Files',
+    size: 'Size',
+    actions: 'Actions',
+    look: 'Look into it',
+    compare: 'What changed',
+    compareTitle: (time: string) => `Changed up to ${time}`,
+    comparing: 'Comparing…',
+    compareNone: 'Nothing differs from the snapshot before.',
+    compareMore: 'There are more; these are the first.',
+    changes: {
+      added: 'New',
+      removed: 'Gone',
+      modified: 'Changed',
+      type_changed: 'Another type',
+      metadata: 'Same content',
+    },
+    acknowledge: (count: number) => (count === 1 ? 'Acknowledge…' : `Acknowledge all ${count}…`),
+    acknowledgeQuestion:
+      'You say that the sources are as they should be. Snapshots from before may then be removed again by the rules of retention.',
+    acknowledgeEmpty:
+      'A source that is empty may stay so: its next backup takes it as it is, until there are files in it again.',
+    acknowledgeDo: 'They are as they should be',
+    acknowledged: 'Acknowledged. Retention goes on as usual.',
   },
   settings: {
     title: 'Settings',
@@ -380,6 +645,99 @@ export const english = {
     REVISION_MISMATCH:
       'The settings were changed elsewhere in the meantime. Reload, and make the change again.',
     CONFIG_INVALID: 'The configuration file has a mistake, and must be put right on the machine first.',
+
+    // Why a job failed.
+    INVALID_SOURCE: 'The source cannot be backed up. Check that it is there and that the agent may read it.',
+    INVALID_DESTINATION: 'There is no such destination. Choose one in the settings.',
+    INVALID_TARGET: 'Nothing can be restored to that place. Choose another directory.',
+    SECRET_IN_URL: 'A password stands in an address. Put it into the settings of the destination instead.',
+    UNSUPPORTED_COMPRESSION: 'This compression is not known. Choose zstd, auto or none.',
+    SNAPSHOT_NOT_FOUND: 'The snapshot is not there any more. Choose another one.',
+    PATH_NOT_IN_SNAPSHOT: 'The snapshot does not have that file or directory. Choose another snapshot.',
+    QUOTA_EXCEEDED: 'The plan has no room left for this.',
+    ENCRYPTION_REQUIRED: 'The settings allow encrypted backups only. Run it with encryption.',
+    REPOSITORY_LOCKED:
+      'Another program works on the repository and has locked it. Wait until it has ended, then run it again.',
+    DESTINATION_ERROR:
+      'The storage failed, or is not the one that was there before. Test the destination in the settings.',
+    DESTINATION_UNREACHABLE:
+      'The storage cannot be reached. Check that it is on, connected and mounted, and that the network works.',
+    DESTINATION_AUTH_FAILED:
+      'The storage does not accept the name, password or key. Put them right in the settings of the destination.',
+    INSUFFICIENT_STORAGE:
+      'A disk is full. Make room at the destination or on this machine, then run it again.',
+    JOB_INTERRUPTED:
+      'The work broke off three times in a row without getting further. Read the log below, then run it again; often memory ran out.',
+    HOOK_FAILED:
+      'The command that the settings put before the job failed, so the job was not begun. Put the command right.',
+    SECRET_UNAVAILABLE:
+      'The secret of the destination is not where the settings say. Put it back, or name another place.',
+    SECRET_UNSAFE:
+      'Others can read or change the file with the secret of the destination, so it is not used. Make it yours alone (chmod 600).',
+    STATE_NOT_PRIVATE:
+      'Others can read or change files of the agent that hold keys, so they are not used. “holdfast doctor” says how to put that right.',
+    STATE_DAMAGED: 'A file of the agent does not hold what it should. “holdfast doctor” says which one.',
+    DECRYPTION_FAILED:
+      'What is stored cannot be opened with the key of the repository. Check the destination, and whether it is the right one.',
+    CORRUPT_DATA:
+      'What is stored is damaged. Run a check with all data, look after the disk, and back up anew: what is missing is then stored again.',
+    WRONG_PASSPHRASE:
+      'The passphrase does not open the repository. Put the right one into the settings of the destination.',
+    READ_ERROR: 'Something could not be read. Check the disk, and whether the agent may read it.',
+    WRITE_ERROR:
+      'Something could not be written. Check the disk, its free space, and whether the agent may write there.',
+    SOURCE_SUSPICIOUSLY_EMPTY:
+      'The source is empty, and was not at the last backup. If it is a disk or a share, mount it; if it is meant to be so, acknowledge the alarm.',
+
+    // Why one file of a job was left out, or has a warning.
+    EACCES: 'The agent may not read or write it. Give its user the permission, or leave it out by a rule.',
+    EPERM:
+      'The system does not allow it, even with the right permissions. Run the agent with more rights, or leave it out by a rule.',
+    ENOENT: 'It went away while the job ran. That is usual for temporary files; the next job looks again.',
+    ENOTDIR: 'What should be a directory is none. Look at what stands at this place.',
+    EISDIR: 'What should be a file is a directory. Look at what stands at this place.',
+    EEXIST: 'Something of that name came meanwhile. Run it again.',
+    ENOTEMPTY: 'A directory that is not empty has its place. Choose another target, or move it away.',
+    ELOOP: 'Links lead in a circle, or stand where none may be followed. Look at where they lead.',
+    ENAMETOOLONG: 'Its path is longer than the system takes. Choose a shorter one, or a target higher up.',
+    EIO: 'The disk reports an error. Look after it soon, and keep the snapshots there are.',
+    ENXIO: 'The device behind it is not there. Connect it, or leave the file out by a rule.',
+    ENODEV: 'The device behind it is not there. Connect it, or leave the file out by a rule.',
+    EBUSY: 'Another program holds it. Close that program; the next job looks again.',
+    ETXTBSY: 'A program runs from it, so it cannot be replaced. End that program, then restore again.',
+    EROFS: 'The file system may only be read. Mount it for writing, or choose another target.',
+    ENOSPC: 'The disk is full. Make room, then run it again.',
+    EDQUOT: 'Your share of the disk is used up. Make room, then run it again.',
+    EFBIG: 'The file is larger than the target takes. Choose a target with another file system.',
+    EMFILE: 'Too many files are open. Run it again when less is going on.',
+    EMLINK: 'The target allows no more names for one file. Choose a target with another file system.',
+    EXDEV: 'Its names lie on different file systems. Restore to another target.',
+    EINVAL: 'The system refuses it; its file system may not know names or properties of this kind.',
+    ENOTSUP: 'The file system of the target does not know files of this kind.',
+    EOPNOTSUPP: 'The file system of the target does not know files of this kind.',
+    ESTALE: 'The network share has lost it. Mount the share again.',
+    ETIMEDOUT: 'The network share did not answer in time. Check the connection.',
+    CHANGED:
+      'It was changed while it was read. It is in the snapshot as far as it was read; the next backup takes it again.',
+    TOO_DEEP: 'Its directories are nested too deeply. Move it further up.',
+    IN_THE_WAY:
+      'Something else has its place, and the restore was not to replace it. Restore to another directory, or allow replacing.',
+    IMPOSSIBLE_NAME: 'This system cannot have a file of that name. Restore it on the system it comes from.',
+    LINK_FAILED:
+      'It is another name of a file that could not be restored. Put right what is wrong with that one.',
+    OTHER_FILE_SYSTEM: 'Another disk is mounted below it, so it was left alone. Unmount that first.',
+    LIMIT_EXCEEDED: 'It has more parts than one file or directory may have. Please report this.',
+    DIFFERENT: 'After the restore it was not what is in the snapshot. Run a check with all data.',
+    ERROR: 'Something that snapshots need is damaged. Back up anew, and look after the disk.',
+    WARNING: 'Something is not as it should be, but no snapshot lacks anything for it.',
+    'restore.CHANGED':
+      'Something else changed it during the restore. Restore it once more when nothing writes there.',
+    'restore.CORRUPT_DATA':
+      'Its stored content is damaged. Try a snapshot from before, or one at another destination.',
+    'restore.EACCES': 'The agent may not write there. Choose a target that is yours, or restore as root.',
+    'restore.EPERM': 'The system does not allow it there. Choose another target, or restore as root.',
+    'drill.ENOENT': 'It was not there after the restore. Run a check with all data.',
+    'drill.CORRUPT_DATA': 'Its stored content is damaged. Run a check with all data, and back up anew.',
   } as Readonly<Partial<Record<string, string>>>,
 };
 

@@ -1,8 +1,10 @@
+/** All jobs, or one of them. */
 import type { JSX } from 'preact';
-import { PageHead } from '../../components/card.tsx';
-import { t } from '../../language/language.ts';
 import type { Route } from '../../route.ts';
+import { JobDetail } from './job-detail.tsx';
+import { JobList } from './job-list.tsx';
 
-export function JobsPage({ route: _route }: { readonly route: Route }): JSX.Element {
-  return <PageHead title={t.jobs.title} />;
+export function JobsPage({ route }: { readonly route: Route }): JSX.Element {
+  const [, id] = route.path;
+  return id === undefined ? <JobList route={route} /> : <JobDetail key={id} id={id} />;
 }

@@ -1,0 +1,83 @@
+/** Snapshots from before an alarm: where files are still as they were. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Alarm } from '../../../api/schemas/page/jobs.ts';
+import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { useAsked } from '../../agent/use-asked.ts';
+import { Button } from '../../components/button.tsx';
+import { Own, visible } from '../../components/own-text.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Table } from '../../components/table.tsx';
+import { formatBytes, formatCount, formatMoment } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { hrefOf } from '../../route.ts';
+import { ComparisonDialog } from './comparison-dialog.tsx';
+import { snapshotsBefore } from './snapshots-before.ts';
+
+export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Element {
+  const asked = useAsked((signal) => snapshotsBefore(alarm, signal), [alarm.id]);
+  const [compared, setCompared] = useState<Snapshot | undefined>(undefined);
+  const snapshots = asked.data;
+  return (
+    <>
+      <h3>{t.alarms.before}</h3>
+      <Problem error={asked.problem} />
+      {snapshots === undefined && asked.isBusy ? <p class="quiet">{t.common.loading}</p> : null}
+      {snapshots?.length === 0 ? <p>{t.alarms.beforeNone}</p> : null}
+      {snapshots === undefined || snapshots.length === 0 ? null : (
+        <>
+          <p class="quiet small-text">{t.alarms.beforeHint}</p>
+          <Table
+            label={`${t.alarms.before}: ${visible(alarm.source)}, ${t.alarms.kinds[alarm.kind].title}`}
+            columns={[
+              { title: t.alarms.time },
+              { title: t.alarms.files, isNumber: true },
+              { title: t.alarms.size, isNumber: true },
+              { title: t.alarms.actions, isUnseen: true },
+            ]}
+          >
+            {snapshots.map((snapshot) => (
+              <Row key={snapshot.id} snapshot={snapshot} onCompare={() => setCompared(snapshot)} />
+            ))}
+          </Table>
+        </>
+      )}
+      {compared === undefined ? null : (
+        <ComparisonDialog snapshot={compared} onClose={() => setCompared(undefined)} />
+      )}
+    </>
+  );
+}
+
+function Row({
+  snapshot,
+  onCompare,
+}: {
+  readonly snapshot: Snapshot;
+  readonly onCompare: () => void;
+}): JSX.Element {
+  const { id, source, created_at: made, files_count: files, size_bytes: size, destination } = snapshot;
+  const time = formatMoment(made);
+  return (
+    <tr>
+      <td>
+        <time dateTime={made}>{time}</time>
+        <small>
+          <Own>{destination}</Own>
+        </small>
+      </td>
+      <td class="number">{formatCount(files)}</td>
+      <td class="number">{formatBytes(size)}</td>
+      <td>
+        <div class="row-actions">
+          <a href={hrefOf(['restore'], { source, snapshot: id })} aria-label={`${t.alarms.look}: ${time}`}>
+            {t.alarms.look}
+          </a>
+          <Button type="button" look="bare" aria-label={`${t.alarms.compare}: ${time}`} onClick={onCompare}>
+            {t.alarms.compare}
+          </Button>
+        </div>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,30 @@
+/** The newest snapshots of a source that were there when an alarm was raised. */
+import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { ask, withQuery } from '../../agent/ask.ts';
+
+interface SnapshotPage {
+  readonly items: readonly Snapshot[];
+  readonly next_cursor: string | null;
+}
+
+const SHOWN = 6;
+const LIMIT = 100;
+/** Further back nobody looks: an alarm of that age is shown without snapshots. */
+const MOST_PAGES = 20;
+
+export async function snapshotsBefore(
+  { source, at }: { readonly source: string; readonly at: string },
+  signal: AbortSignal,
+): Promise<readonly Snapshot[]> {
+  const found: Snapshot[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const page = await ask<SnapshotPage>('GET', withQuery('/snapshots', { source, limit: LIMIT, cursor }), {
+      signal,
+    });
+    found.push(...page.items.filter(({ created_at: made }) => made <= at));
+    if (found.length >= SHOWN || page.next_cursor === null) break;
+    cursor = page.next_cursor;
+  }
+  return found.slice(0, SHOWN);
+}

@@ -1,0 +1,77 @@
+/** What ran, runs and waits, and what can be ordered beside backups. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { useOverview } from '../../agent/overview.ts';
+import { Actions, Button } from '../../components/button.tsx';
+import { Card, Empty, PageHead } from '../../components/card.tsx';
+import { Command } from '../../components/command.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { t } from '../../language/language.ts';
+import type { Route } from '../../route.ts';
+import { JobFilterForm } from './job-filter-form.tsx';
+import { hasFilters, readFilters } from './job-filters.ts';
+import { JobRow } from './job-row.tsx';
+import { type Operation, OperationDialog } from './operation-dialog.tsx';
+import { PauseDialog } from './pause-dialog.tsx';
+import { useJobs } from './use-jobs.ts';
+
+const OPERATIONS = ['check', 'prune', 'drill'] as const;
+
+export function JobList({ route }: { readonly route: Route }): JSX.Element {
+  const { pause } = useOverview();
+  const filters = readFilters(route.query);
+  const list = useJobs(filters);
+  const [opened, setOpened] = useState<Operation | 'pause' | undefined>(undefined);
+  const close = (): void => setOpened(undefined);
+  const status = filters.status === undefined ? '' : ` --status ${filters.status}`;
+  return (
+    <>
+      <PageHead
+        title={t.jobs.title}
+        actions={
+          <>
+            {OPERATIONS.map((operation) => (
+              <Button key={operation} type="button" onClick={() => setOpened(operation)}>
+                {t.jobs.operations[operation].open}
+              </Button>
+            ))}
+            {pause === null ? (
+              <Button type="button" onClick={() => setOpened('pause')}>
+                {t.jobs.pauseOpen}
+              </Button>
+            ) : null}
+          </>
+        }
+      />
+      {opened === 'pause' ? <PauseDialog onClose={close} /> : null}
+      {opened === undefined || opened === 'pause' ? null : (
+        <OperationDialog operation={opened} onClose={close} />
+      )}
+      <JobFilterForm filters={filters} />
+      <Problem error={list.problem} />
+      <Card label={t.jobs.title}>
+        {list.jobs === undefined ? <p class="quiet">{t.common.loading}</p> : null}
+        {list.jobs?.length === 0 ? (
+          <Empty>
+            <p>{hasFilters(filters) ? t.jobs.noneMatch : t.jobs.noneYet}</p>
+          </Empty>
+        ) : null}
+        {list.jobs === undefined || list.jobs.length === 0 ? null : (
+          <ul class="job-rows">
+            {list.jobs.map((job) => (
+              <JobRow key={job.id} job={job} />
+            ))}
+          </ul>
+        )}
+        {list.hasMore ? (
+          <Actions>
+            <Button type="button" disabled={list.isBusy} onClick={list.more}>
+              {t.jobs.more}
+            </Button>
+          </Actions>
+        ) : null}
+      </Card>
+      <Command lines={[`holdfast jobs${status}`, 'holdfast pause --for 1h', 'holdfast resume']} />
+    </>
+  );
+}

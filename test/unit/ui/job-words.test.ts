@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import type { AnyJob } from '../../../src/api/schemas/page/jobs.ts';
+import { ERROR_CODES } from '../../../src/api/error-codes.ts';
+import { passingReason } from '../../../src/jobs/retry-delay.ts';
+import { waitingReason } from '../../../src/jobs/conditions.ts';
+import { WAITS_FOR_READER } from '../../../src/jobs/pass.ts';
+import { english } from '../../../src/ui/language/english.ts';
+import { german } from '../../../src/ui/language/german.ts';
+import {
+  changeWords,
+  explained,
+  progressWords,
+  stateWords,
+  volumeWords,
+  waitingWords,
+} from '../../../src/ui/pages/jobs/job-words.ts';
+
+const MIB = 1_048_576;
+
+const PROGRESS: AnyJob['progress'] = {
+  percent: null,
+  files_total: 0,
+  files_new: 0,
+  files_changed: 0,
+  files_unchanged: 0,
+  files_failed: 0,
+  bytes_done: 0,
+  bytes_total: 0,
+  bytes_uploaded: 0,
+  bytes_deduplicated: 0,
+  current_path: null,
+  rate_bytes_per_second: 0,
+  eta_seconds: null,
+};
+
+type Backup = Extract<AnyJob, { readonly type: 'backup' }>;
+
+function backup(facts: Partial<Backup> = {}, progress: Partial<AnyJob['progress']> = {}): Backup {
+  return {
+    id: 'bkp_1',
+    type: 'backup',
+    status: 'completed',
+    phase: null,
+    result: 'success',
+    source: '/home/ana',
+    destination: 'default',
+    files_backed_up: 1_340,
+    size_bytes: 1_200 * MIB,
+    duration_seconds: 12,
+    options: {
+      compression: 'zstd',
+      encryption: true,
+      deduplication: true,
+      exclude: [],
+      tags: [],
+      dry_run: false,
+    },
+    trigger: 'ui',
+    attempt: 1,
+    waiting_for: null,
+    created_at: '2026-11-22T10:00:00.000Z',
+    started_at: '2026-11-22T10:00:00.000Z',
+    finished_at: '2026-11-22T10:00:12.000Z',
+    progress: { ...PROGRESS, ...progress },
+    warnings_count: 0,
+    error: null,
+    snapshot_id: 'ab',
+    ...facts,
+  };
+}
+
+describe('the state of a job', () => {
+  it('is a word, and counts warnings', () => {
+    expect(stateWords(backup())).toEqual({ word: 'Completed', look: 'good' });
+    expect(stateWords(backup({ result: 'warning', warnings_count: 3 }))).toEqual({
+      word: 'Completed, 3 warnings',
+      look: 'warning',
+    });
+    expect(stateWords(backup({ status: 'failed' }))).toEqual({ word: 'Failed', look: 'bad' });
+  });
+});
+
+describe('what came of a backup', () => {
+  it('is one line: what it holds, what of it was new, and what that takes', () => {
+    const job = backup({}, { bytes_deduplicated: 1_160 * MIB, bytes_uploaded: 12 * MIB });
+    expect(volumeWords(job)).toBe(
+      'The snapshot has 1,340 files with 1.2 GiB: 40.0 MiB of it were new, stored as 12.0 MiB.',
+    );
+  });
+
+  it('says so when nothing was new', () => {
+    expect(volumeWords(backup({}, { bytes_deduplicated: 1_200 * MIB }))).toContain('Nothing of it was new');
+  });
+
+  it('says of a trial that nothing was stored', () => {
+    const { options } = backup();
+    expect(volumeWords(backup({ options: { ...options, dry_run: true } }))).toMatch(/^A trial: .* would be/);
+  });
+
+  it('says what a job that failed has stored, and nothing when that is nothing', () => {
+    expect(volumeWords(backup({ status: 'failed' }, { bytes_uploaded: 5 * MIB }))).toContain('5.0 MiB');
+    expect(volumeWords(backup({ status: 'failed' }))).toBeUndefined();
+    expect(volumeWords(backup({ status: 'running' }))).toBeUndefined();
+  });
+
+  it('counts files by what became of them, without what there is none of', () => {
+    expect(changeWords(backup({}, { files_new: 12, files_unchanged: 1_325, files_failed: 3 }))).toBe(
+      '12 new, 1,325 as before, 3 failed',
+    );
+    expect(changeWords(backup())).toBeUndefined();
+  });
+});
+
+describe('the progress of a job', () => {
+  it('has percent, bytes, rate and the time that is left', () => {
+    const progress = {
+      percent: 42.3,
+      bytes_done: 234 * MIB,
+      bytes_total: 1_200 * MIB,
+      rate_bytes_per_second: 45 * MIB,
+      eta_seconds: 185,
+    };
+    expect(progressWords(backup({}, progress))).toBe(
+      '42% · 234.0 MiB of 1.2 GiB · 45.0 MiB/s · about 3 min 5 s left',
+    );
+  });
+
+  it('says that it still counts while the total is unknown', () => {
+    expect(progressWords(backup({}, { bytes_done: MIB }))).toBe('Still counting · 1.0 MiB');
+  });
+});
+
+describe('why a job waits', () => {
+  const input = {
+    conditions: { onBattery: 'wait', onMetered: 'wait', quietHours: null },
+    timeZone: 'UTC',
+    remote: true,
+    destinationPresent: true,
+  } as const;
+  const noon = Date.UTC(2026, 10, 22, 12);
+  const job = { trigger: 'schedule' } as const;
+  const circumstances = (onBattery: boolean, onMetered: boolean) => ({
+    onBattery: async () => await Promise.resolve(onBattery),
+    onMetered: async () => await Promise.resolve(onMetered),
+  });
+
+  it('is known in other words for each sentence that the agent says', async () => {
+    const quiet = { ...input, conditions: { ...input.conditions, quietHours: '11:00-13:30' } };
+    const said = [
+      await waitingReason(job, { ...input, destinationPresent: false }, circumstances(false, false), noon),
+      await waitingReason(job, quiet, circumstances(false, false), noon),
+      await waitingReason(job, input, circumstances(true, false), noon),
+      await waitingReason(job, input, circumstances(false, true), noon),
+      WAITS_FOR_READER,
+      passingReason({ code: 'DESTINATION_UNREACHABLE', message: '', details: {} }, null, noon) ?? null,
+      passingReason({ code: 'REPOSITORY_LOCKED', message: '', details: {} }, null, noon) ?? null,
+    ];
+    for (const reason of said) {
+      expect(reason).not.toBeNull();
+      expect(Object.values(english.jobs.waits).map((words) => words('13:30'))).toContain(
+        waitingWords(reason ?? ''),
+      );
+    }
+    expect(new Set(said.map((reason) => waitingWords(reason ?? ''))).size).toBe(said.length);
+  });
+
+  it('is what the agent says where it is not known', () => {
+    expect(waitingWords('The moon is full.')).toBe('The moon is full.');
+  });
+});
+
+describe('errors by their code', () => {
+  it('have a text in both languages when a job can fail with them', () => {
+    const ofJobs = Object.entries(ERROR_CODES).flatMap(([code, { status }]) =>
+      status === null ? [code] : [],
+    );
+    expect(ofJobs.length).toBeGreaterThan(10);
+    for (const code of ofJobs) {
+      expect(english.problems[code], code).toBeDefined();
+      expect(german.problems[code], code).toBeDefined();
+    }
+    expect(Object.keys(german.problems).toSorted()).toEqual(Object.keys(english.problems).toSorted());
+  });
+
+  it('mean something else for a restore than for a backup', () => {
+    expect(explained('CHANGED', 'backup')).toBe(english.problems['CHANGED']);
+    expect(explained('CHANGED', 'restore')).toBe(english.problems['restore.CHANGED']);
+    expect(explained('E_UNHEARD_OF', 'backup')).toBeUndefined();
+  });
+});
