@@ -71,7 +71,7 @@ export function useAction<Input extends readonly unknown[]>(
 }
 
 /** A mistake of the page itself is shown as one, not swallowed. */
-function asAskError(error: unknown): AskError {
+export function asAskError(error: unknown): AskError {
   if (error instanceof AskError) return error;
   return new AskError('INTERNAL_ERROR', 0, error instanceof Error ? error.message : String(error), {});
 }

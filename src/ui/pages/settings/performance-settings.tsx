@@ -1,8 +1,194 @@
+/** How much of the machine and of the network backups may take, and when they hold back. */
 import type { JSX } from 'preact';
-import { PageHead } from '../../components/card.tsx';
+import { useOverview } from '../../agent/overview.ts';
+import { Actions, Button } from '../../components/button.tsx';
+import { Card, Empty, PageHead } from '../../components/card.tsx';
+import { Checkbox, TextField } from '../../components/field.tsx';
+import { Path } from '../../components/own-text.tsx';
+import { formatBytes } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import type { Route } from '../../route.ts';
+import { hrefOf, type Route } from '../../route.ts';
+import { daySections } from './bandwidth-day.ts';
+import { CompressionSetting } from './compression-setting.tsx';
+import { ChoiceSetting, useSetting } from './setting-fields.tsx';
+import { type KeyPath, shownPath } from './settings-draft.ts';
+import { SettingsForm, useDraft } from './settings-form.tsx';
+import type { BandwidthValues } from './settings-values.ts';
+import type { SettingsDraft } from './use-settings-draft.ts';
 
 export function PerformanceSettings({ route: _route }: { readonly route: Route }): JSX.Element {
-  return <PageHead title={t.settings.pages.performance} />;
+  return (
+    <>
+      <PageHead title={t.settings.pages.performance}>{t.performance.about}</PageHead>
+      <SettingsForm paths={pathsOf}>
+        <Bandwidth />
+        <Conditions />
+        <Compression />
+      </SettingsForm>
+    </>
+  );
+}
+
+function pathsOf({ saved }: SettingsDraft): readonly KeyPath[] {
+  return [
+    ['bandwidth'],
+    ['conditions', 'onBattery'],
+    ['conditions', 'onMetered'],
+    ['conditions', 'quietHours'],
+    ...saved.sources.map((_, index): KeyPath => ['sources', index, 'compression']),
+  ];
+}
+
+const NEW_RULE: BandwidthValues = { from: '08:00', uploadLimit: '2 MiB' };
+
+function Bandwidth(): JSX.Element {
+  const { draft, set } = useDraft();
+  const { upload_limit: now } = useOverview();
+  const rules = draft.bandwidth;
+  const add = (): void => {
+    const used = new Set(rules.map(({ from }) => from));
+    const from = [NEW_RULE.from, '18:00', '00:00', '12:00'].find((time) => !used.has(time)) ?? '';
+    set(['bandwidth'], [...rules, { ...NEW_RULE, from, ...(from === '18:00' ? { uploadLimit: null } : {}) }]);
+  };
+  return (
+    <Card title={t.performance.bandwidthTitle}>
+      <p class="quiet">{t.performance.bandwidthAbout}</p>
+      <p>{now === null ? t.performance.nowUnlimited : t.performance.nowLimited(formatBytes(now))}</p>
+      {rules.length === 0 ? null : <Day rules={rules} />}
+      {rules.map((_, index) => (
+        <Rule key={index} index={index} />
+      ))}
+      <Actions>
+        <Button type="button" onClick={add}>
+          {t.performance.addRule}
+        </Button>
+      </Actions>
+      <p class="quiet small-text">
+        {t.performance.connections}{' '}
+        <a href={hrefOf(['settings', 'destinations'])}>{t.settings.pages.destinations}</a>
+      </p>
+    </Card>
+  );
+}
+
+/** The day as a strip, each limit as wide as it holds. */
+function Day({ rules }: { readonly rules: readonly BandwidthValues[] }): JSX.Element | null {
+  const sections = daySections(rules);
+  if (sections.length === 0) return null;
+  return (
+    <ul class="day" aria-label={t.performance.dayLabel}>
+      {sections.map(({ from, to, minutes, limit }) => (
+        <li key={from} class={limit === null ? 'free' : 'limited'} style={{ flexGrow: minutes }}>
+          <span>
+            {from}–{to}
+          </span>
+          <strong>{limit === null ? t.performance.noLimit : t.performance.perSecond(limit)}</strong>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Rule({ index }: { readonly index: number }): JSX.Element {
+  const { set } = useDraft();
+  const from = useSetting({ path: ['bandwidth', index, 'from'] });
+  const limit = useSetting({ path: ['bandwidth', index, 'uploadLimit'], hint: t.performance.limitHint });
+  const time = typeof from.value === 'string' ? from.value : '';
+  return (
+    <fieldset class="row rule">
+      <legend class="unseen">{t.performance.ruleFrom(time)}</legend>
+      <TextField {...from.facts} type="time" value={time} onValue={from.set} />
+      <TextField
+        {...limit.facts}
+        placeholder={t.performance.noLimit}
+        value={typeof limit.value === 'string' ? limit.value : ''}
+        onValue={(text) => limit.set(text.trim() === '' ? null : text)}
+      />
+      <Button
+        type="button"
+        look="plain"
+        aria-label={t.performance.removeRule(time)}
+        onClick={() => set(['bandwidth', index], undefined)}
+      >
+        {t.settings.remove}
+      </Button>
+    </fieldset>
+  );
+}
+
+function Conditions(): JSX.Element {
+  const choices = [
+    { value: 'wait', label: t.performance.wait },
+    { value: 'run', label: t.performance.run },
+  ];
+  return (
+    <Card title={t.performance.conditionsTitle}>
+      <p class="quiet">{t.performance.conditionsAbout}</p>
+      <div class="field-grid">
+        <ChoiceSetting path={['conditions', 'onBattery']} choices={choices} />
+        <ChoiceSetting path={['conditions', 'onMetered']} choices={choices} />
+      </div>
+      <QuietHours />
+    </Card>
+  );
+}
+
+function QuietHours(): JSX.Element {
+  const path = ['conditions', 'quietHours'];
+  const setting = useSetting({ path, hint: t.performance.quietHint });
+  const text = typeof setting.value === 'string' ? setting.value : '';
+  const [from = '', to = ''] = text.split('-');
+  const name = shownPath(path);
+  const { problem } = setting.facts;
+  return (
+    <fieldset>
+      <legend class="unseen">{setting.facts.label}</legend>
+      <Checkbox
+        name={name}
+        label={setting.facts.label}
+        hint={setting.facts.hint}
+        checked={setting.value !== null}
+        onChecked={(isOn) => setting.set(isOn ? '22:00-06:00' : null)}
+      />
+      {setting.value === null ? null : (
+        <div class="row times">
+          <TextField
+            name={`${name}-from`}
+            label={t.performance.quietFrom}
+            type="time"
+            value={from}
+            onValue={(time) => setting.set(`${time}-${to}`)}
+          />
+          <TextField
+            name={`${name}-to`}
+            label={t.performance.quietTo}
+            type="time"
+            value={to}
+            onValue={(time) => setting.set(`${from}-${time}`)}
+          />
+        </div>
+      )}
+      {problem === undefined ? null : <p class="problem">{problem}</p>}
+    </fieldset>
+  );
+}
+
+function Compression(): JSX.Element {
+  const { sources } = useDraft().draft;
+  return (
+    <Card title={t.performance.compressionTitle}>
+      <p class="quiet">{t.performance.compressionAbout}</p>
+      {sources.length === 0 ? (
+        <Empty>
+          <p>{t.sources.none}</p>
+        </Empty>
+      ) : (
+        <div class="field-grid">
+          {sources.map(({ path }, index) => (
+            <CompressionSetting key={`${index}:${path}`} index={index} label={<Path>{path}</Path>} />
+          ))}
+        </div>
+      )}
+    </Card>
+  );
 }

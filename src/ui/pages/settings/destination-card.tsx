@@ -1,0 +1,270 @@
+/** One destination: what is there, whether it can be reached, and what can be done with it. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { DestinationItem, DestinationTest } from '../../../api/schemas/page/protect.ts';
+import { ask } from '../../agent/ask.ts';
+import { useAction } from '../../agent/use-asked.ts';
+import { Actions, AskFirst, Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { Own, Path } from '../../components/own-text.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Facts } from '../../components/table.tsx';
+import { Tag } from '../../components/tag.tsx';
+import { formatAge, formatBytes } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { draftOf } from '../../parts/destination-draft.ts';
+import { TestReport } from '../../parts/destination-form.tsx';
+import { DestinationAccess } from './destination-access.tsx';
+import { DestinationEditor } from './destination-editor.tsx';
+import { SecretPlace } from './setting-fields.tsx';
+import { setCommand } from './settings-commands.ts';
+import { valueAt } from './settings-draft.ts';
+import { useDraft } from './settings-form.tsx';
+import { type DestinationValues, destinationsOf } from './settings-values.ts';
+
+export interface DestinationCardFacts {
+  readonly name: string;
+  /** Undefined until the agent knows of it. */
+  readonly item: DestinationItem | undefined;
+  /** Undefined for the repository in the state directory. */
+  readonly setting: DestinationValues | undefined;
+  readonly isDefault: boolean;
+}
+
+export function DestinationCard({ name, item, setting, isDefault }: DestinationCardFacts): JSX.Element {
+  const { draft, saved, set, problemAt } = useDraft();
+  const [isChanging, setChanging] = useState(false);
+  const test = useTest(name);
+  const isSaved = setting === undefined || Object.hasOwn(saved.destinations, name);
+  const users = draft.sources.filter((source) => destinationsOf(source, draft).includes(name));
+  const isInUse = users.some(
+    ({ destination, destinations }) => destination !== null || destinations !== null,
+  );
+  const problem = problemAt(['destinations', name]);
+  return (
+    <Card
+      title={
+        <>
+          <Own>{name}</Own> {isDefault ? <Tag look="good">{t.common.default}</Tag> : null}{' '}
+          <Reachable item={isSaved ? item : undefined} isSaved={isSaved} />
+        </>
+      }
+    >
+      <p>
+        {setting === undefined ? (
+          <>
+            {t.destinations.embedded} {item === undefined ? null : <Path>{item.url}</Path>}
+          </>
+        ) : (
+          <Path>{setting.url}</Path>
+        )}
+      </p>
+      {problem === undefined ? null : (
+        <p class="problem">
+          <Own>{problem.message}</Own> <Own>{problem.hint}</Own>
+        </p>
+      )}
+      <Facts
+        rows={[
+          ...(item === undefined || !isSaved ? [] : stateOf(item)),
+          [
+            t.destinations.usedBy,
+            users.length === 0
+              ? t.common.none
+              : users.map(({ path }) => (
+                  <div key={path}>
+                    <Path>{path}</Path>
+                  </div>
+                )),
+          ],
+        ]}
+      />
+      <Actions>
+        {isSaved ? (
+          <Button
+            type="button"
+            disabled={test.isBusy}
+            aria-label={t.destinations.testOf(name)}
+            onClick={test.run}
+          >
+            {test.isBusy ? t.destinations.testing : t.destinations.test}
+          </Button>
+        ) : null}
+        {isDefault ? null : (
+          <Button
+            type="button"
+            aria-label={t.destinations.makeDefaultOf(name)}
+            onClick={() => set(['defaultDestination'], name)}
+          >
+            {t.destinations.makeDefault}
+          </Button>
+        )}
+        {setting === undefined ? null : (
+          <>
+            <Button
+              type="button"
+              aria-expanded={isChanging}
+              aria-label={isChanging ? t.destinations.closeOf(name) : t.destinations.changeOf(name)}
+              onClick={() => setChanging(!isChanging)}
+            >
+              {isChanging ? t.common.close : t.settings.change}
+            </Button>
+            <AskFirst label={t.settings.remove} look="danger" question={t.destinations.removeQuestion}>
+              {isInUse ? (
+                <p>{t.destinations.removeInUse}</p>
+              ) : (
+                <Button
+                  type="button"
+                  look="danger"
+                  aria-label={t.destinations.removeOf(name)}
+                  onClick={() => {
+                    set(['destinations', name], undefined);
+                    if (draft.defaultDestination === name) set(['defaultDestination'], null);
+                  }}
+                >
+                  {t.destinations.removeYes}
+                </Button>
+              )}
+            </AskFirst>
+          </>
+        )}
+      </Actions>
+      <div role="status">
+        {test.report === undefined ? null : <TestReport tried={{ test: test.report, isNew: false }} />}
+      </div>
+      <Problem error={test.problem} />
+      {isChanging && setting !== undefined ? (
+        <Change name={name} setting={setting} onDone={() => setChanging(false)} />
+      ) : null}
+    </Card>
+  );
+}
+
+/** Of the destination as it is saved. */
+function useTest(name: string) {
+  const [report, setReport] = useState<DestinationTest | undefined>(undefined);
+  const action = useAction(async () => {
+    setReport(undefined);
+    setReport(await ask<DestinationTest>('POST', '/destinations/test', { body: { name } }));
+  });
+  return { report, isBusy: action.isBusy, problem: action.problem, run: () => void action.run() };
+}
+
+function Reachable({
+  item,
+  isSaved,
+}: {
+  readonly item: DestinationItem | undefined;
+  readonly isSaved: boolean;
+}): JSX.Element | null {
+  if (!isSaved) return <Tag look="warning">{t.settings.notSaved}</Tag>;
+  if (item === undefined || item.reachable === null) return null;
+  return item.reachable ? (
+    <Tag look="good">{t.destinations.reachable}</Tag>
+  ) : (
+    <Tag look="bad">{t.destinations.unreachable}</Tag>
+  );
+}
+
+function stateOf(item: DestinationItem): (readonly [string, JSX.Element])[] {
+  const { used_bytes: used, free_bytes: free, last_check: check } = item;
+  return [
+    [
+      t.destinations.space,
+      <>
+        {used === null ? t.destinations.unknown : t.destinations.used(formatBytes(used))}
+        {free === null ? null : ` · ${t.destinations.free(formatBytes(free))}`}
+      </>,
+    ],
+    [
+      t.destinations.lastCheck,
+      check === null ? (
+        <>{t.common.never}</>
+      ) : (
+        <>
+          <time dateTime={check.finished_at}>{formatAge(check.finished_at)}</time>{' '}
+          {check.status === 'completed' && check.result !== 'warning' ? (
+            <Tag look="good">{t.destinations.checkGood}</Tag>
+          ) : (
+            <Tag look={check.status === 'failed' ? 'bad' : 'warning'}>
+              {check.status === 'failed' ? t.destinations.checkFailed : t.destinations.checkWarns}
+            </Tag>
+          )}
+        </>
+      ),
+    ],
+  ];
+}
+
+function Change({
+  name,
+  setting,
+  onDone,
+}: {
+  readonly name: string;
+  readonly setting: DestinationValues;
+  readonly onDone: () => void;
+}): JSX.Element {
+  const { set } = useDraft();
+  const known = { ...setting };
+  const start = draftOf(known);
+  const hasSecrets = Object.values(setting.access ?? {}).some(hasReference);
+  return (
+    <div class="editor">
+      {start === undefined ? (
+        <>
+          <p>{t.destinations.onlyByCommand}</p>
+          <pre>{setCommand(['destinations', name, 'url'], setting.url)}</pre>
+        </>
+      ) : (
+        <DestinationEditor
+          start={start}
+          known={{ name, setting: known }}
+          hasSecrets={hasSecrets}
+          takeLabel={t.destinations.take}
+          onTake={(changed) => {
+            set(['destinations', name], changed);
+            onDone();
+          }}
+          onCancel={onDone}
+        />
+      )}
+      <Passphrase name={name} setting={setting} />
+      <DestinationAccess name={name} setting={setting} />
+    </div>
+  );
+}
+
+function hasReference(access: unknown): boolean {
+  return (
+    typeof access === 'object' &&
+    access !== null &&
+    Object.values(access).some((value) => typeof value === 'object' && value !== null)
+  );
+}
+
+/** Where it is decides who can read the backups: that is changed on the machine alone. */
+function Passphrase({
+  name,
+  setting,
+}: {
+  readonly name: string;
+  readonly setting: DestinationValues;
+}): JSX.Element {
+  const { passphrase } = setting;
+  const example = valueAt(passphrase, []) ?? { file: '~/.config/holdfast/passphrase' };
+  return (
+    <>
+      <h3>{t.settings.names['destinations.NAME.passphrase']}</h3>
+      <p>
+        {passphrase === null ? (
+          t.destinations.machineKey
+        ) : (
+          <SecretPlace reference={passphrase} isReplaceable={false} />
+        )}
+      </p>
+      <p class="quiet">{t.destinations.passphraseAbout}</p>
+      <pre>{setCommand(['destinations', name, 'passphrase'], example)}</pre>
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+/** Asks before somebody leaves a page on which something is not saved. */
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Actions, Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { t } from '../../language/language.ts';
+import { goTo, readRoute } from '../../route.ts';
+
+/** While it is in the document. */
+export function LeaveGuard(): JSX.Element | null {
+  const [target, setTarget] = useState<string | undefined>(undefined);
+  const here = useRef(location.hash);
+  const isLeaving = useRef(false);
+  useEffect(() => {
+    // Before the page hears of it: the address goes back to what is shown until the person has decided.
+    const moved = (event: HashChangeEvent): void => {
+      if (isLeaving.current || pageOf(location.hash) === pageOf(here.current)) return;
+      event.stopImmediatePropagation();
+      const wanted = location.hash;
+      history.pushState(null, '', here.current);
+      setTarget(wanted);
+    };
+    const closing = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener('hashchange', moved, { capture: true });
+    addEventListener('beforeunload', closing);
+    return () => {
+      removeEventListener('hashchange', moved, { capture: true });
+      removeEventListener('beforeunload', closing);
+    };
+  }, []);
+  if (target === undefined) return null;
+  const leave = (): void => {
+    isLeaving.current = true;
+    goTo(target);
+  };
+  return (
+    <Dialog title={t.settings.leaveTitle} onClose={() => setTarget(undefined)}>
+      <p>{t.settings.leaveQuestion}</p>
+      <Actions>
+        <Button type="button" look="main-action" onClick={() => setTarget(undefined)}>
+          {t.settings.stay}
+        </Button>
+        <Button type="button" look="danger" onClick={leave}>
+          {t.settings.leave}
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}
+
+function pageOf(hash: string): string {
+  return readRoute(hash).path.slice(0, 2).join('/');
+}

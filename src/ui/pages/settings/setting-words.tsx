@@ -1,0 +1,104 @@
+/** Settings, their values and their changes in the reader's words. */
+import type { ComponentChildren, JSX } from 'preact';
+import { Own, Path } from '../../components/own-text.tsx';
+import { formatCount } from '../../language/format.ts';
+import { language, t } from '../../language/language.ts';
+import { scheduleInWords } from './schedule-words.ts';
+import { type Change, type KeyPath, settingName, shownPath, valueAt } from './settings-draft.ts';
+import type { Settings } from './settings-values.ts';
+
+/** What a setting is called on the page; its own name where the page has none. */
+export function nameOf(path: KeyPath): string {
+  return t.settings.names[settingName(path)] ?? shownPath(path);
+}
+
+export function scheduleWords(text: string): string {
+  return scheduleInWords(text, t.schedule.words, language);
+}
+
+const SCHEDULES = new Set([
+  'sources[].schedule',
+  'maintenance.prune',
+  'maintenance.check',
+  'maintenance.drill',
+]);
+const MOST_SHOWN = 4;
+
+/** `none` for what is not set. */
+export function valueInWords(path: KeyPath, value: unknown): ComponentChildren {
+  if (value === undefined || value === null || value === '') return t.common.none;
+  if (typeof value === 'boolean') return value ? t.common.yes : t.common.no;
+  if (typeof value === 'number') return formatCount(value);
+  if (typeof value === 'string') {
+    if (SCHEDULES.has(settingName(path))) return <Own>{scheduleWords(value)}</Own>;
+    return <Own>{t.settings.values[value] ?? value}</Own>;
+  }
+  if (Array.isArray(value)) {
+    if (value.length === 0) return t.common.none;
+    const shown = value.slice(0, MOST_SHOWN).map(entryInWords).join(', ');
+    return <Own>{value.length > MOST_SHOWN ? `${shown}, …` : shown}</Own>;
+  }
+  return t.settings.isSet;
+}
+
+function entryInWords(entry: unknown): string {
+  if (typeof entry === 'string') return entry;
+  const from = valueAt(entry, ['from']);
+  const limit = valueAt(entry, ['uploadLimit']);
+  return `${String(from)} ${typeof limit === 'string' ? t.performance.perSecond(limit) : t.performance.noLimit}`;
+}
+
+/** What it is about, where that is one of many: the path of a source, the name of a destination. */
+function subjectOf({ path, before, after }: Change, settings: Settings): ComponentChildren {
+  const [group, part] = path;
+  if (group === 'destinations' && part !== undefined) return <Own>{String(part)}</Own>;
+  if (group !== 'sources' || part === undefined) return undefined;
+  const source = path.length > 2 ? valueAt(settings, [group, part]) : (after ?? before);
+  const sourcePath = valueAt(source, ['path']);
+  return typeof sourcePath === 'string' ? <Path>{sourcePath}</Path> : undefined;
+}
+
+/** One line of what will change. */
+export function ChangeInWords({
+  change,
+  settings,
+}: {
+  readonly change: Change;
+  readonly settings: Settings;
+}): JSX.Element {
+  const { path, before, after } = change;
+  const subject = subjectOf(change, settings);
+  const isEntry = path.length === 2 && subject !== undefined;
+  if (isEntry && (before === undefined || after === undefined)) {
+    return (
+      <>
+        {subject}: {before === undefined ? t.settings.added : t.settings.removed}
+      </>
+    );
+  }
+  return (
+    <>
+      {subject === undefined ? null : <>{subject}: </>}
+      {nameOf(path)}: <ValueChange {...change} />
+    </>
+  );
+}
+
+function ValueChange({ path, before, after }: Change): JSX.Element {
+  if (isTexts(before) && isTexts(after)) {
+    const added = after.filter((entry) => !before.includes(entry));
+    const gone = before.filter((entry) => !after.includes(entry));
+    const shown = [...added.map((entry) => `+ ${entry}`), ...gone.map((entry) => `− ${entry}`)];
+    // None of both: only their order is another.
+    return shown.length === 0 ? <>{t.settings.reordered}</> : <>{valueInWords(path, shown)}</>;
+  }
+  return (
+    <>
+      {valueInWords(path, before)} → <strong>{valueInWords(path, after)}</strong>
+    </>
+  );
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+}

@@ -1,0 +1,197 @@
+/** The settings as `GET /settings` gives them: those of docs/configuration.md, with every default filled in. */
+
+/** Where a secret is: it has exactly one of these. */
+export interface SecretReference {
+  readonly file?: string;
+  readonly env?: string;
+  readonly command?: string;
+  readonly credential?: string;
+}
+
+export interface ExcludeValues {
+  readonly patterns: readonly string[];
+  readonly ignoreFiles: readonly string[];
+  readonly caches: boolean;
+  readonly ifPresent: readonly string[];
+  readonly largerThan: string | null;
+  readonly oneFileSystem: boolean;
+}
+
+export interface SourceValues {
+  readonly path: string;
+  readonly destination: string | null;
+  readonly destinations: readonly string[] | null;
+  readonly schedule: string;
+  readonly watch: boolean;
+  readonly poll: boolean;
+  readonly exclude: ExcludeValues;
+  readonly compression: string;
+  readonly encryption: boolean;
+  readonly deduplication: boolean;
+  readonly tags: readonly string[];
+  readonly hooks: {
+    readonly before: string | null;
+    readonly after: string | null;
+    readonly timeout: string;
+    readonly onFailure: 'fail' | 'warn';
+  };
+}
+
+export interface DestinationValues {
+  readonly url: string;
+  readonly passphrase: SecretReference | null;
+  /** By kind; the fields of each are those of its form. */
+  readonly access: Readonly<Partial<Record<string, unknown>>> | null;
+}
+
+export interface BandwidthValues {
+  readonly from: string;
+  readonly uploadLimit: string | null;
+}
+
+export interface RetentionValues {
+  readonly keepLast: number | null;
+  readonly keepHourly: number | null;
+  readonly keepDaily: number | null;
+  readonly keepWeekly: number | null;
+  readonly keepMonthly: number | null;
+  readonly keepYearly: number | null;
+  readonly keepWithin: string | null;
+}
+
+export interface NoticeValues {
+  readonly healthchecks: { readonly url: string } | null;
+  readonly ntfy: { readonly url: string; readonly token: SecretReference | null } | null;
+  readonly webhook: { readonly url: string; readonly secret: SecretReference | null } | null;
+  readonly email: {
+    readonly host: string;
+    readonly port: number;
+    readonly user: string | null;
+    readonly password: SecretReference | null;
+    readonly from: string;
+    readonly to: readonly string[];
+  } | null;
+  readonly absenceDays: number;
+}
+
+/** While somebody types, a value may for a moment be of a kind that it must not have; the agent says so. */
+export interface Settings {
+  readonly version: number;
+  readonly listen: { readonly port: number };
+  readonly plan: 'free_trial' | 'pro' | 'business';
+  readonly timeZone: string | null;
+  readonly requireEncryption: boolean;
+  readonly defaultDestination: string | null;
+  readonly sources: readonly SourceValues[];
+  readonly destinations: Readonly<Record<string, DestinationValues>>;
+  readonly retention: RetentionValues;
+  readonly maintenance: {
+    readonly prune: string;
+    readonly check: string;
+    readonly drill: string;
+    readonly drillFiles: number;
+    readonly checkReadData: string;
+    readonly jitter: string;
+  };
+  readonly conditions: {
+    readonly onBattery: 'run' | 'wait';
+    readonly onMetered: 'run' | 'wait';
+    readonly quietHours: string | null;
+  };
+  readonly bandwidth: readonly BandwidthValues[];
+  readonly restore: { readonly allowedRoots: readonly string[] };
+  readonly notices: NoticeValues;
+  readonly partner: { readonly whileSuspended: 'run' | 'wait'; readonly afterTrial: 'run' | 'wait' };
+  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
+}
+
+/** Of a source of which only the path is written. */
+export const SOURCE_DEFAULTS: Omit<SourceValues, 'path'> = {
+  destination: null,
+  destinations: null,
+  schedule: 'every 4h',
+  watch: true,
+  poll: false,
+  exclude: {
+    patterns: [
+      '.cache/',
+      'Library/Caches/',
+      '.local/share/Trash/',
+      '.Trash/',
+      '.Trash-*/',
+      '$RECYCLE.BIN/',
+      'lost+found/',
+      '__pycache__/',
+      '.DS_Store',
+      'Thumbs.db',
+    ],
+    ignoreFiles: ['.holdfastignore'],
+    caches: true,
+    ifPresent: ['.nobackup'],
+    largerThan: null,
+    oneFileSystem: false,
+  },
+  compression: 'zstd',
+  encryption: true,
+  deduplication: true,
+  tags: [],
+  hooks: { before: null, after: null, timeout: '10m', onFailure: 'fail' },
+};
+
+/** What holds where nothing is written. */
+export const DEFAULTS: Settings = {
+  version: 1,
+  listen: { port: 7390 },
+  plan: 'free_trial',
+  timeZone: null,
+  requireEncryption: false,
+  defaultDestination: null,
+  sources: [],
+  destinations: {},
+  retention: {
+    keepLast: null,
+    keepHourly: null,
+    keepDaily: 7,
+    keepWeekly: 4,
+    keepMonthly: 12,
+    keepYearly: null,
+    keepWithin: '2d',
+  },
+  maintenance: {
+    prune: 'weekly',
+    check: 'weekly',
+    drill: 'weekly',
+    drillFiles: 20,
+    checkReadData: '5%',
+    jitter: '5m',
+  },
+  conditions: { onBattery: 'wait', onMetered: 'wait', quietHours: null },
+  bandwidth: [],
+  restore: { allowedRoots: [] },
+  notices: { healthchecks: null, ntfy: null, webhook: null, email: null, absenceDays: 3 },
+  partner: { whileSuspended: 'run', afterTrial: 'wait' },
+  log: { level: 'info' },
+};
+
+/** Name of the repository in the state directory. */
+export const EMBEDDED = 'default';
+
+/** Name of the destination of whatever names none. */
+export function defaultDestinationOf({ defaultDestination }: Settings): string {
+  return defaultDestination ?? EMBEDDED;
+}
+
+/** Whether the repository in the state directory is in use: no other has its name, or is the default one. */
+export function hasEmbedded(settings: Settings): boolean {
+  return defaultDestinationOf(settings) === EMBEDDED && !Object.hasOwn(settings.destinations, EMBEDDED);
+}
+
+/** Names of all destinations that a source may have. */
+export function destinationNames(settings: Settings): readonly string[] {
+  return [...(hasEmbedded(settings) ? [EMBEDDED] : []), ...Object.keys(settings.destinations)];
+}
+
+/** Names of those of a source. */
+export function destinationsOf(source: SourceValues, settings: Settings): readonly string[] {
+  return source.destinations ?? [source.destination ?? defaultDestinationOf(settings)];
+}

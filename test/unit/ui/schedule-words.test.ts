@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { nextRuns, parseSchedule } from '../../../src/schedule/schedule.ts';
+import { english } from '../../../src/ui/language/english.ts';
+import { german } from '../../../src/ui/language/german.ts';
+import {
+  FREQUENCIES,
+  readSchedule,
+  scheduleInWords,
+  writeSchedule,
+} from '../../../src/ui/pages/settings/schedule-words.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+
+describe('a schedule', () => {
+  test.each([
+    ['off', 'only when asked for', 'nur auf Verlangen'],
+    ['hourly', 'every hour', 'jede Stunde'],
+    ['every 4h', 'every 4 hours', 'alle 4 Stunden'],
+    ['every 1d', 'every day', 'jeden Tag'],
+    ['every 90m', 'every 90 minutes', 'alle 90 Minuten'],
+    ['daily', 'every day at 03:00', 'täglich um 03:00 Uhr'],
+    ['daily at 2:30', 'every day at 02:30', 'täglich um 02:30 Uhr'],
+    ['Weekdays  at 18:00', 'Monday to Friday at 18:00', 'Montag bis Freitag um 18:00 Uhr'],
+    ['weekends', 'Saturday and Sunday at 03:00', 'Samstag und Sonntag um 03:00 Uhr'],
+    ['weekly', 'every Sunday at 03:00', 'jeden Sonntag um 03:00 Uhr'],
+    ['monthly at 04:15', 'on day 1 of each month at 04:15', 'am 1. jedes Monats um 04:15 Uhr'],
+    ['30 2 * * *', 'every day at 02:30', 'täglich um 02:30 Uhr'],
+    ['5 22 * * 3', 'every Wednesday at 22:05', 'jeden Mittwoch um 22:05 Uhr'],
+    ['0 4 15 * *', 'on day 15 of each month at 04:00', 'am 15. jedes Monats um 04:00 Uhr'],
+    ['0 4 * * 1-5', 'Monday to Friday at 04:00', 'Montag bis Freitag um 04:00 Uhr'],
+    ['0 4 13 * 5', '0 4 13 * 5', '0 4 13 * 5'],
+    ['*/10 8-18 * * *', '*/10 8-18 * * *', '*/10 8-18 * * *'],
+    ['every 1h30m', 'every 1h30m', 'every 1h30m'],
+    ['now and then', 'now and then', 'now and then'],
+  ])('%j is said in both languages', (text, inEnglish, inGerman) => {
+    expect(scheduleInWords(text, english.schedule.words, 'en')).toBe(inEnglish);
+    expect(scheduleInWords(text, german.schedule.words, 'de')).toBe(inGerman);
+  });
+
+  test.each([
+    'off',
+    'hourly',
+    'every 30m',
+    'daily at 02:30',
+    'weekdays',
+    'weekends at 08:05',
+    'weekly',
+    'monthly',
+    '5 22 * * 3',
+    '5 22 * * 7',
+    '0 4 31 * *',
+    '0 4 * * 6,0',
+    '0 4 13 * 5',
+    '0 4,16 * * *',
+  ])('%j that is taken apart and written again runs at the same times', (text) => {
+    const written = writeSchedule(readSchedule(text));
+    const runs = (schedule: string) => nextRuns(parseSchedule(schedule), NOW, 'Europe/Berlin');
+    expect(runs(written)).toEqual(runs(text));
+  });
+
+  test.each(FREQUENCIES)('of a form set to %s is one that the agent reads', (frequency) => {
+    const parts = { ...readSchedule('30 2 * * 4'), frequency };
+    expect(() => parseSchedule(writeSchedule(parts))).not.toThrow();
+    expect(() => parseSchedule(writeSchedule({ ...parts, day: 31 }))).not.toThrow();
+  });
+
+  test('keeps its text where no form has a field for it', () => {
+    expect(readSchedule('0 4 13 * 5')).toMatchObject({ frequency: 'cron', text: '0 4 13 * 5' });
+  });
+});
