@@ -297,7 +297,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       partnerPlan: () => membership.plan(),
       stateDirectory,
       version,
-      pageInsight: pageInsight({ ...status, ...options, ...known, state, catalogs, alarms, uploadLimit }),
+      pageInsight: pageInsight({ ...status, ...options, ...known, state, uploadLimit }),
       logger: createServerLogger(log),
       redact,
       pageSettings: pageSettings({ ...options, ...known, addresses: () => addresses }),

@@ -45,10 +45,21 @@ export function goTo(href: string, how: 'push' | 'replace' = 'push'): void {
   else location.replace(href);
 }
 
+/** Asked before another page is shown, with its address; whoever says no has put the address back. */
+let mayLeave: ((hash: string) => boolean) | undefined;
+
+/** At most one at a time; undefined ends it. */
+export function guardLeaving(asked: ((hash: string) => boolean) | undefined): void {
+  mayLeave = asked;
+}
+
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const heard = (): void => setHash(location.hash);
+    const heard = (): void => {
+      const { hash } = location;
+      if (mayLeave?.(hash) ?? true) setHash(hash);
+    };
     addEventListener('hashchange', heard);
     return () => removeEventListener('hashchange', heard);
   }, []);

@@ -37,11 +37,12 @@ export function ChoiceCards<Value extends string>({
                 name={name}
                 value={choice.value}
                 checked={choice.value === value}
+                aria-labelledby={`${id}-label`}
                 aria-describedby={choice.note === undefined ? undefined : `${id}-note`}
                 onChange={() => onValue(choice.value)}
               />
               <span>
-                <strong>{choice.label}</strong>
+                <strong id={`${id}-label`}>{choice.label}</strong>
                 {choice.note === undefined ? null : <small id={`${id}-note`}>{choice.note}</small>}
               </span>
             </label>

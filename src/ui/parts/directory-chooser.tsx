@@ -102,9 +102,6 @@ export function DirectoryChooser({ title, start, onChoose, onClose }: DirectoryC
         >
           {t.parts.chooser.choose}
         </Button>
-        <Button type="button" onClick={onClose}>
-          {t.common.cancel}
-        </Button>
       </Actions>
     </Dialog>
   );

@@ -1,8 +1,112 @@
+/** The way from nothing to a first backup, in four steps; what was chosen is kept over going back. */
 import type { JSX } from 'preact';
-import { PageHead } from '../../components/card.tsx';
+import { useEffect, useState } from 'preact/hooks';
+import type { Destinations, Suggestions } from '../../../api/schemas/page/protect.ts';
+import { ask } from '../../agent/ask.ts';
+import { useAsked } from '../../agent/use-asked.ts';
+import { Button } from '../../components/button.tsx';
+import { Command } from '../../components/command.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { shellWord } from '../../components/shell-word.ts';
 import { t } from '../../language/language.ts';
-import type { Route } from '../../route.ts';
+import { urlOf } from '../../parts/destination-draft.ts';
+import { useDestinationTrial } from '../../parts/destination-trial.ts';
+import { goTo, hrefOf, type Route } from '../../route.ts';
+import { ChoosePlace } from './choose-place.tsx';
+import { ChooseSources } from './choose-sources.tsx';
+import { useEstimates } from './estimates.ts';
+import { FirstBackup } from './first-backup.tsx';
+import { type FirstPlan, outermost, planOf } from './first-plan.ts';
+import { leave } from './first-time.ts';
+import { KeepKit } from './keep-kit.tsx';
+import { isStep, type Step, STEPS } from './step-head.tsx';
 
-export function FirstRunPage({ route: _route }: { readonly route: Route }): JSX.Element {
-  return <PageHead title={t.firstRun.title} />;
+const NO_SUGGESTIONS: Suggestions = { home: '', sources: [], disks: [] };
+
+export function FirstRunPage({ route }: { readonly route: Route }): JSX.Element {
+  const suggestions = useAsked((signal) => ask<Suggestions>('GET', '/suggestions', { signal }), []);
+  const destinations = useAsked((signal) => ask<Destinations>('GET', '/destinations', { signal }), []);
+  const [plan, setPlan] = useState<FirstPlan>(planOf(NO_SUGGESTIONS));
+  const [isStarted, setStarted] = useState(false);
+  useEffect(() => {
+    if (suggestions.data !== undefined) setPlan(planOf(suggestions.data));
+  }, [suggestions.data]);
+  const offered = suggestions.data ?? NO_SUGGESTIONS;
+  const estimates = useEstimates([...offered.sources.map(({ path }) => path), ...plan.added]);
+  const trial = useDestinationTrial(plan.draft);
+  const step = stepOf(route, plan, isStarted);
+  const go = (to: Step): void => goTo(hrefOf(to === 'what' ? ['start'] : ['start', to]));
+  const present = destinations.data?.items.find(({ is_default: isDefault }) => isDefault);
+  if (suggestions.data === undefined && suggestions.problem === undefined)
+    return <p class="quiet">{t.common.loading}</p>;
+  return (
+    <div class="first-run">
+      <div class="first-top">
+        <p>{t.firstRun.title}</p>
+        {isStarted ? null : (
+          <Button
+            type="button"
+            look="bare"
+            onClick={() => {
+              leave();
+              goTo(hrefOf([]));
+            }}
+          >
+            {t.firstRun.notNow}
+          </Button>
+        )}
+      </div>
+      <Problem error={suggestions.problem ?? destinations.problem} />
+      {step === 'what' ? (
+        <ChooseSources
+          plan={plan}
+          onPlan={setPlan}
+          suggestions={offered.sources}
+          estimates={estimates}
+          onNext={() => go('where')}
+        />
+      ) : null}
+      {step === 'where' ? (
+        <ChoosePlace
+          plan={plan}
+          onPlan={setPlan}
+          disks={offered.disks}
+          present={present}
+          trial={trial}
+          onBack={() => go('what')}
+          onNext={() => go('kit')}
+        />
+      ) : null}
+      {step === 'kit' ? <KeepKit onBack={() => go('where')} onNext={() => go('run')} /> : null}
+      {step === 'run' ? (
+        <FirstBackup
+          plan={plan}
+          placeShown={
+            plan.setting?.url ?? (present === undefined || present.is_embedded ? undefined : present.url)
+          }
+          isStarted={isStarted}
+          onStarted={() => setStarted(true)}
+          onBack={() => go('kit')}
+        />
+      ) : null}
+      <Command lines={commandsOf(plan)} />
+    </div>
+  );
+}
+
+/** A step that needs what was not chosen yet is not shown, however somebody came to its address. */
+function stepOf({ path: [, name] }: Route, plan: FirstPlan, isStarted: boolean): Step {
+  const [first] = STEPS;
+  if (isStarted) return name === 'kit' ? 'kit' : 'run';
+  if (!isStep(name) || plan.chosen.length === 0) return first;
+  return plan.place === 'elsewhere' && plan.setting === undefined && name !== 'what' ? 'where' : name;
+}
+
+function commandsOf(plan: FirstPlan): readonly string[] {
+  const isElsewhere = plan.place === 'elsewhere' && plan.setting !== undefined;
+  return [
+    ...(isElsewhere ? [`holdfast destinations add --default backups ${shellWord(urlOf(plan.draft))}`] : []),
+    ...outermost(plan.chosen).map((path) => `holdfast sources add ${shellWord(path)}`),
+    'holdfast status',
+  ];
 }

@@ -7,6 +7,7 @@ import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
 import { Filled } from '../../components/filled.tsx';
 import { Path } from '../../components/own-text.tsx';
+import { shellWord } from '../../components/shell-word.ts';
 import { Tile, Tiles } from '../../components/table.tsx';
 import { formatAge, formatBytes, formatCount, formatPercent } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
@@ -101,7 +102,8 @@ function InFigures({ overview }: { readonly overview: Overview }): JSX.Element {
         <Tile
           name={texts.stored}
           note={[
-            texts.snapshots(saved.snapshots, formatCount(saved.snapshots)),
+            // They are read from the destination, which may take its time.
+            ...(saved.snapshots > 0 ? [texts.snapshots(saved.snapshots, formatCount(saved.snapshots))] : []),
             ...(destinations.length > 1 ? [texts.inPlaces(destinations.length)] : []),
           ].join(' ')}
         >
@@ -156,13 +158,8 @@ function commands({ sources }: Overview): readonly string[] {
   const paths = bySource(sources).map(({ path }) => path);
   return [
     'holdfast status',
-    ...paths.slice(0, 3).map((path) => `holdfast backup ${quoted(path)}`),
+    ...paths.slice(0, 3).map((path) => `holdfast backup ${shellWord(path)}`),
     'holdfast pause --for 1h',
     'holdfast jobs',
   ];
-}
-
-/** As a shell reads it. What cannot be seen is written out, so that nothing else is copied than what is shown. */
-function quoted(path: string): string {
-  return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

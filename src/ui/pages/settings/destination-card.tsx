@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { DestinationItem, DestinationTest } from '../../../api/schemas/page/protect.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAction } from '../../agent/use-asked.ts';
+import { About } from '../../components/about.tsx';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { Own, Path } from '../../components/own-text.tsx';
@@ -81,48 +82,46 @@ export function DestinationCard({ name, item, setting, isDefault }: DestinationC
       />
       <Actions>
         {isSaved ? (
-          <Button
-            type="button"
-            disabled={test.isBusy}
-            aria-label={t.destinations.testOf(name)}
-            onClick={test.run}
-          >
+          <Button type="button" disabled={test.isBusy} onClick={test.run}>
             {test.isBusy ? t.destinations.testing : t.destinations.test}
+            <About>{name}</About>
           </Button>
         ) : null}
         {isDefault ? null : (
-          <Button
-            type="button"
-            aria-label={t.destinations.makeDefaultOf(name)}
-            onClick={() => set(['defaultDestination'], name)}
-          >
+          <Button type="button" onClick={() => set(['defaultDestination'], name)}>
             {t.destinations.makeDefault}
+            <About>{name}</About>
           </Button>
         )}
         {setting === undefined ? null : (
           <>
-            <Button
-              type="button"
-              aria-expanded={isChanging}
-              aria-label={isChanging ? t.destinations.closeOf(name) : t.destinations.changeOf(name)}
-              onClick={() => setChanging(!isChanging)}
-            >
+            <Button type="button" aria-expanded={isChanging} onClick={() => setChanging(!isChanging)}>
               {isChanging ? t.common.close : t.settings.change}
+              <About>{name}</About>
             </Button>
-            <AskFirst label={t.settings.remove} look="danger" question={t.destinations.removeQuestion}>
+            <AskFirst
+              label={
+                <>
+                  {t.settings.remove}
+                  <About>{name}</About>
+                </>
+              }
+              look="danger"
+              question={t.destinations.removeQuestion}
+            >
               {isInUse ? (
                 <p>{t.destinations.removeInUse}</p>
               ) : (
                 <Button
                   type="button"
                   look="danger"
-                  aria-label={t.destinations.removeOf(name)}
                   onClick={() => {
                     set(['destinations', name], undefined);
                     if (draft.defaultDestination === name) set(['defaultDestination'], null);
                   }}
                 >
                   {t.destinations.removeYes}
+                  <About>{name}</About>
                 </Button>
               )}
             </AskFirst>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Actions, Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { t } from '../../language/language.ts';
-import { goTo, readRoute } from '../../route.ts';
+import { goTo, guardLeaving, readRoute } from '../../route.ts';
 
 /** While it is in the document. */
 export function LeaveGuard(): JSX.Element | null {
@@ -12,19 +12,17 @@ export function LeaveGuard(): JSX.Element | null {
   const here = useRef(location.hash);
   const isLeaving = useRef(false);
   useEffect(() => {
-    // Before the page hears of it: the address goes back to what is shown until the person has decided.
-    const moved = (event: HashChangeEvent): void => {
-      if (isLeaving.current || pageOf(location.hash) === pageOf(here.current)) return;
-      event.stopImmediatePropagation();
-      const wanted = location.hash;
+    guardLeaving((wanted) => {
+      if (isLeaving.current || pageOf(wanted) === pageOf(here.current)) return true;
+      // The address goes back to what is shown until the person has decided.
       history.pushState(null, '', here.current);
       setTarget(wanted);
-    };
+      return false;
+    });
     const closing = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener('hashchange', moved, { capture: true });
     addEventListener('beforeunload', closing);
     return () => {
-      removeEventListener('hashchange', moved, { capture: true });
+      guardLeaving(undefined);
       removeEventListener('beforeunload', closing);
     };
   }, []);

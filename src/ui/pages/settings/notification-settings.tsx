@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask } from '../../agent/ask.ts';
 import { useAction } from '../../agent/use-asked.ts';
+import { About } from '../../components/about.tsx';
 import { Actions, Button } from '../../components/button.tsx';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Checkbox } from '../../components/field.tsx';
@@ -121,14 +122,12 @@ function ChannelTest({ channel }: { readonly channel: Channel }): JSX.Element {
     if (isChanged && !(await save())) return;
     setOutcome(await ask<Outcome>('POST', '/notices/test', { body: { channel } }));
   });
-  const name = t.notifications.channels[channel].title;
   return (
     <>
       <Actions>
         <Button
           type="button"
           disabled={test.isBusy || (isChanged && problems.length > 0)}
-          aria-label={isChanged ? t.notifications.saveAndTestOf(name) : t.notifications.testOf(name)}
           onClick={() => void test.run()}
         >
           {test.isBusy
@@ -136,6 +135,7 @@ function ChannelTest({ channel }: { readonly channel: Channel }): JSX.Element {
             : isChanged
               ? t.notifications.saveAndTest
               : t.notifications.test}
+          <About>{t.notifications.channels[channel].title}</About>
         </Button>
       </Actions>
       {isChanged ? <p class="quiet small-text">{t.notifications.savedOnly}</p> : null}

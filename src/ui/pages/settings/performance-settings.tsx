@@ -1,6 +1,7 @@
 /** How much of the machine and of the network backups may take, and when they hold back. */
 import type { JSX } from 'preact';
 import { useOverview } from '../../agent/overview.ts';
+import { About } from '../../components/about.tsx';
 import { Actions, Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Checkbox, TextField } from '../../components/field.tsx';
@@ -104,13 +105,9 @@ function Rule({ index }: { readonly index: number }): JSX.Element {
         value={typeof limit.value === 'string' ? limit.value : ''}
         onValue={(text) => limit.set(text.trim() === '' ? null : text)}
       />
-      <Button
-        type="button"
-        look="plain"
-        aria-label={t.performance.removeRule(time)}
-        onClick={() => set(['bandwidth', index], undefined)}
-      >
-        {t.settings.remove}
+      <Button type="button" look="plain" onClick={() => set(['bandwidth', index], undefined)}>
+        {t.performance.removeRule}
+        <About>{t.performance.ruleFrom(time)}</About>
       </Button>
     </fieldset>
   );

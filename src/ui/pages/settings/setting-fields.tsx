@@ -1,6 +1,7 @@
 /** Fields that belong to one setting each: its value, its name, its default, and what the agent says of it. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { About } from '../../components/about.tsx';
 import { Button } from '../../components/button.tsx';
 import {
   Checkbox,
@@ -11,11 +12,11 @@ import {
   type TextFieldFacts,
 } from '../../components/field.tsx';
 import { Own } from '../../components/own-text.tsx';
-import { language, t } from '../../language/language.ts';
-import { isSame, type KeyPath, settingName, shownPath, valueAt } from './settings-draft.ts';
+import { t } from '../../language/language.ts';
+import { isSame, type KeyPath, shownPath, valueAt } from './settings-draft.ts';
 import { useDraft } from './settings-form.tsx';
 import { DEFAULTS, type SecretReference, SOURCE_DEFAULTS } from './settings-values.ts';
-import { nameOf, valueInWords } from './setting-words.tsx';
+import { nameOf, problemInWords, valueInWords } from './setting-words.tsx';
 
 export interface SettingFacts {
   readonly path: KeyPath;
@@ -61,27 +62,14 @@ export function useSetting({ path, label, hint, disabled }: SettingFacts) {
   };
 }
 
-/** In the reader's language where the kind of the setting says enough; the agent itself speaks English. */
-function problemInWords(
-  path: KeyPath,
-  { message, hint }: { readonly message: string; readonly hint: string },
-): string {
-  const translated = language === 'en' ? undefined : t.settings.wrong[settingName(path)];
-  return translated ?? `${message}. ${hint}`;
-}
-
 function Standard({ path, standard }: { readonly path: KeyPath; readonly standard: unknown }): JSX.Element {
   const form = useDraft();
   return (
     <span class="standard">
       {t.settings.standard}: {valueInWords(path, standard)}.{' '}
-      <Button
-        type="button"
-        look="bare"
-        aria-label={t.settings.useStandardOf(nameOf(path))}
-        onClick={() => form.set(path, standard)}
-      >
+      <Button type="button" look="bare" onClick={() => form.set(path, standard)}>
         {t.settings.useStandard}
+        <About>{nameOf(path)}</About>
       </Button>
     </span>
   );
@@ -199,6 +187,7 @@ export function SecretSetting(facts: SettingFacts): JSX.Element {
             <SecretPlace reference={reference} />{' '}
             <Button type="button" look="bare" onClick={() => setting.set(null)}>
               {t.settings.secretForget}
+              <About>{nameOf(path)}</About>
             </Button>
           </>
         ) : (

@@ -102,3 +102,12 @@ function ValueChange({ path, before, after }: Change): JSX.Element {
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
+
+/** In the reader's language where the kind of the setting says enough; the agent itself speaks English. */
+export function problemInWords(
+  path: KeyPath,
+  { message, hint }: { readonly message: string; readonly hint: string },
+): string {
+  const translated = language === 'en' ? undefined : t.settings.wrong[settingName(path)];
+  return translated ?? `${message}. ${hint}`;
+}

@@ -10,7 +10,7 @@ import { Notice } from '../../components/tag.tsx';
 import { formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { LeaveGuard } from './leave-guard.tsx';
-import { ChangeInWords } from './setting-words.tsx';
+import { ChangeInWords, nameOf, problemInWords } from './setting-words.tsx';
 import { changeCommands, curlLines, setCommand, setCommands } from './settings-commands.ts';
 import { type KeyPath, valueAt } from './settings-draft.ts';
 import { type SettingsDraft, useSettingsDraft } from './use-settings-draft.ts';
@@ -64,7 +64,14 @@ function Outdated({ draft }: { readonly draft: SettingsDraft }): JSX.Element {
   );
 }
 
-const MOST_PROBLEMS = 5;
+const MOST_PROBLEMS = 3;
+
+/** The first ones: the others are beside their fields. */
+function onePerField(problems: SettingsDraft['problems']): SettingsDraft['problems'] {
+  return problems
+    .filter(({ field }, index) => problems.findIndex((other) => other.field === field) === index)
+    .slice(0, MOST_PROBLEMS);
+}
 
 /** Stays in sight at the end of the window while there is something to save. */
 function SaveBar({ draft }: { readonly draft: SettingsDraft }): JSX.Element {
@@ -88,9 +95,10 @@ function SaveBar({ draft }: { readonly draft: SettingsDraft }): JSX.Element {
             <div class="change-problems" role="status">
               <p>{t.settings.putRight}</p>
               <ul>
-                {problems.slice(0, MOST_PROBLEMS).map(({ field, message }, index) => (
-                  <li key={index}>
-                    <code>{field}</code> <Own>{message}</Own>
+                {onePerField(problems).map((problem) => (
+                  <li key={problem.field}>
+                    {nameOf(readPath(problem.field))}:{' '}
+                    <Own>{problemInWords(readPath(problem.field), problem)}</Own>
                   </li>
                 ))}
               </ul>

@@ -2,10 +2,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useOverview } from '../../agent/overview.ts';
+import { About } from '../../components/about.tsx';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { TextField } from '../../components/field.tsx';
-import { Own, Path, visible } from '../../components/own-text.tsx';
+import { Own, Path } from '../../components/own-text.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatAge, formatBytes, formatCount, formatList } from '../../language/format.ts';
@@ -85,7 +86,6 @@ function Source({
   readonly onOpen: (isOpen: boolean) => void;
 }): JSX.Element {
   const { draft, set, problemAt } = useDraft();
-  const shown = visible(source.path);
   const problem = problemAt(['sources', index]);
   const names = destinationsOf(source, draft);
   const editorId = `source-${index}`;
@@ -106,23 +106,23 @@ function Source({
         ]}
       />
       <Actions>
-        <Button
-          type="button"
-          aria-expanded={isOpen}
-          aria-controls={editorId}
-          aria-label={isOpen ? t.sources.closeOf(shown) : t.sources.changeOf(shown)}
-          onClick={() => onOpen(!isOpen)}
-        >
+        <Button type="button" aria-expanded={isOpen} aria-controls={editorId} onClick={() => onOpen(!isOpen)}>
           {isOpen ? t.common.close : t.settings.change}
+          <About>{source.path}</About>
         </Button>
-        <AskFirst label={t.settings.remove} look="danger" question={t.sources.removeQuestion}>
-          <Button
-            type="button"
-            look="danger"
-            aria-label={t.sources.removeOf(shown)}
-            onClick={() => set(['sources', index], undefined)}
-          >
+        <AskFirst
+          label={
+            <>
+              {t.settings.remove}
+              <About>{source.path}</About>
+            </>
+          }
+          look="danger"
+          question={t.sources.removeQuestion}
+        >
+          <Button type="button" look="danger" onClick={() => set(['sources', index], undefined)}>
             {t.sources.removeYes}
+            <About>{source.path}</About>
           </Button>
         </AskFirst>
       </Actions>

@@ -1,0 +1,56 @@
+/** How much is in each of some directories, counted one after the other. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Estimate } from '../../../api/schemas/page/protect.ts';
+import { ask, AskError } from '../../agent/ask.ts';
+
+/** Seconds after which a count is broken off: the person wants to go on. */
+const WITHIN = 20;
+
+/** `counting` is the one that is under way; those that are not there wait. */
+export type Counted = Estimate | 'counting' | 'uncounted';
+export type Estimates = ReadonlyMap<string, Counted>;
+
+/** Counts whatever of `paths` was not counted yet, in their order, for as long as it is shown. */
+export function useEstimates(paths: readonly string[]): Estimates {
+  const [known, setKnown] = useState<Estimates>(new Map());
+  const next = paths.find((path) => !known.has(path) || known.get(path) === 'counting');
+  useEffect(() => {
+    if (next === undefined) return undefined;
+    const controller = new AbortController();
+    const learn = (counted: Counted): void => setKnown((before) => new Map(before).set(next, counted));
+    const count = async (): Promise<void> => {
+      try {
+        const { signal } = controller;
+        learn(await ask<Estimate>('POST', '/estimate', { body: { path: next, within: WITHIN }, signal }));
+      } catch (error) {
+        if (controller.signal.aborted) return;
+        if (!(error instanceof AskError)) throw error;
+        // It is backed up all the same, which then says what is wrong with it.
+        learn('uncounted');
+      }
+    };
+    learn('counting');
+    void count();
+    return () => controller.abort();
+  }, [next]);
+  return known;
+}
+
+export interface Sum {
+  readonly bytes: number;
+  /** All were counted to their end. */
+  readonly isComplete: boolean;
+}
+
+/** Undefined while nothing of it is known. */
+export function sumOf(paths: readonly string[], estimates: Estimates): Sum | undefined {
+  const counted = paths.flatMap((path) => {
+    const one = estimates.get(path);
+    return typeof one === 'object' ? [one] : [];
+  });
+  if (counted.length === 0) return undefined;
+  return {
+    bytes: counted.reduce((sum, { bytes }) => sum + bytes, 0),
+    isComplete: counted.length === paths.length && counted.every(({ complete }) => complete),
+  };
+}

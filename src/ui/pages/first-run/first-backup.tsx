@@ -1,0 +1,189 @@
+/** Step 4: the settings are written, and the first backup is followed until it is complete. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
+import { ask, AskError } from '../../agent/ask.ts';
+import { useActiveJobs } from '../../agent/active-jobs.ts';
+import { useOverview, useOverviewAgain } from '../../agent/overview.ts';
+import { useAction } from '../../agent/use-asked.ts';
+import { Actions, Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { Path } from '../../components/own-text.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Facts } from '../../components/table.tsx';
+import { Notice, Tag } from '../../components/tag.tsx';
+import { t } from '../../language/language.ts';
+import { JobProgress } from '../../parts/job-progress.tsx';
+import { hrefOf } from '../../route.ts';
+import { type FirstPlan, outermost, type Settings, settingsWith } from './first-plan.ts';
+import { outcomesOf, type SourceOutcome } from './outcome.ts';
+import { StepHead } from './step-head.tsx';
+
+export interface FirstBackupFacts {
+  readonly plan: FirstPlan;
+  /** What the person is told where it goes. */
+  readonly placeShown: string | undefined;
+  /** Once it was started there is no way back. */
+  readonly isStarted: boolean;
+  readonly onStarted: () => void;
+  readonly onBack: () => void;
+}
+
+export function FirstBackup({
+  plan,
+  placeShown,
+  isStarted,
+  onStarted,
+  onBack,
+}: FirstBackupFacts): JSX.Element {
+  const again = useOverviewAgain();
+  const paths = outermost(plan.chosen);
+  const start = useAction(async () => {
+    await save(plan);
+    await backUp(paths);
+    onStarted();
+    again();
+  });
+  const texts = t.firstRun.run;
+  if (isStarted) return <Followed paths={paths} />;
+  return (
+    <Card label={texts.title}>
+      <StepHead step="run" title={texts.title} lead={texts.lead} />
+      <Facts
+        rows={[
+          [
+            texts.protects,
+            <ul class="plain-list" key="paths">
+              {paths.map((path) => (
+                <li key={path}>
+                  <Path>{path}</Path>
+                </li>
+              ))}
+            </ul>,
+          ],
+          [texts.to, placeShown === undefined ? texts.here : <Path key="place">{placeShown}</Path>],
+          [texts.when, texts.whenText],
+        ]}
+      />
+      <div role="status">{start.isBusy ? <p class="quiet">{texts.saving}</p> : null}</div>
+      <Problem error={start.problem} />
+      <Actions>
+        <Button type="button" look="main-action" disabled={start.isBusy} onClick={() => void start.run()}>
+          {texts.start}
+        </Button>
+        <Button type="button" disabled={start.isBusy} onClick={onBack}>
+          {t.common.back}
+        </Button>
+      </Actions>
+    </Card>
+  );
+}
+
+/** Somebody else may write them at the same moment: what is added here fits to whatever they are. */
+const ATTEMPTS = 3;
+
+async function save(plan: FirstPlan): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { revision, settings } = await ask<{ revision: string; settings: Settings }>('GET', '/settings');
+    try {
+      await ask('PUT', '/settings', { ifMatch: revision, body: { settings: settingsWith(settings, plan) } });
+      return;
+    } catch (error) {
+      const isChanged = error instanceof AskError && error.code === 'REVISION_MISMATCH';
+      if (!isChanged || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function backUp(paths: readonly string[]): Promise<void> {
+  for (const source of paths) await ask('POST', '/backup', { body: { source } });
+}
+
+function Followed({ paths }: { readonly paths: readonly string[] }): JSX.Element {
+  const { sources, recent, recovery_kit: kit } = useOverview();
+  const jobs = useActiveJobs();
+  const outcomes = outcomesOf(paths, { sources, jobs, recent });
+  const isDone = outcomes.every(({ state }) => state === 'done');
+  const isKitLeft = kit === 'unsaved';
+  const texts = t.firstRun.run;
+  // The button that started it is gone: whoever reads goes on at the title.
+  useEffect(() => {
+    document.querySelector<HTMLElement>('main h1')?.focus();
+  }, []);
+  return (
+    <Card label={texts.title} className={isDone ? 'first-done' : 'first-runs'}>
+      <StepHead step="run" title={isDone ? texts.okTitle : texts.title} isDone={isDone} />
+      <p role="status">{isDone ? texts.ok : texts.under}</p>
+      {isDone ? null : (
+        <ul class="active-jobs">
+          {outcomes.map((outcome) => (
+            <li key={outcome.path}>
+              <Outcome {...outcome} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {isDone && isKitLeft ? (
+        <Notice look="warning">
+          <p>{texts.kitLeft}</p>
+          <a href={hrefOf(['start', 'kit'])}>{texts.kitNow}</a>
+        </Notice>
+      ) : null}
+      <Actions>
+        <a class={isDone ? 'button main-action' : 'button'} href={hrefOf([])}>
+          {texts.toOverview}
+        </a>
+        {isDone ? (
+          <>
+            <a class="button" href={hrefOf(['restore'])}>
+              {texts.toRestore}
+            </a>
+            <a class="button" href={hrefOf(['settings', 'destinations'])}>
+              {texts.toDestinations}
+            </a>
+          </>
+        ) : null}
+      </Actions>
+    </Card>
+  );
+}
+
+function Outcome({ path, state, job }: SourceOutcome): JSX.Element {
+  if (state === 'active' && job !== undefined) return <JobProgress job={job} />;
+  if (state === 'failed' && job !== undefined) return <Failed path={path} job={job} />;
+  return (
+    <p>
+      <Path>{path}</Path>{' '}
+      {state === 'done' ? <Tag look="good">{t.firstRun.run.done}</Tag> : <Tag>{t.firstRun.run.waits}</Tag>}
+    </p>
+  );
+}
+
+function Failed({ path, job }: { readonly path: string; readonly job: AnyJob }): JSX.Element {
+  const again = useOverviewAgain();
+  const [isSent, setSent] = useState(false);
+  const retry = useAction(async () => {
+    await backUp([path]);
+    setSent(true);
+    again();
+  });
+  const error =
+    job.error === null ? undefined : new AskError(job.error.code, 0, job.error.message, job.error.details);
+  const texts = t.firstRun.run;
+  return (
+    <>
+      <p>
+        <Path>{path}</Path> <Tag look="bad">{texts.failed}</Tag>
+      </p>
+      <Problem error={retry.problem ?? error} />
+      <Actions>
+        <Button type="button" disabled={retry.isBusy || isSent} onClick={() => void retry.run()}>
+          {texts.again}
+        </Button>
+        <a class="button" href={hrefOf(['jobs', job.id])}>
+          {texts.why}
+        </a>
+      </Actions>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+/** Step 3: the recovery kit is stored elsewhere. It may be put off; a banner reminds of it until then. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { RecoveryKit } from '../../../api/schemas/page/protect.ts';
+import { addressOf, ask, AskError } from '../../agent/ask.ts';
+import { useOverviewAgain } from '../../agent/overview.ts';
+import { useAction, useAsked } from '../../agent/use-asked.ts';
+import { Actions, Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { Checkbox } from '../../components/field.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Notice } from '../../components/tag.tsx';
+import { formatDay } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { Printed } from './printed.tsx';
+import { StepHead } from './step-head.tsx';
+
+const KIT_TEXT = '/recovery-kit/text';
+
+export function KeepKit({
+  onBack,
+  onNext,
+}: {
+  readonly onBack: () => void;
+  readonly onNext: () => void;
+}): JSX.Element {
+  const kit = useAsked((signal) => ask<RecoveryKit>('GET', '/recovery-kit', { signal }), []);
+  const again = useOverviewAgain();
+  const [isStored, setStored] = useState(false);
+  const confirm = useAction(async () => {
+    await ask<RecoveryKit>('POST', '/recovery-kit/confirm');
+    again();
+    onNext();
+  });
+  const texts = t.firstRun.kit;
+  const isUnsaved = kit.data?.state === 'unsaved';
+  return (
+    <Card label={texts.title}>
+      <StepHead step="kit" title={texts.title} lead={texts.lead} />
+      <Problem error={kit.problem} />
+      {kit.data === undefined || isUnsaved ? (
+        <>
+          <KitCopies />
+          <Checkbox
+            name="kit-stored"
+            label={texts.confirm}
+            hint={texts.confirmHint}
+            checked={isStored}
+            disabled={!isUnsaved}
+            onChecked={setStored}
+          />
+        </>
+      ) : (
+        <Notice look="good">
+          <p>
+            {kit.data.state === 'none'
+              ? texts.none
+              : texts.saved(kit.data.saved_at === null ? null : formatDay(kit.data.saved_at))}
+          </p>
+        </Notice>
+      )}
+      <Problem error={confirm.problem} />
+      <Actions>
+        {isUnsaved || kit.data === undefined ? (
+          <Button
+            type="button"
+            look="main-action"
+            disabled={!isStored || confirm.isBusy}
+            onClick={() => void confirm.run()}
+          >
+            {t.common.next}
+          </Button>
+        ) : (
+          <Button type="button" look="main-action" onClick={onNext}>
+            {t.common.next}
+          </Button>
+        )}
+        <Button type="button" onClick={onBack}>
+          {t.common.back}
+        </Button>
+        {isUnsaved || kit.problem !== undefined ? (
+          <Button type="button" onClick={onNext}>
+            {texts.later}
+          </Button>
+        ) : null}
+      </Actions>
+    </Card>
+  );
+}
+
+function KitCopies(): JSX.Element {
+  const [printed, setPrinted] = useState<string | undefined>(undefined);
+  const print = useAction(async () => setPrinted(await kitText()));
+  const texts = t.firstRun.kit;
+  return (
+    <>
+      <Actions>
+        <a class="button" href={addressOf(KIT_TEXT)} download="holdfast-recovery-kit.txt">
+          {texts.download}
+        </a>
+        <Button type="button" disabled={print.isBusy} onClick={() => void print.run()}>
+          {texts.print}
+        </Button>
+      </Actions>
+      <Problem error={print.problem} />
+      {printed === undefined ? null : <Printed text={printed} onDone={() => setPrinted(undefined)} />}
+    </>
+  );
+}
+
+/** It is text and no reply of the usual form. @throws {AskError} */
+async function kitText(): Promise<string> {
+  const response = await fetch(addressOf(KIT_TEXT), { credentials: 'same-origin', cache: 'no-store' });
+  const text = await response.text();
+  if (!response.ok) throw new AskError('INTERNAL_ERROR', response.status, text, {});
+  return text;
+}

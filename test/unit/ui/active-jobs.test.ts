@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { AnyJob } from '../../../src/api/schemas/page/jobs.ts';
+import { activeJobs, heard, type LiveJobs, remembered } from '../../../src/ui/agent/active-jobs.ts';
+import { outcomesOf } from '../../../src/ui/pages/first-run/outcome.ts';
+
+const NONE: LiveJobs = new Map();
+
+function job(
+  id: string,
+  facts: Partial<Pick<AnyJob, 'status' | 'created_at' | 'phase'>> = {},
+  source = '/a',
+): AnyJob {
+  return {
+    id,
+    type: 'backup',
+    status: 'running',
+    phase: null,
+    result: null,
+    destination: 'default',
+    size_bytes: 0,
+    duration_seconds: 0,
+    trigger: 'ui',
+    attempt: 1,
+    waiting_for: null,
+    created_at: `2026-11-22T12:00:00.00${id}Z`,
+    started_at: null,
+    finished_at: null,
+    progress: {
+      percent: null,
+      files_total: 0,
+      files_new: 0,
+      files_changed: 0,
+      files_unchanged: 0,
+      files_failed: 0,
+      bytes_done: 0,
+      bytes_total: 0,
+      bytes_uploaded: 0,
+      bytes_deduplicated: 0,
+      current_path: null,
+      rate_bytes_per_second: 0,
+      eta_seconds: null,
+    },
+    warnings_count: 0,
+    error: null,
+    files_backed_up: 0,
+    source,
+    options: {
+      compression: 'zstd',
+      encryption: true,
+      deduplication: true,
+      exclude: [],
+      tags: [],
+      dry_run: false,
+    },
+    snapshot_id: null,
+    ...facts,
+  };
+}
+
+describe('running and waiting jobs', () => {
+  test('are as the last event tells, without asking again', () => {
+    const live = heard(NONE, { kind: 'job.updated', job: job('1', { phase: 'uploading' }) });
+    expect(activeJobs([job('1', { phase: 'scanning' })], live)).toMatchObject([{ phase: 'uploading' }]);
+  });
+
+  test('come up as soon as they are made, and go as soon as they end', () => {
+    const made = heard(NONE, { kind: 'job.created', job: job('2', { status: 'queued' }) });
+    expect(activeJobs([job('1')], made).map(({ id }) => id)).toEqual(['1', '2']);
+    const ended = heard(made, { kind: 'job.finished', job: job('1', { status: 'completed' }) });
+    expect(activeJobs([job('1')], ended).map(({ id }) => id)).toEqual(['2']);
+  });
+
+  test('stand with those first that run, then those that wait, the oldest first', () => {
+    const told = [job('3', { status: 'queued' }), job('2', { status: 'queued' }), job('4')];
+    expect(activeJobs(told, NONE).map(({ id }) => id)).toEqual(['4', '2', '3']);
+  });
+
+  test('are forgotten once they are over and the overview knows it', () => {
+    const ended = heard(NONE, { kind: 'job.finished', job: job('1', { status: 'failed' }) });
+    expect(remembered(ended, [job('1')])).toBe(ended);
+    expect([...remembered(ended, [])]).toEqual([]);
+  });
+
+  test('are not touched by events that are about no job', () => {
+    expect(heard(NONE, { kind: 'status', job: null })).toBe(NONE);
+  });
+});
+
+describe('the first backup of a source', () => {
+  const source = {
+    path: '/a',
+    destination: 'nas',
+    schedule: null,
+    last_good_backup_at: null,
+    next_run_at: null,
+    overdue: false,
+    watching: true,
+    files: null,
+    size_bytes: null,
+    history: [],
+  };
+  const good = { ...source, last_good_backup_at: '2026-11-22T12:00:00.000Z' };
+  const state = (known: Partial<Parameters<typeof outcomesOf>[1]>) =>
+    outcomesOf(['/a'], { sources: [source], jobs: [], recent: [], ...known })[0]?.state;
+
+  test('is done when it is good at each destination', () => {
+    expect(state({ sources: [good] })).toBe('done');
+    expect(state({ sources: [good, { ...source, destination: 'usb' }] })).toBe('waits');
+  });
+
+  test('is under way, waits, or has failed', () => {
+    expect(state({})).toBe('waits');
+    expect(state({ jobs: [job('1')] })).toBe('active');
+    expect(state({ jobs: [job('1', {}, '/b')] })).toBe('waits');
+    expect(state({ recent: [job('1', { status: 'failed' })] })).toBe('failed');
+    expect(state({ jobs: [job('2')], recent: [job('1', { status: 'failed' })] })).toBe('active');
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import type { OverviewSource } from '../../../src/api/schemas/page/overview.ts';
+import {
+  barHeight,
+  bySource,
+  nextRun,
+  outcomeOf,
+  protectedIn,
+  savedShare,
+  tomorrowMorning,
+} from '../../../src/ui/pages/overview/figures.ts';
+
+function row(facts: Partial<OverviewSource>): OverviewSource {
+  return {
+    path: '/a',
+    destination: 'default',
+    schedule: 'every 4h',
+    last_good_backup_at: null,
+    next_run_at: null,
+    overdue: false,
+    watching: true,
+    files: null,
+    size_bytes: null,
+    history: [],
+    ...facts,
+  };
+}
+
+const ROWS = [
+  row({ path: '/a', destination: 'nas', files: 10, size_bytes: 1_000 }),
+  row({ path: '/b', files: 1, size_bytes: 1_000 }),
+  row({ path: '/a', destination: 'usb', files: 9, size_bytes: 900 }),
+];
+
+test('the destinations of a source stand together', () => {
+  expect(bySource(ROWS).map(({ path, rows }) => [path, rows.map(({ destination }) => destination)])).toEqual([
+    ['/a', ['nas', 'usb']],
+    ['/b', ['default']],
+  ]);
+});
+
+test('a source counts once, to however many destinations it goes', () => {
+  expect(protectedIn(ROWS)).toEqual({ files: 11, bytes: 2_000 });
+  expect(protectedIn([row({})])).toEqual({ files: 0, bytes: 0 });
+});
+
+test('the next run is the earliest that is planned', () => {
+  const rows = [
+    row({ next_run_at: '2026-11-23T04:00:00.000Z' }),
+    row({}),
+    row({ next_run_at: '2026-11-22T23:00:00.000Z' }),
+  ];
+  expect(nextRun(rows)).toBe('2026-11-22T23:00:00.000Z');
+  expect(nextRun([row({})])).toBeUndefined();
+});
+
+describe('what is saved', () => {
+  const saved = { snapshot_bytes: 2_000, snapshots: 20, stored_bytes: 4_000 };
+
+  test('is told against as many plain copies as there are snapshots', () => {
+    // 20 copies of 1,000 bytes on average would take 20,000.
+    expect(savedShare({ saved, sources: ROWS })).toBeCloseTo(0.8);
+  });
+
+  test('is nothing while copies would take no more', () => {
+    expect(savedShare({ saved: { ...saved, stored_bytes: 20_000 }, sources: ROWS })).toBeUndefined();
+    expect(savedShare({ saved: { ...saved, stored_bytes: 30_000 }, sources: ROWS })).toBeUndefined();
+    expect(savedShare({ saved: { ...saved, snapshots: 0 }, sources: ROWS })).toBeUndefined();
+    expect(savedShare({ saved, sources: [] })).toBeUndefined();
+  });
+});
+
+test('a run with warnings is neither good nor failed', () => {
+  expect(outcomeOf({ status: 'completed', result: 'success' })).toBe('completed');
+  expect(outcomeOf({ status: 'completed', result: 'warning' })).toBe('warning');
+  expect(outcomeOf({ status: 'failed', result: null })).toBe('failed');
+});
+
+test('the bar of a run that stored little can still be seen beside one that stored much', () => {
+  const most = 50 * 1024 ** 3;
+  expect(barHeight(most, most)).toBe(100);
+  expect(barHeight(0, most)).toBe(20);
+  expect(barHeight(100 * 1024, most)).toBeGreaterThan(30);
+  expect(barHeight(0, 0)).toBe(20);
+});
+
+test('tomorrow begins at six in the morning where the reader is', () => {
+  const at = tomorrowMorning(new Date(2026, 11, 31, 23, 59));
+  expect([at.getFullYear(), at.getMonth(), at.getDate(), at.getHours(), at.getMinutes()]).toEqual([
+    2027, 0, 1, 6, 0,
+  ]);
+});
