@@ -23,6 +23,7 @@ import { operationRoutes } from './operation-routes.ts';
 import type { MetricsText } from './metrics-text.ts';
 import { insightRoutes, type PageInsight } from './page/insight-routes.ts';
 import { type PageSettings, settingsArea } from './page/settings-area.ts';
+import { webdavRoutes } from './page/webdav-routes.ts';
 import { pageDocuments, pageRoutes } from './page-routes.ts';
 import { createPageSessions, type PageSessions } from './page-sessions.ts';
 import { installHooks } from './plugin-order.ts';
@@ -36,10 +37,12 @@ import { snapshotRoutes } from './snapshot-routes.ts';
 import { statusRoutes } from './status-routes.ts';
 import { openApiKeys } from './token-key.ts';
 import { createTokens } from './tokens.ts';
+import { isWebdavTarget } from './webdav/target.ts';
+import { createWebdav, type Webdav } from './webdav/webdav.ts';
 
 export interface ApiServerOptions {
   readonly agent: Agent;
-  readonly state: Pick<StateDatabase, 'credentials' | 'rateLog' | 'idempotency'>;
+  readonly state: Pick<StateDatabase, 'credentials' | 'rateLog' | 'idempotency' | 'settings'>;
   readonly clock: Clock;
   /** As they are at the moment. */
   readonly settings: () => Settings;
@@ -68,6 +71,8 @@ export interface ApiServer {
   readonly credentials: Credentials;
   /** Of the product's own page. */
   readonly sessions: PageSessions;
+  /** Snapshots as a folder. */
+  readonly webdav: Webdav;
   readonly routes: RouteTable;
   /**
    * Listens on 127.0.0.1 and ::1; port 0 for any that is free.
@@ -110,6 +115,20 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const patient: PatientResponses = new WeakSet();
   const stopping = new AbortController();
   let listening: Listening | undefined;
+  const port = (): number | undefined => listening?.port;
+  const webdav = createWebdav({
+    agent,
+    settings,
+    store: state.settings,
+    key: keys.webdav,
+    clock,
+    rateLimits,
+    patient,
+    stopping: stopping.signal,
+    redact: options.redact ?? redactText,
+    logger: options.logger,
+    port,
+  });
 
   const app = createFramework({ clock, limits, table, logger: options.logger });
   app.decorate('cursors', createCursors(keys.cursors));
@@ -124,7 +143,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     patient,
     stopping: stopping.signal,
     redact: options.redact ?? redactText,
-    port: () => listening?.port,
+    port,
   });
   agentDocuments(app, { agent, table, version, metrics: options.metrics });
   for (const prefix of PREFIXES) {
@@ -142,8 +161,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   void app.register(
     async (scoped) => {
       const parts = { agent: forPage(agent), clock, settings, settingsFile, stateDirectory };
-      pageRoutes(scoped, { sessions, rateLimits, port: () => listening?.port });
+      pageRoutes(scoped, { sessions, rateLimits, port });
       if (options.pageInsight !== undefined) insightRoutes(scoped, parts, options.pageInsight);
+      webdavRoutes(scoped, webdav);
       statusRoutes(scoped, { agent, clock, plan });
       for (const routes of RESOURCES) routes(scoped, parts);
       const { pageSettings } = options;
@@ -158,7 +178,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     answerRaw(socket, error, quotaHeaders(rateLimits.lookForAddress(address)), clock.now());
   };
   const events: ConnectionEvents = {
-    handle: (request, response) => app.routing(request, response),
+    handle: (request, response) =>
+      isWebdavTarget(request.url ?? '') ? webdav.handle(request, response) : app.routing(request, response),
     malformed: (error, socket) => refuse(socket, malformedRequest(error)),
     tunnel: (request, socket) => refuse(socket, tunnelRefusal(request, listening?.port)),
   };
@@ -176,6 +197,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     app,
     credentials,
     sessions,
+    webdav,
     routes: table,
     async listen(port) {
       listening = await listenOnLoopback(four, six, port);

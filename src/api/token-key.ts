@@ -12,6 +12,8 @@ export interface ApiKeys {
   /** Keys the hashes of secrets: the database alone proves nothing, and nobody who can write to it can log in. */
   readonly secrets: Uint8Array;
   readonly cursors: Uint8Array;
+  /** As `secrets`, for that of the folder of snapshots. */
+  readonly webdav: Uint8Array;
 }
 
 /**
@@ -26,6 +28,7 @@ export async function openApiKeys(stateDirectory: string): Promise<ApiKeys> {
     tokens: derive(key, 'access tokens'),
     secrets: derive(key, 'secrets of credentials'),
     cursors: derive(key, 'cursors'),
+    webdav: derive(key, 'secret of the folder of snapshots'),
   };
 }
 

@@ -52,6 +52,7 @@ const FORMS: readonly (readonly [pattern: RegExp, shown: string])[] = [
   // Access tokens, and the secrets that Holdfast itself gives out.
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, SHOWN],
   [/\b(hfs|hfp|hfd|hfe|whsec)_[A-Za-z0-9+/=]{16,}/g, `$1_${SHOWN}`],
+  [/\bhfw_[\w-]{40,}/g, `hfw_${SHOWN}`],
   [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${SHOWN}`],
   [/\b(#?code=)[\w-]{40,}/g, `$1${SHOWN}`],
   // As commands and settings of other programs have them.

@@ -1,9 +1,9 @@
 /** Answers questions from a connection of its own; each answer is of one moment. */
 import type { ByteString } from '../base/byte-path.ts';
-import type { FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
+import type { FileItem, FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
 import { openForReading, type CatalogDatabase } from './catalog-database.ts';
 import { previewForgetting, type ForgettingPreview, type ForgettingRequest } from './forgetting-preview.ts';
-import { listFiles } from './file-list.ts';
+import { findEntry, listFiles } from './file-list.ts';
 import { prepareHits, type HitQueries } from './hits.ts';
 import {
   hasSource,
@@ -60,6 +60,10 @@ export class CatalogReader {
 
   files(query: FileQuery): FilePage {
     return this.#at((source) => listFiles(source, query));
+  }
+
+  entry(snapshot: string, path: string): FileItem {
+    return this.#at((source) => findEntry(source, snapshot, path));
   }
 
   versions(path: string, source: string | undefined): readonly FileVersion[] {

@@ -8,7 +8,7 @@
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
 import { BugError, RequestError } from '../base/errors.ts';
-import type { FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
+import type { FileItem, FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
 import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
 import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
 import type { ForgettingPreview, ForgettingRequest } from './forgetting-preview.ts';
@@ -78,6 +78,14 @@ export class Catalog {
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE */
   async files(query: FileQuery): Promise<FilePage> {
     return (await this.#ask({ kind: 'files', query })) as FilePage;
+  }
+
+  /**
+   * @param path bytes as Latin-1
+   * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
+   */
+  async entry(snapshot: string, path: string): Promise<FileItem> {
+    return (await this.#ask({ kind: 'entry', snapshot, path })) as FileItem;
   }
 
   /**

@@ -16,7 +16,7 @@ import { decodeCursor, encodeCursor, invalid, type Cursor } from './cursor.ts';
 import { fileItem } from './file-item.ts';
 import { inOrderOf, inOrderOfWalk, pathOfHit, placeOfHit, walk } from './found-entries.ts';
 import type { Hit } from './hits.ts';
-import { chooseSnapshots, type KnownSnapshot } from './known-snapshots.ts';
+import { chooseSnapshots, requireComplete, requireSnapshot, type KnownSnapshot } from './known-snapshots.ts';
 import { compare, type InOrder } from './list-order.ts';
 import {
   isWalk,
@@ -81,6 +81,16 @@ export function listFiles(source: ListSource, query: FileQuery): FilePage {
             tie: last.tie,
           }),
   };
+}
+
+/** @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE */
+export function findEntry({ places, queries, snapshots }: ListSource, id: string, at: string): FileItem {
+  const snapshot = requireComplete(requireSnapshot(snapshots, id));
+  const names = pathNames(at as ByteString);
+  const node = places.find(snapshot.root, names);
+  const hit = node === undefined ? undefined : queries.one.get(snapshot.ordinal, snapshot.ordinal, node);
+  if (hit === undefined) throw notThere(pathOf(names));
+  return fileItem(pathOf(names), hit, snapshot);
 }
 
 function pinned(snapshots: readonly KnownSnapshot[], { ordinals }: Cursor): readonly KnownSnapshot[] {

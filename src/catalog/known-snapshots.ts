@@ -95,6 +95,7 @@ export function summaryOf(snapshot: KnownSnapshot, destination: string): Catalog
   return {
     id: snapshot.id,
     source: sourceText(snapshot),
+    paths: snapshot.paths,
     destination,
     host: snapshot.host,
     tags: snapshot.tags,

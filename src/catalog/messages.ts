@@ -53,6 +53,7 @@ export interface QuerySetup {
 
 export type Question =
   | { readonly kind: 'files'; readonly query: FileQuery }
+  | { readonly kind: 'entry'; readonly snapshot: string; readonly path: string }
   | { readonly kind: 'versions'; readonly path: string; readonly source: string | undefined }
   | { readonly kind: 'diff'; readonly request: DiffRequest }
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }

@@ -30,6 +30,8 @@ function answerTo(from: CatalogReader, question: Question): unknown {
   switch (question.kind) {
     case 'files':
       return from.files(question.query);
+    case 'entry':
+      return from.entry(question.snapshot, question.path);
     case 'versions':
       return from.versions(question.path, question.source);
     case 'diff':

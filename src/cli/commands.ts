@@ -142,6 +142,11 @@ export const TOPICS: readonly Topic[] = [
         load: async () => await import('./diff.ts'),
       },
       {
+        name: 'webdav',
+        purpose: 'Show the snapshots as a folder that file managers can open',
+        load: async () => await import('./webdav.ts'),
+      },
+      {
         name: 'cat',
         aliases: ['dump'],
         purpose: 'Write one file of a snapshot to standard output',

@@ -51,6 +51,23 @@ export interface PageAddress {
   readonly seconds: number;
 }
 
+/** Snapshots as a folder. */
+export interface WebdavView {
+  readonly enabled: boolean;
+  /** Null while it is off. */
+  readonly created_at: number | null;
+  /** Without the secret. */
+  readonly address: string;
+}
+
+export interface NewWebdav {
+  /** With the secret, which is shown this once. */
+  readonly address: string;
+  readonly user: string;
+  /** The secret, for clients that are given the address without it. */
+  readonly password: string;
+}
+
 type Nothing = Readonly<Record<string, never>>;
 
 /** Every call with what it takes and gives. */
@@ -100,6 +117,9 @@ export interface ControlCalls {
   readonly credentials: { readonly in: Nothing; readonly out: readonly CredentialView[] };
   readonly create_credential: { readonly in: { readonly name: string }; readonly out: NewCredential };
   readonly rotate_credential: { readonly in: { readonly api_key: string }; readonly out: NewCredential };
+  readonly webdav: { readonly in: Nothing; readonly out: WebdavView };
+  readonly turn_on_webdav: { readonly in: Nothing; readonly out: NewWebdav };
+  readonly turn_off_webdav: { readonly in: Nothing; readonly out: WebdavView };
   readonly enroll: {
     readonly in: { readonly url: string; readonly token: string; readonly name: string };
     readonly out: PartnerStatus;

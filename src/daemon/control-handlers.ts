@@ -1,5 +1,6 @@
 /** What the local socket answers with. */
 import type { Credentials } from '../api/credentials.ts';
+import type { Webdav } from '../api/webdav/webdav.ts';
 import { RequestError } from '../base/errors.ts';
 import type { ControlHandlers, DestinationView, PageAddress, RunningAgent } from '../control/calls.ts';
 import type { Agent } from '../jobs/agent.ts';
@@ -12,6 +13,7 @@ export interface ControlParts {
   readonly agent: Agent;
   readonly alarms: Alarms;
   readonly credentials: Credentials;
+  readonly webdav: Webdav;
   readonly destinations: Pick<Destinations, 'all' | 'repositoryId'>;
   readonly membership: Pick<Membership, 'enroll' | 'status' | 'leave'>;
   /** To the agent's own page, with a one-time code. */
@@ -20,7 +22,7 @@ export interface ControlParts {
 }
 
 export function controlHandlers(parts: ControlParts): ControlHandlers {
-  const { agent, alarms, credentials, membership, facts } = parts;
+  const { agent, alarms, credentials, webdav, membership, facts } = parts;
   const jobOf = (id: string): Job => {
     const job = agent.job(id);
     if (job !== undefined) return job;
@@ -56,6 +58,12 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     snapshots: async ({ limit }) => await agent.snapshots({ limit }),
     alarms: async () => await Promise.resolve(alarms.open()),
     acknowledge: async () => await Promise.resolve(alarms.acknowledge()),
+    webdav: async () => await Promise.resolve(webdav.status()),
+    turn_on_webdav: async () => await Promise.resolve(webdav.turnOn()),
+    turn_off_webdav: async () => {
+      webdav.turnOff();
+      return await Promise.resolve(webdav.status());
+    },
     open_page: async ({ user }) => await Promise.resolve(parts.pageAddress(user)),
     credentials: async () =>
       await Promise.resolve(credentials.list().filter(({ revoked_at: revoked }) => revoked === null)),

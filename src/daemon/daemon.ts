@@ -320,6 +320,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         agent,
         alarms,
         credentials: api.credentials,
+        webdav: api.webdav,
         destinations,
         membership,
         pageAddress,

@@ -105,6 +105,8 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
     },
     files: async (query) =>
       await catalogs.ask(placeOfQuery(query.backupId), async (catalog) => await catalog.files(query)),
+    entry: async (snapshot, path) =>
+      await catalogs.ask(defaultPlace(), async (catalog) => await catalog.entry(snapshot, path)),
     versions: async (path, source) =>
       await catalogs.ask(defaultPlace(), async (catalog) => await catalog.versions(path, source)),
     diff: async (id, base, limit, after) =>

@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
-import { fileContent } from '../browse/cat.ts';
+import { ContentReader } from '../browse/cat.ts';
 import { findPath } from '../browse/locate.ts';
 import { openDestination } from '../destination/open.ts';
 import type { FileContent } from '../jobs/agent.ts';
@@ -14,12 +14,22 @@ import type { Destinations, Place } from './destinations.ts';
 
 /** Milliseconds: the index of a repository is not kept in memory for longer than somebody uses it. */
 const KEPT_MS = 60_000;
+/** Namespaces whose readers are kept: most repositories have one, and a reader may hold 64 MiB. */
+const KEPT_READERS = 2;
+
+/** What was fetched and decrypted last is there for the next file: whoever copies a directory asks for one after the other. */
+interface Readers {
+  readonly trees: TreeReader;
+  readonly contents: ContentReader;
+}
 
 interface Open {
   readonly repository: Repository;
   readonly lastUse: { ms: number };
   snapshots: ReadonlyMap<string, Snapshot>;
   index: ChunkIndex;
+  /** Of this index, by their namespaces. */
+  readers: Map<string, Readers>;
 }
 
 export interface ReadingParts {
@@ -41,9 +51,8 @@ export class Reading implements AsyncDisposable {
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_REQUEST when it is no file */
   async content(place: Place, snapshotId: string, path: ByteString): Promise<FileContent> {
     const { signal } = this.#closing;
-    const { repository, snapshot, index } = await this.#withSnapshot(place, snapshotId);
-    const { plain, salt } = snapshot.record;
-    const trees = new TreeReader(repository, index, { plain, salt });
+    const { open, snapshot } = await this.#withSnapshot(place, snapshotId);
+    const { trees, contents } = readersOf(open, snapshot.record);
     const { entry } = await findPath(trees, snapshot, path, signal);
     if (entry?.type !== 'file') {
       throw new RequestError('INVALID_REQUEST', `${textOfBytes(path)} is not a regular file`, {
@@ -56,7 +65,8 @@ export class Reading implements AsyncDisposable {
       size: entry.size,
       read: (range, readSignal) => {
         const wanted = range && { offset: range.start, length: range.end - range.start };
-        return fileContent(repository, index, snapshot, entry, wanted, AbortSignal.any([signal, readSignal]));
+        // What one request no longer wants another may wait for: only the end of all ends what is being fetched.
+        return until(readSignal, contents.read(entry, wanted, signal));
       },
     };
   }
@@ -71,7 +81,7 @@ export class Reading implements AsyncDisposable {
 
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND */
   async forget(place: Place, snapshotId: string): Promise<void> {
-    const { repository } = await this.#withSnapshot(place, snapshotId);
+    const { repository } = (await this.#withSnapshot(place, snapshotId)).open;
     await forgetSnapshots(repository, [snapshotId], 'by request', this.#closing.signal);
     await this.#drop(place);
   }
@@ -84,10 +94,7 @@ export class Reading implements AsyncDisposable {
     }
   }
 
-  async #withSnapshot(
-    place: Place,
-    id: string,
-  ): Promise<{ repository: Repository; index: ChunkIndex; snapshot: Snapshot }> {
+  async #withSnapshot(place: Place, id: string): Promise<{ open: Open; snapshot: Snapshot }> {
     const open = await this.#at(place);
     if (!open.snapshots.has(id)) await this.#refresh(open);
     const snapshot = open.snapshots.get(id);
@@ -96,7 +103,7 @@ export class Reading implements AsyncDisposable {
         hint: 'List the snapshots.',
       });
     }
-    return { ...open, snapshot };
+    return { open, snapshot };
   }
 
   async #at(place: Place): Promise<Open> {
@@ -131,6 +138,7 @@ export class Reading implements AsyncDisposable {
       lastUse: { ms: clock.monotonic() },
       snapshots: new Map(),
       index: await loadIndex(repository, { without: new Set() }, signal),
+      readers: new Map(),
     };
     await this.#refresh(open);
     void this.#closeLater(place, open);
@@ -142,6 +150,7 @@ export class Reading implements AsyncDisposable {
     const { live } = await listSnapshots(open.repository, signal);
     open.snapshots = new Map(live.map((snapshot) => [snapshot.id, snapshot]));
     open.index = await loadIndex(open.repository, { without: new Set() }, signal);
+    open.readers = new Map();
   }
 
   async #closeLater(place: Place, open: Open): Promise<void> {
@@ -164,5 +173,28 @@ export class Reading implements AsyncDisposable {
     this.#open.delete(place.url);
     const open = await opening?.catch(() => undefined);
     await open?.repository.close();
+  }
+}
+
+function readersOf({ repository, index, readers }: Open, { plain, salt }: Snapshot['record']): Readers {
+  const namespace = { plain, salt };
+  const name = `${plain} ${salt === undefined ? '' : Buffer.from(salt).toString('hex')}`;
+  const known = readers.get(name);
+  if (known !== undefined) return known;
+  const made = {
+    trees: new TreeReader(repository, index, namespace),
+    contents: new ContentReader(repository, index, namespace),
+  };
+  readers.set(name, made);
+  const [oldest] = readers.keys();
+  if (readers.size > KEPT_READERS && oldest !== undefined) readers.delete(oldest);
+  return made;
+}
+
+async function* until<T>(signal: AbortSignal, parts: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+  signal.throwIfAborted();
+  for await (const part of parts) {
+    yield part;
+    signal.throwIfAborted();
   }
 }

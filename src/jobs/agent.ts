@@ -36,6 +36,8 @@ export interface LogLine {
 export interface SnapshotSummary {
   readonly id: string;
   readonly source: string;
+  /** What `source` says as text: bytes as Latin-1, one of them for each path that was saved. */
+  readonly paths: readonly string[];
   readonly destination: string;
   readonly host: string;
   readonly tags: readonly string[];
@@ -234,7 +236,8 @@ export interface Agent {
   snapshot(id: string): Promise<SnapshotSummary>;
   forgetSnapshot(id: string): Promise<void>;
   files(query: FileQuery): Promise<FilePage>;
-  /** The path is bytes as Latin-1, here and in `content`. */
+  /** What a snapshot, named by its id, has at a path. The path is bytes as Latin-1, here and in what follows. */
+  entry(snapshot: string, path: string): Promise<FileItem>;
   versions(path: string, source: string | undefined): Promise<readonly FileVersion[]>;
   diff(
     id: string,

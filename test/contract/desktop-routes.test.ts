@@ -65,6 +65,7 @@ function summary(id: string, createdAt: number, source = '/home/ana'): SnapshotS
   return {
     id,
     source,
+    paths: [source],
     destination: 'default',
     host: 'desk',
     tags: ['weekly'],

@@ -67,6 +67,7 @@ function fillAgent(): void {
     agent.summaries.push({
       id: `snap-${count}`,
       source: '/home/ana',
+      paths: ['/home/ana'],
       destination: 'default',
       host: 'desk',
       tags: [],

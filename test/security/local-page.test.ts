@@ -125,7 +125,7 @@ describe('signing in', () => {
         .filter(({ url }) => url.startsWith(`${prefix}/`))
         .map(({ method, url }) => `${method} ${url.slice(prefix.length)}`);
     const api = below('/v1', entries).filter((route) => !route.endsWith('/auth/token'));
-    const read = ['overview', 'jobs', 'jobs/:id', 'jobs/:id/log', 'alarms', 'restore-preview/:id'];
+    const read = ['overview', 'jobs', 'jobs/:id', 'jobs/:id/log', 'alarms', 'restore-preview/:id', 'webdav'];
     const own = [
       'POST /session',
       'DELETE /session',
@@ -133,6 +133,8 @@ describe('signing in', () => {
       'POST /jobs/:id/cancel',
       'POST /drill',
       'POST /alarms/acknowledge',
+      'POST /webdav',
+      'DELETE /webdav',
       ...OF_SETTINGS,
     ];
     expect(below('/internal/v1', pageEntries).toSorted()).toEqual([...api, ...own].toSorted());

@@ -295,6 +295,7 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
     snapshot: nothing,
     forgetSnapshot: nothing,
     files: async () => ({ items: [], next: null }),
+    entry: nothing,
     versions: async () => [],
     diff: nothing,
     content: nothing,

@@ -57,6 +57,22 @@ describe('listFiles', () => {
     ]);
   });
 
+  it('tells of one entry by its very name, and of the root', async () => {
+    using fixture = await openFixture();
+    const { id } = await fixture.commit(directory({ docs: directory({ a: file('1'), A: file('22') }) }));
+    const { id: empty } = await fixture.commit(directory({}));
+    await fixture.sync();
+
+    const entry = (path: string, of = id) => fixture.reader.entry(of, path);
+    expect(entry('/docs/A')).toMatchObject({ path: '/docs/A', type: 'file', size_bytes: 2 });
+    expect(entry('/docs/')).toMatchObject({ path: '/docs', type: 'directory', children_count: 2 });
+    expect(entry('/')).toMatchObject({ path: '/', type: 'directory', children_count: 1 });
+    for (const path of ['/docs/b', '/docs/a/b', '/doc'])
+      expect(() => entry(path), path).toThrow(expect.objectContaining({ code: 'PATH_NOT_IN_SNAPSHOT' }));
+    expect(() => entry('/docs', empty)).toThrow(expect.objectContaining({ code: 'PATH_NOT_IN_SNAPSHOT' }));
+    expect(() => entry('/', 'f'.repeat(64))).toThrow(expect.objectContaining({ code: 'SNAPSHOT_NOT_FOUND' }));
+  });
+
   it('gives the file itself when the path is none of a directory', async () => {
     using fixture = await openFixture();
     await fixture.commit(docs);

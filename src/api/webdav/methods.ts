@@ -1,0 +1,153 @@
+/** What a client may do with an entry of the folder: look at it, list it, read it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ByteString } from '../../base/byte-path.ts';
+import { ApiError } from '../api-error.ts';
+import type { Admission } from './admission.ts';
+import { conditionalRange, conditionOutcome } from './conditions.ts';
+import { httpDate, multistatus } from './multistatus.ts';
+import { parsePropfind } from './propfind-body.ts';
+import { readBody } from './request-body.ts';
+import { send, sendText } from './reply.ts';
+import type { FoundFile, SnapshotTree } from './tree.ts';
+
+export interface Exchange extends Admission {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly tree: SnapshotTree;
+  /** The target ended in a slash: only a folder has such an address. */
+  readonly isFolderAddress: boolean;
+  /** Ends with the response, its connection, or the server. */
+  readonly signal: AbortSignal;
+}
+
+const ALLOWED = 'OPTIONS, PROPFIND, GET, HEAD';
+
+/** Those that would change something. A client that is told 405 of MKCOL believes that the folder is there already. */
+const WRITING: ReadonlySet<string> = new Set([
+  'PUT',
+  'DELETE',
+  'MKCOL',
+  'COPY',
+  'MOVE',
+  'PROPPATCH',
+  'LOCK',
+  'UNLOCK',
+  'POST',
+  'PATCH',
+]);
+
+export async function answerMethod(exchange: Exchange): Promise<void> {
+  const { method = '' } = exchange.request;
+  if (method === 'OPTIONS') return options(exchange);
+  if (method === 'PROPFIND') return await propfind(exchange);
+  if (method === 'GET' || method === 'HEAD') return await get(exchange);
+  if (WRITING.has(method)) {
+    throw new ApiError('FORBIDDEN', 'Snapshots never change', {
+      hint: 'This folder can be read only. Copy what you need out of it.',
+    });
+  }
+  throw new ApiError('METHOD_NOT_ALLOWED', 'This folder can be read only', {
+    hint: `It takes ${ALLOWED}.`,
+    headers: { allow: ALLOWED },
+  });
+}
+
+function options({ response }: Exchange): void {
+  // Explorer takes a server for one of folders by the last of these.
+  response.writeHead(200, { allow: ALLOWED, dav: '1', 'ms-author-via': 'DAV', 'content-length': 0 }).end();
+}
+
+async function propfind(exchange: Exchange): Promise<void> {
+  const { request, response, base, names, tree } = exchange;
+  const depth = request.headers['depth'];
+  const wanted = parsePropfind(await readBody(request));
+  if (wanted === undefined) {
+    throw new ApiError('INVALID_REQUEST', 'The body is not that of a PROPFIND', {
+      hint: 'Send the XML of RFC 4918, section 14.20, with at most 64 properties.',
+    });
+  }
+  if (depth !== '0' && depth !== '1') {
+    // All snapshots whole: more than anybody means to ask for.
+    const condition = '<D:error xmlns:D="DAV:"><D:propfind-finite-depth/></D:error>';
+    response.writeHead(403, { 'content-type': 'application/xml; charset=utf-8' });
+    response.end(`<?xml version="1.0" encoding="utf-8"?>\n${condition}\n`);
+    return;
+  }
+  const entry = await findHere(exchange, tree, names);
+  const parts = multistatus(entry, { base, names, wanted, deep: depth === '1' });
+  await send(response, 207, { 'content-type': 'application/xml; charset=utf-8' }, parts);
+}
+
+async function get(exchange: Exchange): Promise<void> {
+  const { request, response, names, tree } = exchange;
+  const entry = await findHere(exchange, tree, names);
+  if (entry.kind === 'folder') {
+    sendText(
+      request,
+      response,
+      200,
+      'This is a folder. Open it with a file manager, or with a program for WebDAV.\n',
+    );
+  } else await getFile(exchange, entry);
+}
+
+async function getFile({ request, response, signal }: Exchange, file: FoundFile): Promise<void> {
+  const { etag, modifiedMs } = file.facts;
+  const validators = { etag, modifiedMs: file.isFixed ? modifiedMs : undefined };
+  const headers = {
+    ...(etag === undefined ? {} : { etag }),
+    ...lastModified(modifiedMs),
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-store',
+  };
+  const outcome = conditionOutcome(request.headers, validators);
+  if (outcome === 304) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  if (outcome === 412) {
+    sendText(request, response, 412, 'The file is another one than the condition says.\n');
+    return;
+  }
+  if (request.method === 'HEAD') {
+    response.writeHead(200, { ...headers, ...CONTENT, 'content-length': file.facts.size }).end();
+    return;
+  }
+  const content = await file.content();
+  const { size } = content;
+  const range = conditionalRange(request.headers, size, validators);
+  if (range === 'unsatisfiable') {
+    throw new ApiError('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes`, {
+      hint: 'Ask for bytes that it has.',
+      headers: { 'content-range': `bytes */${size}` },
+    });
+  }
+  const { start, end } = range ?? { start: 0, end: size };
+  const part = range === undefined ? {} : { 'content-range': `bytes ${start}-${end - 1}/${size}` };
+  await send(
+    response,
+    range === undefined ? 200 : 206,
+    { ...headers, ...CONTENT, ...part, 'content-length': end - start },
+    content.read(range, signal),
+  );
+}
+
+/** What was backed up may be a page with a script: no browser is to show it as one of the agent's own. */
+const CONTENT = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
+
+function lastModified(ms: number | undefined): Readonly<Record<string, string>> {
+  const date = httpDate(ms);
+  return date === undefined ? {} : { 'last-modified': date };
+}
+
+async function findHere(
+  { isFolderAddress }: Exchange,
+  tree: SnapshotTree,
+  names: readonly ByteString[],
+): ReturnType<SnapshotTree['find']> {
+  const entry = await tree.find(names);
+  if (entry.kind === 'folder' || !isFolderAddress) return entry;
+  throw new ApiError('PATH_NOT_IN_SNAPSHOT', 'That is a file, not a folder', {
+    hint: 'Ask for it without the slash at the end.',
+  });
+}

@@ -1,0 +1,211 @@
+/** The folder as a tree: sources, times, and below these what a snapshot holds. Nothing in it can be changed. */
+import { createHash } from 'node:crypto';
+import { asByteString, bytesOfText, joinBytes, pathAbove, type ByteString } from '../../base/byte-path.ts';
+import type { Clock } from '../../base/clock.ts';
+import { HoldfastError, RequestError } from '../../base/errors.ts';
+import type { Agent, FileContent, FileItem } from '../../jobs/agent.ts';
+import {
+  sourceFolders,
+  type FolderNaming,
+  type SnapshotFolder,
+  type SourceFolder,
+} from './snapshot-folders.ts';
+
+/** The newest snapshot of a source, whichever that is at the moment. */
+const LATEST = bytesOfText('latest');
+
+/** Milliseconds: a client that copies a snapshot asks for it again with every file. */
+const FOLDERS_KEPT_MS = 5_000;
+const PAGE = 1_000;
+const ALL_SNAPSHOTS = 1_000_000;
+
+export interface EntryFacts {
+  readonly isFolder: boolean;
+  /** Bytes of a file. */
+  readonly size: number;
+  /** Milliseconds since 1970; undefined when there is no such time. */
+  readonly modifiedMs: number | undefined;
+  /** Of a file: the same for the same content, and for no other. */
+  readonly etag: string | undefined;
+}
+
+export interface NamedEntry extends EntryFacts {
+  readonly name: ByteString;
+}
+
+export type FoundEntry = FoundFolder | FoundFile;
+
+export interface FoundFolder {
+  readonly kind: 'folder';
+  readonly facts: EntryFacts;
+  /** Some at a time, however many there are. */
+  entries(): AsyncIterable<readonly NamedEntry[]>;
+}
+
+export interface FoundFile {
+  readonly kind: 'file';
+  readonly facts: EntryFacts;
+  /** Below a time, where nothing ever changes; not so below `latest`. */
+  readonly isFixed: boolean;
+  content(): Promise<FileContent>;
+}
+
+export interface SnapshotTree {
+  /** @throws {RequestError} PATH_NOT_IN_SNAPSHOT, SNAPSHOT_NOT_FOUND, SERVICE_UNAVAILABLE */
+  find(names: readonly ByteString[]): Promise<FoundEntry>;
+}
+
+export interface TreeParts {
+  readonly agent: Pick<Agent, 'snapshots' | 'entry' | 'files' | 'content'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly naming: () => FolderNaming;
+}
+
+export function createSnapshotTree({ agent, clock, naming }: TreeParts): SnapshotTree {
+  let known: { readonly sources: readonly SourceFolder[]; readonly atMs: number } | undefined;
+  /** The directory of the snapshot that its folder shows, by the key of the snapshot. */
+  const tops = new Map<string, ByteString>();
+
+  return {
+    async find([source, time, ...below]) {
+      const sources = await currentSources();
+      if (source === undefined) return sourcesFolder(sources);
+      const found = sources.find(({ name }) => name === source);
+      if (found === undefined) throw notThere();
+      if (time === undefined) return timesFolder(found);
+      const isFixed = time !== LATEST;
+      const snapshot = isFixed ? found.snapshots.find(({ name }) => name === time) : found.snapshots[0];
+      if (snapshot === undefined) throw notThere();
+      const top = await topOf(snapshot);
+      if (below.length === 0) return directory(snapshot, top, snapshot.madeMs);
+      const path = below.reduce(joinBytes, top);
+      const item = await askCopies(snapshot, async (id) => await agent.entry(id, path));
+      if (item.type === 'directory') return directory(snapshot, path, item.modified_at);
+      if (item.type !== 'file') throw notThere();
+      return {
+        kind: 'file',
+        facts: factsOf(item, snapshot),
+        isFixed,
+        content: async () => await askCopies(snapshot, async (id) => await agent.content(id, path)),
+      };
+    },
+  };
+
+  async function currentSources(): Promise<readonly SourceFolder[]> {
+    const nowMs = clock.monotonic();
+    if (known === undefined || nowMs - known.atMs >= FOLDERS_KEPT_MS) {
+      const summaries = await agent.snapshots({ limit: ALL_SNAPSHOTS });
+      known = { sources: sourceFolders(summaries, naming()), atMs: nowMs };
+    }
+    return known.sources;
+  }
+
+  /** A source that is a directory is shown from the inside; a file, or several sources, from what is around them. */
+  async function topOf(snapshot: SnapshotFolder): Promise<ByteString> {
+    const kept = tops.get(snapshot.key);
+    if (kept !== undefined) return kept;
+    const [path = asByteString('/'), ...others] = snapshot.paths;
+    let top = [path, ...others].map(pathAbove).reduce(commonDirectory);
+    if (others.length === 0) {
+      const item = await askCopies(snapshot, async (id) => await agent.entry(id, path));
+      if (item.type === 'directory') top = path;
+    }
+    if (tops.size >= PAGE) tops.clear();
+    tops.set(snapshot.key, top);
+    return top;
+  }
+
+  function directory(snapshot: SnapshotFolder, path: ByteString, modifiedMs: number): FoundFolder {
+    return { ...folderOf(modifiedMs), entries: () => entriesOf(snapshot, path) };
+  }
+
+  async function* entriesOf(
+    snapshot: SnapshotFolder,
+    path: ByteString,
+  ): AsyncGenerator<readonly NamedEntry[], void, undefined> {
+    let after: string | undefined;
+    do {
+      const page = await askCopies(
+        snapshot,
+        async (id) =>
+          await agent.files({ snapshot: id, path, view: 'tree', sort: 'name', limit: PAGE, after }),
+      );
+      yield page.items
+        .filter(({ type }) => type === 'file' || type === 'directory')
+        .map((item) => ({ ...factsOf(item, snapshot), name: nameOf(item) }));
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+  }
+}
+
+/** Where a copy cannot be had at the moment, or is not listed yet, the next one may be. */
+async function askCopies<T>({ ids }: SnapshotFolder, ask: (id: string) => Promise<T>): Promise<T> {
+  let failure: unknown = notThere();
+  for (const id of ids) {
+    try {
+      return await ask(id);
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+function sourcesFolder(sources: readonly SourceFolder[]): FoundFolder {
+  const entries = sources.map(({ name, snapshots: [newest] }) => named(name, newest?.madeMs));
+  return { ...folderOf(undefined), entries: () => asOne(entries) };
+}
+
+function timesFolder({ snapshots }: SourceFolder): FoundFolder {
+  const newestMs = snapshots[0]?.madeMs;
+  const times = snapshots.map(({ name, madeMs }) => named(name, madeMs));
+  return { ...folderOf(newestMs), entries: () => asOne([named(LATEST, newestMs), ...times]) };
+}
+
+function folderOf(modifiedMs: number | undefined): Pick<FoundFolder, 'kind' | 'facts'> {
+  return { kind: 'folder', facts: { isFolder: true, size: 0, modifiedMs, etag: undefined } };
+}
+
+function named(name: ByteString, modifiedMs: number | undefined): NamedEntry {
+  return { ...folderOf(modifiedMs).facts, name };
+}
+
+async function* asOne<T>(batch: T): AsyncGenerator<T, void, undefined> {
+  yield await Promise.resolve(batch);
+}
+
+function factsOf(item: FileItem, { key }: SnapshotFolder): EntryFacts {
+  if (item.type === 'directory') return folderOf(item.modified_at).facts;
+  const digest = createHash('sha256')
+    .update(`${key}\0${pathBytes(item)}`, 'latin1')
+    .digest('base64url');
+  return {
+    isFolder: false,
+    size: item.size_bytes,
+    modifiedMs: item.modified_at,
+    etag: `"${digest.slice(0, 22)}"`,
+  };
+}
+
+function pathBytes({ path, path_b64: base64 }: FileItem): ByteString {
+  return base64 === null ? bytesOfText(path) : asByteString(Buffer.from(base64, 'base64').toString('latin1'));
+}
+
+function nameOf(item: FileItem): ByteString {
+  const path = pathBytes(item);
+  return asByteString(path.slice(path.lastIndexOf('/') + 1));
+}
+
+function commonDirectory(a: ByteString, b: ByteString): ByteString {
+  let directory = a;
+  while (directory !== '/' && b !== directory && !b.startsWith(`${directory}/`))
+    directory = pathAbove(directory);
+  return directory;
+}
+
+function notThere(): RequestError {
+  return new RequestError('PATH_NOT_IN_SNAPSHOT', 'There is nothing of that name here', {
+    hint: 'List the folder above it.',
+  });
+}

@@ -1,0 +1,163 @@
+/**
+ * Snapshots as a folder that file managers and other programs for WebDAV can open: beside the routes of the API, on the same
+ * connections and behind the same guards, and read-only. Off until a person turns it on.
+ */
+import { hostname } from 'node:os';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Clock } from '../../base/clock.ts';
+import { errnoOf, isAbort } from '../../base/errors.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { SettingStore } from '../../db/settings.ts';
+import { ApiError } from '../api-error.ts';
+import { untilClosedOr } from '../closing.ts';
+import type { Handler, PatientResponses } from '../connections.ts';
+import { toApiError } from '../framework-errors.ts';
+import { hostRefusal } from '../host-guard.ts';
+import { originRefusal } from '../origin-guard.ts';
+import { type RateLimits, tooMany } from '../rate-limits.ts';
+import { requestIdOf } from '../request-id.ts';
+import { SECURITY_HEADERS } from '../security-headers.ts';
+import { createWebdavAccess, WEBDAV_USER } from './access.ts';
+import { admit, notAdmitted, turnedOff, type Admission } from './admission.ts';
+import { answerMethod } from './methods.ts';
+import { sendText } from './reply.ts';
+import { readWebdavTarget, WEBDAV_ROOT } from './target.ts';
+import { createSnapshotTree, type TreeParts } from './tree.ts';
+
+export interface WebdavStatus {
+  readonly enabled: boolean;
+  /** Milliseconds since 1970; null while it is off. */
+  readonly created_at: number | null;
+  /** Without the secret: clients are asked for it. */
+  readonly address: string;
+}
+
+export interface WebdavOpening {
+  /** With the secret. */
+  readonly address: string;
+  /** For clients that are given the address without it. */
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface Webdav {
+  readonly status: () => WebdavStatus;
+  /** What it gives is not to be had again; what it gave before is void. */
+  readonly turnOn: () => WebdavOpening;
+  readonly turnOff: () => void;
+  readonly handle: Handler;
+}
+
+export interface WebdavParts {
+  readonly agent: TreeParts['agent'];
+  readonly settings: () => Settings;
+  readonly store: Pick<SettingStore, 'get' | 'set'>;
+  /** What the secret is hashed with. */
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly rateLimits: Pick<RateLimits, 'takeForAddress'>;
+  readonly patient: PatientResponses;
+  readonly stopping: AbortSignal;
+  readonly redact: (text: string) => string;
+  readonly logger?: FastifyBaseLogger | undefined;
+  /** The port that is listened on. */
+  readonly port: () => number | undefined;
+}
+
+/** Nothing in it is run or fetched, whatever a browser takes it for. */
+const HEADERS: Readonly<Record<string, string>> = {
+  ...SECURITY_HEADERS,
+  'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+};
+
+export function createWebdav(parts: WebdavParts): Webdav {
+  const { agent, settings, store, key, clock, port } = parts;
+  const access = createWebdavAccess(store, key, clock);
+  const naming = (): ReturnType<TreeParts['naming']> => ({
+    host: hostname(),
+    timeZone: settings().timeZone,
+  });
+  const tree = createSnapshotTree({ agent, clock, naming });
+  const addressOf = (secret?: string): string =>
+    `http://127.0.0.1:${port() ?? 0}${WEBDAV_ROOT}/${secret === undefined ? '' : `${secret}/`}`;
+
+  return {
+    status: () => ({
+      enabled: access.since !== undefined,
+      created_at: access.since ?? null,
+      address: addressOf(),
+    }),
+    turnOn: () => {
+      const password = access.turnOn();
+      return { address: addressOf(password), user: WEBDAV_USER, password };
+    },
+    turnOff: () => access.turnOff(),
+    handle: (request, response) => void answer(request, response),
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = requestIdOf(request.headers['x-request-id'], clock.now());
+    for (const [name, value] of Object.entries({ ...HEADERS, 'x-request-id': id }))
+      response.setHeader(name, value);
+    try {
+      const { admission, isFolderAddress } = letIn(request);
+      // A film may stand still for as long as its watcher likes.
+      parts.patient.add(response);
+      const signal = untilClosedOr(parts.stopping, { raw: response });
+      await answerMethod({ ...admission, request, response, tree, isFolderAddress, signal });
+    } catch (error) {
+      answerError(error, id, request, response);
+    }
+  }
+
+  /** @throws {ApiError} for every request that does not get further */
+  function letIn(request: IncomingMessage): {
+    readonly admission: Admission;
+    readonly isFolderAddress: boolean;
+  } {
+    const target = request.url ?? '';
+    const refusal =
+      hostRefusal(request, target, request.socket.localPort ?? port()) ?? originRefusal(request.headers);
+    if (refusal !== undefined) throw refusal;
+    const path = readWebdavTarget(target);
+    const isOn = access.since !== undefined;
+    const admission = path === undefined || !isOn ? undefined : admit(request, path.names, access);
+    if (path === undefined || admission === undefined) {
+      // Whoever has the secret gets in, however many wrong ones come from the same machine.
+      const quota = parts.rateLimits.takeForAddress(request.socket.remoteAddress);
+      if (!quota.accepted) throw tooMany('requests', quota);
+      if (!isOn) throw turnedOff();
+      throw path === undefined ? badPath() : notAdmitted();
+    }
+    if (parts.stopping.aborted) {
+      throw new ApiError('SHUTTING_DOWN', 'The agent is stopping', {
+        hint: 'Try again when it runs again.',
+        headers: { connection: 'close' },
+      });
+    }
+    return { admission, isFolderAddress: path.endsInSlash };
+  }
+
+  function answerError(error: unknown, id: string, request: IncomingMessage, response: ServerResponse): void {
+    const { logger, redact } = parts;
+    const shown = toApiError(error);
+    // Else the client went away, or the server ends: nobody waits for an answer.
+    const isFailure = errnoOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE' && !isAbort(error);
+    if (isFailure && shown.code === 'INTERNAL_ERROR')
+      logger?.error({ err: shown.cause, request_id: id }, 'A request failed');
+    if (response.headersSent) {
+      if (isFailure)
+        logger?.warn({ err: error, request_id: id }, 'Something of a snapshot was not sent to its end');
+      response.destroy();
+      return;
+    }
+    sendText(request, response, shown.statusCode, `${redact(shown.message)}\n`, shown.headers);
+  }
+}
+
+function badPath(): ApiError {
+  return new ApiError('INVALID_REQUEST', 'The path of the request is not valid', {
+    hint: 'Encode names with percent signs, byte by byte.',
+  });
+}
