@@ -4,6 +4,7 @@ import type { FileItem, FilePage, FileQuery, FileVersion } from '../jobs/agent.t
 import { openForReading, type CatalogDatabase } from './catalog-database.ts';
 import { previewForgetting, type ForgettingPreview, type ForgettingRequest } from './forgetting-preview.ts';
 import { findEntry, listFiles } from './file-list.ts';
+import { prepareVersions, searchFiles, type SearchRequest } from './file-search.ts';
 import { prepareHits, type HitQueries } from './hits.ts';
 import {
   hasSource,
@@ -42,6 +43,7 @@ export class CatalogReader {
   readonly #orders: Orders;
   readonly #places: Places;
   readonly #names: NameIndex;
+  readonly #versions: ReturnType<typeof prepareVersions>;
   readonly #epoch: string;
   #seen: unknown;
   #snapshots: readonly KnownSnapshot[] = [];
@@ -55,6 +57,7 @@ export class CatalogReader {
     this.#orders = prepareOrders(this.#database, this.#queries);
     this.#places = new Places(this.#database);
     this.#names = new NameIndex(this.#database);
+    this.#versions = prepareVersions(this.#database);
     this.#epoch = String(this.#database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).pluck().get());
   }
 
@@ -64,6 +67,10 @@ export class CatalogReader {
 
   entry(snapshot: string, path: string): FileItem {
     return this.#at((source) => findEntry(source, snapshot, path));
+  }
+
+  search(request: SearchRequest): FilePage {
+    return this.#at((source) => searchFiles(source, this.#versions, request));
   }
 
   versions(path: string, source: string | undefined): readonly FileVersion[] {

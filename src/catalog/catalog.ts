@@ -11,6 +11,7 @@ import { BugError, RequestError } from '../base/errors.ts';
 import type { FileItem, FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
 import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
 import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
+import type { SearchRequest } from './file-search.ts';
 import type { ForgettingPreview, ForgettingRequest } from './forgetting-preview.ts';
 import type { CatalogSnapshot } from './known-snapshots.ts';
 import {
@@ -86,6 +87,14 @@ export class Catalog {
    */
   async entry(snapshot: string, path: string): Promise<FileItem> {
     return (await this.#ask({ kind: 'entry', snapshot, path })) as FileItem;
+  }
+
+  /**
+   * Every path of any snapshot whose name matches, as it was last.
+   * @throws {RequestError} INVALID_CURSOR, SERVICE_UNAVAILABLE
+   */
+  async search(request: SearchRequest): Promise<FilePage> {
+    return (await this.#ask({ kind: 'search', request })) as FilePage;
   }
 
   /**

@@ -29,6 +29,18 @@ export function inEither(a: Marks, b: Marks): Marks {
   return { bits: long.bits.map((word, i) => word | (short.bits[i] ?? 0)) };
 }
 
+/** Those behind one, in order. */
+export function* markedAfter({ bits }: Marks, last: number): Generator<number, undefined, undefined> {
+  const begin = last + 1;
+  for (let at = begin >>> 5; at < bits.length; at += 1) {
+    const all = bits[at] ?? 0;
+    for (let word = at === begin >>> 5 ? all & (-1 << (begin & 31)) : all; word !== 0; word &= word - 1) {
+      yield at * 32 + 31 - Math.clz32(word & -word);
+    }
+  }
+  return undefined;
+}
+
 /** In order; undefined when there are more than `limit`. */
 export function listMarked({ bits }: Marks, limit: number): readonly number[] | undefined {
   const nodes: number[] = [];

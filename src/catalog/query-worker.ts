@@ -32,6 +32,8 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.files(question.query);
     case 'entry':
       return from.entry(question.snapshot, question.path);
+    case 'search':
+      return from.search(question.request);
     case 'versions':
       return from.versions(question.path, question.source);
     case 'diff':

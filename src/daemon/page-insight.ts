@@ -18,7 +18,7 @@ export interface PageInsightParts {
   readonly stateDirectory: string;
   readonly settings: () => Settings;
   readonly destinations: Destinations;
-  readonly catalogs: Pick<Catalogs, 'snapshots'>;
+  readonly catalogs: Pick<Catalogs, 'snapshots' | 'ask'>;
   readonly alarms: Alarms;
   readonly pause: () => Pause | undefined;
   readonly uploadLimit: () => number | null;
@@ -32,11 +32,13 @@ export const KIT_SAVED = 'recovery kit saved';
 const RECENT_JOBS = 10;
 
 export function pageInsight(parts: PageInsightParts): PageInsight {
-  const { alarms, state } = parts;
+  const { alarms, catalogs, destinations, state } = parts;
   return {
     overview: overviewFacts(parts),
     alarms,
     previewOf: (jobId) => state.database.previews.get(jobId),
+    search: async (request) =>
+      await catalogs.ask(destinations.find('default'), async (catalog) => await catalog.search(request)),
   };
 }
 

@@ -1,13 +1,14 @@
-/** What the page shows beyond the Desktop API: how protected the person is, all jobs, alarms, previews of restores. */
+/** What the page shows beyond the Desktop API: how protected the person is, all jobs, alarms, previews of restores, a search. */
 import type { ResourceParts } from '../resource-parts.ts';
 import type { ApiApp } from '../route.ts';
 import { alarmRoutes, type PageAlarms } from './alarm-routes.ts';
 import { pageJobRoutes } from './job-routes.ts';
 import { type OverviewFacts, overviewRoutes } from './overview-routes.ts';
 import { type RestorePreviewParts, restorePreviewRoutes } from './restore-preview-routes.ts';
+import { type SearchParts, searchRoutes } from './search-routes.ts';
 
 /** What only the page asks of the agent. */
-export interface PageInsight extends Pick<RestorePreviewParts, 'previewOf'> {
+export interface PageInsight extends Pick<RestorePreviewParts, 'previewOf'>, SearchParts {
   readonly overview: OverviewFacts;
   readonly alarms: PageAlarms;
 }
@@ -17,4 +18,5 @@ export function insightRoutes(app: ApiApp, parts: ResourceParts, insight: PageIn
   pageJobRoutes(app, parts);
   alarmRoutes(app, insight.alarms);
   restorePreviewRoutes(app, { ...parts, previewOf: insight.previewOf });
+  searchRoutes(app, insight);
 }

@@ -1,6 +1,6 @@
 /** A list of any length, of which only the rows that can be seen are in the document. All rows have one height. */
-import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren, HTMLAttributes, JSX } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 /** Rows above and below those that can be seen. */
 const SPARE = 8;
@@ -17,30 +17,40 @@ export interface VirtualListFacts {
   readonly onShown?: (first: number, last: number) => void;
   /** The row that the keyboard is at; it is kept in sight. */
   readonly current?: number;
+  /** Tells one list from the next: another one is shown from its `current` on. */
+  readonly listKey?: string;
+  /** Of a list whose rows have cells (`role="gridcell"`). */
+  readonly grid?: VirtualGridFacts;
 }
 
-export function VirtualList({
-  count,
-  rowHeight,
-  label,
-  row,
-  onShown,
-  current,
-}: VirtualListFacts): JSX.Element {
+export interface VirtualGridFacts {
+  /** A row of `role="columnheader"`s, which stays in sight; as tall as the others. */
+  readonly head: ComponentChildren;
+  readonly isSelected: (index: number) => boolean;
+  /** Keys that the grid itself does not know: arrows, Page, Home and End move. True when something was done with it. */
+  readonly onKey: (key: string) => boolean;
+  readonly onCurrent: (index: number) => void;
+}
+
+export function VirtualList(facts: VirtualListFacts): JSX.Element {
+  const { count, rowHeight, label, row, onShown, current, listKey, grid } = facts;
   const box = useRef<HTMLDivElement>(null);
+  const name = useId();
   const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(600);
+  const [boxHeight, setBoxHeight] = useState(600);
+  const head = grid === undefined ? 0 : rowHeight;
+  const height = Math.max(rowHeight, boxHeight - head);
   const whole = count * rowHeight;
   const shown = Math.min(whole, TALLEST);
   const scale = whole > shown ? (whole - height) / Math.max(1, shown - height) : 1;
   const offset = top * scale;
-  const first = Math.max(0, Math.floor(offset / rowHeight) - SPARE);
+  const first = Math.max(0, Math.min(count, Math.floor(offset / rowHeight) - SPARE));
   const last = Math.min(count, Math.ceil((offset + height) / rowHeight) + SPARE);
 
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    const observer = new ResizeObserver(() => setBoxHeight(element.clientHeight));
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
@@ -48,36 +58,99 @@ export function VirtualList({
   useEffect(() => {
     const element = box.current;
     if (element === null || current === undefined) return;
-    const above = current * rowHeight - offset;
+    const above = current * rowHeight - element.scrollTop * scale;
     if (above < 0) element.scrollTop = (current * rowHeight) / scale;
     else if (above + rowHeight > height) element.scrollTop = ((current + 1) * rowHeight - height) / scale;
-  }, [current]);
+    setTop(element.scrollTop);
+  }, [current, listKey]);
 
+  const atCurrent = current !== undefined && current >= first && current < last;
+  const rows = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
   return (
     <div
       class="virtual"
       ref={box}
-      role="list"
+      role={grid === undefined ? 'list' : 'grid'}
       aria-label={label}
       tabIndex={0}
+      style={{ height: `${shown + head + 2}px` }}
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      {...(grid === undefined
+        ? {}
+        : {
+            ...gridHandlers(facts, grid, Math.max(1, Math.floor(height / rowHeight) - 1)),
+            'aria-rowcount': count + 1,
+            'aria-multiselectable': true,
+            'aria-activedescendant': atCurrent ? `${name}-${current}` : undefined,
+          })}
     >
-      <div class="virtual-space" style={{ height: `${shown}px` }}>
-        <div style={{ transform: `translateY(${Math.round(first * rowHeight - offset + top)}px)` }}>
-          {Array.from({ length: Math.max(0, last - first) }, (_, index) => (
+      {grid === undefined ? null : (
+        <div class="virtual-head" role="row" aria-rowindex={1} style={{ height: `${rowHeight}px` }}>
+          {grid.head}
+        </div>
+      )}
+      <div class="virtual-space" role="presentation" style={{ height: `${shown}px` }}>
+        <div
+          role="presentation"
+          style={{ transform: `translateY(${Math.round(first * rowHeight - offset + top)}px)` }}
+        >
+          {rows.map((index) => (
             <div
-              key={first + index}
-              role="listitem"
-              aria-setsize={count}
-              aria-posinset={first + index + 1}
+              key={index}
+              id={`${name}-${index}`}
+              {...(grid === undefined
+                ? { role: 'listitem' as const, 'aria-setsize': count, 'aria-posinset': index + 1 }
+                : {
+                    role: 'row' as const,
+                    'aria-rowindex': index + 2,
+                    'aria-selected': grid.isSelected(index),
+                  })}
+              data-index={index}
               style={{ height: `${rowHeight}px` }}
-              class="virtual-row"
+              class={index === current ? 'virtual-row current' : 'virtual-row'}
             >
-              {row(first + index)}
+              {row(index)}
             </div>
           ))}
         </div>
       </div>
     </div>
   );
+}
+
+function gridHandlers(
+  { count, current = 0 }: VirtualListFacts,
+  { onKey, onCurrent }: VirtualGridFacts,
+  rowsInSight: number,
+): Pick<HTMLAttributes<HTMLDivElement>, 'onKeyDown' | 'onMouseDown'> {
+  const moves: Readonly<Record<string, number>> = {
+    ArrowDown: current + 1,
+    ArrowUp: current - 1,
+    PageDown: current + rowsInSight,
+    PageUp: current - rowsInSight,
+    Home: 0,
+    End: count - 1,
+  };
+  return {
+    onKeyDown: (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      // Buttons of the head do what they do elsewhere.
+      if (event.target instanceof Element && event.target.closest('button') !== null) return;
+      const to = moves[event.key];
+      if (to !== undefined) onCurrent(Math.max(0, Math.min(count - 1, to)));
+      else if (!onKey(event.key)) return;
+      event.preventDefault();
+    },
+    onMouseDown: (event) => {
+      const at = event.target instanceof Element ? event.target.closest('[data-index]') : null;
+      const index = at?.getAttribute('data-index');
+      if (index === null || index === undefined) return;
+      onCurrent(Number(index));
+      // The keyboard stays at the grid: a row may go, and the focus on a part of it would be lost with it.
+      if (event.button === 0) {
+        event.preventDefault();
+        event.currentTarget.focus({ preventScroll: true });
+      }
+    },
+  };
 }

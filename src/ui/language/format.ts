@@ -1,6 +1,27 @@
 /** Sizes, times and numbers as the reader's language and time zone have them. */
 import { language, t } from './language.ts';
 
+/** Formats that long lists use for each row: to make one takes as long as a hundred uses of it. */
+const numbers = new Map<string, Intl.NumberFormat>();
+const times = new Map<string, Intl.DateTimeFormat>();
+
+function numberFormat(digits?: 1): Intl.NumberFormat {
+  const key = `${language} ${digits ?? ''}`;
+  const options =
+    digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const format = numbers.get(key) ?? new Intl.NumberFormat(language, options);
+  numbers.set(key, format);
+  return format;
+}
+
+function timeFormat(dateStyle: 'medium' | 'short' | undefined, timeStyle: 'medium' | 'short' | undefined) {
+  const key = `${language} ${dateStyle} ${timeStyle}`;
+  const locale = language === 'en' ? 'en-GB' : language;
+  const format = times.get(key) ?? new Intl.DateTimeFormat(locale, { dateStyle, timeStyle });
+  times.set(key, format);
+  return format;
+}
+
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const KIBI = 1_024;
 
@@ -14,12 +35,11 @@ export function formatBytes(bytes: number): string {
     value /= KIBI;
     unit += 1;
   }
-  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-  return `${new Intl.NumberFormat(language, digits).format(value)} ${UNITS[unit] ?? ''}`;
+  return `${numberFormat(1).format(value)} ${UNITS[unit] ?? ''}`;
 }
 
 export function formatCount(count: number): string {
-  return new Intl.NumberFormat(language).format(count);
+  return numberFormat().format(count);
 }
 
 export function formatPercent(share: number): string {
@@ -28,24 +48,21 @@ export function formatPercent(share: number): string {
 
 /** `22 Nov 2026, 04:31` in the reader's time zone. `at`: RFC 3339, or milliseconds since 1970. */
 export function formatTime(at: string | number): string {
-  return new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-  }).format(new Date(at));
+  return timeFormat('medium', 'short').format(new Date(at));
 }
 
 export function formatDay(at: string | number): string {
-  return new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, { dateStyle: 'medium' }).format(
-    new Date(at),
-  );
+  return timeFormat('medium', undefined).format(new Date(at));
+}
+
+/** `04:31`: the time of a day that is named beside it. */
+export function formatClock(at: string | number): string {
+  return timeFormat(undefined, 'short').format(new Date(at));
 }
 
 /** With seconds, as in logs. */
 export function formatMoment(at: string | number): string {
-  return new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
-    dateStyle: 'short',
-    timeStyle: 'medium',
-  }).format(new Date(at));
+  return timeFormat('short', 'medium').format(new Date(at));
 }
 
 const STEPS = [

@@ -6,6 +6,7 @@ import {
   isMarked,
   listMarked,
   mark,
+  markedAfter,
   noMarks,
   type Marks,
 } from '../../../src/catalog/marks.ts';
@@ -47,5 +48,13 @@ describe('marks', () => {
     expect(listMarked(marksOf([31, 32, 63]), 3)).toEqual([31, 32, 63]);
     expect(listMarked(marksOf([31, 32, 63]), 2)).toBeUndefined();
     expect(listMarked(noMarks(0), 0)).toEqual([]);
+  });
+
+  it('go on behind any of them', () => {
+    fc.assert(
+      fc.property(nodes, fc.nat(320), (of, last) => {
+        expect([...markedAfter(marksOf(of), last)]).toEqual(inOrder(of.filter((node) => node > last)));
+      }),
+    );
   });
 });

@@ -1,8 +1,18 @@
+/** Getting files back: what there is by time and by folder, what changed in one file, and restoring. */
 import type { JSX } from 'preact';
-import { PageHead } from '../../components/card.tsx';
-import { t } from '../../language/language.ts';
+import { useState } from 'preact/hooks';
 import type { Route } from '../../route.ts';
+import { BrowsePage } from './browse-page.tsx';
+import { readPlace, readVersionsPlace, VERSIONS } from './place.ts';
+import { RestoreJobPage } from './restore-job-page.tsx';
+import { NOTHING, type Selection } from './selection.ts';
+import { VersionsPage } from './versions-page.tsx';
 
-export function RestorePage({ route: _route }: { readonly route: Route }): JSX.Element {
-  return <PageHead title={t.restore.title} />;
+export function RestorePage({ route }: { readonly route: Route }): JSX.Element {
+  // What was chosen is still chosen after a look at the versions of a file.
+  const [selection, setSelection] = useState<Selection>(NOTHING);
+  const [, part] = route.path;
+  if (part === VERSIONS) return <VersionsPage place={readVersionsPlace(route)} />;
+  if (part !== undefined) return <RestoreJobPage key={part} id={part} />;
+  return <BrowsePage place={readPlace(route)} selection={selection} onSelection={setSelection} />;
 }

@@ -1,0 +1,111 @@
+/** A list that is fetched page by page as far as somebody looks at it. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { AskError } from './ask.ts';
+import { asAskError } from './use-asked.ts';
+
+export interface FetchedPage<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+export interface PageRequest {
+  readonly cursor: string | undefined;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Pages<Item> {
+  /** From the first on. Those of the list before stay until the first page of a new one is there. */
+  readonly items: readonly Item[];
+  readonly hasMore: boolean;
+  /** Of which list `items` are. */
+  readonly key: string | undefined;
+  readonly problem: AskError | undefined;
+  readonly isBusy: boolean;
+  /** Fetches until the item with this index is there, or there are no more. */
+  readonly want: (index: number) => void;
+  readonly again: () => void;
+}
+
+/** The first page is small, so that something is seen at once. */
+const FIRST = 100;
+
+type Known<Item> = Omit<Pages<Item>, 'want' | 'again'>;
+
+/**
+ * `key` says what list it is: another one begins anew. Undefined: there is none yet.
+ * @param later items of all pages but the first
+ */
+export function usePages<Item>(
+  key: string | undefined,
+  fetchPage: (request: PageRequest) => Promise<FetchedPage<Item>>,
+  later = 1_000,
+  first = FIRST,
+): Pages<Item> {
+  const [known, setKnown] = useState<Known<Item>>({
+    items: [],
+    hasMore: false,
+    key: undefined,
+    problem: undefined,
+    isBusy: true,
+  });
+  const [round, setRound] = useState(0);
+  const latest = useRef(fetchPage);
+  latest.current = fetchPage;
+  /** Index of the last item that is wanted, and how the run that fetches them is told of it. */
+  const wanted = useRef(0);
+  const wake = useRef<() => void>(() => undefined);
+
+  useEffect(() => {
+    if (key === undefined) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    wanted.current = 0;
+    setKnown((before) => ({ ...before, isBusy: true, problem: undefined }));
+    const run = async (): Promise<void> => {
+      let items: readonly Item[] = [];
+      let cursor: string | null | undefined;
+      while (cursor !== null) {
+        const page = await latest.current({
+          cursor,
+          limit: cursor === undefined ? first : later,
+          signal,
+        });
+        if (signal.aborted) return;
+        items = items.concat(page.items);
+        cursor = page.next_cursor;
+        const hasMore = cursor !== null;
+        const isBusy = hasMore && wanted.current >= items.length;
+        setKnown({ items, hasMore, key, problem: undefined, isBusy });
+        if (!hasMore) return;
+        while (wanted.current < items.length) {
+          await new Promise<void>((resolve) => (wake.current = resolve));
+          if (signal.aborted) return;
+        }
+      }
+    };
+    const guarded = async (): Promise<void> => {
+      try {
+        await run();
+      } catch (error) {
+        if (signal.aborted) return;
+        setKnown((before) => ({ ...before, problem: asAskError(error), isBusy: false }));
+      }
+    };
+    void guarded();
+    return () => {
+      controller.abort();
+      wake.current();
+    };
+  }, [key, round]);
+
+  return {
+    ...known,
+    want: (index) => {
+      if (index <= wanted.current) return;
+      wanted.current = index;
+      wake.current();
+    },
+    again: () => setRound((before) => before + 1),
+  };
+}

@@ -1,0 +1,187 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { Button } from '../../components/button.tsx';
+import { Card, Empty, PageHead } from '../../components/card.tsx';
+import { Command } from '../../components/command.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { goTo } from '../../route.ts';
+import { Breadcrumbs } from './breadcrumbs.tsx';
+import { EntryList } from './entry-list.tsx';
+import { FileDialog } from './file-dialog.tsx';
+import { type PathRef, ROOT, shellWord, textRef } from './path-ref.ts';
+import { hrefOfPlace, type Place } from './place.ts';
+import { RestoreDialog } from './restore-dialog.tsx';
+import { SearchField } from './search-field.tsx';
+import { SearchResults } from './search-results.tsx';
+import { NOTHING, type Selection, topmost } from './selection.ts';
+import { SnapshotList } from './snapshot-list.tsx';
+import { type Timeline, useTimeline } from './use-timeline.ts';
+
+interface BrowseFacts {
+  readonly place: Place;
+  readonly selection: Selection;
+  readonly onSelection: (selection: Selection) => void;
+}
+
+export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.Element {
+  const timeline = useTimeline(place);
+  const { pages, snapshot, problem } = timeline;
+  const isEmpty = pages.key !== undefined && pages.items.length === 0 && snapshot === undefined;
+  return (
+    <>
+      <PageHead title={t.restore.title}>{t.restore.intro}</PageHead>
+      <Problem error={problem} />
+      {isEmpty ? (
+        <Card>
+          <Empty>
+            <p>{t.restore.noBackups}</p>
+          </Empty>
+        </Card>
+      ) : null}
+      {isEmpty && timeline.sources.length < 2 ? null : (
+        <div class="browse">
+          <SnapshotList place={place} timeline={timeline} onSource={(source) => goTo(hrefOfSource(source))} />
+          <div class="browse-main">
+            {snapshot === undefined ? (
+              <p class="quiet">{pages.isBusy ? t.common.loading : ''}</p>
+            ) : (
+              <Contents {...{ place, timeline, snapshot, selection, onSelection }} />
+            )}
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Contents(
+  facts: BrowseFacts & { readonly timeline: Timeline; readonly snapshot: Snapshot },
+): JSX.Element {
+  const { place, snapshot, selection, onSelection, timeline } = facts;
+  const directory = place.directory ?? beginningOf(snapshot);
+  const [isRestoring, setRestoring] = useState(false);
+  /** One file that is restored by itself, whatever is chosen. */
+  const [only, setOnly] = useState<Selection | undefined>(undefined);
+  const closeFile = (): void => goTo(hrefOfPlace({ ...place, file: undefined }), 'replace');
+  return (
+    <>
+      <SearchField place={place} />
+      <Card className="browse-card" label={t.restore.files}>
+        {place.q === '' ? (
+          <>
+            <Breadcrumbs place={{ ...place, snapshot: snapshot.id }} directory={directory} />
+            <EntryList {...{ place, directory, selection, onSelection }} snapshot={snapshot.id} />
+          </>
+        ) : (
+          <SearchResults place={place} snapshot={snapshot.id} />
+        )}
+        {place.q !== '' && selection.entries.size === 0 ? null : (
+          <ChosenBar
+            selection={selection}
+            snapshots={timeline.pages.items}
+            current={snapshot}
+            onClear={() => onSelection(NOTHING)}
+            onRestore={() => setRestoring(true)}
+          />
+        )}
+      </Card>
+      <Command lines={commandLines(place, snapshot, directory)} />
+      {place.file === undefined ? null : (
+        <FileDialog
+          file={place.file}
+          place={place}
+          snapshot={snapshot}
+          onClose={closeFile}
+          onRestore={(entry) => {
+            closeFile();
+            setOnly({ snapshot: snapshot.id, entries: new Map([['', entry]]) });
+          }}
+        />
+      )}
+      {isRestoring || only !== undefined ? (
+        <RestoreDialog
+          snapshot={only?.snapshot ?? selection.snapshot ?? snapshot.id}
+          chosen={topmost(only ?? selection)}
+          directory={directory}
+          onClose={() => {
+            setRestoring(false);
+            setOnly(undefined);
+          }}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function ChosenBar({
+  selection,
+  snapshots,
+  current,
+  onClear,
+  onRestore,
+}: {
+  readonly selection: Selection;
+  readonly snapshots: readonly Snapshot[];
+  readonly current: Snapshot;
+  readonly onClear: () => void;
+  readonly onRestore: () => void;
+}): JSX.Element {
+  const count = selection.entries.size;
+  const bytes = topmost(selection).reduce((sum, { size_bytes: size }) => sum + size, 0);
+  const other = snapshots.find(({ id }) => id === selection.snapshot && id !== current.id);
+  return (
+    <div class="chosen-bar">
+      <p role="status">
+        {count === 0
+          ? t.restore.nothingChosen
+          : t.restore.chosen(
+              count,
+              formatCount(count),
+              formatBytes(bytes),
+              other === undefined ? null : formatTime(other.created_at),
+            )}
+      </p>
+      {count === 0 ? null : (
+        <Button type="button" look="plain" onClick={onClear}>
+          {t.restore.clear}
+        </Button>
+      )}
+      <Button type="button" look="main-action" onClick={onRestore}>
+        {t.restore.restoreThem}
+      </Button>
+    </div>
+  );
+}
+
+/** Another source begins with its newest backup. */
+function hrefOfSource(source: string): string {
+  return hrefOfPlace({
+    source,
+    snapshot: undefined,
+    directory: undefined,
+    sort: 'name',
+    q: '',
+    isWithin: false,
+    file: undefined,
+  });
+}
+
+/** Where the source begins. What its text does not tell is found from the root. */
+function beginningOf({ source }: Snapshot): PathRef {
+  return source.startsWith('/') && !source.includes('\u{FFFD}') && !source.includes(', /')
+    ? textRef(source)
+    : ROOT;
+}
+
+const SHORT_ID = 12;
+
+function commandLines({ q, isWithin }: Place, { id }: Snapshot, directory: PathRef): readonly string[] {
+  const short = id.slice(0, SHORT_ID);
+  if (q === '') return [`holdfast ls ${short} ${shellWord(directory)} --long`];
+  const pattern = /[*?]/.test(q) ? q : `*${q}*`;
+  const within = isWithin ? ` --snapshot ${short}` : '';
+  return [`holdfast find ${shellWord(textRef(pattern))} --ignore-case${within}`];
+}

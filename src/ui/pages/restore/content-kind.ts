@@ -1,0 +1,57 @@
+/** What the bytes of a file are, told by themselves: its name may say anything. */
+
+export const IMAGE_TYPES = [
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'image/avif',
+  'image/bmp',
+] as const;
+export type ImageType = (typeof IMAGE_TYPES)[number];
+
+export type ContentKind =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image'; readonly type: ImageType }
+  | { readonly kind: 'other' };
+
+/** Bytes that a kind is told by. */
+export const HEAD_BYTES = 64;
+
+/** Pictures that are drawn as text (SVG) are text: only what cannot hold a script is a picture. */
+export function kindOf(bytes: Uint8Array, isWhole: boolean): ContentKind {
+  const type = imageType(bytes);
+  if (type !== undefined) return { kind: 'image', type };
+  const text = textOf(bytes, isWhole);
+  return text === undefined ? { kind: 'other' } : { kind: 'text', text };
+}
+
+/** The text of bytes that are UTF-8; undefined when they are not. The last character may be cut off unless it is `isWhole`. */
+export function textOf(bytes: Uint8Array, isWhole: boolean): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+function imageType(bytes: Uint8Array): ImageType | undefined {
+  const head = String.fromCharCode(...bytes.subarray(0, HEAD_BYTES));
+  if (head.startsWith('\u0089PNG\r\n\u001a\n')) return 'image/png';
+  if (head.startsWith('\u00ff\u00d8\u00ff')) return 'image/jpeg';
+  if (/^GIF8[79]a/.test(head)) return 'image/gif';
+  if (/^RIFF[\s\S]{4}WEBP/.test(head)) return 'image/webp';
+  if (/^[\s\S]{4}ftypavi[fs]/.test(head)) return 'image/avif';
+  return isBitmap(bytes) ? 'image/bmp' : undefined;
+}
+
+/** Its two letters begin texts as well: the size of the header that follows decides. */
+const BITMAP_HEADERS = new Set([12, 40, 52, 56, 64, 108, 124]);
+
+function isBitmap(bytes: Uint8Array): boolean {
+  if (bytes.length < 18 || bytes[0] !== 0x42 || bytes[1] !== 0x4d) return false;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return view.getUint32(6, true) === 0 && BITMAP_HEADERS.has(view.getUint32(14, true));
+}

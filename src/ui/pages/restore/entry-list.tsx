@@ -1,0 +1,200 @@
+/** The entries of a directory: to walk through, by mouse or by keyboard alone, and to choose from. */
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { File } from '../../../api/schemas/file.ts';
+import { Empty } from '../../components/card.tsx';
+import { Own, visible } from '../../components/own-text.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { VirtualList } from '../../components/virtual-list.tsx';
+import { formatBytes, formatTime } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { goTo } from '../../route.ts';
+import { EntryIcon } from './entry-icon.tsx';
+import { keyOf, parentOf, type PathRef } from './path-ref.ts';
+import { hrefOfPlace, type Place, type Sort } from './place.ts';
+import { isChosen, isFull, type Selection, toggled } from './selection.ts';
+import { useEntries } from './use-entries.ts';
+
+export const ROW_HEIGHT = 44;
+
+export interface EntryListFacts {
+  readonly place: Place;
+  readonly snapshot: string;
+  readonly directory: PathRef;
+  readonly selection: Selection;
+  readonly onSelection: (selection: Selection) => void;
+}
+
+export function EntryList(facts: EntryListFacts): JSX.Element {
+  const { place, snapshot, directory, selection, onSelection } = facts;
+  const entries = useEntries({ snapshot, directory, sort: place.sort });
+  const { items, count, problem, key } = entries;
+  const [current, setCurrent] = useState(0);
+  /** The directory that was left upwards: the keyboard goes on from there. */
+  const left = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    const at = items.findIndex((item) => keyOf(item) === left.current);
+    left.current = undefined;
+    setCurrent(Math.max(0, at));
+  }, [key]);
+  if (problem !== undefined && problem.code === 'PATH_NOT_IN_SNAPSHOT')
+    return <NotThere place={place} directory={directory} />;
+  const open = (item: File): void => goTo(hrefOfEntry(place, snapshot, item));
+  const choose = (item: File): void => onSelection(toggled(selection, snapshot, chosenOf(item)));
+  const onKey = (name: string): boolean => {
+    const item = items[current];
+    if (name === 'Backspace' || name === 'ArrowLeft') {
+      left.current = keyOf(directory);
+      goTo(hrefOfPlace({ ...place, snapshot, directory: parentOf(directory) }));
+    } else if (item !== undefined && (name === 'Enter' || name === 'ArrowRight')) open(item);
+    else if (item !== undefined && name === ' ') choose(item);
+    else return false;
+    return true;
+  };
+  const isEmpty = key !== undefined && count === 0 && !entries.isBusy;
+  return (
+    <>
+      <Problem error={problem} />
+      <VirtualList
+        count={count}
+        rowHeight={ROW_HEIGHT}
+        label={t.restore.entriesOf(visible(directory.path))}
+        current={current}
+        {...(key === undefined ? {} : { listKey: key })}
+        onShown={(_, last) => entries.want(last)}
+        grid={{
+          head: (
+            <Head sort={place.sort} onSort={(sort) => goTo(hrefOfPlace({ ...place, sort }), 'replace')} />
+          ),
+          isSelected: (index) => isChosenItem(selection, snapshot, items[index]),
+          onKey,
+          onCurrent: setCurrent,
+        }}
+        row={(index) => {
+          const item = items[index];
+          if (item === undefined) return <Waiting />;
+          return (
+            <Row
+              item={item}
+              href={hrefOfEntry(place, snapshot, item)}
+              isChosen={isChosen(selection, snapshot, item)}
+              isFull={isFull(selection) && selection.snapshot === snapshot}
+              onChosen={() => choose(item)}
+            />
+          );
+        }}
+      />
+      {isEmpty ? <Empty>{t.restore.emptyFolder}</Empty> : null}
+    </>
+  );
+}
+
+function hrefOfEntry(place: Place, snapshot: string, item: File): string {
+  const ref = { path: item.path, path_b64: item.path_b64 };
+  const isDirectory = item.type === 'directory';
+  return hrefOfPlace({ ...place, snapshot, ...(isDirectory ? { directory: ref } : { file: ref }) });
+}
+
+function chosenOf({ path, path_b64: bytes, type, size_bytes: size }: File) {
+  return { path, path_b64: bytes, isDirectory: type === 'directory', size_bytes: size };
+}
+
+function isChosenItem(selection: Selection, snapshot: string, item: File | undefined): boolean {
+  return item !== undefined && isChosen(selection, snapshot, item);
+}
+
+function Head({ sort, onSort }: { readonly sort: Sort; readonly onSort: (sort: Sort) => void }): JSX.Element {
+  const columns = [
+    ['name', t.restore.name, 'ascending'],
+    ['size', t.restore.size, 'descending'],
+    ['modified', t.restore.changed, 'descending'],
+  ] as const;
+  return (
+    <>
+      <span role="columnheader" class="cell-check">
+        <span class="unseen">{t.restore.choose}</span>
+      </span>
+      {columns.map(([column, label, order]) => (
+        <span
+          key={column}
+          role="columnheader"
+          class={`cell-${column}`}
+          aria-sort={column === sort ? order : 'none'}
+        >
+          <button class="bare sort" type="button" onClick={() => onSort(column)}>
+            {label}
+            <span aria-hidden="true">{column === sort ? (order === 'ascending' ? ' ↑' : ' ↓') : ''}</span>
+          </button>
+        </span>
+      ))}
+    </>
+  );
+}
+
+function Row({
+  item,
+  href,
+  isChosen: isChecked,
+  isFull: isAtMost,
+  onChosen,
+}: {
+  readonly item: File;
+  readonly href: string;
+  readonly isChosen: boolean;
+  readonly isFull: boolean;
+  readonly onChosen: () => void;
+}): JSX.Element {
+  const { name, type, size_bytes: size, modified_at: modified, link_target: target } = item;
+  return (
+    <>
+      <span role="gridcell" class="cell-check">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          checked={isChecked}
+          disabled={isAtMost && !isChecked}
+          aria-label={t.restore.chooseName(visible(name))}
+          onChange={onChosen}
+        />
+      </span>
+      <span role="gridcell" class="cell-name">
+        <EntryIcon type={type} />
+        <a href={href} tabIndex={-1}>
+          <Own>{name}</Own>
+        </a>
+        {target === null ? null : (
+          <span class="quiet">
+            {' '}
+            → <Own>{target}</Own>
+          </span>
+        )}
+      </span>
+      <span role="gridcell" class="cell-size">
+        {type === 'symlink' || type === 'other' ? '' : formatBytes(size)}
+      </span>
+      <span role="gridcell" class="cell-modified">
+        {formatTime(modified)}
+      </span>
+    </>
+  );
+}
+
+/** A row that is on its way. */
+export function Waiting(): JSX.Element {
+  return (
+    <span role="gridcell" class="cell-name quiet">
+      …
+    </span>
+  );
+}
+
+function NotThere({ place, directory }: { readonly place: Place; readonly directory: PathRef }): JSX.Element {
+  return (
+    <Empty>
+      <p>{t.restore.notInSnapshot}</p>
+      <p>
+        <a href={hrefOfPlace({ ...place, directory: parentOf(directory) })}>{t.restore.toParent}</a>
+      </p>
+    </Empty>
+  );
+}

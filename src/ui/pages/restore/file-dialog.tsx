@@ -1,0 +1,119 @@
+/** One file: what it is, what is in it, and what can be done with it. */
+import type { JSX } from 'preact';
+import type { File } from '../../../api/schemas/file.ts';
+import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { ask, withQuery } from '../../agent/ask.ts';
+import { contentAddress } from '../../agent/content.ts';
+import { useAsked } from '../../agent/use-asked.ts';
+import type { FetchedPage } from '../../agent/use-pages.ts';
+import { Actions, Button } from '../../components/button.tsx';
+import { Command } from '../../components/command.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Own, Path, visible } from '../../components/own-text.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Facts } from '../../components/table.tsx';
+import { formatBytes, formatTime } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { keyOf, nameOf, parentOf, type PathRef, pathQuery, shellWord, textRef } from './path-ref.ts';
+import { hrefOfPlace, hrefOfVersions, type Place } from './place.ts';
+import { Preview } from './preview.tsx';
+import type { Chosen } from './selection.ts';
+
+const SHORT_ID = 12;
+const MODE_BITS = 0o7777;
+
+export function FileDialog({
+  file,
+  place,
+  snapshot,
+  onClose,
+  onRestore,
+}: {
+  readonly file: PathRef;
+  readonly place: Place;
+  readonly snapshot: Snapshot;
+  readonly onClose: () => void;
+  readonly onRestore: (entry: Chosen) => void;
+}): JSX.Element {
+  const name = nameOf(file);
+  const { data, problem } = useAsked(
+    async (signal) => {
+      const query = { snapshot: snapshot.id, ...pathQuery(file), limit: 1 };
+      const { items } = await ask<FetchedPage<File>>('GET', withQuery('/files', query), { signal });
+      return items.find((item) => keyOf(item) === keyOf(file));
+    },
+    [snapshot.id, keyOf(file)],
+  );
+  const download = contentAddress({ snapshot: snapshot.id, path: pathQuery(file) });
+  return (
+    <Dialog title={<Own>{name}</Own>} onClose={onClose} isWide>
+      <Problem error={problem} />
+      {data === undefined ? (
+        <p class="quiet">{problem === undefined ? t.common.loading : ''}</p>
+      ) : (
+        <>
+          <FileFacts item={data} />
+          {data.type === 'file' ? (
+            <Preview facts={{ ...file, snapshot: snapshot.id, size: data.size_bytes }} />
+          ) : (
+            <p class="quiet">{t.restore.noContents}</p>
+          )}
+          <Actions>
+            <Button
+              type="button"
+              look="main-action"
+              onClick={() => onRestore({ ...file, isDirectory: false, size_bytes: data.size_bytes })}
+            >
+              {t.restore.restoreThis}
+            </Button>
+            {data.type === 'file' ? (
+              <a class="button" href={download} download={downloadName(name)}>
+                {t.restore.download}
+              </a>
+            ) : null}
+            <a
+              class="button"
+              href={hrefOfVersions({ ref: file, source: place.source, older: undefined, newer: undefined })}
+            >
+              {t.restore.versions}
+            </a>
+            <a
+              class="button"
+              href={hrefOfPlace({ ...place, q: '', file: undefined, directory: parentOf(file) })}
+            >
+              {t.restore.inFolder}
+            </a>
+          </Actions>
+          {data.type === 'file' ? (
+            <Command
+              lines={[
+                `holdfast cat ${snapshot.id.slice(0, SHORT_ID)} ${shellWord(file)} > ${shellWord(textRef(downloadName(name)))}`,
+              ]}
+            />
+          ) : null}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function FileFacts({ item }: { readonly item: File }): JSX.Element {
+  const { path, type, size_bytes: size, modified_at: modified, mode, link_target: target } = item;
+  return (
+    <Facts
+      rows={[
+        [t.restore.path, <Path key="path">{path}</Path>],
+        ...(type === 'file' ? [[t.restore.size, formatBytes(size)] as const] : []),
+        ...(target === null ? [] : [[t.restore.linkTo, <Path key="target">{target}</Path>] as const]),
+        [t.restore.changed, formatTime(modified)],
+        [t.restore.backedUp, formatTime(item.backed_up_at)],
+        [t.restore.mode, <code key="mode">{(mode & MODE_BITS).toString(8).padStart(3, '0')}</code>],
+      ]}
+    />
+  );
+}
+
+/** What the browser is to call it; what cannot be seen in a name stays out of the disk as well. */
+function downloadName(name: string): string {
+  return visible(name);
+}

@@ -1,0 +1,114 @@
+/** Paths of snapshots: text, or bytes where they are no UTF-8. Everything that asks for one passes both on. */
+
+export interface PathRef {
+  /** Lossy where there is a `path_b64`. */
+  readonly path: string;
+  readonly path_b64: string | null;
+}
+
+export interface Crumb extends PathRef {
+  readonly name: string;
+}
+
+const SLASH = 0x2f;
+
+export const ROOT: PathRef = { path: '/', path_b64: null };
+
+export function textRef(path: string): PathRef {
+  return { path, path_b64: null };
+}
+
+/** The field of a query that names the path. */
+export function pathQuery({ path, path_b64: bytes }: PathRef): Readonly<Record<string, string>> {
+  return bytes === null ? { path } : { path_b64: bytes };
+}
+
+/** The path as `POST /restore` takes it. */
+export function requestPath({ path, path_b64: bytes }: PathRef): string | { readonly path_b64: string } {
+  return bytes === null ? path : { path_b64: bytes };
+}
+
+/** One text for each path. */
+export function keyOf({ path, path_b64: bytes }: PathRef): string {
+  return bytes === null ? `t${path}` : `b${bytes}`;
+}
+
+/** A path given in base64; undefined when it is none. */
+export function refOfB64(text: string): PathRef | undefined {
+  try {
+    return refOfBytes(bytesOfB64(text));
+  } catch (error) {
+    if (error instanceof DOMException) return undefined;
+    throw error;
+  }
+}
+
+export function bytesOf({ path, path_b64: bytes }: PathRef): Uint8Array {
+  return bytes === null ? new TextEncoder().encode(path) : bytesOfB64(bytes);
+}
+
+/** A character for each byte. */
+export function byteText(ref: PathRef): string {
+  return Array.from(bytesOf(ref), (byte) => String.fromCharCode(byte)).join('');
+}
+
+/** The root, the directories above, and the path itself. */
+export function crumbsOf(ref: PathRef): readonly Crumb[] {
+  const bytes = bytesOf(ref);
+  const crumbs: Crumb[] = [{ ...ROOT, name: '/' }];
+  for (let start = 0; start < bytes.length;) {
+    const slash = bytes.indexOf(SLASH, start);
+    const end = slash === -1 ? bytes.length : slash;
+    if (end > start)
+      crumbs.push({ ...refOfBytes(bytes.subarray(0, end)), name: lossy(bytes.subarray(start, end)) });
+    start = end + 1;
+  }
+  return crumbs;
+}
+
+/** The directory above; of the root the root. */
+export function parentOf(ref: PathRef): PathRef {
+  const { path, path_b64: bytes } = crumbsOf(ref).at(-2) ?? ROOT;
+  return { path, path_b64: bytes };
+}
+
+export function nameOf(ref: PathRef): string {
+  return crumbsOf(ref).at(-1)?.name ?? '/';
+}
+
+/** As a word of a POSIX shell. */
+export function shellWord(ref: PathRef): string {
+  const { path, path_b64: b64 } = ref;
+  if (b64 === null && /^[\w@%+=:,./-]+$/.test(path) && !path.startsWith('-')) return path;
+  // What a terminal would take for a command, or could not show, is written by its bytes.
+  if (b64 === null && !/\p{C}|\p{Zl}|\p{Zp}/u.test(path))
+    return `'${path.replaceAll("'", String.raw`'\''`)}'`;
+  const shown = Array.from(bytesOf(ref), (byte) =>
+    byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c
+      ? String.fromCharCode(byte)
+      : `\\x${byte.toString(16).padStart(2, '0')}`,
+  );
+  return `$'${shown.join('')}'`;
+}
+
+function refOfBytes(bytes: Uint8Array): PathRef {
+  try {
+    const path = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { path, path_b64: null };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return {
+      path: lossy(bytes),
+      path_b64: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')),
+    };
+  }
+}
+
+function lossy(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+}
+
+function bytesOfB64(text: string): Uint8Array {
+  const plain = text.replaceAll('-', '+').replaceAll('_', '/');
+  return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));
+}

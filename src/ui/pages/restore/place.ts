@@ -1,0 +1,86 @@
+/** Where somebody is on the page, as the address has it: what is looked at can be gone back to, and handed on. */
+import { hrefOf, type Route } from '../../route.ts';
+import { type PathRef, pathQuery, refOfB64, textRef } from './path-ref.ts';
+
+export const SORTS = ['name', 'size', 'modified'] as const;
+export type Sort = (typeof SORTS)[number];
+
+export interface Place {
+  readonly source: string | undefined;
+  /** Undefined: the newest. */
+  readonly snapshot: string | undefined;
+  /** Undefined: where the source begins. */
+  readonly directory: PathRef | undefined;
+  readonly sort: Sort;
+  /** What is searched for; empty when nothing is. */
+  readonly q: string;
+  /** Whether only the snapshot is searched, not all. */
+  readonly isWithin: boolean;
+  /** The file that is shown above the list. */
+  readonly file: PathRef | undefined;
+}
+
+export function readPlace({ query }: Route): Place {
+  const sort = query.get('sort');
+  return {
+    source: query.get('source') ?? undefined,
+    snapshot: query.get('snapshot') ?? undefined,
+    directory: readRef(query, 'path'),
+    sort: SORTS.find((one) => one === sort) ?? 'name',
+    q: query.get('q') ?? '',
+    isWithin: query.get('in') === 'snapshot',
+    file: readRef(query, 'file'),
+  };
+}
+
+export function hrefOfPlace(place: Place): string {
+  return hrefOf(['restore'], {
+    source: place.source,
+    snapshot: place.snapshot,
+    ...refFields('path', place.directory),
+    sort: place.sort === 'name' ? undefined : place.sort,
+    q: place.q,
+    in: place.isWithin ? 'snapshot' : undefined,
+    ...refFields('file', place.file),
+  });
+}
+
+/** The versions of one file, and which two of them are compared: ids of snapshots. */
+export interface VersionsPlace {
+  readonly ref: PathRef | undefined;
+  readonly source: string | undefined;
+  readonly older: string | undefined;
+  readonly newer: string | undefined;
+}
+
+export const VERSIONS = 'versions';
+
+export function readVersionsPlace({ query }: Route): VersionsPlace {
+  return {
+    ref: readRef(query, 'path'),
+    source: query.get('source') ?? undefined,
+    older: query.get('older') ?? undefined,
+    newer: query.get('newer') ?? undefined,
+  };
+}
+
+export function hrefOfVersions({ ref, source, older, newer }: VersionsPlace): string {
+  return hrefOf(['restore', VERSIONS], { ...refFields('path', ref), source, older, newer });
+}
+
+export function hrefOfRestore(id: string): string {
+  return hrefOf(['restore', id]);
+}
+
+function readRef(query: URLSearchParams, name: string): PathRef | undefined {
+  const bytes = query.get(`${name}_b64`);
+  if (bytes !== null) return refOfB64(bytes);
+  const path = query.get(name);
+  return path === null ? undefined : textRef(path);
+}
+
+function refFields(name: string, ref: PathRef | undefined): Readonly<Record<string, string>> {
+  if (ref === undefined) return {};
+  const { path, path_b64: bytes } = pathQuery(ref);
+  return bytes === undefined ? { [name]: path ?? '' } : { [`${name}_b64`]: bytes };
+}

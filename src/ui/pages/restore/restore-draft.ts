@@ -1,0 +1,107 @@
+/** What somebody wants restored, step by step; the request it becomes, and the same on the command line. */
+import type { RestoreRequest } from '../../../api/schemas/restore.ts';
+import { type PathRef, requestPath, shellWord, textRef } from './path-ref.ts';
+
+export const OVERWRITE_MODES = ['never', 'if_changed', 'if_newer', 'always'] as const;
+export type OverwriteMode = (typeof OVERWRITE_MODES)[number];
+
+/** `chosen`: the entries that were chosen; `directory`: the one that was looked at; `all`: everything in the snapshot. */
+export type What = 'chosen' | 'directory' | 'all';
+
+export interface RestoreDraft {
+  readonly snapshot: string;
+  readonly what: What;
+  readonly chosen: readonly PathRef[];
+  readonly directory: PathRef;
+  /** Back to where it was; else to `target`. */
+  readonly isInPlace: boolean;
+  readonly target: string;
+  readonly overwrite: OverwriteMode;
+  readonly isVerified: boolean;
+  readonly withOwnership: boolean;
+  readonly deletesExtra: boolean;
+}
+
+export function draftOf(snapshot: string, chosen: readonly PathRef[], directory: PathRef): RestoreDraft {
+  return {
+    snapshot,
+    what: chosen.length > 0 ? 'chosen' : 'directory',
+    chosen,
+    directory,
+    isInPlace: true,
+    target: '',
+    // Nothing that is there is touched unless somebody says so.
+    overwrite: 'never',
+    isVerified: true,
+    withOwnership: false,
+    deletesExtra: false,
+  };
+}
+
+/** Empty for everything. */
+export function pathsOf({ what, chosen, directory }: RestoreDraft): readonly PathRef[] {
+  if (what === 'chosen') return chosen;
+  return what === 'all' || directory.path === '/' ? [] : [directory];
+}
+
+export function requestOf(draft: RestoreDraft, isDryRun: boolean): RestoreRequest {
+  const paths = pathsOf(draft).map(requestPath);
+  return {
+    snapshot_id: draft.snapshot,
+    ...(paths.length === 0 ? {} : { paths }),
+    ...(draft.isInPlace ? { in_place: true } : { target: draft.target.trim() }),
+    options: {
+      overwrite: draft.overwrite,
+      dry_run: isDryRun,
+      verify: draft.isVerified,
+      delete_extra: draft.deletesExtra,
+      restore_ownership: draft.withOwnership,
+    },
+  };
+}
+
+export interface CommandFacts {
+  readonly snapshot: string;
+  readonly paths: readonly PathRef[];
+  /** Null: in place. */
+  readonly target: string | null;
+  readonly overwrite: OverwriteMode;
+  readonly isVerified: boolean;
+  readonly withOwnership: boolean;
+  readonly deletesExtra: boolean;
+  /** Where the snapshot is; undefined for the default destination. */
+  readonly destination: string | undefined;
+}
+
+/** Digits of a snapshot's id that tell it from all others. */
+const SHORT_ID = 12;
+
+export function restoreCommand(facts: CommandFacts): string {
+  const { snapshot, paths, target, overwrite, destination } = facts;
+  return [
+    'holdfast restore',
+    ...(destination === undefined ? [] : [`-r ${shellWord(textRef(destination))}`]),
+    snapshot.slice(0, SHORT_ID),
+    ...paths.map(shellWord),
+    target === null ? '--in-place' : `--target ${shellWord(textRef(target))}`,
+    ...(overwrite === 'never' ? [] : [`--overwrite ${overwrite.replace('_', '-')}`]),
+    ...(facts.deletesExtra ? ['--delete-extra'] : []),
+    ...(facts.withOwnership ? ['--restore-ownership'] : []),
+    ...(facts.isVerified ? [] : ['--no-verify']),
+  ].join(' ');
+}
+
+export function commandOfDraft(draft: RestoreDraft, destination: string | undefined): string {
+  const { isInPlace, target } = draft;
+  return restoreCommand({
+    ...draft,
+    paths: pathsOf(draft),
+    target: isInPlace ? null : target.trim(),
+    destination,
+  });
+}
+
+/** What a refusal tells to type, at its end: the part behind `with: `. */
+export function commandInMessage(message: string): string | undefined {
+  return /\bwith: (sudo \S.*)$/.exec(message)?.[1];
+}

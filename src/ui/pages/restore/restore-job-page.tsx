@@ -1,0 +1,184 @@
+/** A restore: how far it is, and at its end what came of it. */
+import type { JSX } from 'preact';
+import type { JobLog } from '../../../api/schemas/job.ts';
+import type { Restore } from '../../../api/schemas/restore.ts';
+import { ask } from '../../agent/ask.ts';
+import { useAsked } from '../../agent/use-asked.ts';
+import { Card, PageHead } from '../../components/card.tsx';
+import { Command } from '../../components/command.tsx';
+import { Own, Path } from '../../components/own-text.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Facts, Table, Tile, Tiles } from '../../components/table.tsx';
+import { Notice } from '../../components/tag.tsx';
+import { formatBytes, formatCount, formatDuration, formatTime } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { JobProgress } from '../../parts/job-progress.tsx';
+import { hrefOf } from '../../route.ts';
+import { JobError } from './job-error.tsx';
+import { keyOf, type PathRef, refOfB64, textRef } from './path-ref.ts';
+import { restoreCommand } from './restore-draft.ts';
+import { useDestination } from './restore-dialog.tsx';
+import { hasEnded, useRestore } from './use-restore.ts';
+
+/** Paths that are named. */
+const NAMED = 20;
+
+export function RestoreJobPage({ id }: { readonly id: string }): JSX.Element {
+  const { job, problem } = useRestore(id);
+  const destination = useDestination(job);
+  return (
+    <>
+      <a class="back" href={hrefOf(['restore'], { snapshot: job?.snapshot_id })}>
+        ← {t.restore.backToFiles}
+      </a>
+      <PageHead title={titleOf(job)} />
+      <Problem error={problem} />
+      {job === undefined ? (
+        <p class="quiet">{problem === undefined ? t.common.loading : ''}</p>
+      ) : (
+        <>
+          {hasEnded(job) ? (
+            <Report job={job} />
+          ) : (
+            <Card label={t.restore.progress}>
+              <JobProgress job={job} />
+            </Card>
+          )}
+          <JobFacts job={job} />
+          <Command lines={[commandOf(job, destination), `holdfast jobs ${job.id}`]} />
+        </>
+      )}
+    </>
+  );
+}
+
+function titleOf(job: Restore | undefined): string {
+  if (job === undefined) return t.restore.title;
+  const { isDry, titles } = { isDry: job.options.dry_run, titles: t.restore.jobTitles };
+  return isDry && job.status === 'completed' ? titles.dry : titles[job.status];
+}
+
+function Report({ job }: { readonly job: Restore }): JSX.Element {
+  const { files_restored: restored, files_skipped: skipped, files_failed: failed, status, options } = job;
+  const isDone = status === 'completed';
+  const isClean = isDone && failed === 0;
+  return (
+    <>
+      {status === 'failed' ? <JobError job={job} /> : null}
+      {status === 'canceled' ? (
+        <Notice look="warning">
+          <p>{t.restore.wasCanceled}</p>
+        </Notice>
+      ) : null}
+      {isDone && !options.dry_run ? (
+        <Notice look={isClean ? 'good' : 'warning'}>
+          <p>
+            {isClean
+              ? t.restore.allGood(restored, formatCount(restored))
+              : t.restore.someFailed(failed, formatCount(failed))}
+          </p>
+        </Notice>
+      ) : null}
+      <Tiles>
+        <Tile name={t.restore.restored}>{formatCount(restored)}</Tile>
+        <Tile name={t.restore.skippedFiles}>{formatCount(skipped)}</Tile>
+        <Tile name={t.restore.failedFiles}>{formatCount(failed)}</Tile>
+        <Tile name={t.restore.written}>{formatBytes(job.size_bytes)}</Tile>
+        <Tile name={t.restore.took}>{formatDuration(job.duration_seconds)}</Tile>
+      </Tiles>
+      {skipped > 0 ? <p class="quiet">{t.restore.skippedWhy}</p> : null}
+      <Problems id={job.id} failed={failed} />
+    </>
+  );
+}
+
+function Problems({ id, failed }: { readonly id: string; readonly failed: number }): JSX.Element | null {
+  const { data, problem } = useAsked(
+    async (signal) => await ask<JobLog>('GET', `/restore/${id}/log`, { signal }),
+    [id, failed],
+  );
+  if (problem !== undefined) return <Problem error={problem} />;
+  if (data === undefined || data.problems.length === 0) return null;
+  return (
+    <Card title={t.restore.problemFiles}>
+      <Table label={t.restore.problemFiles} columns={[{ title: t.common.file }, { title: t.restore.why }]}>
+        {data.problems.map(({ path, message }, index) => (
+          <tr key={index}>
+            <td class="name">
+              <Path>{path}</Path>
+            </td>
+            <td>
+              <Own>{message}</Own>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Card>
+  );
+}
+
+function JobFacts({ job }: { readonly job: Restore }): JSX.Element {
+  const { target, options, created_at: at } = job;
+  const paths = pathsOfJob(job);
+  return (
+    <Card title={t.common.details}>
+      <Facts
+        rows={[
+          [t.restore.where, target === null ? t.restore.original : <Path key="target">{target}</Path>],
+          [
+            t.restore.what,
+            paths.length === 0 ? (
+              t.restore.whatAll
+            ) : (
+              <ul key="paths" class="bare-list">
+                {paths.slice(0, NAMED).map((ref) => (
+                  <li key={keyOf(ref)}>
+                    <Path>{ref.path}</Path>
+                  </li>
+                ))}
+                {paths.length > NAMED ? (
+                  <li>{t.restore.andMore(formatCount(paths.length - NAMED))}</li>
+                ) : null}
+              </ul>
+            ),
+          ],
+          ...(target === null || paths.length === 0
+            ? []
+            : [
+                [
+                  t.restore.foundAt,
+                  <Path key="found">{placeBelow(target, paths[0]?.path ?? '')}</Path>,
+                ] as const,
+              ]),
+          [t.restore.overwrite, t.restore.overwriteModes[options.overwrite]],
+          [t.restore.started, formatTime(at)],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Below a target everything keeps its whole path. */
+function placeBelow(target: string, path: string): string {
+  return `${target.replace(/\/+$/, '')}${path}`;
+}
+
+function pathsOfJob({ paths }: Restore): readonly PathRef[] {
+  return paths.map((path) =>
+    typeof path === 'string' ? textRef(path) : (refOfB64(path.path_b64) ?? textRef('')),
+  );
+}
+
+function commandOf(job: Restore, destination: string | undefined): string {
+  const { snapshot_id: snapshot, target, options } = job;
+  return restoreCommand({
+    snapshot,
+    paths: pathsOfJob(job),
+    target,
+    overwrite: options.overwrite,
+    isVerified: options.verify,
+    withOwnership: options.restore_ownership,
+    deletesExtra: options.delete_extra,
+    destination,
+  });
+}

@@ -1,0 +1,153 @@
+/** What a search finds: in one snapshot, or each file that any snapshot has or had. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { File } from '../../../api/schemas/file.ts';
+import { ask, withQuery } from '../../agent/ask.ts';
+import { type FetchedPage, usePages } from '../../agent/use-pages.ts';
+import { Empty } from '../../components/card.tsx';
+import { Own, Path } from '../../components/own-text.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { VirtualList } from '../../components/virtual-list.tsx';
+import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { goTo } from '../../route.ts';
+import { EntryIcon } from './entry-icon.tsx';
+import { Waiting } from './entry-list.tsx';
+import { parentOf } from './path-ref.ts';
+import { hrefOfPlace, hrefOfVersions, type Place } from './place.ts';
+
+const ROW_HEIGHT = 60;
+/** The first are shown as soon as they are there; the others come as they are scrolled to. */
+const FIRST = 50;
+const LATER = 500;
+
+export function SearchResults({
+  place,
+  snapshot,
+}: {
+  readonly place: Place;
+  readonly snapshot: string;
+}): JSX.Element {
+  const { q, isWithin, source } = place;
+  const pages = usePages(
+    `${isWithin ? snapshot : (source ?? '')} ${isWithin} ${q}`,
+    async ({ cursor, limit, signal }) => {
+      const address = isWithin
+        ? withQuery('/files', { q, snapshot, limit, cursor })
+        : withQuery('/search', { q, source, limit, cursor });
+      return await ask<FetchedPage<File>>('GET', address, { signal });
+    },
+    LATER,
+    FIRST,
+  );
+  const { items, hasMore, problem, key, isBusy } = pages;
+  const [current, setCurrent] = useState(0);
+  useEffect(() => setCurrent(0), [key]);
+  const isDone = key !== undefined && !isBusy;
+  const shown = formatCount(items.length);
+  const onKey = (name: string): boolean => {
+    const item = items[current];
+    if (name !== 'Enter' || item === undefined) return false;
+    goTo(hrefOfHit(place, item));
+    return true;
+  };
+  return (
+    <>
+      <Problem error={problem} />
+      <p class="quiet" role="status">
+        {isDone ? (hasMore ? t.restore.foundMore(shown) : t.restore.found(items.length, shown)) : ''}
+      </p>
+      {items.length === 0 ? (
+        isDone && problem === undefined ? (
+          <Empty>
+            <p>{t.restore.foundNothing}</p>
+          </Empty>
+        ) : null
+      ) : (
+        <VirtualList
+          count={hasMore ? items.length + 1 : items.length}
+          rowHeight={ROW_HEIGHT}
+          label={t.restore.results}
+          current={current}
+          {...(key === undefined ? {} : { listKey: key })}
+          onShown={(_, last) => pages.want(last)}
+          grid={{ head: <Head />, isSelected: () => false, onKey, onCurrent: setCurrent }}
+          row={(index) => {
+            const item = items[index];
+            return item === undefined ? <Waiting /> : <Row item={item} place={place} />;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Head(): JSX.Element {
+  return (
+    <>
+      <span role="columnheader" class="cell-name">
+        {t.restore.name}
+      </span>
+      <span role="columnheader" class="cell-size">
+        {t.restore.size}
+      </span>
+      <span role="columnheader" class="cell-modified">
+        {t.restore.lastBackup}
+      </span>
+      <span role="columnheader" class="cell-more">
+        <span class="unseen">{t.restore.more}</span>
+      </span>
+    </>
+  );
+}
+
+function Row({ item, place }: { readonly item: File; readonly place: Place }): JSX.Element {
+  const ref = { path: item.path, path_b64: item.path_b64 };
+  const there = { ...place, source: item.source, snapshot: item.snapshot_id };
+  return (
+    <>
+      <span role="gridcell" class="cell-name two-lines">
+        <EntryIcon type={item.type} />
+        <a href={hrefOfHit(place, item)} tabIndex={-1}>
+          <Own>{item.name}</Own>
+        </a>
+        <small>
+          <Path>{shownFolder(item)}</Path>
+        </small>
+      </span>
+      <span role="gridcell" class="cell-size">
+        {item.type === 'file' || item.type === 'directory' ? formatBytes(item.size_bytes) : ''}
+      </span>
+      <span role="gridcell" class="cell-modified">
+        {formatTime(item.backed_up_at)}
+      </span>
+      <span role="gridcell" class="cell-more">
+        <a href={hrefOfPlace({ ...there, q: '', directory: parentOf(ref) })} tabIndex={-1}>
+          {t.restore.inFolder}
+        </a>
+        <a
+          href={hrefOfVersions({ ref, source: item.source, older: undefined, newer: undefined })}
+          tabIndex={-1}
+        >
+          {t.restore.versions}
+        </a>
+      </span>
+    </>
+  );
+}
+
+/** The folder of a hit; below its source without the way to it, so that the end of it is seen. */
+function shownFolder({ path, path_b64: bytes, source }: File): string {
+  const folder = parentOf({ path, path_b64: bytes }).path;
+  if (folder === source) return './';
+  return folder.startsWith(`${source}/`) ? `./${folder.slice(source.length + 1)}/` : folder;
+}
+
+/** Where a hit leads: a directory is opened, a file shown above the results. */
+function hrefOfHit(place: Place, item: File): string {
+  const ref = { path: item.path, path_b64: item.path_b64 };
+  const there = { ...place, source: item.source, snapshot: item.snapshot_id };
+  return item.type === 'directory'
+    ? hrefOfPlace({ ...there, q: '', directory: ref })
+    : hrefOfPlace({ ...there, file: ref });
+}

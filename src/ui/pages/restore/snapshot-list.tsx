@@ -1,0 +1,110 @@
+/** The snapshots by day: browsing by time. */
+import type { JSX } from 'preact';
+import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { useOverview } from '../../agent/overview.ts';
+import { Button } from '../../components/button.tsx';
+import { Own, visible } from '../../components/own-text.tsx';
+import { Tag } from '../../components/tag.tsx';
+import { formatBytes, formatClock, formatCount, formatDay } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { hrefOfPlace, type Place } from './place.ts';
+import { byDay, daysBefore } from './snapshot-days.ts';
+import type { Timeline } from './use-timeline.ts';
+
+export function SnapshotList({
+  place,
+  timeline: { pages, sources, snapshot },
+  onSource,
+}: {
+  readonly place: Place;
+  readonly timeline: Timeline;
+  readonly onSource: (source: string) => void;
+}): JSX.Element {
+  const { items, hasMore, isBusy } = pages;
+  const { time: now } = useOverview();
+  return (
+    <nav class="timeline card" aria-label={t.restore.backups}>
+      {sources.length < 2 ? null : (
+        <div class="field">
+          <label for="restore-source">{t.restore.source}</label>
+          <select
+            id="restore-source"
+            value={place.source}
+            onChange={({ currentTarget }) => onSource(currentTarget.value)}
+          >
+            {sources.map((source) => (
+              <option key={source} value={source} selected={source === place.source}>
+                {visible(source)}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      <div class="days">
+        {byDay(items).map(({ at, items: ofDay }) => (
+          <section key={at}>
+            <h2>{dayName(at, now)}</h2>
+            <ul>
+              {ofDay.map((one) => (
+                <li key={one.id}>
+                  <Moment
+                    one={one}
+                    href={hrefOfPlace({ ...place, snapshot: one.id, file: undefined })}
+                    isCurrent={one.id === snapshot?.id}
+                    isNewest={one === items[0]}
+                  />
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+        {hasMore ? (
+          <Button type="button" look="plain" disabled={isBusy} onClick={() => pages.want(items.length)}>
+            {t.restore.olderBackups}
+          </Button>
+        ) : null}
+      </div>
+    </nav>
+  );
+}
+
+function Moment({
+  one,
+  href,
+  isCurrent,
+  isNewest,
+}: {
+  readonly one: Snapshot;
+  readonly href: string;
+  readonly isCurrent: boolean;
+  readonly isNewest: boolean;
+}): JSX.Element {
+  const { created_at: at, files_count: files, size_bytes: size, partial, last_drill: drill, tags } = one;
+  return (
+    <a href={href} aria-current={isCurrent ? 'true' : undefined}>
+      <span class="moment">
+        <time dateTime={at}>{formatClock(at)}</time>
+        {isNewest ? <Tag look="good">{t.restore.newest}</Tag> : null}
+        {partial ? <Tag look="warning">{t.restore.partial}</Tag> : null}
+        {drill === null ? null : (
+          <Tag look={drill.files_failed === 0 ? 'good' : 'bad'}>
+            {drill.files_failed === 0 ? t.restore.drillGood : t.restore.drillBad}
+          </Tag>
+        )}
+      </span>
+      <small>
+        {t.common.files(files, formatCount(files))} · {formatBytes(size)}
+      </small>
+      {tags.length === 0 ? null : (
+        <small>
+          <Own>{tags.join(', ')}</Own>
+        </small>
+      )}
+    </a>
+  );
+}
+
+function dayName(at: number, now: string): string {
+  const days = daysBefore(at, Date.parse(now));
+  return days === 0 ? t.restore.today : days === 1 ? t.restore.yesterday : formatDay(at);
+}

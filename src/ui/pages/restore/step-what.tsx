@@ -1,0 +1,63 @@
+import type { JSX } from 'preact';
+import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { ChoiceCards } from '../../components/choice-cards.tsx';
+import { Path } from '../../components/own-text.tsx';
+import { formatBytes, formatCount } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { keyOf } from './path-ref.ts';
+import type { RestoreDraft, What } from './restore-draft.ts';
+import type { Chosen } from './selection.ts';
+
+/** Chosen entries that are named. */
+const NAMED = 100;
+
+export function WhatStep({
+  draft,
+  snapshot,
+  chosen,
+  onDraft,
+}: {
+  readonly draft: RestoreDraft;
+  readonly snapshot: Snapshot;
+  readonly chosen: readonly Chosen[];
+  readonly onDraft: (part: Partial<RestoreDraft>) => void;
+}): JSX.Element {
+  const { files_count: files, size_bytes: size } = snapshot;
+  const { what, directory } = draft;
+  const bytes = chosen.reduce((sum, one) => sum + one.size_bytes, 0);
+  const isRoot = directory.path === '/';
+  const choices: readonly (readonly [What, string, JSX.Element | string])[] = [
+    ...(chosen.length === 0
+      ? []
+      : ([
+          ['chosen', t.restore.whatChosen(chosen.length, formatCount(chosen.length)), formatBytes(bytes)],
+        ] as const)),
+    ...(isRoot
+      ? []
+      : ([['directory', t.restore.whatFolder, <Path key="path">{directory.path}</Path>]] as const)),
+    ['all', t.restore.whatAll, `${t.common.files(files, formatCount(files))} · ${formatBytes(size)}`],
+  ];
+  const selected = choices.some(([value]) => value === what) ? what : 'all';
+  return (
+    <>
+      <ChoiceCards
+        isLegendUnseen
+        name="restore-what"
+        legend={t.restore.stepTitles.what}
+        value={selected}
+        choices={choices.map(([value, label, hint]) => ({ value, label, note: hint }))}
+        onValue={(value) => onDraft({ what: value })}
+      />
+      {what === 'chosen' ? (
+        <ul class="chosen-paths">
+          {chosen.slice(0, NAMED).map((one) => (
+            <li key={keyOf(one)}>
+              <Path>{one.path}</Path>
+            </li>
+          ))}
+          {chosen.length > NAMED ? <li>{t.restore.andMore(formatCount(chosen.length - NAMED))}</li> : null}
+        </ul>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+/** The snapshots of a source, the newest first, and which of them is looked at. */
+import { useEffect } from 'preact/hooks';
+import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { ask, type AskError, withQuery } from '../../agent/ask.ts';
+import { useEvents } from '../../agent/events.ts';
+import { useOverview } from '../../agent/overview.ts';
+import { useAsked } from '../../agent/use-asked.ts';
+import { type FetchedPage, type Pages, usePages } from '../../agent/use-pages.ts';
+import { goTo } from '../../route.ts';
+import { hrefOfPlace, type Place } from './place.ts';
+
+/** As many as a page of them may have. */
+const PAGE = 100;
+
+export interface Timeline {
+  readonly pages: Pages<Snapshot>;
+  /** All that there are backups of. */
+  readonly sources: readonly string[];
+  /** The one that is looked at; undefined while it is not known, or when there is none. */
+  readonly snapshot: Snapshot | undefined;
+  readonly problem: AskError | undefined;
+}
+
+export function useTimeline(place: Place): Timeline {
+  const overview = useOverview();
+  const pages = usePages(
+    `snapshots ${place.source ?? ''}`,
+    async ({ cursor, limit, signal }) =>
+      await ask<FetchedPage<Snapshot>>(
+        'GET',
+        withQuery('/snapshots', { source: place.source, limit, cursor }),
+        { signal },
+      ),
+    PAGE,
+    PAGE,
+  );
+  useEvents(({ kind, job }) => {
+    if (kind === 'job.finished' && job?.type === 'backup') pages.again();
+  });
+  const { items } = pages;
+  const listed = items.find(({ id }) => id === place.snapshot);
+  // One that is older than those listed, or of another source.
+  const asksForIt = place.snapshot !== undefined && listed === undefined && pages.key !== undefined;
+  const asked = useAsked(
+    async (signal) =>
+      asksForIt
+        ? await ask<Snapshot>('GET', `/snapshots/${encodeURIComponent(place.snapshot ?? '')}`, { signal })
+        : undefined,
+    [asksForIt ? place.snapshot : ''],
+  );
+  const snapshot = place.snapshot === undefined ? items[0] : (listed ?? asked.data);
+  const sources = [
+    ...new Set([
+      ...overview.sources.map(({ path }) => path),
+      ...items.map(({ source }) => source),
+      ...(place.source === undefined ? [] : [place.source]),
+    ]),
+  ].sort();
+  useEffect(() => {
+    if (snapshot === undefined) return;
+    if (place.snapshot === snapshot.id && place.source !== undefined) return;
+    // What is looked at stays when a newer backup comes.
+    const source = place.source ?? snapshot.source;
+    goTo(hrefOfPlace({ ...place, snapshot: snapshot.id, source }), 'replace');
+  }, [snapshot?.id, place.snapshot, place.source]);
+  return { pages, sources, snapshot, problem: pages.problem ?? asked.problem };
+}

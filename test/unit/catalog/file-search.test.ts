@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import type { SearchRequest } from '../../../src/catalog/file-search.ts';
+import { directory, file } from '../../support/hand-made-snapshot.ts';
+import { openFixture, type Fixture } from './catalog-fixture.ts';
+
+function found({ reader }: Fixture, request: Partial<SearchRequest>): readonly string[] {
+  const { items } = reader.search({ q: '', source: undefined, limit: 100, after: undefined, ...request });
+  return items.map(({ path, size_bytes: size }) => `${path} ${size}`);
+}
+
+describe('searchFiles', () => {
+  it('finds what any snapshot has, once, as it was last', async () => {
+    using fixture = await openFixture();
+    const first = await fixture.commit(
+      directory({ d: directory({ 'note-a': file('1'), 'note-b': file('1') }) }),
+    );
+    const second = await fixture.commit(directory({ d: directory({ 'note-b': file('22') }) }));
+    const third = await fixture.commit(
+      directory({ d: directory({ 'note-b': file('22'), other: file('') }) }),
+    );
+    await fixture.sync();
+
+    expect(found(fixture, { q: 'NOTE' })).toEqual(['/d/note-a 1', '/d/note-b 2']);
+    const { items } = fixture.reader.search({ q: 'note*', source: undefined, limit: 9, after: undefined });
+    expect(items.map(({ snapshot_id: id }) => id)).toEqual([first.id, third.id]);
+    expect(second.id).not.toBe(third.id);
+    expect(found(fixture, { q: 'nothing' })).toEqual([]);
+  });
+
+  it('leaves out other sources when one is named', async () => {
+    using fixture = await openFixture();
+    const at = (path: string) => ({ paths: [asByteString(path)] });
+    await fixture.commit(directory({ docs: directory({ a1: file('') }) }), at('/docs'));
+    await fixture.commit(directory({ pictures: directory({ a2: file('') }) }), at('/pictures'));
+    await fixture.sync();
+
+    expect(found(fixture, { q: 'a' })).toEqual(['/docs/a1 0', '/pictures/a2 0']);
+    expect(found(fixture, { q: 'a', source: '/pictures' })).toEqual(['/pictures/a2 0']);
+    expect(found(fixture, { q: 'a', source: '/nowhere' })).toEqual([]);
+  });
+
+  it('gives pages that together are all', async () => {
+    using fixture = await openFixture();
+    const names = Array.from({ length: 70 }, (_, i) => `n${String(i).padStart(3, '0')}`);
+    await fixture.commit(directory(Object.fromEntries(names.map((name) => [name, file('')]))));
+    await fixture.sync();
+
+    const all: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = fixture.reader.search({ q: 'n', source: undefined, limit: 32, after });
+      all.push(...page.items.map(({ name }) => name));
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+    expect(all).toEqual(names);
+  });
+
+  it('refuses a cursor of another list', async () => {
+    using fixture = await openFixture();
+    await fixture.commit(directory({ a: file(''), b: file('') }));
+    await fixture.sync();
+    const listed = fixture.reader.files({
+      snapshot: 'latest',
+      view: 'flat',
+      sort: 'path',
+      limit: 1,
+    });
+    expect(() => found(fixture, { q: 'a', after: listed.next ?? '' })).toThrow('it belongs to another list');
+  });
+});

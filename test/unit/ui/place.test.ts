@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { textRef } from '../../../src/ui/pages/restore/path-ref.ts';
+import {
+  hrefOfPlace,
+  hrefOfVersions,
+  type Place,
+  readPlace,
+  readVersionsPlace,
+} from '../../../src/ui/pages/restore/place.ts';
+import { readRoute } from '../../../src/ui/route.ts';
+
+const bytes = { path: '/\u{FFFD}', path_b64: Buffer.from('/\xff', 'latin1').toString('base64') };
+
+describe('a place', () => {
+  it('comes back from its address', () => {
+    const place: Place = {
+      source: '/home/ann & co',
+      snapshot: 'ab12',
+      directory: textRef('/home/#1?x=%2F&y'),
+      sort: 'size',
+      q: '*.odt +ä',
+      isWithin: true,
+      file: bytes,
+    };
+    expect(readPlace(readRoute(hrefOfPlace(place)))).toEqual(place);
+  });
+
+  it('is the newest backup by name when the address says nothing', () => {
+    expect(readPlace(readRoute('#/restore'))).toEqual({
+      source: undefined,
+      snapshot: undefined,
+      directory: undefined,
+      sort: 'name',
+      q: '',
+      isWithin: false,
+      file: undefined,
+    });
+    expect(hrefOfPlace(readPlace(readRoute('#/restore?sort=nonsense')))).toBe('#/restore');
+  });
+
+  it('of versions comes back as well', () => {
+    const place = { ref: bytes, source: '/s', older: 'a', newer: 'b' };
+    expect(readVersionsPlace(readRoute(hrefOfVersions(place)))).toEqual(place);
+  });
+});
