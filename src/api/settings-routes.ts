@@ -6,7 +6,7 @@ import { NO_FILE } from '../config/load.ts';
 import { type PresentSettings, replaceSettings } from '../config/replacement.ts';
 import { CONFIG_VERSION, type FilledConfig } from '../config/schema.ts';
 import { checkAgainstSchema, type Fault, withIndexes } from '../config/validate.ts';
-import { BugError, StateError } from '../base/errors.ts';
+import { BugError, RequestError, StateError } from '../base/errors.ts';
 import { ApiError } from './api-error.ts';
 import { closingSignal, untilClosedOr } from './closing.ts';
 import { badField } from './request-values.ts';
@@ -160,6 +160,8 @@ export function refusal(faults: readonly Fault[]): ApiError {
 
 /** A file that is broken, or cannot be written, is no fault of the request, and none of the agent. */
 export function asAnswer(error: unknown): unknown {
+  if (error instanceof RequestError && error.cause instanceof ConfigError)
+    return withProblems(error, error.cause);
   if (error instanceof ConfigError) {
     const [first] = error.problems;
     return new ApiError('CONFIG_INVALID', 'The configuration file cannot be used as it is', {
@@ -175,4 +177,17 @@ export function asAnswer(error: unknown): unknown {
     });
   }
   return error;
+}
+
+/** A change that would make the file invalid: with all that is wrong with it, as of one that the schema refuses. */
+function withProblems({ code, message, hint, details }: RequestError, { problems }: ConfigError): ApiError {
+  return new ApiError(PUBLIC_FAULTS[code] ?? 'INVALID_REQUEST', message, {
+    hint,
+    details: {
+      ...details,
+      problems: problems
+        .slice(0, MOST_PROBLEMS)
+        .map((one) => ({ field: one.path, message: one.message, hint: one.hint })),
+    },
+  });
 }

@@ -148,7 +148,11 @@ function checkChanged(file: string, bytes: Buffer, context: SettingsContext): Lo
     if (problem === undefined) throw cause;
     const { path, message, hint } = problem;
     const code = REQUEST_CODES.has(problem.code) ? problem.code : 'INVALID_REQUEST';
-    throw new RequestError(code, path === '' ? message : `${path}: ${message}`, { hint, details: { path } });
+    throw new RequestError(code, path === '' ? message : `${path}: ${message}`, {
+      hint,
+      details: { path },
+      cause,
+    });
   }
 }
 

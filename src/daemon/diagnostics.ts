@@ -57,7 +57,7 @@ export async function diagnosticsText(
   ];
   let text = `${WARNING}\n`;
   for (const [title, make] of sections) {
-    text += `\n== ${title} ==\n${printable(redact(make()))}\n`;
+    text += `\n== ${title} ==\n${printable(redact(make())) || 'None.'}\n`;
     // One after the other: the agent answers others in between.
     await setImmediate();
   }
@@ -84,7 +84,7 @@ function jobText(job: Job): string {
   const { id, type, status, result, trigger, attempt, spec, error, problems } = job;
   const what = spec.type === 'backup' ? `${spec.source} to ${spec.destination}` : spec.destination;
   const came = result === null ? status : `${status} (${result})`;
-  const amount = `${job.files_done} files, ${formatBytes(job.size_bytes)}, ${formatDuration(job.duration_ms)}`;
+  const amount = `files: ${job.files_done}, ${formatBytes(job.size_bytes)}, ${formatDuration(job.duration_ms)}`;
   const at = new Date(job.created_at).toISOString();
   const more = problems.length - MOST_PROBLEMS;
   return [
@@ -132,8 +132,11 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? `${new URL(url).origin}/[secret]` : '[not an address]';
 }
 
+/** Times, which are milliseconds in the agent, as people read them. */
 function json(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+  const readable = (name: string, one: unknown): unknown =>
+    typeof one === 'number' && name.endsWith('_at') ? new Date(one).toISOString() : one;
+  return JSON.stringify(value, readable, 2);
 }
 
 /** A name cannot make a line of its own. */

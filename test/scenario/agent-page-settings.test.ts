@@ -395,12 +395,18 @@ describe('the account and support', () => {
   });
 
   test('the bundle has findings, settings, status, jobs and log in one text', async () => {
-    site.write({ 'name\nof\u202etwo lines': 'x' });
-    const source = join(site.source, 'gone');
-    const job = await site.backUp();
-    rmSync(join(site.source, 'name\nof\u202etwo lines'));
-    const failed = await site.backUp();
-    expect(failed.status).toBe('failed');
+    const line = { level: 40, time: '2026-11-20T10:00:00.000Z', msg: 'said of itself' };
+    appendFileSync(join(site.state, 'agent.log'), `${JSON.stringify(line)}\n`);
+    // Names that would make lines of their own, or turn the text around them.
+    const named = join(site.directory, 'two\n== Settings ==\nlines');
+    const source = join(site.directory, 'turned\u202earound');
+    mkdirSync(named);
+    writeFileSync(join(named, 'a.txt'), 'a');
+    const job = await site.agent.requestBackup({ source: named, options: {} }, 'api');
+    expect(await site.ended(job.id)).toMatchObject({ status: 'completed' });
+    rmSync(join(named, 'a.txt'));
+    const failing = await site.agent.requestBackup({ source: named, options: {} }, 'api');
+    expect(await site.ended(failing.id)).toMatchObject({ status: 'failed' });
     await site.configure({
       maintenance: MAINTENANCE,
       sources: [{ path: source, schedule: 'off', hooks: { before: 'PGPASSWORD=hunter2hunter2 dump' } }],
@@ -423,6 +429,7 @@ describe('the account and support', () => {
       'ok       disk space: ',
       'holdfast doctor',
       '"uptime_seconds"',
+      '"finished_at": "20',
       '"before": "[a command]"',
       '"command": "[a command]"',
       '"env": "FAR"',
@@ -430,7 +437,9 @@ describe('the account and support', () => {
       '"url": "https://ntfy.example/[secret]"',
       `${job.id}  backup completed`,
       'SOURCE_SUSPICIOUSLY_EMPTY',
-      '"msg":"a warning"',
+      '"msg":"said of itself"',
+      'two⟨U+000A⟩== Settings ==⟨U+000A⟩lines to default',
+      'turned⟨U+202E⟩around"',
     ])
       expect(text).toContain(part);
     for (const secret of ['hunter2', 'pass show', 'ann@', '/topic', '\u202e', '\r'])

@@ -131,26 +131,29 @@ async function problemsOf(file: SettingsFile, wanted: object): Promise<Readonly<
     await file.check(changes, present.revision);
     return [];
   } catch (error) {
-    if (error instanceof ApiError) return listedIn(error.details) ?? [problemOf(error.statement, error)];
-    if (error instanceof RequestError && error.code !== 'REVISION_MISMATCH')
-      return [problemOf(error.message, error)];
-    throw asAnswer(error);
+    const answer = asAnswer(error);
+    if (answer instanceof ApiError && !OF_THE_FILE.has(answer.code))
+      return listedIn(answer.details) ?? [problemOf(answer.statement, answer)];
+    if (answer instanceof RequestError && answer.code !== 'REVISION_MISMATCH')
+      return [problemOf(answer.message, answer)];
+    throw answer;
   }
 }
+
+/** What no change of the settings would mend. */
+const OF_THE_FILE: ReadonlySet<string> = new Set(['CONFIG_INVALID', 'SERVICE_UNAVAILABLE']);
 
 function listedIn({ problems }: ApiError['details']): Problems | undefined {
   return Array.isArray(problems) ? (problems as Problems) : undefined;
 }
 
-/** The message of what the file says begins with the place, which stands beside it here. */
+/** Of what is not listed: a setting that no request may change, or a value that is nested too deep. */
 function problemOf(
   message: string,
   { details, hint }: { readonly details: Readonly<Record<string, unknown>>; readonly hint: string },
 ): Problems[number] {
   const { path } = details;
-  const field = typeof path === 'string' ? path : '';
-  const place = `${field}: `;
-  return { field, message: message.startsWith(place) ? message.slice(place.length) : message, hint };
+  return { field: typeof path === 'string' ? path : '', message, hint };
 }
 
 /** @throws {ApiError} what is wrong with the rules, as of settings that have them */

@@ -131,9 +131,9 @@ describe('how much it is altogether', () => {
   test('is a least where a count was broken off, or could not be made', () => {
     const cut = new Map([['/a', estimate(5, false)]]);
     expect(sumOf(['/a'], cut)).toEqual({ bytes: 5, isComplete: false });
-    const failed = new Map([
+    const failed = new Map<string, ReturnType<typeof estimate> | 'uncounted'>([
       ['/a', estimate(5)],
-      ['/b', 'uncounted' as const],
+      ['/b', 'uncounted'],
     ]);
     expect(sumOf(['/a', '/b'], failed)).toEqual({ bytes: 5, isComplete: false });
   });

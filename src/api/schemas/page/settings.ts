@@ -39,7 +39,11 @@ export const RetentionPreview = Type.Object({
   destination: Type.String(),
   kept: Count,
   removed: Count,
-  /** Newest first; `reasons` are the names of the rules that keep it (`last`, `hourly`, `daily`, …, `pinned`, `alarm`). At most 1,000. */
+  /**
+   * Newest first, at most 1,000. `reasons` are what keeps it: the names of rules (`last`, `hourly`, `daily`, `weekly`, `monthly`,
+   * `yearly`, `within`), `pinned`, `alarm`, `future` (its clock was wrong, or ours is), and `newest` for what always stays of
+   * a source. None where no rule is stated, so that everything stays.
+   */
   items: Type.Array(
     Type.Object({
       snapshot_id: Type.String(),
