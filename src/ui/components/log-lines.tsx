@@ -27,12 +27,12 @@ export function LogLines({
         {lines.map(({ at, level, text }, index) => (
           <li key={index}>
             <time dateTime={at}>{formatMoment(at)}</time>
-            <span>
-              {level === 'info' ? null : (
-                <Tag look={LOOKS[level] ?? 'plain'}>{t.jobs.levels[level] ?? level}</Tag>
-              )}
-            </span>
             <span class="log-text">
+              {level === 'info' ? null : (
+                <>
+                  <Tag look={LOOKS[level] ?? 'plain'}>{t.jobs.levels[level] ?? level}</Tag>{' '}
+                </>
+              )}
               <Own>{text}</Own>
             </span>
           </li>

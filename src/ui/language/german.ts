@@ -660,7 +660,7 @@ export const german: Texts = {
     phases: {
       scanning: 'Sucht, was sich geändert hat',
       uploading: 'Speichert, was neu ist',
-      committing: 'Schreibt den Schnappschuss',
+      committing: 'Schließt den neuen Stand ab',
       verifying: 'Vergleicht, was gespeichert ist',
       pruning: 'Entfernt, was nicht mehr gebraucht wird',
       restoring: 'Holt Dateien zurück',
@@ -685,10 +685,10 @@ export const german: Texts = {
     },
     volume: {
       backup: ({ files, size, fresh, stored }) =>
-        `Der Schnappschuss hat ${files} mit ${size}: ${fresh} davon waren neu und belegen ${stored}.`,
+        `Dieser Stand hat ${files} mit ${size}: ${fresh} davon waren neu und belegen ${stored}.`,
       nothingNew: (files, size) =>
-        `Der Schnappschuss hat ${files} mit ${size}. Nichts davon war neu; alles war schon gespeichert.`,
-      trial: (files, size) => `Ein Probelauf: ${files} mit ${size} kämen in den Schnappschuss.`,
+        `Dieser Stand hat ${files} mit ${size}. Nichts davon war neu; alles war schon gespeichert.`,
+      trial: (files, size) => `Ein Probelauf: ${files} mit ${size} würden gesichert.`,
       brokenOff: (stored) =>
         `${stored} wurden vorher noch gespeichert; die nächste Sicherung muss sie nicht noch einmal speichern.`,
       restore: ({ restored, size, skipped, isTrial }) =>
@@ -757,16 +757,16 @@ export const german: Texts = {
     finished: 'Beendet',
     duration: 'Dauer',
     tags: 'Schlagwörter',
-    snapshot: 'Schnappschuss',
+    snapshot: 'Stand',
     id: 'Auftrag',
     copyId: 'Kennung des Auftrags',
-    copySnapshot: 'Kennung des Schnappschusses',
-    toSnapshot: 'In den Schnappschuss sehen',
+    copySnapshot: 'Kennung des Standes',
+    toSnapshot: 'Diesen Stand ansehen',
     again: 'Noch einmal ausführen',
     cancel: 'Abbrechen …',
     cancelDo: 'Auftrag abbrechen',
     cancelQuestion: {
-      backup: 'Es entsteht kein Schnappschuss. Was schon gespeichert ist, nutzt die nächste Sicherung.',
+      backup: 'Es entsteht kein neuer Stand. Was schon gespeichert ist, nutzt die nächste Sicherung.',
       restore: 'Dateien, die schon zurück sind, bleiben; die anderen kommen nicht.',
       check: 'Was noch nicht angesehen wurde, bleibt ungeprüft.',
       prune: 'Was schon entfernt ist, bleibt entfernt; nichts, was gebraucht wird, geht verloren.',
@@ -776,19 +776,19 @@ export const german: Texts = {
       check: {
         open: 'Prüfen …',
         title: 'Ein Ziel prüfen',
-        what: 'Sieht nach, ob alles da und heil ist, was die Schnappschüsse brauchen. Nichts wird geändert.',
+        what: 'Sieht nach, ob alles da und heil ist, was die Stände brauchen. Nichts wird geändert.',
         start: 'Prüfung beginnen',
       },
       prune: {
         open: 'Aufräumen …',
         title: 'Platz an einem Ziel schaffen',
-        what: 'Entfernt aus dem Speicher, was kein Schnappschuss mehr braucht. Was erst in den letzten Tagen überflüssig wurde, bleibt noch eine Weile, damit laufende Sicherungen sicher sind.',
+        what: 'Entfernt aus dem Speicher, was kein Stand mehr braucht. Was erst in den letzten Tagen überflüssig wurde, bleibt noch eine Weile, damit laufende Sicherungen sicher sind.',
         start: 'Aufräumen beginnen',
       },
       drill: {
         open: 'Wiederherstellung proben …',
         title: 'Proben, ob Dateien zurückkommen',
-        what: 'Holt zufällig gewählte Dateien der neuesten Schnappschüsse in ein Arbeitsverzeichnis, vergleicht jedes Byte und entfernt sie wieder. Ihre eigenen Dateien bleiben unberührt.',
+        what: 'Holt zufällig gewählte Dateien der neuesten Stände in ein Arbeitsverzeichnis, vergleicht jedes Byte und entfernt sie wieder. Ihre eigenen Dateien bleiben unberührt.',
         start: 'Probe beginnen',
       },
     },
@@ -801,9 +801,9 @@ export const german: Texts = {
       '0.25': 'Ein Viertel, zufällig gewählt',
       '1': 'Alles',
     },
-    applyRetention: 'Zuerst alte Schnappschüsse vergessen, nach den Regeln der Einstellungen',
+    applyRetention: 'Zuerst alte Stände vergessen, nach den Regeln der Einstellungen',
     applyRetentionHint:
-      'Festgehaltene Schnappschüsse bleiben, ebenso solche von vor einem offenen Alarm. Ohne dies wird nur aufgeräumt, was schon vergessen ist.',
+      'Festgehaltene Stände bleiben, ebenso solche von vor einem offenen Alarm. Ohne dies wird nur aufgeräumt, was schon vergessen ist.',
     drillFiles: 'Anzahl der Dateien',
     drillFilesHint: 'Ohne Angabe so viele, wie die Einstellungen sagen.',
     drillFilesWrong: 'Geben Sie eine Zahl von 1 bis 10.000 an.',
@@ -825,7 +825,7 @@ export const german: Texts = {
   },
   alarms: {
     title: 'Alarme',
-    what: 'Eine Quelle sieht beschädigt aus. Bis ein Alarm bestätigt ist, wird kein Schnappschuss seiner Quelle von vorher entfernt, was auch immer die Regeln der Aufbewahrung sagen.',
+    what: 'Eine Quelle sieht beschädigt aus. Bis ein Alarm bestätigt ist, wird kein Stand seiner Quelle von vorher entfernt, was auch immer die Regeln der Aufbewahrung sagen.',
     none: 'Kein Alarm ist offen. Sollte eine Quelle plötzlich leer sein, die meisten Dateien verlieren oder umgeschrieben werden, steht es hier.',
     kinds: {
       empty: {
@@ -838,19 +838,19 @@ export const german: Texts = {
         title: 'Die meisten Dateien sind fort',
         means:
           'Mehr als die Hälfte der Dateien verschwand binnen einer Stunde. Das geschieht, wenn ein Ordner versehentlich verschoben oder gelöscht wird oder ein Teil der Quelle nicht eingehängt ist.',
-        todo: 'Vergleichen Sie mit einem Schnappschuss von vorher. Holen Sie zurück, was fehlt, oder bestätigen Sie den Alarm, wenn es Absicht war.',
+        todo: 'Vergleichen Sie mit einem Stand von vorher. Holen Sie zurück, was fehlt, oder bestätigen Sie den Alarm, wenn es Absicht war.',
       },
       rewritten: {
         title: 'Auf einen Schlag umgeschrieben',
         means:
           'Viele Dateien wurden binnen einer Stunde geändert, und ihr Inhalt sieht jetzt verschlüsselt aus oder ihr Name hat eine neue Endung. So handelt Erpressungssoftware; ebenso, wer absichtlich verschlüsselt oder packt.',
-        todo: 'Öffnen Sie einige der Dateien. Sind sie nicht lesbar, trennen Sie den Rechner vom Netz, finden Sie heraus, was sie geschrieben hat, und holen Sie erst dann einen Schnappschuss von vorher zurück. Sind sie in Ordnung, bestätigen Sie den Alarm.',
+        todo: 'Öffnen Sie einige der Dateien. Sind sie nicht lesbar, trennen Sie den Rechner vom Netz, finden Sie heraus, was sie geschrieben hat, und holen Sie erst dann einen Stand von vorher zurück. Sind sie in Ordnung, bestätigen Sie den Alarm.',
       },
       burst: {
         title: 'Ungewöhnlich viele Änderungen',
         means:
           'Binnen einer Stunde kamen, änderten sich oder gingen weit mehr Dateien als je zuvor. Ein großes Update oder ein aufgeräumtes Archiv sieht so aus; ein Schaden auch.',
-        todo: 'Vergleichen Sie mit einem Schnappschuss von vorher. Wissen Sie, woher die Änderungen kommen, bestätigen Sie den Alarm.',
+        todo: 'Vergleichen Sie mit einem Stand von vorher. Wissen Sie, woher die Änderungen kommen, bestätigen Sie den Alarm.',
       },
     },
     source: 'Quelle',
@@ -867,10 +867,10 @@ export const german: Texts = {
     filled: 'Es sind wieder Dateien darin.',
     todo: 'Was zu tun ist',
     details: 'In den Worten des Agenten',
-    before: 'Schnappschüsse von vorher',
+    before: 'Stände von vorher',
     beforeHint:
       'Der neueste zuerst. Sehen Sie, wo sich die Zahl der Dateien ändert; was älter ist, wollen Sie zurück.',
-    beforeNone: 'Von vor dem Alarm ist kein Schnappschuss dieser Quelle bekannt.',
+    beforeNone: 'Von vor dem Alarm ist kein Stand dieser Quelle bekannt.',
     time: 'Zeit',
     files: 'Dateien',
     size: 'Größe',
@@ -879,7 +879,7 @@ export const german: Texts = {
     compare: 'Was sich änderte',
     compareTitle: (time) => `Geändert bis ${time}`,
     comparing: 'Wird verglichen …',
-    compareNone: 'Nichts ist anders als im Schnappschuss davor.',
+    compareNone: 'Nichts ist anders als im Stand davor.',
     compareMore: 'Es gibt mehr; das sind die ersten.',
     changes: {
       added: 'Neu',
@@ -890,7 +890,7 @@ export const german: Texts = {
     },
     acknowledge: (count) => (count === 1 ? 'Bestätigen …' : `Alle ${count} bestätigen …`),
     acknowledgeQuestion:
-      'Sie sagen, dass die Quellen so sind, wie sie sein sollen. Schnappschüsse von vorher dürfen dann nach den Regeln der Aufbewahrung wieder entfernt werden.',
+      'Sie sagen, dass die Quellen so sind, wie sie sein sollen. Stände von vorher dürfen dann nach den Regeln der Aufbewahrung wieder entfernt werden.',
     acknowledgeEmpty:
       'Eine leere Quelle darf es bleiben: Ihre nächste Sicherung nimmt sie, wie sie ist, bis wieder Dateien darin sind.',
     acknowledgeDo: 'Sie sind, wie sie sein sollen',
@@ -1358,6 +1358,203 @@ export const german: Texts = {
     sent: 'Gesendet. Sehen Sie nach, ob sie angekommen ist.',
     notSent: 'Sie konnte nicht gesendet werden.',
   },
+  encryption: {
+    kit: 'Notfallblatt',
+    kitWhat:
+      'Eine Seite mit einer Passphrase und einem Notfallcode. Jedes von beiden öffnet Ihre Sicherungen auf jedem Rechner. Wer sie hat, kann sie lesen; ohne sie kann es niemand, wenn dieser Rechner verloren ist.',
+    kitNone: 'Es gibt keines: Auf diesem Rechner wurde kein eigenes Repository angelegt.',
+    kitSaved: 'Anderswo aufbewahrt',
+    kitSavedAt: (time) => `Das haben Sie am ${time} gesagt. Auf diesem Rechner liegt es nicht mehr.`,
+    kitLost:
+      'Sollten Sie es verloren haben, machen Sie einen neuen Notfallcode, solange dieser Rechner die Sicherungen noch öffnet:',
+    kitUnsaved: 'Nur auf diesem Rechner',
+    kitMadeAt: (time) => `Gemacht am ${time}.`,
+    kitDownload: 'Herunterladen',
+    kitPrint: 'Drucken',
+    kitShow: 'Anzeigen',
+    kitHide: 'Verbergen',
+    kitConfirm: 'Ich habe es anderswo …',
+    kitConfirmQuestion:
+      'Es wird dann von diesem Rechner gelöscht und lässt sich nicht mehr anzeigen. Ist es auf Papier, in einem Passwortspeicher oder auf einem Datenträger, der woanders liegt?',
+    kitConfirmDo: 'Es ist anderswo: hier löschen',
+    keys: 'Was jedes Ziel öffnet',
+    keysWhat: 'Der Schlüssel eines Ziels liegt dort verschlossen. Von diesem Rechner aus öffnet ihn:',
+    destination: 'Ziel',
+    openedBy: 'Geöffnet durch',
+    byMachineKey: 'Den Schlüssel dieses Rechners in seinem Zustandsverzeichnis; und durch das Notfallblatt.',
+    byKit: 'Die Passphrase des Notfallblatts.',
+    by: {
+      file: 'Eine Passphrase in einer Datei:',
+      env: 'Eine Passphrase in einer Variablen des Agenten:',
+      command: 'Eine Passphrase, die ein Befehl ausgibt:',
+      credential: 'Eine Passphrase in einem Credential von systemd:',
+    },
+    check: 'Eine Passphrase ausprobieren',
+    checkWhat:
+      'Sehen Sie nach, ob die Passphrase oder der Notfallcode, die Sie aufbewahren, ein Ziel öffnen. Es wird auf diesem Rechner probiert und nirgends behalten.',
+    secret: 'Passphrase oder Notfallcode',
+    secretMissing: 'Geben Sie ein, was probiert werden soll.',
+    checkDo: 'Probieren',
+    checking: 'Wird probiert …',
+    opens: 'Das öffnet',
+    opensNot: 'Das öffnet nicht:',
+    how: 'Wie Sicherungen geschützt sind',
+    sealed: 'Verschlüsselt',
+    sealedWhat:
+      'Inhalte, Namen, Größen und Zeiten von Dateien und alle Verzeichnisse davon, bevor sie diesen Rechner verlassen.',
+    seen: 'Der Speicher sieht',
+    seenWhat:
+      'Wie viel gespeichert wird, und wann. Keinen Namen, keinen Inhalt, keine Größe einer einzelnen Datei.',
+    cipher: 'Womit',
+    cipherWhat:
+      'AES-256-GCM; jedes Objekt hat einen eigenen Schlüssel. Eine Passphrase wird mit Argon2id (256 MiB) gestreckt, damit Raten lange dauert. Jedes Stück wird beim Lesen geprüft.',
+    required: 'Unverschlüsselt sichern',
+    requiredYes: 'Wird abgelehnt.',
+    requiredNo: 'Nur, wenn es jemand ausdrücklich verlangt.',
+    commands: 'Schlüssel auf der Kommandozeile',
+  },
+  access: {
+    what: 'Programme benutzen die Desktop-API mit eigenem Schlüssel und Geheimnis.',
+    docs: 'Lesen, wie das geht',
+    credentials: 'Schlüssel',
+    noneYet: 'Kein Programm hat Zugang. Machen Sie für jedes, das ihn haben soll, einen Schlüssel.',
+    neverUsed: 'nie benutzt',
+    used: (age) => `zuletzt benutzt ${age}`,
+    madeAt: (day) => `gemacht am ${day}`,
+    create: 'Einen Schlüssel machen',
+    createDo: 'Machen',
+    name: 'Wofür er ist',
+    nameHint: 'Etwa der Name des Programms. Mit einem für jedes lässt sich einer leicht beenden.',
+    nameMissing: 'Sagen Sie, wofür er ist.',
+    made: 'Neue Zugangsdaten',
+    madeFor: 'Zugangsdaten für',
+    once: 'Das Geheimnis ist nur jetzt zu sehen.',
+    onceWhere: 'Legen Sie es dorthin, wo das Programm es sucht. Verlassen Sie diese Seite, ist es fort.',
+    key: 'Schlüssel',
+    secret: 'Geheimnis',
+    tryIt: 'Ausprobieren',
+    tryItWhat: 'Holt ein Token, das eine Stunde gilt, und fragt damit, wie es dem Agenten geht.',
+    kept: 'Ich habe es aufbewahrt',
+    rotate: 'Neues Geheimnis …',
+    rotateQuestion: 'Das jetzige Geheimnis und alle seine Token enden sofort. Das Programm braucht das neue.',
+    rotateDo: 'Neues Geheimnis geben',
+    revoke: 'Widerrufen …',
+    revokeQuestion: 'Der Schlüssel und alle seine Token enden sofort und für immer.',
+    revokeDo: 'Schlüssel widerrufen',
+    limit: 'Anfragen von Programmen',
+    limitWhat:
+      'Der Tarif begrenzt, wie oft Programme fragen dürfen. Diese Seite und die Kommandozeile zählen nicht.',
+    limitUsed: (used, limit, span) => `${used} von ${limit} verbraucht, gezählt über ${span}.`,
+    limitFree: (age) => `Die nächste wird ${age} wieder frei.`,
+  },
+  account: {
+    plan: 'Tarif',
+    planName: 'Tarif',
+    plans: { free_trial: 'Kostenlose Probe', pro: 'Pro', business: 'Business' },
+    planLimit: 'Grenze für Programme',
+    perSpan: (count, span) => `${count} Anfragen in ${span}`,
+    planFrom: 'Kommt von',
+    planOfSettings: 'den Einstellungen dieses Rechners',
+    planOfPartner: 'Ihrem Partner',
+    limitNote: 'Sicherungen sind nicht begrenzt. Die Schlüssel der Programme stehen auf der Seite',
+    partner: 'Partnerdienst',
+    partnerWhat:
+      'Jemand kann sich für Sie um die Sicherungen dieses Rechners kümmern: sehen, ob sie gelingen, und eine verlangen. Lesen, wiederherstellen oder löschen kann er nichts. Alles geht auch ohne ihn.',
+    enroll: 'Diesen Rechner anmelden …',
+    service: 'Adresse des Dienstes',
+    token: 'Token',
+    tokenHint: 'Von Ihrem Partner. Es gilt einmal und kurze Zeit.',
+    deviceName: 'Name dieses Rechners',
+    deviceNameHint: 'Was Ihr Partner sieht. Ohne Angabe der Rechnername.',
+    missing: 'Das gibt Ihnen Ihr Partner.',
+    enrollDo: 'Anmelden',
+    enrolling: 'Wird angemeldet …',
+    enrollFailed: 'Der Rechner ist nicht angemeldet.',
+    standing: 'Zustand',
+    standings: { active: 'Aktiv', suspended: 'Gesperrt', trial_expired: 'Probe ist vorbei' },
+    enrolledAt: 'Angemeldet',
+    lastReport: 'Letzter Bericht',
+    waiting: 'Noch nicht berichtet',
+    planUntil: 'Tarif gilt bis',
+    graceUntil: 'Ohne den Dienst bis',
+    device: 'Gerät',
+    customer: 'Kunde',
+    leave: 'Abmelden …',
+    leaveQuestion:
+      'Nichts wird mehr berichtet, wartende Ergebnisse werden vergessen, und der Tarif der Einstellungen gilt. Ihre Sicherungen bleiben, wie sie sind. Ihr Partner führt den Rechner weiter, bis er ihn entfernt.',
+    leaveDo: 'Vom Partnerdienst abmelden',
+    learns: 'Was ein Partner erfährt',
+    learnsWhat: 'Nichts, solange der Rechner nicht angemeldet ist. Danach:',
+    learnsList: [
+      'einmal: den Namen des Rechners, Betriebssystem und Prozessor, die Version von Holdfast;',
+      'von jeder Sicherung und Wiederherstellung: wie sie ausging, wann, wie lange, Zahlen von Dateien und Bytes, den Code eines Fehlers;',
+      'wie oft eine Sicherung erwartet wird, wie viel gespeichert ist, und zufällige Kennungen der Repositorys und ihrer neuesten Stände.',
+    ],
+    learnsNot:
+      'Keinen Pfad, keinen Namen einer Datei, einer Quelle oder eines Ziels, keinen Text eines Fehlers, keine Passphrase und keinen Schlüssel.',
+  },
+  advanced: {
+    config: 'Konfigurationsdatei',
+    configFine: 'In Kraft',
+    configBroken: 'Hat einen Fehler',
+    configBrokenWhat: 'Bis er behoben ist, gelten die letzten gültigen Einstellungen.',
+    configAt: (line, column) => `Zeile ${line}, Spalte ${column}:`,
+    configWhat:
+      'Alle Einstellungen stehen darin, und Sie dürfen sie von Hand ändern: Was gespeichert wird, gilt binnen einer Sekunde, und Kommentare bleiben, wenn diese Seite etwas ändert.',
+    diagnostics: 'Wenn etwas nicht stimmt',
+    diagnosticsWhat:
+      'Das Paket ist eine Textdatei mit Version, Einstellungen, letzten Aufträgen und dem Ende des Protokolls, zum Lesen oder für jemanden, der hilft. Geheimnisse sind entfernt; Namen von Dateien, Rechnern und Konten stehen darin. Sehen Sie es durch, bevor Sie es verschicken.',
+    diagnosticsDo: 'Paket herunterladen',
+    doctor:
+      'Auf der Kommandozeile findet dies heraus, was den Agenten am Arbeiten hindert, und sagt, was zu tun ist:',
+    log: 'Protokoll des Agenten',
+    logLevel: 'Zeigen',
+    logLevels: {
+      debug: 'Alles',
+      info: 'Hinweise und Schlimmeres',
+      warn: 'Warnungen und Fehler',
+      error: 'Nur Fehler',
+    },
+    logAgain: 'Neu lesen',
+    logFollow: 'Mitlesen',
+    logEmpty: 'Nichts dergleichen steht darin.',
+    webdav: {
+      title: 'Stände als Ordner',
+      what: 'Alle gesicherten Stände als Ordner in Ihrer Dateiverwaltung, zum Ansehen und Herauskopieren, ohne etwas zu ändern. Nur Programme auf diesem Rechner können ihn öffnen, und nur mit dem Geheimnis.',
+      on: 'An',
+      off: 'Aus',
+      since: (time) => `Seit ${time}.`,
+      turnOn: 'Einschalten',
+      turnOff: 'Ausschalten',
+      renew: 'Neues Geheimnis …',
+      renewQuestion: 'Die jetzige Adresse endet sofort, und Sie bekommen eine andere.',
+      renewDo: 'Neues Geheimnis geben',
+      once: 'Das Geheimnis ist nur jetzt zu sehen.',
+      onceWhy:
+        'Wer es hat, kann alle Sicherungen auf diesem Rechner lesen. Verlassen Sie diese Seite, ist es fort.',
+      address: 'Adresse',
+      signIn: 'Mit Name und Passwort',
+      signInWhat: 'Manche Programme nehmen sie anstelle des Geheimnisses in der Adresse:',
+      user: 'Name',
+      password: 'Passwort',
+      how: 'So wird er geöffnet',
+      finder: 'Im Finder: Gehe zu › Mit Server verbinden, und die Adresse eingeben.',
+      explorer: 'Im Explorer: Dieser PC › Netzlaufwerk verbinden, und die Adresse eingeben.',
+      rclone: 'Tippen Sie das Passwort, wenn es wartet:',
+      dav: 'In der Dateiverwaltung dies in die Adresszeile eingeben (Strg+L):',
+    },
+    about: 'Über Holdfast',
+    version: 'Version',
+    runtime: 'Läuft mit',
+    platform: 'System',
+    state: 'Zustandsverzeichnis',
+    addresses: 'Hört auf',
+    updates: 'Neue Versionen',
+    updatesWhat:
+      'Holdfast sucht nicht von selbst nach neuen Versionen und fragt niemanden im Internet danach.',
+    updatesHow:
+      'Zum Erneuern halten Sie den Agenten an, legen die neue Version an die Stelle dieser und starten ihn wieder. Laufende Aufträge gehen weiter, und was der Agent weiß, wird kopiert, bevor es geändert wird.',
+  },
   problems: {
     OFFLINE: 'Der Agent antwortet nicht.',
     INTERNAL_ERROR: 'Im Agenten ist etwas schiefgegangen. Sein Protokoll hat die Einzelheiten.',
@@ -1375,9 +1572,9 @@ export const german: Texts = {
     SECRET_IN_URL:
       'In einer Adresse steht ein Passwort. Tragen Sie es stattdessen in den Einstellungen des Ziels ein.',
     UNSUPPORTED_COMPRESSION: 'Diese Kompression ist unbekannt. Wählen Sie zstd, auto oder none.',
-    SNAPSHOT_NOT_FOUND: 'Den Schnappschuss gibt es nicht mehr. Wählen Sie einen anderen.',
+    SNAPSHOT_NOT_FOUND: 'Den Stand gibt es nicht mehr. Wählen Sie einen anderen.',
     PATH_NOT_IN_SNAPSHOT:
-      'Diese Datei oder dieses Verzeichnis ist nicht im Schnappschuss. Wählen Sie einen anderen Schnappschuss.',
+      'Diese Datei oder dieses Verzeichnis ist nicht in diesem Stand. Wählen Sie einen anderen Stand.',
     QUOTA_EXCEEDED: 'Der Tarif hat dafür keinen Platz mehr.',
     ENCRYPTION_REQUIRED:
       'Die Einstellungen erlauben nur verschlüsselte Sicherungen. Sichern Sie mit Verschlüsselung.',
@@ -1430,7 +1627,7 @@ export const german: Texts = {
       'Verweise führen im Kreis oder stehen, wo keinem gefolgt werden darf. Sehen Sie nach, wohin sie führen.',
     ENAMETOOLONG:
       'Sein Pfad ist länger, als das System zulässt. Wählen Sie einen kürzeren oder ein Ziel weiter oben.',
-    EIO: 'Die Platte meldet einen Fehler. Sehen Sie bald nach ihr, und behalten Sie die vorhandenen Schnappschüsse.',
+    EIO: 'Die Platte meldet einen Fehler. Sehen Sie bald nach ihr, und behalten Sie die vorhandenen Stände.',
     ENXIO:
       'Das Gerät dahinter ist nicht da. Schließen Sie es an, oder nehmen Sie die Datei durch eine Regel aus.',
     ENODEV:
@@ -1455,7 +1652,7 @@ export const german: Texts = {
     ESTALE: 'Die Freigabe im Netz hat es verloren. Hängen Sie die Freigabe neu ein.',
     ETIMEDOUT: 'Die Freigabe im Netz antwortete nicht rechtzeitig. Prüfen Sie die Verbindung.',
     CHANGED:
-      'Sie wurde geändert, während sie gelesen wurde. Im Schnappschuss steht, was gelesen wurde; die nächste Sicherung nimmt sie noch einmal.',
+      'Sie wurde geändert, während sie gelesen wurde. Gesichert ist, was gelesen wurde; die nächste Sicherung nimmt sie noch einmal.',
     TOO_DEEP: 'Seine Verzeichnisse sind zu tief geschachtelt. Legen Sie es weiter nach oben.',
     IN_THE_WAY:
       'Etwas anderes steht an seiner Stelle und sollte nicht ersetzt werden. Wählen Sie ein anderes Verzeichnis, oder erlauben Sie das Ersetzen.',
@@ -1468,14 +1665,13 @@ export const german: Texts = {
     LIMIT_EXCEEDED:
       'Es hat mehr Teile, als eine Datei oder ein Verzeichnis haben darf. Bitte melden Sie das.',
     DIFFERENT:
-      'Nach dem Wiederherstellen war sie nicht, was im Schnappschuss steht. Prüfen Sie mit allen Daten.',
-    ERROR:
-      'Etwas, das Schnappschüsse brauchen, ist beschädigt. Sichern Sie neu, und sehen Sie nach der Platte.',
-    WARNING: 'Etwas ist nicht, wie es sein sollte, aber keinem Schnappschuss fehlt deshalb etwas.',
+      'Nach dem Wiederherstellen war sie nicht so, wie sie gesichert ist. Prüfen Sie mit allen Daten.',
+    ERROR: 'Etwas, das Stände brauchen, ist beschädigt. Sichern Sie neu, und sehen Sie nach der Platte.',
+    WARNING: 'Etwas ist nicht, wie es sein sollte, aber keinem Stand fehlt deshalb etwas.',
     'restore.CHANGED':
       'Etwas anderes änderte sie während der Wiederherstellung. Stellen Sie sie noch einmal wieder her, wenn dort nichts schreibt.',
     'restore.CORRUPT_DATA':
-      'Ihr gespeicherter Inhalt ist beschädigt. Versuchen Sie einen Schnappschuss von vorher oder einen an einem anderen Ziel.',
+      'Ihr gespeicherter Inhalt ist beschädigt. Versuchen Sie einen Stand von vorher oder einen an einem anderen Ziel.',
     'restore.EACCES':
       'Der Agent darf dort nicht schreiben. Wählen Sie ein Ziel, das Ihnen gehört, oder stellen Sie als root wieder her.',
     'restore.EPERM':
