@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Agent } from '../jobs/agent.ts';
+import type { IsFresh } from './page/secret-guard.ts';
 import type { SettingsFile } from './settings-routes.ts';
 
 /** What the routes of the resources work with. */
@@ -12,4 +13,6 @@ export interface ResourceParts {
   readonly stateDirectory: string;
   /** What the settings come from; absent where they cannot be changed by requests. */
   readonly settingsFile?: SettingsFile | undefined;
+  /** For the page alone, which may put secrets that were typed there into the settings. */
+  readonly isFreshSecret?: IsFresh | undefined;
 }

@@ -25,6 +25,8 @@ import { insightRoutes, type PageInsight } from './page/insight-routes.ts';
 import { type PageSettings, settingsArea } from './page/settings-area.ts';
 import { webdavRoutes } from './page/webdav-routes.ts';
 import { pageDocuments, pageRoutes } from './page-routes.ts';
+import type { ProtectParts } from './page/protect-parts.ts';
+import { protectRoutes } from './page/protect-routes.ts';
 import { createPageSessions, type PageSessions } from './page-sessions.ts';
 import { installHooks } from './plugin-order.ts';
 import { createRateLimits, quotaHeaders } from './rate-limits.ts';
@@ -50,6 +52,8 @@ export interface ApiServerOptions {
   readonly partnerPlan?: () => PartnerPlan | undefined;
   /** What they come from; absent where they cannot be changed by requests. */
   readonly settingsFile?: SettingsFile | undefined;
+  /** What only the page asks for: choosing what to protect, and where to. */
+  readonly pageProtect?: ProtectParts | undefined;
   readonly stateDirectory: string;
   /** Of the program. */
   readonly version: string;
@@ -160,7 +164,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   pageDocuments(app);
   void app.register(
     async (scoped) => {
-      const parts = { agent: forPage(agent), clock, settings, settingsFile, stateDirectory };
+      const { pageProtect } = options;
+      const { isFreshSecret } = pageProtect ?? {};
+      const parts = { agent: forPage(agent), clock, settings, settingsFile, stateDirectory, isFreshSecret };
+      if (pageProtect !== undefined) protectRoutes(scoped, pageProtect, parts);
       pageRoutes(scoped, { sessions, rateLimits, port });
       if (options.pageInsight !== undefined) insightRoutes(scoped, parts, options.pageInsight);
       webdavRoutes(scoped, webdav);

@@ -10,17 +10,7 @@ import { ApiError } from './api-error.ts';
 
 /** @throws {ApiError} FORBIDDEN, naming the first of them that differs */
 export function requireUnguarded(present: FilledConfig, wanted: FilledConfig): void {
-  requireSame(['plan'], present.plan, wanted.plan);
-  requireSame(['restore', 'allowedRoots'], present.restore.allowedRoots, wanted.restore.allowedRoots);
-  if (present.requireEncryption) requireSame(['requireEncryption'], true, wanted.requireEncryption);
-  for (const [index, { path, hooks }] of wanted.sources.entries()) {
-    const known = present.sources.filter((source) => source.path === path);
-    for (const name of ['before', 'after'] as const) {
-      const command = hooks[name];
-      if (command === null || known.some((source) => source.hooks[name] === command)) continue;
-      throw guarded(['sources', index, 'hooks', name]);
-    }
-  }
+  requireSameLimits(present, wanted);
   for (const [name, destination] of Object.entries(wanted.destinations)) {
     if (destination.passphrase === null) continue;
     const known = Object.hasOwn(present.destinations, name) ? present.destinations[name] : undefined;
@@ -35,14 +25,31 @@ export function requireUnguarded(present: FilledConfig, wanted: FilledConfig): v
     requireSame(['notices', 'email'], present.notices.email, email);
 }
 
+/** What neither tokens nor the page may change. @throws {ApiError} FORBIDDEN */
+export function requireSameLimits(present: FilledConfig, wanted: FilledConfig): void {
+  requireSame(['plan'], present.plan, wanted.plan);
+  requireSame(['restore', 'allowedRoots'], present.restore.allowedRoots, wanted.restore.allowedRoots);
+  if (present.requireEncryption) requireSame(['requireEncryption'], true, wanted.requireEncryption);
+  for (const [index, { path, hooks }] of wanted.sources.entries()) {
+    const known = present.sources.filter((source) => source.path === path);
+    for (const name of ['before', 'after'] as const) {
+      const command = hooks[name];
+      if (command === null || known.some((source) => source.hooks[name] === command)) continue;
+      throw guarded(['sources', index, 'hooks', name]);
+    }
+  }
+}
+
 function requireSame(path: KeyPath, present: unknown, wanted: unknown): void {
   if (!isDeepStrictEqual(present, wanted)) throw guarded(path);
 }
 
-function guarded(path: KeyPath): ApiError {
+const ON_THE_MACHINE = 'Change it on the machine: in the configuration file, or with holdfast config set.';
+
+export function guarded(path: KeyPath, hint: string = ON_THE_MACHINE): ApiError {
   const shown = shownKeyPath(path);
   return new ApiError('FORBIDDEN', `The setting ${shown} cannot be changed by a request`, {
-    hint: 'Change it on the machine: in the configuration file, or with holdfast config set.',
+    hint,
     details: { path: shown },
   });
 }

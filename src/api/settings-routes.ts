@@ -12,6 +12,7 @@ import { closingSignal, untilClosedOr } from './closing.ts';
 import { badField } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { ApiApp } from './route.ts';
+import { requireUnguardedByPage, type IsFresh } from './page/secret-guard.ts';
 import { requireUnguarded } from './settings-guard.ts';
 
 /** The configuration file, as it is in force. */
@@ -38,7 +39,7 @@ const AnySettings = Type.Unsafe<Record<string, unknown>>({ type: 'object', addit
 const SettingsReport = Type.Object({ revision: Type.String(), settings: AnySettings });
 const SettingsRequest = Type.Object({ settings: AnySettings }, { additionalProperties: false });
 
-export function settingsRoutes(app: ApiApp, { settingsFile }: ResourceParts): void {
+export function settingsRoutes(app: ApiApp, { settingsFile, isFreshSecret }: ResourceParts): void {
   if (settingsFile === undefined) return;
   const closing = closingSignal(app);
 
@@ -61,7 +62,7 @@ export function settingsRoutes(app: ApiApp, { settingsFile }: ResourceParts): vo
       const expected = readIfMatch(request.headers['if-match']);
       const present = presentOf(settingsFile);
       if (expected !== undefined && !expected.includes(present.revision)) throw mismatch(present.revision);
-      const changes = changesTo(present, request.body.settings);
+      const changes = changesTo(present, request.body.settings, isFreshSecret);
       try {
         await settingsFile.edit(changes, present.revision, untilClosedOr(closing, reply));
       } catch (error) {
@@ -73,13 +74,18 @@ export function settingsRoutes(app: ApiApp, { settingsFile }: ResourceParts): vo
 }
 
 /**
- * What makes the file say what is wanted.
+ * What makes the file say what is wanted. `isFresh` is for the page alone, which may put fresh secrets into it.
  * @throws {ApiError} what is wrong with that by the schema, or what of it no request may change
  */
-export function changesTo(present: PresentSettings, wanted: object): readonly ConfigChange[] {
+export function changesTo(
+  present: PresentSettings,
+  wanted: object,
+  isFresh?: IsFresh,
+): readonly ConfigChange[] {
   const { values, changes, faults } = replaceSettings(present, wanted);
   if (values === undefined) throw refusal(faults);
-  requireUnguarded(present.values, values);
+  if (isFresh === undefined) requireUnguarded(present.values, values);
+  else requireUnguardedByPage(present.values, values, isFresh);
   return changes;
 }
 

@@ -31,6 +31,19 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
   }
 }
 
+/** Removes a file, durably; one that is not there is no error. @throws {StateError} */
+export async function removeFileDurably(path: string): Promise<void> {
+  try {
+    await rm(path, { force: true });
+    await syncDirectory(dirname(path));
+  } catch (cause) {
+    throw new StateError('WRITE_ERROR', `Cannot remove ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
+      hint: 'Check that its directory is writable.',
+      cause,
+    });
+  }
+}
+
 async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(directory, 'r');

@@ -1,16 +1,15 @@
 /** What is at a destination: by a look from outside, and by trying it out. */
-import { stat, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { DestinationError, HoldfastError, errnoOf } from '../base/errors.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import type { DestinationView } from '../control/calls.ts';
+import type { Finding } from '../daemon/doctor/finding.ts';
+import { tryDestination } from '../daemon/try-destination.ts';
 import type { Destination } from '../destination/destination.ts';
-import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
+import { directoryOf } from '../destination/location.ts';
 import { openDestination } from '../destination/open.ts';
-import { probeDestination } from '../destination/probe.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import type { Context } from './context.ts';
-import { guarded, ok, problem, warning, type Finding } from '../daemon/doctor/finding.ts';
-import { checkSpace } from '../daemon/doctor/machine.ts';
 import { checkOpening } from './doctor/place.ts';
 import { reachOfSettings } from './reach.ts';
 import { knownRepositoryId, statePaths } from './state-directory.ts';
@@ -101,70 +100,15 @@ export async function tryOut(
   configured: boolean,
   context: Context,
 ): Promise<readonly Finding[]> {
-  const directory = directoryOf(settings.url);
-  const shown = shownPlace(parseLocation(settings.url));
-  const isEmbedded = directory === statePaths(context.env).repository;
-  if (directory !== undefined && isEmbedded && !(await isThere(directory)))
-    return [
-      warning(
-        'open',
-        'The repository in the state directory is not made yet',
-        'The first start makes it: holdfast start',
-      ),
-    ];
-  let destination: Destination;
-  try {
-    destination = await openDestination(
-      settings.url,
-      await reachOfSettings(settings, context),
-      context.signal,
-    );
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error;
-    const isAbsent = error instanceof DestinationError && error.kind === 'not-found';
-    const hint =
-      isAbsent && directory !== undefined
-        ? `${error.hint} If it is new, make the directory: mkdir ${directory}`
-        : error.hint;
-    return [problem('open', error.message, hint)];
-  }
-  try {
-    return [
-      ok('open', `${shown} is there`),
-      ...(await probeDestination(destination, context.clock, context.signal)),
-      ...(directory === undefined
-        ? []
-        : [await guarded('space', async () => await checkSpace('space', directory))]),
-      await guarded(
-        'repository',
-        async () => await tryRepository(destination, settings, configured, context),
-      ),
-    ];
-  } finally {
-    await destination.close();
-  }
-}
-
-async function tryRepository(
-  destination: Destination,
-  settings: DestinationSettings,
-  configured: boolean,
-  context: Context,
-): Promise<Finding> {
-  const { slots, damaged } = await readKeyFiles(destination, context.signal);
-  if (slots.length + damaged.length === 0)
-    return ok('repository', 'None there yet: the first backup makes it');
-  if (!configured)
-    return ok('repository', 'There is one; whether its key is known shows once it is configured');
-  return await checkOpening('repository', settings, context);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
-    throw error;
-  }
+  const { url } = settings;
+  const { clock, signal } = context;
+  const { findings } = await tryDestination({
+    url,
+    isEmbedded: directoryOf(url) === statePaths(context.env).repository,
+    reach: async () => await reachOfSettings(settings, context),
+    openRepository: configured ? async () => await checkOpening('repository', settings, context) : undefined,
+    clock,
+    signal,
+  });
+  return findings;
 }

@@ -9,6 +9,7 @@ import { openDestination } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { createRepository, type Repository } from '../repository/repository.ts';
+import { secretOf } from '../repository/typed-secret.ts';
 import type { Context } from './context.ts';
 import { placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import { newPassphrase, openAt, openOptions, shownLocation } from './open.ts';
@@ -22,7 +23,7 @@ import {
 } from './options.ts';
 import { secretOfSettings } from './reach.ts';
 import { canPrompt } from './prompt.ts';
-import { givenByOptions, promptSecret, readGiven, secretOf } from './secret.ts';
+import { givenByOptions, promptSecret, readGiven } from './secret.ts';
 import { createStyles, wantsColor } from './terminal.ts';
 
 interface InitOptions extends RepositoryOptions, OutputOptions {

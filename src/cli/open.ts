@@ -12,19 +12,13 @@ import type { FirstLook, LookExtent } from '../repository/first-look.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { openRepository, type OpenOptions, type Repository } from '../repository/repository.ts';
+import { secretOf } from '../repository/typed-secret.ts';
 import { choosePlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import type { Context } from './context.ts';
 import { usage, type RepositoryOptions } from './options.ts';
 import { canPrompt, promptNewPassphrase } from './prompt.ts';
 import { secretOfSettings } from './reach.ts';
-import {
-  givenByOptions,
-  promptSecret,
-  readGiven,
-  secretOf,
-  takeFromEnvironment,
-  type GivenSecret,
-} from './secret.ts';
+import { givenByOptions, promptSecret, readGiven, takeFromEnvironment, type GivenSecret } from './secret.ts';
 import { readMachineKey, statePaths } from './state-directory.ts';
 
 /** How commands begin that only read or add, and so can do with less than a list of each kind of object. */

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { StateError, errnoOf } from '../base/errors.ts';
-import { looksLikeRecoveryCode, parseRecoveryCode } from '../codec/recovery-code.ts';
 import type { Secret } from '../repository/key-slots.ts';
+import { secretOf } from '../repository/typed-secret.ts';
 import type { Context } from './context.ts';
 import { usage, type RepositoryOptions } from './options.ts';
 import { promptHidden } from './prompt.ts';
@@ -87,13 +87,6 @@ async function askCommand(command: string, { env, signal }: Context): Promise<st
 
 function withoutFinalNewline(content: string): string {
   return content.replace(/\r?\n$/, '');
-}
-
-/** A recovery code may be given wherever a passphrase is. @throws {RepositoryError} for a code with a typing mistake */
-export function secretOf(typed: string): Secret {
-  return looksLikeRecoveryCode(typed)
-    ? { kind: 'recovery', secret: parseRecoveryCode(typed.trim()) }
-    : { kind: 'passphrase', text: typed };
 }
 
 export async function promptSecret(location: string, context: Context): Promise<Secret> {

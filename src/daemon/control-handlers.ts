@@ -2,11 +2,12 @@
 import type { Credentials } from '../api/credentials.ts';
 import type { Webdav } from '../api/webdav/webdav.ts';
 import { RequestError } from '../base/errors.ts';
-import type { ControlHandlers, DestinationView, PageAddress, RunningAgent } from '../control/calls.ts';
+import type { ControlHandlers, PageAddress, RunningAgent } from '../control/calls.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Membership } from '../enrollment/membership.ts';
 import type { Alarms } from './alarm-book.ts';
+import { destinationViews } from './destination-views.ts';
 import type { Destinations } from './destinations.ts';
 
 export interface ControlParts {
@@ -54,7 +55,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       await agent.resume();
       return null;
     },
-    destinations: async () => await viewsOf(parts),
+    destinations: async () => await destinationViews(parts),
     snapshots: async ({ limit }) => await agent.snapshots({ limit }),
     alarms: async () => await Promise.resolve(alarms.open()),
     acknowledge: async () => await Promise.resolve(alarms.acknowledge()),
@@ -83,23 +84,4 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
       return await Promise.resolve(null);
     },
   };
-}
-
-/** Newest checks that are looked at for one that has ended. */
-const CHECKS = 20;
-
-async function viewsOf({ agent, destinations }: ControlParts): Promise<readonly DestinationView[]> {
-  const known = new Map((await agent.fullStatus()).destinations.map((one) => [one.name, one]));
-  return destinations.all().map((place) => {
-    const checks = agent.jobs({ types: ['check'], destination: place.name, limit: CHECKS });
-    const [last] = checks.flatMap(({ status, result, finished_at: at }) =>
-      at === null || status === 'canceled' ? [] : { status, result, finished_at: at },
-    );
-    return {
-      name: place.name,
-      used_bytes: known.get(place.name)?.used_bytes ?? null,
-      repository_id: destinations.repositoryId(place) ?? null,
-      last_check: last ?? null,
-    };
-  });
 }

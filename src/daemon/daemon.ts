@@ -12,8 +12,6 @@ import { isAbort } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redact.ts';
 import { openConfigSource, type ConfigSource } from '../config/config-source.ts';
 import type { Environment } from '../config/secret.ts';
-import type { Settings } from '../config/settings.ts';
-import type { JobStore } from '../db/jobs.ts';
 import type { PageAddress } from '../control/calls.ts';
 import { serveControl } from '../control/server.ts';
 import { parseLocation } from '../destination/location.ts';
@@ -23,11 +21,11 @@ import { linuxCircumstances } from '../jobs/circumstances.ts';
 import { waitingReason, type Circumstances } from '../jobs/conditions.ts';
 import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { createJobBook } from '../jobs/job-book.ts';
-import type { Job, JobSpec } from '../jobs/job.ts';
+import type { Job } from '../jobs/job.ts';
 import { openAgentState, type AgentState } from '../jobs/open-state.ts';
-import { isPersons, type JobPlaces } from '../jobs/queue.ts';
+import { isPersons } from '../jobs/queue.ts';
 import { Runner } from '../jobs/runner.ts';
-import { createMetrics, type MetricTarget } from '../notify/metrics.ts';
+import { createMetrics } from '../notify/metrics.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import { tellAbsences } from './absence-watch.ts';
@@ -36,16 +34,19 @@ import { Alarms } from './alarm-book.ts';
 import { Backups, firstBackup } from './backups.ts';
 import { Catalogs } from './catalogs.ts';
 import { controlHandlers } from './control-handlers.ts';
-import { createDestinations, type Destinations } from './destinations.ts';
+import { createDestinations } from './destinations.ts';
 import { DrillRecords } from './drill-records.ts';
 import { keepHouse } from './housekeeping.ts';
+import { placesOf } from './job-places.ts';
 import { createLocalAgent } from './local-agent.ts';
+import { targetsOf } from './metric-targets.ts';
 import { openMembership } from './partner-membership.ts';
 import { openNotifier, replaceSenders } from './notices.ts';
 import { bringBackBackups } from './past-backups.ts';
+import { createPageProtect } from './page-protect.ts';
 import { planOf, type PlannedJob } from './planning.ts';
 import { prepareJob, sourceOf } from './prepare-job.ts';
-import { isFar, isThroughNetwork, placeOf } from './prepare-pass.ts';
+import { isThroughNetwork, placeOf } from './prepare-pass.ts';
 import { readingWhenNeeded } from './reading-when-needed.ts';
 import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
@@ -287,9 +288,24 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     backups,
   });
   const known = { config, secrets, destinations, catalogs, alarms, membership, agent };
+  const pageProtect = stack.use(
+    createPageProtect({
+      ...options,
+      config,
+      store: state.database.settings,
+      destinations,
+      agent,
+      secrets,
+      childVariables,
+      never,
+      weakCost,
+      trouble,
+    }),
+  );
   const api: ApiServer = stack.use(
     await createApiServer({
       agent,
+      pageProtect,
       state: state.database,
       clock,
       settings,
@@ -357,28 +373,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     firstJobs,
     [Symbol.asyncDispose]: async () => await parts.disposeAsync(),
   };
-}
-
-/** By where they lie: two names may mean the same place. */
-function placesOf(destinations: Destinations, spec: JobSpec): JobPlaces {
-  const place = placeOf(destinations, spec.destination);
-  return {
-    source: spec.type === 'backup' ? spec.source : null,
-    destination: place?.url ?? spec.destination,
-    isFar: place === undefined || isFar(place),
-  };
-}
-
-/** What the figures are about. */
-function targetsOf({ sources }: Settings, jobs: JobStore): readonly MetricTarget[] {
-  return sources.flatMap(({ path: source, destinations }) =>
-    destinations.map((destination) => ({
-      source,
-      destination,
-      lastSuccessAt:
-        jobs.newest({ types: ['backup'], status: 'completed', source, destination })?.finished_at ?? null,
-    })),
-  );
 }
 
 function newSeed(state: AgentState): string {

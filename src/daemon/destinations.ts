@@ -45,6 +45,8 @@ export interface Destinations {
   find(nameOrUrl: string): Place;
   /** Those of the settings. */
   all(): readonly Place[];
+  /** Also of settings that are not in force. @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL */
+  placeOf(settings: DestinationSettings): Place;
   /** With its secret. @throws {ConfigError} {StateError} when that cannot be had */
   open(place: Place, signal: AbortSignal): Promise<EngineDestination>;
   /** Of the repository that was seen there; undefined before the first backup. */
@@ -82,6 +84,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
 
   return {
     all,
+    placeOf: placeAt,
     find(nameOrUrl) {
       const wanted = nameOrUrl === 'default' ? settings().defaultDestination : nameOrUrl;
       const configured = all();

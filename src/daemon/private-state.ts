@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { StateError, errnoOf } from '../base/errors.ts';
 
 /** Each with everything directly in it; '' is the state directory itself, of which only `FILES` are looked at. */
-const DIRECTORIES = ['', 'run', 'journal', 'catalog', 'repositories', 'walks'] as const;
+const DIRECTORIES = ['', 'run', 'journal', 'catalog', 'repositories', 'walks', 'secrets'] as const;
 
 /** The configuration has rules of its own, and the repository is sealed. */
 const FILES = [

@@ -40,14 +40,19 @@ export function agentSecrets({ environment, clock, redactor, forget }: SecretPar
   };
 }
 
-function variablesIn({ destinations, notices }: Settings): readonly string[] {
+function variablesIn(settings: Settings): readonly string[] {
+  return secretsOf(settings).flatMap((one) => ('env' in one ? [one.env] : []));
+}
+
+/** Every reference to a secret in the settings. */
+export function secretsOf({ destinations, notices }: Settings): readonly SecretReference[] {
   const references: readonly (SecretReference | null | undefined)[] = [
     ...destinations.flatMap(({ passphrase, access }) => [passphrase, ...accessSecrets(access)]),
     notices.ntfy?.token,
     notices.webhook?.secret,
     notices.email?.password,
   ];
-  return references.flatMap((one) => (one !== null && one !== undefined && 'env' in one ? [one.env] : []));
+  return references.filter((one) => one !== null && one !== undefined);
 }
 
 /** Tells the redactor of every secret that a repository is opened with. */

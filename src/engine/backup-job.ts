@@ -1,7 +1,6 @@
 /** A backup as a job: one source to one destination. */
 import { archive, type ArchiveRequest, type ArchiveSummary } from '../archiver/archive.ts';
 import { estimate } from '../archiver/estimate.ts';
-import { parseMarker } from '../archiver/exclude-tags.ts';
 import type { ExcludeOptions } from '../archiver/exclude.ts';
 import { madeHere } from '../archiver/made-here.ts';
 import type { ArchiveCounters, ArchiveObserver } from '../archiver/observer.ts';
@@ -15,12 +14,13 @@ import { whereItLies } from '../system/where-it-lies.ts';
 import type { BackupSpec } from '../jobs/job.ts';
 import { usableChanges, type UsableChanges } from './change-set.ts';
 import { lastOfSource, refuseEmptySource } from './empty-source.ts';
+import { excludeOf } from './exclude-rules.ts';
 import { keepProtected } from './keep-protected.ts';
 import { keepTree, recallTree } from './known-trees.ts';
 import { MADE_BEFORE, alreadyMade, finalMoment, nothingStored, problemOf } from './made-snapshot.ts';
 import { jobTag, neverPaths, outcomeOf, snapshotOfJob, type JobParts } from './job-parts.ts';
 import { sentences } from './job-error.ts';
-import type { EngineJob, EngineOutcome } from './protocol.ts';
+import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
 import { compareWithLast } from './source-comparison.ts';
 import { digestOf, recallWalk, rememberWalkIfPossible, type WalkKey } from './walk-memory.ts';
@@ -149,24 +149,6 @@ function requestOf(
     exclude: excludeOf(job.exclude, options.exclude, never),
     parent: 'auto',
     workers: job.workers ?? undefined,
-  };
-}
-
-/** The rules of the source, then those of the job, which win. */
-function excludeOf(
-  rules: EngineJob['exclude'],
-  more: readonly string[],
-  never: ExcludeOptions['never'],
-): ExcludeOptions {
-  const setting = (from: string) => (pattern: string) => ({ pattern: bytesOfText(pattern), from });
-  return {
-    patterns: [...rules.patterns.map(setting('settings')), ...more.map(setting('the backup request'))],
-    ignoreFiles: rules.ignoreFiles.map(bytesOfText),
-    excludeCaches: rules.caches,
-    markers: rules.ifPresent.map((marker) => parseMarker(bytesOfText(marker))),
-    largerThan: rules.largerThan ?? undefined,
-    oneFileSystem: rules.oneFileSystem,
-    never,
   };
 }
 

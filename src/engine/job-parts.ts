@@ -1,7 +1,7 @@
 /** What every kind of job is given to work with. */
 import { realpathSync } from 'node:fs';
 import type { NeverPath } from '../archiver/exclude.ts';
-import { bytesOfText } from '../base/byte-path.ts';
+import { asByteString, bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { JobRepository } from './open-repository.ts';
@@ -32,11 +32,17 @@ export function snapshotOfJob(live: readonly Snapshot[], id: string): Snapshot |
 }
 
 /** What no backup takes in and no restore writes to: real paths of what the daemon named, and of the job's own places. */
-export function neverPaths({ job, place }: Pick<JobParts, 'job' | 'place'>): readonly NeverPath[] {
+export function neverPaths({
+  job,
+  place,
+}: {
+  readonly job: Pick<EngineJob, 'stateDirectory' | 'never'>;
+  readonly place: Pick<JobRepository, 'directory'>;
+}): readonly NeverPath[] {
   const named = [
     { path: job.stateDirectory, reason: "Holdfast's own state directory" },
     ...(place.directory === undefined ? [] : [{ path: place.directory, reason: 'the repository itself' }]),
-    ...job.never.map((path) => ({ path, reason: 'a place of Holdfast' })),
+    ...job.never.map((path) => ({ path: textOfBytes(asByteString(path)), reason: 'a place of Holdfast' })),
   ];
   const real = named.flatMap(({ path, reason }) => {
     const found = realPath(path);

@@ -158,3 +158,54 @@ export type FromEngine =
   | { readonly kind: 'completed'; readonly outcome: EngineOutcome }
   | { readonly kind: 'failed'; readonly error: JobError }
   | { readonly kind: 'canceled' };
+
+/** How much is in a source, and what its rules leave out: counted by a process of its own (`size-estimate-main.ts`). */
+export interface EstimateOrder extends Pick<EngineJob, 'stateDirectory' | 'never' | 'exclude'> {
+  /** Absolute. */
+  readonly path: string;
+  /** Milliseconds after which counting is broken off. */
+  readonly withinMs: number;
+}
+
+export interface SourceEstimate {
+  /** Where the source really lies. */
+  readonly path: string;
+  readonly files: number;
+  readonly directories: number;
+  readonly bytes: number;
+  /** False: it is at least that much. */
+  readonly complete: boolean;
+  readonly unreadable: number;
+  /** Regular files, as far as they were counted. */
+  readonly excludedFiles: number;
+  /** The largest first. */
+  readonly excluded: readonly LeftOut[];
+  /** Directories directly below, the largest first. */
+  readonly largest: readonly { readonly path: string; readonly bytes: number; readonly files: number }[];
+}
+
+export interface LeftOut {
+  readonly path: string;
+  readonly reason:
+    | 'pattern'
+    | 'ignore_file'
+    | 'cache'
+    | 'if_present'
+    | 'larger_than'
+    | 'other_file_system'
+    | 'never';
+  /** The pattern as it is written, the name of the file that marks its directory, or why it is never backed up. */
+  readonly rule: string | null;
+}
+
+export type FromEstimate =
+  /** `isLast`: it is through; else what was seen so far, twice a second. */
+  | { readonly kind: 'counted'; readonly estimate: SourceEstimate; readonly isLast: boolean }
+  /** The source, or a rule, cannot be used. */
+  | {
+      readonly kind: 'refused';
+      readonly code: string;
+      readonly message: string;
+      readonly hint: string;
+      readonly details: Readonly<Record<string, string | number | boolean>>;
+    };

@@ -26,6 +26,20 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
 
+/** For choosing what to protect, and where to. */
+const PROTECT_ROUTES = [
+  'GET /suggestions',
+  'GET /directories',
+  'POST /estimate',
+  'GET /destinations',
+  'POST /destinations/test',
+  'POST /passphrase-check',
+  'POST /secrets',
+  'GET /recovery-kit',
+  'GET /recovery-kit/text',
+  'POST /recovery-kit/confirm',
+] as const;
+
 function outcome(reply: ApiReply): [number, string | undefined] {
   return [reply.status, reply.json.error?.code];
 }
@@ -136,6 +150,9 @@ describe('signing in', () => {
       'POST /webdav',
       'DELETE /webdav',
       ...OF_SETTINGS,
+      ...PROTECT_ROUTES.flatMap((route) =>
+        route.startsWith('GET ') ? [route, route.replace('GET', 'HEAD')] : [route],
+      ),
     ];
     expect(below('/internal/v1', pageEntries).toSorted()).toEqual([...api, ...own].toSorted());
     expect(api.length).toBeGreaterThan(25);

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import type { MetricsText } from '../../src/api/metrics-text.ts';
+import type { ProtectParts } from '../../src/api/page/protect-parts.ts';
 import type { ApiLimits } from '../../src/api/limits.ts';
 import { createApiServer, type ApiServer } from '../../src/api/server.ts';
 import type { SettingsFile } from '../../src/api/settings-routes.ts';
@@ -22,6 +23,7 @@ import { manualClock, type ManualClock } from './manual-clock.ts';
 import { judge } from './openapi-judge.ts';
 import { testInsight } from './page-insight.ts';
 import { testPageSettings } from './page-settings.ts';
+import { testProtectParts } from './protect-parts.ts';
 import { testSettingsFile } from './settings-file.ts';
 
 export interface ApiReply {
@@ -81,6 +83,8 @@ export interface SiteOptions {
   readonly agent?: Partial<Agent>;
   /** Instead of config.json in the state directory. */
   readonly settingsFile?: SettingsFile;
+  /** What the page has of the agent, where a test does not say so itself. */
+  readonly pageProtect?: Partial<ProtectParts>;
   readonly metrics?: () => Promise<MetricsText>;
   /** What the page shows beyond the agent. */
   readonly insight?: Partial<PageInsight>;
@@ -101,6 +105,7 @@ export async function openApiSite(options: SiteOptions = {}): Promise<ApiSite> {
       clock,
       settings: () => settings,
       settingsFile: options.settingsFile ?? testSettingsFile(directory),
+      pageProtect: { ...testProtectParts(), ...options.pageProtect },
       stateDirectory: directory,
       version: '9.8.7',
       pageInsight: testInsight(agent, options.insight),

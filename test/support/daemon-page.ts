@@ -17,6 +17,15 @@ export interface DaemonPage {
   refused(method: string, path: string, body?: unknown): Promise<PageReply<unknown>>;
   /** What is downloaded as it is. */
   text(path: string): Promise<{ readonly headers: Headers; readonly text: string }>;
+  /** As it is, for what is no JSON or takes headers of its own. */
+  fetch(method: string, path: string, request?: PageRequest): Promise<Response>;
+}
+
+export interface PageRequest {
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
 }
 
 export async function openPage(daemon: Daemon): Promise<DaemonPage> {
@@ -29,12 +38,20 @@ export async function openPage(daemon: Daemon): Promise<DaemonPage> {
   });
   expect(opened.status).toBe(200);
   const cookie = String(opened.headers.get('set-cookie')).split(';')[0] ?? '';
-  const refused = async (method: string, path: string, body?: unknown): Promise<PageReply<unknown>> => {
-    const reply = await fetch(`${origin}/internal/v1${path}`, {
+  const send: DaemonPage['fetch'] = async (method, path, { body, headers, signal } = {}) =>
+    await fetch(`${origin}/internal/v1${path}`, {
       method,
-      headers: { cookie, origin, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        cookie,
+        origin,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
     });
+  const refused = async (method: string, path: string, body?: unknown): Promise<PageReply<unknown>> => {
+    const reply = await send(method, path, { body });
     const { data, error } = (await reply.json()) as Pick<PageReply<unknown>, 'data' | 'error'>;
     return { status: reply.status, headers: reply.headers, data, error };
   };
@@ -45,6 +62,7 @@ export async function openPage(daemon: Daemon): Promise<DaemonPage> {
       expect(reply.status).toBe(200);
       return { headers: reply.headers, text: await reply.text() };
     },
+    fetch: send,
     async ask<T>(method: string, path: string, schema: object, body?: unknown) {
       const reply = await refused(method, path, body);
       expect(reply.error).toBeUndefined();

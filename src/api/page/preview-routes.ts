@@ -17,6 +17,7 @@ import {
   ValidateRequest,
   Validation,
 } from '../schemas/page/settings.ts';
+import type { IsFresh } from './secret-guard.ts';
 import { asAnswer, changesTo, presentOf, refusal, type SettingsFile } from '../settings-routes.ts';
 
 export type NoticeChannel = Static<typeof NoticeTestRequest>['channel'];
@@ -41,6 +42,8 @@ export interface Forgetting {
 export interface PreviewParts {
   /** Absent where the settings cannot be changed by requests. */
   readonly settingsFile?: SettingsFile | undefined;
+  /** Absent where no secrets are typed. */
+  readonly isFreshSecret?: IsFresh | undefined;
   /**
    * The next times a schedule is due, in milliseconds since 1970; null for the time zone of the settings.
    * @throws {RequestError} for a schedule or a zone that cannot be read
@@ -63,14 +66,16 @@ export interface PreviewParts {
 const MOST_ITEMS = 1_000;
 
 export function previewRoutes(app: ApiApp, parts: PreviewParts): void {
-  const { settingsFile, nextRuns, forgetting, testNotice } = parts;
+  const { settingsFile, isFreshSecret, nextRuns, forgetting, testNotice } = parts;
   const closing = closingSignal(app);
 
   if (settingsFile !== undefined) {
     app.post(
       '/settings/validate',
       { config: { scope: 'page' }, schema: { body: ValidateRequest, response: { 200: Validation } } },
-      async (request) => ({ problems: [...(await problemsOf(settingsFile, request.body.settings))] }),
+      async (request) => ({
+        problems: [...(await problemsOf(settingsFile, request.body.settings, isFreshSecret))],
+      }),
     );
   }
 
@@ -124,10 +129,14 @@ export function previewRoutes(app: ApiApp, parts: PreviewParts): void {
 type Problems = Validation['problems'];
 
 /** What `PUT /settings` says of them: none when it would take them. @throws {ApiError} of a file that cannot be changed */
-async function problemsOf(file: SettingsFile, wanted: object): Promise<Readonly<Problems>> {
+async function problemsOf(
+  file: SettingsFile,
+  wanted: object,
+  isFresh: IsFresh | undefined,
+): Promise<Readonly<Problems>> {
   const present = presentOf(file);
   try {
-    const changes = changesTo(present, wanted);
+    const changes = changesTo(present, wanted, isFresh);
     await file.check(changes, present.revision);
     return [];
   } catch (error) {

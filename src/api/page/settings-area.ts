@@ -6,7 +6,7 @@ import { type PreviewParts, previewRoutes } from './preview-routes.ts';
 import { type SupportParts, supportRoutes } from './support-routes.ts';
 
 /** What they need of the agent. */
-export type PageSettings = Omit<PreviewParts, 'settingsFile'> &
+export type PageSettings = Omit<PreviewParts, 'settingsFile' | 'isFreshSecret'> &
   Pick<AccountParts, 'enrollment'> &
   SupportParts;
 

@@ -28,6 +28,7 @@ function destinationsOf(places: Readonly<Record<string, Facts>>): Destinations {
   });
   return {
     all: () => Object.keys(places).map(placeOf),
+    placeOf: ({ name }) => placeOf(name),
     find(name) {
       if (places[name] === undefined) throw new RequestError('INVALID_DESTINATION', 'There is none');
       return placeOf(name);

@@ -12,7 +12,7 @@ export const Directories = Type.Object({
   /** Null at the top. */
   parent: Nullable(Type.String()),
   home: Type.String(),
-  /** By name; at most 2,000. Those that cannot be read are named too. */
+  /** By name; at most 2,000. Those that cannot be read are named too; links are not, nor names that are not UTF-8, which no setting can hold. */
   items: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -67,6 +67,7 @@ export const Estimate = Type.Object({
   /** False: it is at least that much, and counting was broken off. */
   complete: Type.Boolean(),
   unreadable: Count,
+  /** What is left out is weighed in the time that is left: at least so many. */
   excluded_files: Count,
   /** The largest of what is left out first; at most 200. `rule` is the pattern, or `CACHEDIR.TAG`, `.nobackup`, …; `reason` says where it comes from. */
   excluded: Type.Array(
@@ -110,7 +111,10 @@ export const Destinations = Type.Object({
 export type Destinations = Static<typeof Destinations>;
 export type DestinationItem = Destinations['items'][number];
 
-/** `POST /destinations/test`: a configured one by its name, or one that is not saved yet by the object that the settings would have. */
+/**
+ * `POST /destinations/test`: a configured one by its name, or one that is not saved yet by the object that the settings would have;
+ * with both, a configured one as it would be. Secrets are held to the rules of saving (`secret-guard.ts`): 403 for one that would be sent elsewhere.
+ */
 export const DestinationTestRequest = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
@@ -140,8 +144,8 @@ export type DestinationTest = Static<typeof DestinationTest>;
 
 /**
  * `POST /secrets`: keeps a secret that was typed in a file of its own in the state directory (0600), and gives the reference for
- * the settings. The reference may then be put anywhere in the settings by the page; a secret that is there already cannot be
- * read, nor be sent elsewhere.
+ * the settings. The reference may then be put anywhere in the settings by the page, once: from then on it stays there. A secret that
+ * is there already cannot be read, nor be sent elsewhere.
  */
 export const SecretRequest = Type.Object(
   { secret: Type.String({ minLength: 1, maxLength: 65_536 }) },

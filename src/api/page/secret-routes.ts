@@ -1,0 +1,71 @@
+/** `POST /secrets`, and the recovery kit: what opens destinations, on its way to where it belongs. */
+import type { Static } from '../../base/schema-type.ts';
+import { StateError } from '../../base/errors.ts';
+import { ApiError } from '../api-error.ts';
+import { attachment } from '../content-routes.ts';
+import { badField } from '../request-values.ts';
+import type { ApiApp } from '../route.ts';
+import { RecoveryKit, SecretReference, SecretRequest } from '../schemas/page/protect.ts';
+import type { ProtectParts } from './protect-parts.ts';
+
+const TEXT = 'text/plain';
+
+export function secretRoutes(
+  app: ApiApp,
+  parts: Pick<ProtectParts, 'keepSecret' | 'recoveryKit' | 'recoveryKitText' | 'confirmRecoveryKit'>,
+): void {
+  app.post(
+    '/secrets',
+    {
+      config: { scope: 'page', idempotent: false },
+      schema: { body: SecretRequest, response: { 200: SecretReference } },
+    },
+    async (request): Promise<Static<typeof SecretReference>> => {
+      const { secret } = request.body;
+      if (secret.includes('\0') || !secret.isWellFormed())
+        throw badField('secret', 'is no text', 'A secret is text without a zero character.');
+      return await stateOrBusy(async () => await parts.keepSecret(secret));
+    },
+  );
+
+  app.get(
+    '/recovery-kit',
+    { config: { scope: 'page' }, schema: { response: { 200: RecoveryKit } } },
+    async () => await stateOrBusy(async () => await parts.recoveryKit()),
+  );
+
+  app.get('/recovery-kit/text', { config: { scope: 'page', produces: TEXT } }, async (_request, reply) => {
+    const text = await stateOrBusy(async () => await parts.recoveryKitText());
+    if (text === undefined) throw gone();
+    reply
+      .type(`${TEXT}; charset=utf-8`)
+      .header('content-disposition', attachment('holdfast-recovery-kit.txt'))
+      .header('cache-control', 'no-store');
+    return text;
+  });
+
+  app.post(
+    '/recovery-kit/confirm',
+    { config: { scope: 'page' }, schema: { response: { 200: RecoveryKit } } },
+    async () => await stateOrBusy(async () => await parts.confirmRecoveryKit()),
+  );
+}
+
+/** What goes wrong in the state directory is no fault of the request, and names paths that the answer need not. */
+async function stateOrBusy<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+    throw new ApiError('SERVICE_UNAVAILABLE', 'The state directory of the agent cannot be used', {
+      hint: 'On the machine of the agent, holdfast doctor says why.',
+      cause: error,
+    });
+  }
+}
+
+function gone(): ApiError {
+  return new ApiError('NOT_FOUND', 'The recovery kit is not on this machine any more', {
+    hint: 'Use the one that was stored, or make a new recovery code on the machine: holdfast keys add --recovery-code',
+  });
+}

@@ -1,0 +1,48 @@
+/** Turns at something dear: so many at once, the others wait in the order in which they came. */
+export interface Turns {
+  /** Waits for a turn; disposing of it ends it. Rejects with the signal's reason when that aborts before. */
+  take(signal: AbortSignal): Promise<Disposable>;
+}
+
+export function createTurns(atOnce: number): Turns {
+  let free = atOnce;
+  const waiting = new Set<() => void>();
+  const end = (): void => {
+    const [next] = waiting;
+    if (next === undefined) free += 1;
+    else {
+      waiting.delete(next);
+      next();
+    }
+  };
+  return {
+    async take(signal) {
+      signal.throwIfAborted();
+      if (free > 0) free -= 1;
+      else await waitIn(waiting, signal);
+      let isOver = false;
+      return {
+        [Symbol.dispose]() {
+          if (isOver) return;
+          isOver = true;
+          end();
+        },
+      };
+    },
+  };
+}
+
+async function waitIn(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const leave = (): void => {
+    waiting.delete(resolve);
+    reject(signal.reason);
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  waiting.add(resolve);
+  try {
+    await promise;
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}

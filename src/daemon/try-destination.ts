@@ -1,0 +1,125 @@
+/** Tries a destination out, for command line and page alike: every step with what came of it. */
+import { stat } from 'node:fs/promises';
+import { DestinationError, HoldfastError, errnoOf } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { formatBytes } from '../base/units.ts';
+import type { Destination } from '../destination/destination.ts';
+import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
+import { measureDestination, UNMEASURED, type Measured } from '../destination/measure.ts';
+import { openDestination, type OpenOptions } from '../destination/open.ts';
+import { probeDestination } from '../destination/probe.ts';
+import { readKeyFiles } from '../repository/key-files.ts';
+import { checkSpace } from './doctor/machine.ts';
+import { guarded, ok, problem, warning, type Finding } from './doctor/finding.ts';
+
+export interface Trial {
+  /** An absolute path, or a URL. */
+  readonly url: string;
+  /** The embedded repository is there. */
+  readonly isEmbedded: boolean;
+  /** What it is reached with; what this throws is a finding. */
+  readonly reach: () => Promise<OpenOptions>;
+  /** Opens the repository that is there; undefined where no key is known yet. */
+  readonly openRepository: (() => Promise<Finding>) | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+export interface TrialReport {
+  readonly findings: readonly Finding[];
+  readonly measured: Measured;
+}
+
+/** Seconds of difference that are worth saying. */
+const SKEW_SECONDS = 60;
+
+/** What goes wrong is a finding. Only an aborted signal, or a bug, rejects. */
+export async function tryDestination(trial: Trial): Promise<TrialReport> {
+  const { url, isEmbedded, signal } = trial;
+  let directory: string | undefined;
+  let destination: Destination;
+  try {
+    directory = directoryOf(url);
+    if (directory !== undefined && isEmbedded && !(await isThere(directory))) return alone(notMadeYet());
+    destination = await openDestination(url, await trial.reach(), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof HoldfastError)) throw error;
+    return alone(problem('open', error.message, hintOf(error, directory)));
+  }
+  try {
+    return await examine(destination, directory, trial);
+  } finally {
+    await destination.close();
+  }
+}
+
+async function examine(
+  destination: Destination,
+  directory: string | undefined,
+  { url, clock, signal, openRepository }: Trial,
+): Promise<TrialReport> {
+  const opened = ok('open', `${shownPlace(parseLocation(url))} is there`);
+  const promises = await probeDestination(destination, clock, signal);
+  const keeps = promises.every(({ status }) => status !== 'error');
+  const measured = keeps ? await measureDestination(destination, clock, signal) : UNMEASURED;
+  const room =
+    directory === undefined ? [] : [await guarded('space', async () => await checkSpace('space', directory))];
+  const repository = await guarded(
+    'repository',
+    async () => await lookForRepository(destination, openRepository, signal),
+  );
+  return { findings: [opened, ...promises, ...measuredFindings(measured), ...room, repository], measured };
+}
+
+function measuredFindings({ writeSpeed, readSpeed, clockSkewSeconds }: Measured): readonly Finding[] {
+  const speed =
+    writeSpeed === null || readSpeed === null
+      ? []
+      : [ok('speed', `Stores ${formatBytes(writeSpeed)}/s, and gives back ${formatBytes(readSpeed)}/s`)];
+  if (clockSkewSeconds === null || Math.abs(clockSkewSeconds) < SKEW_SECONDS) return speed;
+  const way = clockSkewSeconds > 0 ? 'ahead of' : 'behind';
+  const message = `Its clock is ${Math.round(Math.abs(clockSkewSeconds))} seconds ${way} the one of this machine`;
+  return [...speed, warning('clock', message, 'Set the clocks, and let the systems keep them.')];
+}
+
+async function lookForRepository(
+  destination: Destination,
+  openRepository: Trial['openRepository'],
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { slots, damaged } = await readKeyFiles(destination, signal);
+  if (slots.length + damaged.length === 0)
+    return ok('repository', 'None there yet: the first backup makes it');
+  if (openRepository === undefined)
+    return ok('repository', 'There is one; whether its key is known shows once it is configured');
+  return await openRepository();
+}
+
+function alone(finding: Finding): TrialReport {
+  return { findings: [finding], measured: UNMEASURED };
+}
+
+function notMadeYet(): Finding {
+  return warning(
+    'open',
+    'The repository in the state directory is not made yet',
+    'The first start makes it: holdfast start',
+  );
+}
+
+function hintOf(error: HoldfastError, directory: string | undefined): string {
+  const isAbsent = error instanceof DestinationError && error.kind === 'not-found';
+  if (!isAbsent || directory === undefined) return error.hint;
+  return `${error.hint} If it is new, make the directory: mkdir ${directory}`;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+/** From the rules of the settings to those that a walk goes by. */
+import { parseMarker } from '../archiver/exclude-tags.ts';
+import type { ExcludeOptions } from '../archiver/exclude.ts';
+import { bytesOfText } from '../base/byte-path.ts';
+import type { EngineJob } from './protocol.ts';
+
+/** The rules of the source, then those of the job, which win. */
+export function excludeOf(
+  rules: EngineJob['exclude'],
+  more: readonly string[],
+  never: ExcludeOptions['never'],
+): ExcludeOptions {
+  const setting = (from: string) => (pattern: string) => ({ pattern: bytesOfText(pattern), from });
+  return {
+    patterns: [...rules.patterns.map(setting('settings')), ...more.map(setting('the backup request'))],
+    ignoreFiles: rules.ignoreFiles.map(bytesOfText),
+    excludeCaches: rules.caches,
+    markers: rules.ifPresent.map((marker) => parseMarker(bytesOfText(marker))),
+    largerThan: rules.largerThan ?? undefined,
+    oneFileSystem: rules.oneFileSystem,
+    never,
+  };
+}
