@@ -12,7 +12,7 @@ import { ApiError } from './api-error.ts';
 export function requireUnguarded(present: FilledConfig, wanted: FilledConfig): void {
   requireSameLimits(present, wanted);
   for (const [name, destination] of Object.entries(wanted.destinations)) {
-    if (destination.passphrase === null) continue;
+    if (!holdsSecrets(destination)) continue;
     const known = Object.hasOwn(present.destinations, name) ? present.destinations[name] : undefined;
     requireSame(['destinations', name], known, destination);
   }
@@ -23,6 +23,29 @@ export function requireUnguarded(present: FilledConfig, wanted: FilledConfig): v
     requireSame(['notices', 'webhook'], present.notices.webhook, webhook);
   if (email !== null && email.password !== null)
     requireSame(['notices', 'email'], present.notices.email, email);
+}
+
+type FilledDestination = FilledConfig['destinations'][string];
+
+/** It refers to secrets, for the repository or to be reached, or says which program reaches it. */
+function holdsSecrets({ passphrase, access }: FilledDestination): boolean {
+  const { s3, sftp, webdav, azblob, gs, rclone } = access ?? {};
+  const guarded = [
+    passphrase,
+    s3?.secretAccessKey,
+    s3?.sessionToken,
+    sftp?.keyPassphrase,
+    sftp?.password,
+    webdav?.password,
+    webdav?.token,
+    azblob?.accountKey,
+    azblob?.sasToken,
+    gs?.credentials,
+    rclone?.program,
+    rclone?.configFile,
+    rclone?.configPassword,
+  ];
+  return guarded.some((one) => one !== null && one !== undefined);
 }
 
 /** What neither tokens nor the page may change. @throws {ApiError} FORBIDDEN */

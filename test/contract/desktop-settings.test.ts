@@ -137,6 +137,25 @@ describe('the settings', () => {
     ['commands', { sources: [{ path: '/a', hooks: { before: 'id' } }] }, 'sources[0].hooks.before'],
     ['a new place of a secret', { destinations: { n: { url: '/n', passphrase: SECRET } } }, 'destinations.n'],
     [
+      'a command for a secret of the access',
+      {
+        destinations: {
+          n: { url: 'webdavs://h.example/x', access: { webdav: { token: { command: 'id' } } } },
+        },
+      },
+      'destinations.n',
+    ],
+    [
+      'a secret of the access, sent elsewhere',
+      { destinations: { n: { url: 'sftp://a@evil.example/x', access: { sftp: { password: SECRET } } } } },
+      'destinations.n',
+    ],
+    [
+      'the program that reaches a destination',
+      { destinations: { n: { url: 'rclone:a:b', access: { rclone: { program: '/tmp/x' } } } } },
+      'destinations.n',
+    ],
+    [
       'where a secret is sent',
       { notices: { ntfy: { url: 'https://evil.example/x', token: SECRET } } },
       'notices.ntfy',
