@@ -190,7 +190,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'api/sole-header.ts',
     'ui/components/',
   ],
-  ui: ['api/schemas/'],
+  ui: ['api/schemas/', 'base/schema-type.ts'],
   'main.ts': ['cli/'],
 };
 

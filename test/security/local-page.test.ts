@@ -139,7 +139,16 @@ describe('signing in', () => {
         .filter(({ url }) => url.startsWith(`${prefix}/`))
         .map(({ method, url }) => `${method} ${url.slice(prefix.length)}`);
     const api = below('/v1', entries).filter((route) => !route.endsWith('/auth/token'));
-    const read = ['overview', 'jobs', 'jobs/:id', 'jobs/:id/log', 'alarms', 'restore-preview/:id', 'webdav'];
+    const read = [
+      'overview',
+      'jobs',
+      'jobs/:id',
+      'jobs/:id/log',
+      'alarms',
+      'restore-preview/:id',
+      'search',
+      'webdav',
+    ];
     const own = [
       'POST /session',
       'DELETE /session',

@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pageFiles } from '../../src/api/page-files.ts';
 import { DEFAULT_LIMITS } from '../../src/api/limits.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 import { openApiSite, rawExchange, type ApiReply, type ApiSite } from '../support/api-site.ts';
@@ -119,7 +120,7 @@ const TARGETS = [
   '/healthz',
   '/docs',
   '/',
-  '/page.js',
+  pageFiles().at(-1)?.path ?? '/',
   '/internal/v1/overview',
   '/nowhere',
   '/v1/%zz',
@@ -385,19 +386,21 @@ describe('who may ask', () => {
         if (method !== 'HEAD') expect(codeOf(reply), `${method} ${path}`).toBe(code);
       }
     }
-    expect([...open].sort()).toEqual([
+    expect([...open].filter((file) => !file.startsWith('/assets/')).sort()).toEqual([
       '/',
       '/auth/token',
       '/docs',
       '/healthz',
       '/internal/v1/session',
       '/openapi.json',
-      '/page.css',
-      '/page.js',
-      '/page.svg',
       '/readyz',
       '/status',
     ]);
+    const built = pageFiles()
+      .map((file) => file.path)
+      .filter((file) => file !== '/');
+    expect(built.length).toBeGreaterThan(10);
+    expect([...open].filter((file) => file.startsWith('/assets/')).toSorted()).toEqual(built.toSorted());
     expect(seen.api).toBeGreaterThan(50);
     expect(seen.page).toBeGreaterThan(25);
   });
