@@ -51,17 +51,15 @@ beforeAll(async () => {
     return directory;
   });
   for (const path of [source, ...sources]) await site.command(['sources', 'add', path]);
-  const backup = async (path: string, code = 0): Promise<string> => {
-    const { stdout } = await site.place.expectRun(['backup', path, '--json'], code, {
-      env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined },
-    });
-    return String(jsonLines({ stdout }).at(-1)?.['id'] ?? '');
+  const ended = async (path: string): Promise<string> => {
+    const { data } = await site.api('POST', '/backup', { source: path });
+    return String(data['status']);
   };
-  for (const path of [source, ...sources]) await backup(path);
+  for (const path of [source, ...sources]) expect(await ended(path)).toBe('completed');
   // One source is empty now: an alarm names it, and so does a job that failed.
   const [first = ''] = sources;
   for (const name of readdirSync(first)) rmSync(join(first, name));
-  await backup(first, 1);
+  expect(await ended(first)).toBe('failed');
   jobs = jsonLines({ stdout: await site.command(['jobs', '--json']) }).map(({ id }) => String(id));
 });
 afterAll(async () => await site[Symbol.asyncDispose]());
@@ -112,9 +110,9 @@ test.each([
     await expectHarmless(shown, route);
   }
   await site.visit(shown, '/');
-  expect(await page.locator('main').innerText()).toContain('<img src=x onerror=');
+  await page.locator('main').getByText('<img src=x onerror=').first().waitFor();
   await site.visit(shown, '/alarms');
-  expect(await page.locator('main').innerText()).toContain('<img src=x onerror=');
+  await page.locator('main').getByText('<img src=x onerror=').first().waitFor();
 });
 
 test('L06: 200 hostile names are text in lists of files, in a search, and in previews', async () => {

@@ -12,6 +12,11 @@ const FRESH: RunOptions = {
   env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined, DISPLAY: undefined },
 };
 
+export interface ApiAnswer {
+  readonly status: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 export interface PageSite extends AsyncDisposable {
   readonly place: Place;
   readonly browser: OpenBrowser;
@@ -21,6 +26,8 @@ export interface PageSite extends AsyncDisposable {
   signedIn(view?: View): Promise<OpenPage>;
   /** Goes to a page within the document, and waits until it has something to show. */
   visit(shown: OpenPage, route: string): Promise<void>;
+  /** Asks the Desktop API, as a program with credentials does, and waits for the end of a job that is started. */
+  api(method: 'GET' | 'POST', path: string, body?: object): Promise<ApiAnswer>;
   /** Runs a command beside the agent. */
   command(words: readonly string[]): Promise<string>;
   /** Starts the agent again, at another port. */
@@ -34,6 +41,13 @@ export async function openPageSite(): Promise<PageSite> {
   let agent = await startAgent(place);
   stack.defer(async () => await agent.end());
   const parts = stack.move();
+  let token: string | undefined;
+  const newToken = async (): Promise<string> => {
+    const made = await place.expectRun(['credentials', 'create', '--name', 'test', '--json'], 0, FRESH);
+    const [{ api_key, secret } = {}] = jsonLines(made);
+    const reply = await send(agent.origin, 'POST', '/auth/token', undefined, { api_key, secret });
+    return String(reply.data['access_token']);
+  };
   return {
     place,
     browser,
@@ -51,6 +65,10 @@ export async function openPageSite(): Promise<PageSite> {
       await page.goto(`${agent.origin}/#${route}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
     },
+    async api(method, path, body) {
+      token ??= await newToken();
+      return await send(agent.origin, method, path, token, body);
+    },
     command: async (words) => (await place.expectRun(words, 0, FRESH)).stdout,
     async restart() {
       await agent.end();
@@ -58,6 +76,25 @@ export async function openPageSite(): Promise<PageSite> {
     },
     [Symbol.asyncDispose]: async () => await parts.disposeAsync(),
   };
+}
+
+async function send(
+  origin: string,
+  method: string,
+  path: string,
+  token: string | undefined,
+  body: object | undefined,
+): Promise<ApiAnswer> {
+  const response = await fetch(`${origin}/v1${path}`, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json', prefer: 'wait=60' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const { data = {} } = (await response.json()) as { readonly data?: ApiAnswer['data'] };
+  return { status: response.status, data };
 }
 
 interface RunningAgent {
