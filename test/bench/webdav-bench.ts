@@ -1,7 +1,8 @@
 /**
  * Snapshots as a folder: `node webdav-bench.ts DIR [PROGRAM]`. Lets the real program, with a state of its own, back up a
  * directory of 100,000 files in DIR (made once), lists it by one PROPFIND, and reads a thousand files one after the other.
- * Prints how long the first bytes and all of them take, and what memory the agent has before, at most, and afterwards.
+ * Prints how long the first bytes and all of them take, the processor time, and what memory the agent has before, at most,
+ * and afterwards.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,6 +14,8 @@ import { callAgent } from '../../src/control/client.ts';
 const ENTRIES = 100_000;
 const READ = 1_000;
 const ROUNDS = 3;
+/** Of the kernel's counts of time. */
+const TICKS_PER_SECOND = 100;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const { signal } = new AbortController();
@@ -34,6 +37,13 @@ const child = spawn(process.execPath, [program, 'start', '--port', '0', '--json'
 function megabytes(field: 'VmRSS' | 'VmHWM'): string {
   const status = readFileSync(`/proc/${child.pid}/status`, 'latin1');
   return `${((Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * 1024) / 1e6).toFixed(0)} MB`;
+}
+
+/** Of processor time so far, of all threads. */
+function cpuSeconds(): number {
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 /** Forgets the most memory that the process ever had. */
@@ -71,11 +81,12 @@ try {
   print(`memory before: ${megabytes('VmRSS')}`);
   for (let round = 1; round <= ROUNDS; round += 1) {
     resetMost();
+    const before = cpuSeconds();
     const { firstMs, allMs, text } = await list(`${snapshot}/crowd/`, '1');
     const entries = text.split('<D:response>').length - 2;
     print(
       `${entries} entries, ${(text.length / 1e6).toFixed(1)} MB: first bytes after ${firstMs.toFixed(0)} ms, ` +
-        `all after ${allMs.toFixed(0)} ms; at most ${megabytes('VmHWM')}, then ${megabytes('VmRSS')}`,
+        `all after ${allMs.toFixed(0)} ms (${(cpuSeconds() - before).toFixed(2)} s of processor time); at most ${megabytes('VmHWM')}, then ${megabytes('VmRSS')}`,
     );
   }
   resetMost();

@@ -1,5 +1,8 @@
 /** Snapshots as a folder: what RFC 4918 asks of a server that can be read, and what clients of it rely on. */
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openApiSite, type ApiSite } from '../support/api-site.ts';
 import { A_LINK, MODIFIED, treeAgent, treeSnapshot, type TreeAgent } from '../support/tree-agent.ts';
@@ -137,6 +140,28 @@ describe('the folder', () => {
     agent.kept.splice(0, 2, treeSnapshot('a', '/', { crowd }));
     expect(await list('/%2B%40desk/latest/crowd')).toHaveLength(2_501);
     expect(agent.asked.filter((what) => what === 'files')).toHaveLength(3);
+  });
+
+  test('of 100,000 entries is made no faster than the client takes it', async () => {
+    const crowd = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, '']));
+    agent.kept.splice(0, 2, treeSnapshot('a', '/', { crowd }));
+    const path = `${base}/%2B%40desk/latest/crowd`;
+    const at = { host: '127.0.0.1', port: site.port, path, agent: false };
+    const request = httpRequest({ ...at, method: 'PROPFIND', headers: { depth: '1' } });
+    request.end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const pages = (): number => agent.asked.filter((what) => what === 'files').length;
+    let before = -1;
+    while (pages() !== before) {
+      before = pages();
+      await delay(500);
+    }
+    // As much as the buffers of the connection hold.
+    expect(pages()).toBeLessThan(60);
+    let text = '';
+    for await (const part of response as AsyncIterable<Buffer>) text += part.toString('latin1');
+    expect(text.match(/<D:response>/g)).toHaveLength(100_001);
+    expect(text).toMatch(/<\/D:multistatus>\n$/);
   });
 
   test('does not ask for the snapshots again with every file', async () => {

@@ -54,6 +54,12 @@ export function treeAgent(): TreeAgent {
   const kept: TreeSnapshot[] = [];
   const asked: string[] = [];
   const failing: TreeAgent['failing'] = new Map();
+  const listed = new WeakMap<Tree, readonly (readonly [string, string | Tree])[]>();
+  const entriesOf = (directory: Tree): readonly (readonly [string, string | Tree])[] => {
+    const entries = listed.get(directory) ?? Object.entries(directory);
+    listed.set(directory, entries);
+    return entries;
+  };
   const find = (id: string, path: string): string | Tree => {
     const snapshot = kept.find((one) => one.id === id);
     if (snapshot === undefined) throw new RequestError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`);
@@ -82,7 +88,7 @@ export function treeAgent(): TreeAgent {
       asked.push('files');
       const directory = find(snapshot, path);
       const begin = Number(after ?? 0);
-      const items = typeof directory === 'object' ? Object.entries(directory) : [];
+      const items = typeof directory === 'object' ? entriesOf(directory) : [];
       return await Promise.resolve({
         items: items
           .slice(begin, begin + limit)

@@ -153,6 +153,9 @@ export const english = {
       start: 'Start the first backup',
       saving: 'Saving the settings…',
       under: 'The first backup is on its way. You may close this page: it goes on by itself.',
+      stuck:
+        'It has not succeeded yet. Put right what is said here, then try again; or choose another place.',
+      otherPlace: 'Destinations',
       waits: 'waits for its turn',
       done: 'done',
       failed: 'did not succeed',
@@ -366,6 +369,7 @@ export const english = {
         `against ${copies === 1 ? 'a plain copy' : `${shown} plain copies`}, by deduplication and compression`,
       savedNothingYet: 'nothing yet: later snapshots share what does not change',
       noNext: 'none is planned',
+      whilePaused: 'while backups are paused',
       dueNow: 'now',
     },
     backUpAll: 'Back up everything now',
@@ -374,7 +378,7 @@ export const english = {
     pause: 'Pause…',
     pauseQuestion: 'Start no backups for a while. What runs now ends first.',
     pauseHour: 'For an hour',
-    pauseTomorrow: (time: string) => `Until tomorrow, ${time}`,
+    pauseTomorrow: 'Until tomorrow morning',
     pauseOpen: 'Until I resume',
     activeTitle: 'Under way',
     sourcesTitle: 'What is protected',
@@ -1538,7 +1542,7 @@ export const english = {
 
     // Why a job failed.
     INVALID_SOURCE: 'The source cannot be backed up. Check that it is there and that the agent may read it.',
-    INVALID_DESTINATION: 'There is no such destination. Choose one in the settings.',
+    INVALID_DESTINATION: 'The destination is not known, or cannot be used. Look at it in the settings.',
     INVALID_TARGET: 'Nothing can be restored to that place. Choose another directory.',
     SECRET_IN_URL: 'A password stands in an address. Put it into the settings of the destination instead.',
     UNSUPPORTED_COMPRESSION: 'This compression is not known. Choose zstd, auto or none.',

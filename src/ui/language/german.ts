@@ -154,6 +154,9 @@ export const german: Texts = {
       start: 'Erste Sicherung beginnen',
       saving: 'Die Einstellungen werden gespeichert …',
       under: 'Die erste Sicherung läuft. Sie können diese Seite schließen: sie geht von selbst weiter.',
+      stuck:
+        'Sie ist noch nicht gelungen. Beheben Sie, was hier steht, und versuchen Sie es noch einmal; oder wählen Sie einen anderen Ort.',
+      otherPlace: 'Ziele',
       waits: 'wartet, bis es an der Reihe ist',
       done: 'fertig',
       failed: 'nicht gelungen',
@@ -363,6 +366,7 @@ export const german: Texts = {
         `gegenüber ${copies === 1 ? 'einer einfachen Kopie' : `${shown} einfachen Kopien`}, durch Deduplizierung und Kompression`,
       savedNothingYet: 'noch nichts: spätere Stände teilen sich, was gleich bleibt',
       noNext: 'keine ist geplant',
+      whilePaused: 'solange die Pause dauert',
       dueNow: 'jetzt',
     },
     backUpAll: 'Alles jetzt sichern',
@@ -370,7 +374,7 @@ export const german: Texts = {
     pause: 'Pause …',
     pauseQuestion: 'Eine Zeit lang keine Sicherungen beginnen. Was jetzt läuft, endet noch.',
     pauseHour: 'Eine Stunde',
-    pauseTomorrow: (time) => `Bis morgen, ${time}`,
+    pauseTomorrow: 'Bis morgen früh',
     pauseOpen: 'Bis ich sie fortsetze',
     activeTitle: 'Im Gange',
     sourcesTitle: 'Was geschützt ist',
@@ -712,7 +716,7 @@ export const german: Texts = {
     rate: (size) => `${size}/s`,
     left: (span) => `noch etwa ${span}`,
     took: (span) => `Dauer ${span}`,
-    to: 'nach',
+    to: 'auf',
     from: 'von',
     inPlace: 'dorthin, wo die Dateien waren',
     filters: {
@@ -1567,7 +1571,8 @@ export const german: Texts = {
     // Warum ein Auftrag fehlschlug.
     INVALID_SOURCE:
       'Die Quelle lässt sich nicht sichern. Sehen Sie nach, ob sie da ist und der Agent sie lesen darf.',
-    INVALID_DESTINATION: 'Dieses Ziel gibt es nicht. Wählen Sie eines in den Einstellungen.',
+    INVALID_DESTINATION:
+      'Das Ziel ist unbekannt oder lässt sich nicht nutzen. Sehen Sie es in den Einstellungen an.',
     INVALID_TARGET: 'Dorthin lässt sich nichts wiederherstellen. Wählen Sie ein anderes Verzeichnis.',
     SECRET_IN_URL:
       'In einer Adresse steht ein Passwort. Tragen Sie es stattdessen in den Einstellungen des Ziels ein.',

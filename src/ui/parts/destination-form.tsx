@@ -209,6 +209,7 @@ export function TestReport({ tried }: { readonly tried: Pick<Tried, 'test' | 'is
               : ` ${texts.speeds(formatBytes(write), formatBytes(read))}`}
           </p>
           {tried.isNew && usable ? <p>{texts.willBeMade}</p> : null}
+          {usable && !tried.isNew ? findings.filter(isAboutRepository).map(aboutRepository) : null}
           {concerns.length === 0 ? null : (
             <ul>
               {concerns.map((finding) => (
@@ -237,6 +238,23 @@ export function TestReport({ tried }: { readonly tried: Pick<Tried, 'test' | 'is
   );
 }
 
+/** What is there already, or will be: whoever comes back with a disk wants to know. */
+function isAboutRepository({ check, status }: Finding): boolean {
+  return check === 'repository' && status === 'ok';
+}
+
+function aboutRepository({ check, message }: Finding): JSX.Element {
+  return (
+    <p key={check}>
+      {nameOf(check)}: <Own>{asSentence(message)}</Own>
+    </p>
+  );
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
 const LOOKS: Readonly<Record<Finding['status'], Look>> = { ok: 'good', warning: 'warning', error: 'bad' };
 
 function nameOf(check: string): string {
@@ -247,7 +265,7 @@ function nameOf(check: string): string {
 function Concern({ check, message, hint }: Finding): JSX.Element {
   return (
     <>
-      <strong>{nameOf(check)}:</strong> <Own>{message}</Own>
+      <strong>{nameOf(check)}:</strong> <Own>{hint === '' ? message : asSentence(message)}</Own>
       {hint === '' ? null : (
         <>
           {' '}

@@ -48,6 +48,11 @@ export function progressFacts({ status, progress }: Pick<AnyJob, 'status' | 'pro
   return facts;
 }
 
+/** What is not over is never said to be all of it. */
+function percentOf({ progress: { percent } }: Pick<AnyJob, 'progress'>): number | null {
+  return percent === null ? null : Math.min(99, Math.floor(percent));
+}
+
 export function JobProgress({
   job,
   children,
@@ -59,11 +64,12 @@ export function JobProgress({
   const cancel = useAction(async () => {
     await ask('POST', `/jobs/${encodeURIComponent(job.id)}/cancel`);
   });
-  const { percent, current_path: current } = job.progress;
+  const { current_path: current } = job.progress;
+  const percent = percentOf(job);
   const name = jobName(job);
   return (
-    <div class="job-progress">
-      <div class="job-head">
+    <div class="progress-box">
+      <div class="progress-head">
         <a href={hrefOf(['jobs', job.id])}>
           <JobName job={job} />
         </a>
@@ -88,7 +94,7 @@ export function JobProgress({
           {...(percent === null ? {} : { value: percent })}
         />
       ) : null}
-      <p class="job-facts">
+      <p class="progress-facts">
         <span>
           <span role="status">{phaseOf(job)}</span>
           {percent !== null && job.status === 'running' ? ` ${formatPercent(percent / 100)}` : null}
@@ -103,7 +109,7 @@ export function JobProgress({
         )}
       </p>
       {job.status === 'running' && current !== null ? (
-        <p class="job-file quiet small-text">
+        <p class="progress-file quiet small-text">
           <Path>{current}</Path>
         </p>
       ) : null}

@@ -25,7 +25,7 @@ const SUGGESTED = {
 function defaults(): Settings {
   const { value } = checkAgainstSchema({});
   if (value === undefined) throw new Error('the defaults are not valid');
-  return value as unknown as Settings;
+  return value;
 }
 
 function elsewhere(plan: FirstPlan, url: string): FirstPlan {

@@ -74,6 +74,7 @@ const CREDENTIAL = {
 export const Credential = Type.Object(CREDENTIAL);
 export type Credential = Static<typeof Credential>;
 export const Credentials = Type.Object({ items: Type.Array(Credential) });
+export type Credentials = Static<typeof Credentials>;
 export const NewCredentialRequest = Type.Object(
   { name: Type.String({ minLength: 1, maxLength: 100 }) },
   { additionalProperties: false },

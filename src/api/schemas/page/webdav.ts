@@ -18,3 +18,4 @@ export const WebdavSecret = Type.Object({
 export const WebdavOff = Type.Object({ enabled: Type.Literal(false) });
 
 export type WebdavState = Static<typeof WebdavState>;
+export type WebdavSecret = Static<typeof WebdavSecret>;

@@ -104,6 +104,7 @@ function Followed({ paths }: { readonly paths: readonly string[] }): JSX.Element
   const jobs = useActiveJobs();
   const outcomes = outcomesOf(paths, { sources, jobs, recent });
   const isDone = outcomes.every(({ state }) => state === 'done');
+  const isStuck = outcomes.some(({ state }) => state === 'failed') && outcomes.every(isSettled);
   const isKitLeft = kit === 'unsaved';
   const texts = t.firstRun.run;
   // The button that started it is gone: whoever reads goes on at the title.
@@ -113,9 +114,9 @@ function Followed({ paths }: { readonly paths: readonly string[] }): JSX.Element
   return (
     <Card label={texts.title} className={isDone ? 'first-done' : 'first-runs'}>
       <StepHead step="run" title={isDone ? texts.okTitle : texts.title} isDone={isDone} />
-      <p role="status">{isDone ? texts.ok : texts.under}</p>
+      <p role="status">{isDone ? texts.ok : isStuck ? texts.stuck : texts.under}</p>
       {isDone ? null : (
-        <ul class="active-jobs">
+        <ul class="divided">
           {outcomes.map((outcome) => (
             <li key={outcome.path}>
               <Outcome {...outcome} />
@@ -133,6 +134,11 @@ function Followed({ paths }: { readonly paths: readonly string[] }): JSX.Element
         <a class={isDone ? 'button main-action' : 'button'} href={hrefOf([])}>
           {texts.toOverview}
         </a>
+        {isStuck ? (
+          <a class="button" href={hrefOf(['settings', 'destinations'])}>
+            {texts.otherPlace}
+          </a>
+        ) : null}
         {isDone ? (
           <>
             <a class="button" href={hrefOf(['restore'])}>
@@ -146,6 +152,10 @@ function Followed({ paths }: { readonly paths: readonly string[] }): JSX.Element
       </Actions>
     </Card>
   );
+}
+
+function isSettled({ state }: SourceOutcome): boolean {
+  return state === 'failed' || state === 'done';
 }
 
 function Outcome({ path, state, job }: SourceOutcome): JSX.Element {

@@ -10,7 +10,7 @@ export function ActiveCard(): JSX.Element | null {
   if (jobs.length === 0) return null;
   return (
     <Card title={t.overview.activeTitle}>
-      <ul class="active-jobs">
+      <ul class="divided">
         {jobs.map((job) => (
           <li key={job.id}>
             <JobProgress job={job} />

@@ -19,7 +19,7 @@ export function ChecksCard(): JSX.Element | null {
   if (concerns.length === 0) return null;
   return (
     <Card title={t.overview.checksTitle}>
-      <ul class="checks">
+      <ul class="divided">
         {concerns.map((check, index) => (
           <li key={index}>
             <Concern check={check} />

@@ -19,9 +19,13 @@ export function DestinationsCard(): JSX.Element {
   const isAlone = only !== undefined && others.length === 0 && isEmbedded(only);
   return (
     <Card title={t.overview.destinationsTitle}>
-      {destinations.map((destination) => (
-        <Destination key={destination.name} destination={destination} />
-      ))}
+      <ul class="divided">
+        {destinations.map((destination) => (
+          <li key={destination.name}>
+            <Destination destination={destination} />
+          </li>
+        ))}
+      </ul>
       {isAlone ? (
         <p class="disk-note">
           {t.overview.destinations.diskNote}{' '}

@@ -8,7 +8,6 @@ import { useAction } from '../../agent/use-asked.ts';
 import { Actions, Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { bySource, tomorrowMorning } from './figures.ts';
 
@@ -52,10 +51,9 @@ function PauseDialog({ onClose }: { readonly onClose: () => void }): JSX.Element
     again();
     onClose();
   });
-  const until = tomorrowMorning(new Date());
   const choices: readonly (readonly [string, PauseRequest])[] = [
     [t.overview.pauseHour, { for: HOUR_SECONDS }],
-    [t.overview.pauseTomorrow(formatTime(until.getTime())), { until: until.toISOString() }],
+    [t.overview.pauseTomorrow, { until: tomorrowMorning(new Date()).toISOString() }],
     [t.overview.pauseOpen, {}],
   ];
   return (

@@ -31,7 +31,7 @@ export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.
     if (leadsAway) goTo(hrefOf(['start']), 'replace');
   }, [leadsAway]);
   return (
-    <>
+    <div class="overview">
       <Head overview={overview} />
       <ChecksCard />
       <ActiveCard />
@@ -40,7 +40,7 @@ export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.
       {isFresh(overview) ? null : <DestinationsCard />}
       <RecentCard />
       <Command lines={commands(overview)} />
-    </>
+    </div>
   );
 }
 
@@ -65,27 +65,22 @@ function Head({ overview }: { readonly overview: Overview }): JSX.Element {
         }
         actions={sources.length === 0 ? undefined : <OverviewActions />}
       >
-        {sources.length === 0 ? undefined : <Outlook overview={overview} />}
+        {outlookOf(overview)}
       </PageHead>
     </div>
   );
 }
 
-/** What comes next by itself. */
-function Outlook({ overview: { sources, pause } }: { readonly overview: Overview }): JSX.Element {
+/** What comes next by itself; nothing while backups are paused. */
+function outlookOf({ sources, pause }: Overview): string | undefined {
   const next = nextRun(sources);
-  const isWatched = sources.every(({ watching }) => watching);
-  const isDue = next !== undefined && new Date(next).getTime() <= Date.now();
-  return (
-    <>
-      {next === undefined || pause !== null
-        ? null
-        : isDue
-          ? t.overview.nextDue
-          : t.overview.nextRun(formatAge(next))}{' '}
-      {isWatched && pause === null ? t.overview.watched : null}
-    </>
-  );
+  if (pause !== null || next === undefined) return undefined;
+  const due = isPast(next) ? t.overview.nextDue : t.overview.nextRun(formatAge(next));
+  return sources.every(({ watching }) => watching) ? `${due} ${t.overview.watched}` : due;
+}
+
+function isPast(at: string): boolean {
+  return new Date(at).getTime() <= Date.now();
 }
 
 function InFigures({ overview }: { readonly overview: Overview }): JSX.Element {
@@ -129,13 +124,10 @@ function NextTile({ overview: { sources, pause } }: { readonly overview: Overvie
   const next = pause === null ? nextRun(sources) : undefined;
   const of = sources.find(({ next_run_at: at }) => at === next);
   const texts = t.overview.tiles;
-  const isDue = next !== undefined && new Date(next).getTime() <= Date.now();
+  const none = pause === null ? texts.noNext : texts.whilePaused;
   return (
-    <Tile
-      name={texts.next}
-      note={next === undefined || of === undefined ? texts.noNext : <Path>{of.path}</Path>}
-    >
-      {next === undefined ? t.common.none : isDue ? texts.dueNow : formatAge(next)}
+    <Tile name={texts.next} note={next === undefined || of === undefined ? none : <Path>{of.path}</Path>}>
+      {next === undefined ? t.common.none : isPast(next) ? texts.dueNow : formatAge(next)}
     </Tile>
   );
 }

@@ -22,7 +22,7 @@ export function SourcesCard(): JSX.Element {
   const { sources } = useOverview();
   return (
     <Card title={t.overview.sourcesTitle}>
-      <ul class="sources">
+      <ul class="divided">
         {bySource(sources).map((source) => (
           <li key={source.path}>
             <Source {...source} />

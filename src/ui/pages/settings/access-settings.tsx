@@ -1,7 +1,6 @@
 /** Credentials of programs that use the Desktop API, and how much they may ask. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Static } from '../../../base/schema-type.ts';
 import type { Account, Credentials, NewCredential } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAction, useAsked } from '../../agent/use-asked.ts';
@@ -18,7 +17,7 @@ import { NewSecret } from './new-secret.tsx';
 
 export function AccessSettings({ route: _route }: { readonly route: Route }): JSX.Element {
   const { access } = t;
-  const asked = useAsked((signal) => ask<Static<typeof Credentials>>('GET', '/credentials', { signal }), []);
+  const asked = useAsked((signal) => ask<Credentials>('GET', '/credentials', { signal }), []);
   const account = useAsked((signal) => ask<Account>('GET', '/account', { signal }), []);
   /** Kept nowhere else: it is gone when the page is left. */
   const [made, setMade] = useState<NewCredential | undefined>(undefined);

@@ -1,7 +1,6 @@
 /** The recovery kit: whether it is kept, and how it comes to where it is safe. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Static } from '../../../base/schema-type.ts';
 import type { RecoveryKit } from '../../../api/schemas/page/protect.ts';
 import { ask, addressOf } from '../../agent/ask.ts';
 import { askText } from '../../agent/ask-text.ts';
@@ -14,10 +13,8 @@ import { Tag } from '../../components/tag.tsx';
 import { formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 
-type Kit = Static<typeof RecoveryKit>;
-
 export function RecoveryKitCard(): JSX.Element {
-  const asked = useAsked((signal) => ask<Kit>('GET', '/recovery-kit', { signal }), []);
+  const asked = useAsked((signal) => ask<RecoveryKit>('GET', '/recovery-kit', { signal }), []);
   const kit = asked.data;
   return (
     <Card title={t.encryption.kit}>
@@ -31,7 +28,7 @@ export function RecoveryKitCard(): JSX.Element {
   );
 }
 
-function SavedKit({ kit }: { readonly kit: Kit }): JSX.Element {
+function SavedKit({ kit }: { readonly kit: RecoveryKit }): JSX.Element {
   return (
     <>
       <p>
@@ -44,7 +41,13 @@ function SavedKit({ kit }: { readonly kit: Kit }): JSX.Element {
   );
 }
 
-function UnsavedKit({ kit, onSaved }: { readonly kit: Kit; readonly onSaved: () => void }): JSX.Element {
+function UnsavedKit({
+  kit,
+  onSaved,
+}: {
+  readonly kit: RecoveryKit;
+  readonly onSaved: () => void;
+}): JSX.Element {
   const overviewAgain = useOverviewAgain();
   /** Is in the page only while it is looked at or printed. */
   const [text, setText] = useState<string | undefined>(undefined);

@@ -1,7 +1,6 @@
 /** Snapshots as a folder of the file manager. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Static } from '../../../base/schema-type.ts';
 import type { WebdavSecret, WebdavState } from '../../../api/schemas/page/webdav.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAction, useAsked } from '../../agent/use-asked.ts';
@@ -16,15 +15,13 @@ import { formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { desktopAddress, rcloneLine } from './webdav-address.ts';
 
-type Given = Static<typeof WebdavSecret>;
-
 export function WebdavCard(): JSX.Element {
   const { webdav } = t.advanced;
   const asked = useAsked((signal) => ask<WebdavState>('GET', '/webdav', { signal }), []);
   /** Kept nowhere else: it is gone when the page is left. */
-  const [given, setGiven] = useState<Given | undefined>(undefined);
+  const [given, setGiven] = useState<WebdavSecret | undefined>(undefined);
   const turnOn = useAction(async () => {
-    setGiven(await ask<Given>('POST', '/webdav'));
+    setGiven(await ask<WebdavSecret>('POST', '/webdav'));
     asked.again();
   });
   const turnOff = useAction(async () => {
@@ -74,7 +71,7 @@ export function WebdavCard(): JSX.Element {
 }
 
 /** Shown once. */
-function GivenAddress({ given, base }: { readonly given: Given; readonly base: string }): JSX.Element {
+function GivenAddress({ given, base }: { readonly given: WebdavSecret; readonly base: string }): JSX.Element {
   const { webdav } = t.advanced;
   const { address, user, password } = given;
   return (
