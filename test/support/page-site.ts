@@ -34,9 +34,13 @@ export interface PageSite extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-export async function openPageSite(): Promise<PageSite> {
+/** `before` makes what is there before the agent starts: the person's home is the directory of the place. */
+export async function openPageSite(
+  before: (place: Place) => Promise<void> = async () => {},
+): Promise<PageSite> {
   await using stack = new AsyncDisposableStack();
   const place = stack.use(await openPlace());
+  await before(place);
   const browser = stack.use(await startChromium());
   let agent = await startAgent(place);
   stack.defer(async () => await agent.end());
@@ -103,7 +107,8 @@ interface RunningAgent {
 }
 
 async function startAgent(place: Place): Promise<RunningAgent> {
-  const child: ChildProcess = place.start(['start', '--port', '0'], FRESH);
+  const env = { ...FRESH.env, HOME: place.directory };
+  const child: ChildProcess = place.start(['start', '--port', '0'], { env });
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (bytes: Buffer) => {

@@ -1,0 +1,152 @@
+/** The whole way of a person through the real agent's page, from the first start to a token: by mouse, and by keyboard alone. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { expectAccessible, type OpenPage } from '../support/chromium.ts';
+import { type Hands, keyboard, mouse } from '../support/hands.ts';
+import { openPageSite, type PageSite } from '../support/page-site.ts';
+
+const run = promisify(execFile);
+const CHANGED = 'Dear Ana,\nnothing is well.\n';
+
+async function home(): Promise<PageSite> {
+  return await openPageSite(async ({ directory, state }) => {
+    const documents = join(directory, 'Documents');
+    mkdirSync(join(documents, 'letters'), { recursive: true });
+    mkdirSync(join(directory, 'Pictures'));
+    writeFileSync(join(documents, 'letters', 'to-ana.txt'), 'Dear Ana,\nall is well.\n');
+    writeFileSync(join(documents, 'budget.csv'), 'month,euro\n1,20\n');
+    writeFileSync(join(directory, 'Pictures', 'holiday.raw'), Buffer.alloc(200_000, 7));
+    mkdirSync(state, { recursive: true, mode: 0o700 });
+    writeFileSync(join(state, 'config.json'), '{\n  // Mine: keep this remark.\n  "version": 1\n}\n', {
+      mode: 0o600,
+    });
+  });
+}
+
+async function firstRun({ page }: OpenPage, hands: Hands): Promise<void> {
+  await page.waitForURL(/#\/start/);
+  await page.getByRole('heading', { name: 'What should be protected?' }).waitFor();
+  for (const box of await page.getByRole('checkbox').all()) if (await box.isChecked()) await box.uncheck();
+  await hands.tick(page.getByRole('checkbox', { name: /Documents/ }));
+  await hands.press(page.getByRole('button', { name: 'Next' }));
+  await page.getByRole('heading', { name: 'Where should backups go?' }).waitFor();
+  await hands.tick(page.getByRole('radio', { name: /On this machine/ }));
+  await hands.press(page.getByRole('button', { name: 'Next' }));
+  await page.getByRole('heading', { name: 'Keep the recovery kit' }).waitFor();
+  await hands.tick(page.getByRole('checkbox', { name: /stored it elsewhere/ }));
+  await hands.press(page.getByRole('button', { name: 'Next' }));
+  await hands.press(page.getByRole('button', { name: 'Start the first backup' }));
+  await page.getByRole('heading', { name: 'You are protected' }).waitFor({ timeout: 60_000 });
+}
+
+async function changeAndBackUp({ page }: OpenPage, hands: Hands, site: PageSite): Promise<void> {
+  const file = join(site.place.directory, 'Documents', 'letters', 'to-ana.txt');
+  writeFileSync(file, CHANGED);
+  await hands.press(page.getByRole('link', { name: 'Overview', exact: true }));
+  await page.getByRole('heading', { level: 1, name: /Protected/ }).waitFor();
+  await hands.press(page.getByRole('button', { name: /Back up now/ }).first());
+  const newest = async (): Promise<unknown> => {
+    const { data } = await site.api('GET', `/files?${new URLSearchParams({ q: 'to-ana.txt' })}`);
+    return (data['items'] as readonly { readonly size_bytes: number }[])[0]?.size_bytes;
+  };
+  await expect.poll(newest, { timeout: 60_000, interval: 2_000 }).toBe(CHANGED.length);
+}
+
+async function browse({ page }: OpenPage, hands: Hands): Promise<void> {
+  await hands.press(page.getByRole('link', { name: 'Restore', exact: true }));
+  await page.getByRole('heading', { level: 1, name: 'Restore' }).waitFor();
+  await page.getByText('budget.csv').first().waitFor();
+}
+
+async function search({ page }: OpenPage, hands: Hands): Promise<void> {
+  await hands.type(page.getByRole('searchbox'), 'to-ana');
+  await page.getByText('One match').waitFor();
+}
+
+async function restore({ page }: OpenPage, hands: Hands, site: PageSite): Promise<void> {
+  const target = join(site.place.directory, 'back');
+  await hands.press(
+    page
+      .getByRole('button', { name: 'Clear' })
+      .or(page.getByRole('link', { name: 'Show in its folder' }))
+      .first(),
+  );
+  await hands.tick(page.getByRole('checkbox', { name: 'Choose to-ana.txt' }));
+  await hands.press(page.getByRole('button', { name: 'Restore…' }));
+  await hands.press(page.getByRole('button', { name: 'Next' }));
+  await hands.tick(page.getByRole('radio', { name: /Another folder/ }));
+  await hands.type(page.getByLabel('Folder on this machine'), target);
+  await hands.press(page.getByRole('button', { name: 'Next' }));
+  await hands.press(page.getByRole('button', { name: 'Restore now' }));
+  await page.getByText('Done: one file is back.').waitFor({ timeout: 60_000 });
+  const file = join(site.place.directory, 'Documents', 'letters', 'to-ana.txt');
+  expect(readFileSync(join(target, file), 'utf8')).toBe(CHANGED);
+  rmSync(target, { recursive: true });
+}
+
+async function changeSettings({ page }: OpenPage, hands: Hands, site: PageSite): Promise<void> {
+  await hands.press(page.getByRole('link', { name: 'Settings', exact: true }));
+  await hands.press(page.getByRole('link', { name: 'Schedule and retention' }).first());
+  await hands.type(page.getByLabel('Days to keep'), '0');
+  await page
+    .getByText(/at least 1/)
+    .first()
+    .waitFor();
+  await hands.type(page.getByLabel('Days to keep'), '14');
+  await hands.press(page.getByRole('button', { name: 'Save' }));
+  const file = join(site.place.state, 'config.json');
+  await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 20_000 }).toMatch(/"keepDaily": 14/);
+  expect(readFileSync(file, 'utf8')).toContain('// Mine: keep this remark.');
+}
+
+/** A credential that is made on the page gives a token to curl, and none any more once it is revoked. */
+async function apiAccess({ page }: OpenPage, hands: Hands, site: PageSite): Promise<void> {
+  await hands.press(page.getByRole('link', { name: 'API access' }));
+  await hands.type(page.getByLabel('What it is for'), 'monitoring');
+  await hands.press(page.getByRole('button', { name: 'Make it' }));
+  await page.getByText('The secret is shown only now.').waitFor();
+  const text = await page.locator('main').innerText();
+  const key = /hfk_\w{36}/.exec(text)?.[0] ?? '';
+  const secret = /hfs_\w{36}/.exec(text)?.[0] ?? '';
+  const curl = async (
+    words: readonly string[],
+  ): Promise<{ readonly data?: Readonly<Record<string, unknown>> }> =>
+    JSON.parse((await run('curl', ['--silent', ...words])).stdout) as { data?: Record<string, unknown> };
+  const credentials = JSON.stringify({ api_key: key, secret });
+  const signIn = ['--json', credentials, `${site.origin}/v1/auth/token`];
+  const { data } = await curl(signIn);
+  const token = String(data?.['access_token']);
+  const asked = ['--header', `Authorization: Bearer ${token}`, `${site.origin}/v1/backup`];
+  expect((await curl(asked)).data?.['items']).not.toHaveLength(0);
+  await hands.press(page.getByRole('button', { name: 'I have kept it' }));
+  expect(await page.content()).not.toContain(secret);
+  await hands.press(page.getByText('Revoke…').last());
+  await hands.press(page.getByRole('button', { name: 'Revoke the key' }).last());
+  await expect.poll(async () => (await curl(signIn)).data, { timeout: 20_000 }).toBeUndefined();
+  expect((await curl(asked)).data).toBeUndefined();
+}
+
+test.each([
+  { by: 'mouse', handsOf: () => mouse() },
+  { by: 'keyboard alone', handsOf: ({ page }: OpenPage) => keyboard(page) },
+])(
+  'first run, backup, change, browse, search, restore, settings, API access: by $by',
+  { timeout: 300_000 },
+  async ({ handsOf }) => {
+    await using site = await home();
+    const shown = await site.signedIn();
+    const hands = handsOf(shown);
+    await firstRun(shown, hands);
+    await expectAccessible(shown.page, 'the end of the first run');
+    await changeAndBackUp(shown, hands, site);
+    await browse(shown, hands);
+    await search(shown, hands);
+    await restore(shown, hands, site);
+    await changeSettings(shown, hands, site);
+    await apiAccess(shown, hands, site);
+    expect(shown.complaints).toEqual([]);
+  },
+);
