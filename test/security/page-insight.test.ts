@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenAlarm } from '../../src/api/page/alarm-routes.ts';
 import { PageOf } from '../../src/api/route.ts';
+import { File } from '../../src/api/schemas/file.ts';
 import { JobLog } from '../../src/api/schemas/job.ts';
 import { Overview } from '../../src/api/schemas/page/overview.ts';
 import { Alarms, AnyJob, RestorePreview } from '../../src/api/schemas/page/jobs.ts';
@@ -67,6 +68,7 @@ const READ = [
   [`/jobs/${RESTORE}`, AnyJob],
   [`/jobs/${RESTORE}/log`, JobLog],
   ['/alarms', Alarms],
+  ['/search?q=a', PageOf(File)],
   [`/restore-preview/${RESTORE}`, RestorePreview],
 ] as const;
 const CHANGE = [`/jobs/${RESTORE}/cancel`, '/drill', '/alarms/acknowledge'];

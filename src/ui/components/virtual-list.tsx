@@ -2,6 +2,8 @@
 import type { ComponentChildren, HTMLAttributes, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
+/** Pixels of the row of titles above a grid. */
+const HEAD_HEIGHT = 44;
 /** Rows above and below those that can be seen. */
 const SPARE = 8;
 /** Browsers draw no element taller than that; longer lists are scrolled in larger steps. Pixels. */
@@ -24,7 +26,7 @@ export interface VirtualListFacts {
 }
 
 export interface VirtualGridFacts {
-  /** A row of `role="columnheader"`s, which stays in sight; as tall as the others. */
+  /** A row of `role="columnheader"`s, which stays in sight. */
   readonly head: ComponentChildren;
   readonly isSelected: (index: number) => boolean;
   /** Keys that the grid itself does not know: arrows, Page, Home and End move. True when something was done with it. */
@@ -38,7 +40,7 @@ export function VirtualList(facts: VirtualListFacts): JSX.Element {
   const name = useId();
   const [top, setTop] = useState(0);
   const [boxHeight, setBoxHeight] = useState(600);
-  const head = grid === undefined ? 0 : rowHeight;
+  const head = grid === undefined ? 0 : HEAD_HEIGHT;
   const height = Math.max(rowHeight, boxHeight - head);
   const whole = count * rowHeight;
   const shown = Math.min(whole, TALLEST);
@@ -85,7 +87,7 @@ export function VirtualList(facts: VirtualListFacts): JSX.Element {
           })}
     >
       {grid === undefined ? null : (
-        <div class="virtual-head" role="row" aria-rowindex={1} style={{ height: `${rowHeight}px` }}>
+        <div class="virtual-head" role="row" aria-rowindex={1} style={{ height: `${HEAD_HEIGHT}px` }}>
           {grid.head}
         </div>
       )}

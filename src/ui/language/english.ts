@@ -569,10 +569,16 @@ export const english = {
     chooseFolderTitle: 'Restore to which folder?',
     overwrite: 'Files that are there already',
     overwriteModes: {
-      never: 'Leave them as they are',
-      if_changed: 'Replace those that differ from the backup',
-      if_newer: 'Replace those that are older than in the backup',
-      always: 'Replace all of them',
+      never: 'Leave them',
+      if_changed: 'Replace if different',
+      if_newer: 'Replace if older',
+      always: 'Replace all',
+    },
+    overwriteHints: {
+      never: 'Nothing that is there is touched.',
+      if_changed: 'What is the same as in the backup stays.',
+      if_newer: 'What was changed after the backup stays.',
+      always: 'Every file is written, whatever is there.',
     },
     options: 'More options',
     verify: 'Read every restored file once more',
@@ -626,19 +632,21 @@ export const english = {
         ? 'Done. Nothing had to be written.'
         : `Done: ${count === 1 ? 'one file is' : `${shown} files are`} back.`,
     someFailed: (count: number, shown: string) =>
-      `Done, but ${count === 1 ? 'one file' : `${shown} files`} could not be restored. They are named below.`,
+      count === 1
+        ? 'Done, but one file could not be restored. It is named below.'
+        : `Done, but ${shown} files could not be restored. They are named below.`,
     restored: 'Restored',
     skippedFiles: 'Left as they were',
     failedFiles: 'Failed',
     written: 'Size',
     took: 'Time taken',
     skippedWhy: 'Files that were there already were left as they were, as you had chosen.',
-    problemFiles: 'Files that could not be restored',
-    why: 'Reason',
     where: 'Where to',
     what: 'What',
     foundAt: 'Found at',
     started: 'Asked for',
+    log: 'Log',
+    showLog: 'Show it with the job',
   },
   jobs: {
     title: 'Jobs',

@@ -570,10 +570,16 @@ export const german: Texts = {
     chooseFolderTitle: 'In welchen Ordner wiederherstellen?',
     overwrite: 'Dateien, die schon da sind',
     overwriteModes: {
-      never: 'So lassen, wie sie sind',
-      if_changed: 'Ersetzen, wenn sie anders sind als in der Sicherung',
-      if_newer: 'Ersetzen, wenn sie älter sind als in der Sicherung',
+      never: 'So lassen',
+      if_changed: 'Ersetzen, wenn anders',
+      if_newer: 'Ersetzen, wenn älter',
       always: 'Alle ersetzen',
+    },
+    overwriteHints: {
+      never: 'Was da ist, wird nicht angerührt.',
+      if_changed: 'Was gleich ist wie in der Sicherung, bleibt.',
+      if_newer: 'Was nach der Sicherung geändert wurde, bleibt.',
+      always: 'Jede Datei wird geschrieben, was auch da ist.',
     },
     options: 'Weitere Möglichkeiten',
     verify: 'Jede wiederhergestellte Datei noch einmal lesen',
@@ -627,19 +633,21 @@ export const german: Texts = {
         ? 'Fertig. Es musste nichts geschrieben werden.'
         : `Fertig: ${count === 1 ? 'Eine Datei ist' : `${shown} Dateien sind`} wieder da.`,
     someFailed: (count, shown) =>
-      `Fertig, aber ${count === 1 ? 'eine Datei konnte' : `${shown} Dateien konnten`} nicht wiederhergestellt werden. Unten steht, welche.`,
+      count === 1
+        ? 'Fertig, aber eine Datei konnte nicht wiederhergestellt werden. Unten steht, welche.'
+        : `Fertig, aber ${shown} Dateien konnten nicht wiederhergestellt werden. Unten steht, welche.`,
     restored: 'Wiederhergestellt',
     skippedFiles: 'So gelassen',
     failedFiles: 'Gescheitert',
     written: 'Größe',
     took: 'Dauer',
     skippedWhy: 'Dateien, die schon da waren, wurden so gelassen, wie Sie es gewählt hatten.',
-    problemFiles: 'Dateien, die nicht wiederhergestellt werden konnten',
-    why: 'Grund',
     where: 'Wohin',
     what: 'Was',
     foundAt: 'Zu finden unter',
     started: 'Verlangt',
+    log: 'Protokoll',
+    showLog: 'Beim Auftrag ansehen',
   },
   jobs: {
     title: 'Aufträge',

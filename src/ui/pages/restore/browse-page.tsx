@@ -5,13 +5,14 @@ import { Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { shellWord } from '../../components/shell-word.ts';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../route.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { EntryList } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
-import { type PathRef, ROOT, shellWord, textRef } from './path-ref.ts';
+import { type PathRef, ROOT, shellPath, textRef } from './path-ref.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { SearchField } from './search-field.tsx';
@@ -180,8 +181,8 @@ const SHORT_ID = 12;
 
 function commandLines({ q, isWithin }: Place, { id }: Snapshot, directory: PathRef): readonly string[] {
   const short = id.slice(0, SHORT_ID);
-  if (q === '') return [`holdfast ls ${short} ${shellWord(directory)} --long`];
+  if (q === '') return [`holdfast ls ${short} ${shellPath(directory)} --long`];
   const pattern = /[*?]/.test(q) ? q : `*${q}*`;
   const within = isWithin ? ` --snapshot ${short}` : '';
-  return [`holdfast find ${shellWord(textRef(pattern))} --ignore-case${within}`];
+  return [`holdfast find ${shellWord(pattern)} --ignore-case${within}`];
 }

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { File } from '../../../api/schemas/file.ts';
+import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/card.tsx';
 import { Own, visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
@@ -55,6 +56,11 @@ export function EntryList(facts: EntryListFacts): JSX.Element {
   return (
     <>
       <Problem error={problem} />
+      {problem === undefined ? null : (
+        <Button type="button" look="plain" onClick={entries.again}>
+          {t.common.retry}
+        </Button>
+      )}
       <VirtualList
         count={count}
         rowHeight={ROW_HEIGHT}

@@ -11,10 +11,11 @@ import { Command } from '../../components/command.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Own, Path, visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { shellWord } from '../../components/shell-word.ts';
 import { Facts } from '../../components/table.tsx';
 import { formatBytes, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { keyOf, nameOf, parentOf, type PathRef, pathQuery, shellWord, textRef } from './path-ref.ts';
+import { keyOf, nameOf, parentOf, type PathRef, pathQuery, shellPath } from './path-ref.ts';
 import { hrefOfPlace, hrefOfVersions, type Place } from './place.ts';
 import { Preview } from './preview.tsx';
 import type { Chosen } from './selection.ts';
@@ -87,7 +88,7 @@ export function FileDialog({
           {data.type === 'file' ? (
             <Command
               lines={[
-                `holdfast cat ${snapshot.id.slice(0, SHORT_ID)} ${shellWord(file)} > ${shellWord(textRef(downloadName(name)))}`,
+                `holdfast cat ${snapshot.id.slice(0, SHORT_ID)} ${shellPath(file)} > ${shellWord(downloadName(name))}`,
               ]}
             />
           ) : null}

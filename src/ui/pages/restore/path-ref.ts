@@ -1,4 +1,5 @@
 /** Paths of snapshots: text, or bytes where they are no UTF-8. Everything that asks for one passes both on. */
+import { shellWord } from '../../components/shell-word.ts';
 
 export interface PathRef {
   /** Lossy where there is a `path_b64`. */
@@ -76,13 +77,9 @@ export function nameOf(ref: PathRef): string {
   return crumbsOf(ref).at(-1)?.name ?? '/';
 }
 
-/** As a word of a POSIX shell. */
-export function shellWord(ref: PathRef): string {
-  const { path, path_b64: b64 } = ref;
-  if (b64 === null && /^[\w@%+=:,./-]+$/.test(path) && !path.startsWith('-')) return path;
-  // What a terminal would take for a command, or could not show, is written by its bytes.
-  if (b64 === null && !/\p{C}|\p{Zl}|\p{Zp}/u.test(path))
-    return `'${path.replaceAll("'", String.raw`'\''`)}'`;
+/** As a word of a shell: what is no UTF-8 by its bytes, which bash and zsh read. */
+export function shellPath(ref: PathRef): string {
+  if (ref.path_b64 === null) return shellWord(ref.path);
   const shown = Array.from(bytesOf(ref), (byte) =>
     byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c
       ? String.fromCharCode(byte)

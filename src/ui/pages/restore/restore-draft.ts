@@ -1,6 +1,7 @@
 /** What somebody wants restored, step by step; the request it becomes, and the same on the command line. */
 import type { RestoreRequest } from '../../../api/schemas/restore.ts';
-import { type PathRef, requestPath, shellWord, textRef } from './path-ref.ts';
+import { shellWord } from '../../components/shell-word.ts';
+import { type PathRef, requestPath, shellPath } from './path-ref.ts';
 
 export const OVERWRITE_MODES = ['never', 'if_changed', 'if_newer', 'always'] as const;
 export type OverwriteMode = (typeof OVERWRITE_MODES)[number];
@@ -80,10 +81,10 @@ export function restoreCommand(facts: CommandFacts): string {
   const { snapshot, paths, target, overwrite, destination } = facts;
   return [
     'holdfast restore',
-    ...(destination === undefined ? [] : [`-r ${shellWord(textRef(destination))}`]),
+    ...(destination === undefined ? [] : [`-r ${shellWord(destination)}`]),
     snapshot.slice(0, SHORT_ID),
-    ...paths.map(shellWord),
-    target === null ? '--in-place' : `--target ${shellWord(textRef(target))}`,
+    ...paths.map(shellPath),
+    target === null ? '--in-place' : `--target ${shellWord(target)}`,
     ...(overwrite === 'never' ? [] : [`--overwrite ${overwrite.replace('_', '-')}`]),
     ...(facts.deletesExtra ? ['--delete-extra'] : []),
     ...(facts.withOwnership ? ['--restore-ownership'] : []),

@@ -6,16 +6,17 @@ import { ask } from '../../agent/ask.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
-import { Own, Path } from '../../components/own-text.tsx';
+import { Path } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Facts, Table, Tile, Tiles } from '../../components/table.tsx';
+import { Facts, Tile, Tiles } from '../../components/table.tsx';
 import { Notice } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatDuration, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { JobProgress } from '../../parts/job-progress.tsx';
 import { hrefOf } from '../../route.ts';
+import { JobProblems } from '../jobs/job-problems.tsx';
 import { JobError } from './job-error.tsx';
-import { keyOf, type PathRef, refOfB64, textRef } from './path-ref.ts';
+import { type PathRef, refOfB64, textRef } from './path-ref.ts';
 import { restoreCommand } from './restore-draft.ts';
 import { useDestination } from './restore-dialog.tsx';
 import { hasEnded, useRestore } from './use-restore.ts';
@@ -87,34 +88,18 @@ function Report({ job }: { readonly job: Restore }): JSX.Element {
         <Tile name={t.restore.took}>{formatDuration(job.duration_seconds)}</Tile>
       </Tiles>
       {skipped > 0 ? <p class="quiet">{t.restore.skippedWhy}</p> : null}
-      <Problems id={job.id} failed={failed} />
+      <Problems job={job} />
     </>
   );
 }
 
-function Problems({ id, failed }: { readonly id: string; readonly failed: number }): JSX.Element | null {
+function Problems({ job }: { readonly job: Restore }): JSX.Element | null {
   const { data, problem } = useAsked(
-    async (signal) => await ask<JobLog>('GET', `/restore/${id}/log`, { signal }),
-    [id, failed],
+    async (signal) => await ask<JobLog>('GET', `/restore/${job.id}/log`, { signal }),
+    [job.id, job.warnings_count],
   );
   if (problem !== undefined) return <Problem error={problem} />;
-  if (data === undefined || data.problems.length === 0) return null;
-  return (
-    <Card title={t.restore.problemFiles}>
-      <Table label={t.restore.problemFiles} columns={[{ title: t.common.file }, { title: t.restore.why }]}>
-        {data.problems.map(({ path, message }, index) => (
-          <tr key={index}>
-            <td class="name">
-              <Path>{path}</Path>
-            </td>
-            <td>
-              <Own>{message}</Own>
-            </td>
-          </tr>
-        ))}
-      </Table>
-    </Card>
-  );
+  return data === undefined ? null : <JobProblems job={job} problems={data.problems} />;
 }
 
 function JobFacts({ job }: { readonly job: Restore }): JSX.Element {
@@ -125,36 +110,39 @@ function JobFacts({ job }: { readonly job: Restore }): JSX.Element {
       <Facts
         rows={[
           [t.restore.where, target === null ? t.restore.original : <Path key="target">{target}</Path>],
-          [
-            t.restore.what,
-            paths.length === 0 ? (
-              t.restore.whatAll
-            ) : (
-              <ul key="paths" class="bare-list">
-                {paths.slice(0, NAMED).map((ref) => (
-                  <li key={keyOf(ref)}>
-                    <Path>{ref.path}</Path>
-                  </li>
-                ))}
-                {paths.length > NAMED ? (
-                  <li>{t.restore.andMore(formatCount(paths.length - NAMED))}</li>
-                ) : null}
-              </ul>
-            ),
-          ],
+          [t.restore.what, paths.length === 0 ? t.restore.whatAll : <PathList key="paths" refs={paths} />],
           ...(target === null || paths.length === 0
             ? []
             : [
                 [
                   t.restore.foundAt,
-                  <Path key="found">{placeBelow(target, paths[0]?.path ?? '')}</Path>,
+                  <PathList key="found" refs={paths.map(({ path }) => textRef(placeBelow(target, path)))} />,
                 ] as const,
               ]),
           [t.restore.overwrite, t.restore.overwriteModes[options.overwrite]],
           [t.restore.started, formatTime(at)],
+          [
+            t.restore.log,
+            <a key="log" href={hrefOf(['jobs', job.id])}>
+              {t.restore.showLog}
+            </a>,
+          ],
         ]}
       />
     </Card>
+  );
+}
+
+function PathList({ refs }: { readonly refs: readonly PathRef[] }): JSX.Element {
+  return (
+    <ul class="bare-list">
+      {refs.slice(0, NAMED).map(({ path }, index) => (
+        <li key={index}>
+          <Path>{path}</Path>
+        </li>
+      ))}
+      {refs.length > NAMED ? <li>{t.restore.andMore(formatCount(refs.length - NAMED))}</li> : null}
+    </ul>
   );
 }
 

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { File } from '../../../api/schemas/file.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
 import { type FetchedPage, usePages } from '../../agent/use-pages.ts';
+import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/card.tsx';
 import { Own, Path } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
@@ -54,6 +55,11 @@ export function SearchResults({
   return (
     <>
       <Problem error={problem} />
+      {problem === undefined ? null : (
+        <Button type="button" look="plain" onClick={pages.again}>
+          {t.common.retry}
+        </Button>
+      )}
       <p class="quiet" role="status">
         {isDone ? (hasMore ? t.restore.foundMore(shown) : t.restore.found(items.length, shown)) : ''}
       </p>

@@ -7,6 +7,7 @@ import { Own, visible } from '../../components/own-text.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatClock, formatCount, formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { nameOf, parentOf, textRef } from './path-ref.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 import { byDay, daysBefore } from './snapshot-days.ts';
 import type { Timeline } from './use-timeline.ts';
@@ -34,7 +35,7 @@ export function SnapshotList({
           >
             {sources.map((source) => (
               <option key={source} value={source} selected={source === place.source}>
-                {visible(source)}
+                {sourceName(source)}
               </option>
             ))}
           </select>
@@ -102,6 +103,12 @@ function Moment({
       )}
     </a>
   );
+}
+
+/** Its own name first: the end of a long path would not be seen. */
+function sourceName(source: string): string {
+  const ref = textRef(source);
+  return visible(`${nameOf(ref)} — ${parentOf(ref).path}`);
 }
 
 function dayName(at: number, now: string): string {

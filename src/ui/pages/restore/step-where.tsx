@@ -55,7 +55,11 @@ export function WhereStep({
         name="restore-overwrite"
         legend={t.restore.overwrite}
         value={overwrite}
-        choices={OVERWRITE_MODES.map((mode) => ({ value: mode, label: t.restore.overwriteModes[mode] }))}
+        choices={OVERWRITE_MODES.map((mode) => ({
+          value: mode,
+          label: t.restore.overwriteModes[mode],
+          note: t.restore.overwriteHints[mode],
+        }))}
         onValue={(value) => onDraft({ overwrite: value })}
       />
       <details class="options">

@@ -23,8 +23,9 @@ export interface Timeline {
 
 export function useTimeline(place: Place): Timeline {
   const overview = useOverview();
+  const key = `snapshots ${place.source ?? ''}`;
   const pages = usePages(
-    `snapshots ${place.source ?? ''}`,
+    key,
     async ({ cursor, limit, signal }) =>
       await ask<FetchedPage<Snapshot>>(
         'GET',
@@ -48,7 +49,9 @@ export function useTimeline(place: Place): Timeline {
         : undefined,
     [asksForIt ? place.snapshot : ''],
   );
-  const snapshot = place.snapshot === undefined ? items[0] : (listed ?? asked.data);
+  // The list of another source stays until that of this one is there.
+  const newest = pages.key === key ? items[0] : undefined;
+  const snapshot = place.snapshot === undefined ? newest : (listed ?? asked.data);
   const sources = [
     ...new Set([
       ...overview.sources.map(({ path }) => path),

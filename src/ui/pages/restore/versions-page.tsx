@@ -17,7 +17,7 @@ import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../route.ts';
 import { type DistinctVersion, distinctVersions, type Pair, pairOf } from './distinct-versions.ts';
-import { keyOf, nameOf, parentOf, type PathRef, pathQuery, shellWord } from './path-ref.ts';
+import { keyOf, nameOf, parentOf, type PathRef, pathQuery, shellPath } from './path-ref.ts';
 import { hrefOfPlace, hrefOfVersions, type VersionsPlace } from './place.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { VersionPair } from './version-pair.tsx';
@@ -82,7 +82,7 @@ function Versions({ place, file }: { readonly place: VersionsPlace; readonly fil
       </Card>
       {pair === undefined ? null : <VersionPair file={file} pair={pair} />}
       {versions.length === 1 ? <p class="quiet">{t.restore.oneVersion}</p> : null}
-      <Command lines={[`holdfast versions ${shellWord(file)}`]} />
+      <Command lines={[`holdfast versions ${shellPath(file)}`]} />
       {restored === undefined ? null : (
         <RestoreDialog
           snapshot={restored.item.snapshot_id}
@@ -164,7 +164,7 @@ function VersionTable({
             <td>
               <Tag look={LOOKS[change]}>{t.restore.changes[change]}</Tag>
             </td>
-            <td class="row-actions">
+            <td class="version-actions">
               {isThere ? (
                 <>
                   {item.type === 'file' ? (
