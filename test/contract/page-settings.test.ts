@@ -88,6 +88,7 @@ describe('POST /settings/validate', () => {
     expect(first?.field).toBe(details['path']);
     const isGuarded = refused.json.error?.code === 'FORBIDDEN';
     if (!isGuarded) expect(problems).toEqual(details['problems']);
+    expect(first?.guarded ?? false).toBe(isGuarded);
     const place = first?.field === '' || message.startsWith('The setting') ? '' : `${first?.field}: `;
     expect(message.startsWith(`${place}${first?.message}`), message).toBe(true);
     expect(message.endsWith(first?.hint ?? '?'), message).toBe(true);

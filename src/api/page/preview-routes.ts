@@ -159,10 +159,11 @@ function listedIn({ problems }: ApiError['details']): Problems | undefined {
 /** Of what is not listed: a setting that no request may change, or a value that is nested too deep. */
 function problemOf(
   message: string,
-  { details, hint }: { readonly details: Readonly<Record<string, unknown>>; readonly hint: string },
+  { code, details, hint }: Pick<ApiError | RequestError, 'code' | 'details' | 'hint'>,
 ): Problems[number] {
   const { path } = details;
-  return { field: typeof path === 'string' ? path : '', message, hint };
+  const field = typeof path === 'string' ? path : '';
+  return { field, message, hint, ...(code === 'FORBIDDEN' ? { guarded: true } : {}) };
 }
 
 /** @throws {ApiError} what is wrong with the rules, as of settings that have them */

@@ -7,7 +7,15 @@ const AnySettings = Type.Unsafe<Record<string, unknown>>({ type: 'object', addit
 /** `POST /settings/validate`: what `PUT /settings` would say, without changing anything. */
 export const ValidateRequest = Type.Object({ settings: AnySettings }, { additionalProperties: false });
 export const Validation = Type.Object({
-  problems: Type.Array(Type.Object({ field: Type.String(), message: Type.String(), hint: Type.String() })),
+  problems: Type.Array(
+    Type.Object({
+      field: Type.String(),
+      message: Type.String(),
+      hint: Type.String(),
+      /** Nothing is wrong with the value: no request may change it so, and a command does. */
+      guarded: Type.Optional(Type.Boolean()),
+    }),
+  ),
 });
 export type Validation = Static<typeof Validation>;
 

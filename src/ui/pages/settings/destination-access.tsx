@@ -3,9 +3,14 @@ import type { JSX } from 'preact';
 import { t } from '../../language/language.ts';
 import { type DestinationKind, kindOf } from '../../parts/destination-draft.ts';
 import { ChoiceSetting, FlagSetting, NumberSetting, SecretSetting, TextSetting } from './setting-fields.tsx';
+import { setCommand } from './settings-commands.ts';
+import { valueAt } from './settings-draft.ts';
+import { useDraft } from './settings-form.tsx';
+import { nameOf, valueInWords } from './setting-words.tsx';
 import type { DestinationValues } from './settings-values.ts';
 
-type FieldKind = 'text' | 'number' | 'flag' | 'secret' | readonly string[];
+/** `command`: decides what is run, and is changed on the machine alone. */
+type FieldKind = 'text' | 'number' | 'flag' | 'secret' | 'command' | readonly string[];
 
 /** Those that the form for everybody does not have. */
 const FIELDS: Readonly<Record<DestinationKind, Readonly<Record<string, FieldKind>>>> = {
@@ -23,7 +28,7 @@ const FIELDS: Readonly<Record<DestinationKind, Readonly<Record<string, FieldKind
   webdav: { token: 'secret', caFile: 'text' },
   azblob: { sasToken: 'secret' },
   gs: { storageClass: 'text' },
-  rclone: { program: 'text', configFile: 'text', configPassword: 'secret' },
+  rclone: { program: 'command', configFile: 'command', configPassword: 'secret' },
 };
 
 export function DestinationAccess({
@@ -70,7 +75,21 @@ function AccessField({
       return <FlagSetting path={path} />;
     case 'secret':
       return <SecretSetting path={path} />;
+    case 'command':
+      return <CommandSetting path={path} />;
     case 'text':
       return <TextSetting path={path} emptyIsNull />;
   }
+}
+
+function CommandSetting({ path }: { readonly path: readonly string[] }): JSX.Element {
+  const value = valueAt(useDraft().draft, path);
+  return (
+    <div class="field">
+      <p class="field-title">{nameOf(path)}</p>
+      <p>{valueInWords(path, value)}</p>
+      <pre>{setCommand(path, value ?? null)}</pre>
+      <p class="hint">{t.destinations.commandHint}</p>
+    </div>
+  );
 }

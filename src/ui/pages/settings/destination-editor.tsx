@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks';
 import type { Suggestions } from '../../../api/schemas/page/protect.ts';
 import { Actions, Button } from '../../components/button.tsx';
 import { t } from '../../language/language.ts';
-import { type DestinationDraft, type DestinationSetting, problemsOf } from '../../parts/destination-draft.ts';
+import { type DestinationDraft, problemsOf } from '../../parts/destination-draft.ts';
 import { DestinationForm } from '../../parts/destination-form.tsx';
 import { type KnownDestination, useDestinationTrial } from '../../parts/destination-trial.ts';
+import type { DestinationValues } from './settings-values.ts';
 
 export interface DestinationEditorFacts {
   readonly start: DestinationDraft;
@@ -16,7 +17,7 @@ export interface DestinationEditorFacts {
   readonly disks?: Suggestions['disks'];
   readonly canTake?: boolean;
   readonly takeLabel: string;
-  readonly onTake: (setting: DestinationSetting) => void;
+  readonly onTake: (setting: DestinationValues) => void;
   readonly onCancel: () => void;
 }
 
@@ -36,7 +37,8 @@ export function DestinationEditor(facts: DestinationEditorFacts): JSX.Element {
     if (Object.keys(problems).length > 0) return;
     const now = tried ?? (await trial.run());
     // What does not work can be taken all the same, with a second click: the disk may be elsewhere today.
-    if (now !== undefined && (tried !== undefined || now.test.usable)) onTake(now.setting);
+    if (now !== undefined && (tried !== undefined || now.test.usable))
+      onTake({ passphrase: null, access: null, ...now.setting });
   };
   return (
     <>
@@ -45,6 +47,8 @@ export function DestinationEditor(facts: DestinationEditorFacts): JSX.Element {
         onDraft={setDraft}
         problems={isChecked ? problems : {}}
         disks={disks}
+        // Another kind of place is another destination.
+        {...(known === undefined ? {} : { kinds: [start.kind] })}
         hasSecrets={hasSecrets}
         trial={trial}
       />

@@ -10,7 +10,7 @@ import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatList } from '../../language/format.ts';
 import { t, type Texts } from '../../language/language.ts';
 import { hrefOf, type Route } from '../../route.ts';
-import { scheduleWords } from './setting-words.tsx';
+import { calendarSpanWords, scheduleWords } from './setting-words.tsx';
 import { SettingsForm, useDraft } from './settings-form.tsx';
 import {
   defaultDestinationOf,
@@ -104,7 +104,8 @@ function retentionInWords(rules: RetentionValues): string {
   )
     .map((rule) => ({ rule, count: rules[rule] }))
     .flatMap(({ rule, count }) => (count === null ? [] : [t.settings.keep[rule](formatCount(count))]));
-  const all = keepWithin === null ? counted : [...counted, t.settings.keep.keepWithin(keepWithin)];
+  const all =
+    keepWithin === null ? counted : [...counted, t.settings.keep.keepWithin(calendarSpanWords(keepWithin))];
   return all.length === 0 ? t.settings.keepsAll : formatList(all);
 }
 

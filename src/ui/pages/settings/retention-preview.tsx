@@ -13,17 +13,18 @@ import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatList, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { useDraft } from './settings-form.tsx';
-import { defaultDestinationOf, destinationNames } from './settings-values.ts';
+import { defaultDestinationOf, destinationNames, type RetentionValues } from './settings-values.ts';
 
 export function RetentionPreview(): JSX.Element {
   const { draft, saved, problemAt } = useDraft();
   const names = destinationNames(saved);
   const [chosen, setChosen] = useState(defaultDestinationOf(saved));
   const { retention } = draft;
-  const isWrong = problemAt(['retention']) !== undefined;
+  const isWrong = !isReadable(retention) || problemAt(['retention']) !== undefined;
   const asked = useAsked(
     async (signal) => {
       await typingPause(signal);
+      if (!isReadable(retention)) return undefined;
       const body = { retention, destination: chosen };
       return ask<Preview>('POST', '/retention-preview', { body, signal });
     },
@@ -57,6 +58,14 @@ export function RetentionPreview(): JSX.Element {
         </>
       )}
     </>
+  );
+}
+
+/** While somebody types, a number may be none, and a span not be finished. */
+function isReadable({ keepWithin, ...counts }: RetentionValues): boolean {
+  return (
+    Object.values(counts).every((count) => count === null || Number.isInteger(count)) &&
+    (keepWithin === null || /^(?:\d+y)?(?:\d+m)?(?:\d+d)?(?:\d+h)?$/.test(keepWithin))
   );
 }
 

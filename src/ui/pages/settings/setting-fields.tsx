@@ -11,7 +11,7 @@ import {
   TextField,
   type TextFieldFacts,
 } from '../../components/field.tsx';
-import { Own } from '../../components/own-text.tsx';
+import { Path } from '../../components/own-text.tsx';
 import { t } from '../../language/language.ts';
 import { isSame, type KeyPath, shownPath, valueAt } from './settings-draft.ts';
 import { useDraft } from './settings-form.tsx';
@@ -66,7 +66,7 @@ function Standard({ path, standard }: { readonly path: KeyPath; readonly standar
   const form = useDraft();
   return (
     <span class="standard">
-      {t.settings.standard}: {valueInWords(path, standard)}.{' '}
+      {t.settings.standard}: {valueInWords(path, standard)} ·{' '}
       <Button type="button" look="bare" onClick={() => form.set(path, standard)}>
         {t.settings.useStandard}
         <About>{nameOf(path)}</About>
@@ -209,7 +209,7 @@ export function SecretPlace({
   const [[kind, place] = ['file', '']] = Object.entries(reference);
   return (
     <>
-      {t.settings.secretKept} {t.settings.secretPlaces[kind] ?? kind}: <Own>{String(place)}</Own>.
+      {t.settings.secretKept} {t.settings.secretPlaces[kind] ?? kind}: <Path>{String(place)}</Path>.
       {isReplaceable ? ` ${t.settings.secretReplace}` : ''}
     </>
   );

@@ -1,7 +1,8 @@
 /** Settings, their values and their changes in the reader's words. */
 import type { ComponentChildren, JSX } from 'preact';
+import type { Validation } from '../../../api/schemas/page/settings.ts';
 import { Own, Path } from '../../components/own-text.tsx';
-import { formatCount } from '../../language/format.ts';
+import { formatCount, formatList } from '../../language/format.ts';
 import { language, t } from '../../language/language.ts';
 import { scheduleInWords } from './schedule-words.ts';
 import { type Change, type KeyPath, settingName, shownPath, valueAt } from './settings-draft.ts';
@@ -14,6 +15,20 @@ export function nameOf(path: KeyPath): string {
 
 export function scheduleWords(text: string): string {
   return scheduleInWords(text, t.schedule.words, language);
+}
+
+const CALENDAR_UNITS: Readonly<Record<string, string>> = { y: 'year', m: 'month', d: 'day', h: 'hour' };
+
+/** `1y6m` as `1 year and 6 months`. */
+export function calendarSpanWords(text: string): string {
+  const parts = [...text.matchAll(/(\d+)([ymdh])/g)].map(([, count, unit = '']) =>
+    new Intl.NumberFormat(language, {
+      style: 'unit',
+      unit: CALENDAR_UNITS[unit] ?? 'day',
+      unitDisplay: 'long',
+    }).format(Number(count)),
+  );
+  return parts.length === 0 ? text : formatList(parts);
 }
 
 const SCHEDULES = new Set([
@@ -103,11 +118,11 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
 
-/** In the reader's language where the kind of the setting says enough; the agent itself speaks English. */
+/** In words of the page where the kind of the setting says enough; the agent's own are English, and of the file. */
 export function problemInWords(
   path: KeyPath,
-  { message, hint }: { readonly message: string; readonly hint: string },
+  { message, hint, guarded }: Validation['problems'][number],
 ): string {
-  const translated = language === 'en' ? undefined : t.settings.wrong[settingName(path)];
-  return translated ?? `${message}. ${hint}`;
+  if (guarded === true) return t.settings.guardedHere;
+  return t.settings.wrong[settingName(path)] ?? `${message}. ${hint}`;
 }

@@ -12,7 +12,7 @@ import { t } from '../../language/language.ts';
 import { LeaveGuard } from './leave-guard.tsx';
 import { ChangeInWords, nameOf, problemInWords } from './setting-words.tsx';
 import { changeCommands, curlLines, setCommand, setCommands } from './settings-commands.ts';
-import { type KeyPath, valueAt } from './settings-draft.ts';
+import { isSame, isWithin, type KeyPath, shownPath, valueAt } from './settings-draft.ts';
 import { type SettingsDraft, useSettingsDraft } from './use-settings-draft.ts';
 
 const DraftContext = createContext<SettingsDraft | undefined>(undefined);
@@ -69,13 +69,16 @@ const MOST_PROBLEMS = 3;
 /** The first ones: the others are beside their fields. */
 function onePerField(problems: SettingsDraft['problems']): SettingsDraft['problems'] {
   return problems
-    .filter(({ field }, index) => problems.findIndex((other) => other.field === field) === index)
+    .filter(({ guarded }) => guarded !== true)
+    .filter(({ field }, index, others) => others.findIndex((other) => other.field === field) === index)
     .slice(0, MOST_PROBLEMS);
 }
 
 /** Stays in sight at the end of the window while there is something to save. */
 function SaveBar({ draft }: { readonly draft: SettingsDraft }): JSX.Element {
   const { changes, problems, failure, isSaving, isOutdated } = draft;
+  const guarded = problems.find((problem) => problem.guarded === true);
+  const wrong = onePerField(problems);
   return (
     <section class="save-bar card" aria-label={t.settings.willChange}>
       <Failure error={failure} draft={draft} />
@@ -91,11 +94,12 @@ function SaveBar({ draft }: { readonly draft: SettingsDraft }): JSX.Element {
               </li>
             ))}
           </ul>
-          {problems.length === 0 ? null : (
+          {guarded === undefined ? null : <Guarded place={guarded.field} draft={draft} />}
+          {wrong.length === 0 ? null : (
             <div class="change-problems" role="status">
               <p>{t.settings.putRight}</p>
               <ul>
-                {onePerField(problems).map((problem) => (
+                {wrong.map((problem) => (
                   <li key={problem.field}>
                     {nameOf(readPath(problem.field))}:{' '}
                     <Own>{problemInWords(readPath(problem.field), problem)}</Own>
@@ -123,7 +127,7 @@ function SaveBar({ draft }: { readonly draft: SettingsDraft }): JSX.Element {
   );
 }
 
-/** What no request may change is changed on the command line: here is how. */
+/** Why nothing was saved. */
 function Failure({
   error,
   draft,
@@ -133,12 +137,22 @@ function Failure({
 }): JSX.Element | null {
   const place = error?.details['path'];
   if (error?.code !== 'FORBIDDEN' || typeof place !== 'string') return <Problem error={error} />;
+  return <Guarded place={place} draft={draft} />;
+}
+
+/** What no page may change is changed on the command line: here is how. */
+function Guarded({ place, draft }: { readonly place: string; readonly draft: SettingsDraft }): JSX.Element {
   const path = readPath(place);
-  const value = valueAt(draft.draft, path);
+  const value = valueAt(draft.draft, path) ?? null;
+  // A secret that is kept already is named because of what was changed around it: it would go elsewhere.
+  const isSecret = isSame(value, valueAt(draft.saved, path));
+  const around = draft.changes.filter((change) => isWithin(shownPath(change.path), path.slice(0, 2)));
   return (
     <Notice look="warning" urgent>
-      <p>{t.settings.guarded}</p>
-      <pre>{setCommand(path, value ?? null)}</pre>
+      <div>
+        <p>{isSecret ? t.settings.guardedSecret : t.settings.guarded}</p>
+        <pre>{(isSecret ? changeCommands(around) : [setCommand(path, value)]).join('\n')}</pre>
+      </div>
     </Notice>
   );
 }

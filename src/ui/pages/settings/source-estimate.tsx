@@ -108,7 +108,7 @@ function Largest({ estimate: { largest, bytes } }: { readonly estimate: Estimate
           <li key={directory.path}>
             <Path>{directory.path}</Path>
             <span class="number">{formatBytes(directory.bytes)}</span>
-            <span class="bar" aria-hidden="true">
+            <span class="share-bar" aria-hidden="true">
               <span style={{ width: `${Math.round((100 * directory.bytes) / Math.max(1, bytes))}%` }} />
             </span>
           </li>

@@ -62,6 +62,8 @@ export interface SettingsDraft {
 let lastRead: Report | undefined;
 
 const CHECK_AFTER_MS = 300;
+/** For so long a page says that it is saved. */
+const SAVED_MS = 8_000;
 /** Stands for a secret that is typed until it is stored. */
 const TYPED: SecretReference = { file: '/secret' };
 
@@ -94,7 +96,15 @@ export function useSettingsDraft(): { draft: SettingsDraft | undefined; problem:
     if (kind === 'config' && !isSaving) void read();
   });
 
-  const wanted = useMemo(() => (state === undefined ? undefined : withTyped(state)), [state]);
+  useEffect(() => {
+    if (!isJustSaved) return undefined;
+    const timer = setTimeout(() => setJustSaved(false), SAVED_MS);
+    return () => clearTimeout(timer);
+  }, [isJustSaved]);
+
+  const wanted = useMemo(() => (state === undefined ? undefined : withTyped(state, TYPED)), [state]);
+  // Where no secret is stored yet, the agent could only say that it knows of none.
+  const checkable = useMemo(() => (state === undefined ? undefined : withTyped(state, null)), [state]);
   const changes = useMemo(
     () => (state === undefined ? [] : changesOf(state.saved, wanted)),
     [state?.saved, wanted],
@@ -110,11 +120,14 @@ export function useSettingsDraft(): { draft: SettingsDraft | undefined; problem:
     const { signal } = controller;
     const check = async (): Promise<void> => {
       try {
-        const body = { settings: wanted };
+        const body = { settings: checkable };
         const found = await ask<Validation>('POST', '/settings/validate', { body, signal });
         if (!signal.aborted) setProblems(found.problems);
       } catch (error) {
-        if (!signal.aborted) setFailure(asAskError(error));
+        if (signal.aborted) return;
+        const asked = asAskError(error);
+        if (asked.code === 'REVISION_MISMATCH') await read();
+        else setFailure(asked);
       }
     };
     const timer = setTimeout(() => void check(), CHECK_AFTER_MS);
@@ -122,7 +135,7 @@ export function useSettingsDraft(): { draft: SettingsDraft | undefined; problem:
       clearTimeout(timer);
       controller.abort();
     };
-  }, [wanted, isDirty]);
+  }, [checkable, isDirty]);
 
   if (state === undefined) return { draft: undefined, problem };
   const change = (how: (before: State) => State): void => {
@@ -200,9 +213,9 @@ function withSecret(secrets: State['secrets'], path: KeyPath, text: string): Sta
   return next;
 }
 
-/** As if the secrets were stored already. */
-function withTyped({ draft, secrets }: State): Settings {
-  return [...secrets.values()].reduce((settings, { path }) => withValue(settings, path, TYPED), draft);
+/** With the same in place of each secret that is not stored yet. */
+function withTyped({ draft, secrets }: State, place: SecretReference | null): Settings {
+  return [...secrets.values()].reduce((settings, { path }) => withValue(settings, path, place), draft);
 }
 
 /** Each is stored once, also when saving fails afterwards. */
