@@ -14,6 +14,19 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: {
       input: { index: 'src/ui/index.html', console: 'src/ui/style/console.css' },
+      // A script for each page alone would be half as much again: what compresses together is sent together.
+      output: {
+        codeSplitting: {
+          groups: [
+            {
+              name: 'core',
+              test: /src.ui.(?:components|agent|route|later|language.(?:language|format|english))|node_modules/,
+            },
+            { name: 'start', test: /src.ui.(?:pages.first-run|parts)/ },
+            { name: 'pages', test: /src.ui.pages.(?!overview|first-run)/ },
+          ],
+        },
+      },
     },
   },
 });

@@ -1,5 +1,6 @@
 /** What a person does with a page: by mouse, or by keyboard alone. */
 import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { tabTo } from './chromium.ts';
 
 export interface Hands {
@@ -9,6 +10,10 @@ export interface Hands {
   tick(wanted: Locator): Promise<void>;
   /** Replaces what is in a field. */
   type(field: Locator, text: string): Promise<void>;
+  /** Opens an entry of a list of files. */
+  open(list: Locator, name: string): Promise<void>;
+  /** Ticks an entry of a list of files. */
+  choose(list: Locator, name: string): Promise<void>;
 }
 
 export function mouse(): Hands {
@@ -16,6 +21,8 @@ export function mouse(): Hands {
     press: async (wanted) => await wanted.click(),
     tick: async (wanted) => await wanted.check(),
     type: async (field, text) => await field.fill(text),
+    open: async (list, name) => await list.getByRole('link', { name, exact: true }).click(),
+    choose: async (list, name) => await list.getByRole('checkbox', { name: `Choose ${name}` }).check(),
   };
 }
 
@@ -26,6 +33,8 @@ export function keyboard(page: Page): Hands {
   };
   return {
     async press(wanted) {
+      await wanted.waitFor();
+      await expect.poll(async () => await wanted.isEnabled(), { timeout: 30_000 }).toBe(true);
       await reach(wanted);
       await page.keyboard.press('Enter');
     },
@@ -44,7 +53,28 @@ export function keyboard(page: Page): Hands {
       await page.keyboard.press('ControlOrMeta+a');
       await page.keyboard.type(text);
     },
+    async open(list, name) {
+      await goTo(list, name);
+      await page.keyboard.press('Enter');
+    },
+    async choose(list, name) {
+      await goTo(list, name);
+      await page.keyboard.press('Space');
+    },
   };
+
+  /** With the arrow keys, as in every grid. */
+  async function goTo(list: Locator, name: string): Promise<void> {
+    await list.getByText(name).first().waitFor();
+    await reach(list);
+    await page.keyboard.press('Home');
+    const current = list.locator('.virtual-row.current');
+    for (let count = 0; count < 100; count += 1) {
+      if ((await current.innerText()).includes(name)) return;
+      await page.keyboard.press('ArrowDown');
+    }
+    throw new Error(`${name} is not in the list`);
+  }
 }
 
 async function chooseByArrows(page: Page, wanted: Locator): Promise<void> {
