@@ -1,0 +1,148 @@
+/** What else a person does on the pages, each by mouse and by keyboard alone, with what the agent makes of it. */
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OpenPage } from '../support/chromium.ts';
+import { jsonLines } from '../support/cli.ts';
+import { startConsoleProgram, type ConsoleProgram } from '../support/console-program.ts';
+import { type Hands, keyboard, mouse } from '../support/hands.ts';
+import { openPageSite, type PageSite } from '../support/page-site.ts';
+
+const BY = [
+  { by: 'mouse', handsOf: (): Hands => mouse() },
+  { by: 'keyboard', handsOf: ({ page }: OpenPage): Hands => keyboard(page) },
+] as const;
+
+let site: PageSite;
+beforeAll(async () => {
+  site = await openPageSite(async ({ directory }) => {
+    for (const name of ['Letters', 'Pictures', 'Notes']) mkdirSync(join(directory, name));
+    writeFileSync(join(directory, 'Letters', 'one.txt'), 'one');
+    writeFileSync(join(directory, 'Pictures', 'two.txt'), 'two');
+    writeFileSync(join(directory, 'Notes', 'three.txt'), 'three');
+  });
+  await site.command(['sources', 'add', join(site.place.directory, 'Letters')]);
+  await backUp();
+});
+afterAll(async () => await site[Symbol.asyncDispose]());
+
+async function backUp(): Promise<unknown> {
+  const source = join(site.place.directory, 'Letters');
+  return (await site.api('POST', '/backup', { source })).data['status'];
+}
+
+const config = (): string => readFileSync(join(site.place.state, 'config.json'), 'utf8');
+
+describe.each(BY)('by $by', ({ by, handsOf }) => {
+  test('backups are paused for an hour, and resumed', async () => {
+    const shown = await site.signedIn();
+    const hands = handsOf(shown);
+    const { page } = shown;
+    await hands.press(page.getByRole('button', { name: 'Pause…' }));
+    await hands.press(page.getByRole('button', { name: 'For an hour' }));
+    await page
+      .getByText(/Backups are paused until/)
+      .first()
+      .waitFor();
+    expect((await site.api('GET', '/status')).data['status']).toBe('paused');
+    await hands.press(page.getByRole('button', { name: 'Resume' }).first());
+    await page.getByRole('heading', { level: 1, name: /^Protected/ }).waitFor();
+    expect((await site.api('GET', '/status')).data['status']).toBe('ok');
+    expect(shown.complaints).toEqual([]);
+  });
+
+  test('an alarm is seen from every page, looked at and acknowledged', async () => {
+    const letters = join(site.place.directory, 'Letters');
+    for (const name of readdirSync(letters)) rmSync(join(letters, name));
+    expect(await backUp()).toBe('failed');
+    const shown = await site.signedIn();
+    const hands = handsOf(shown);
+    const { page } = shown;
+    await site.visit(shown, '/settings/account');
+    await page.getByText('A source looks damaged.').waitFor();
+    await hands.press(page.getByRole('link', { name: 'Look at it' }));
+    await page.getByRole('heading', { level: 1, name: 'Alarms' }).waitFor();
+    await page.getByText('There is not one file left').waitFor();
+    await hands.press(page.getByText('Acknowledge…'));
+    await hands.press(page.getByRole('button', { name: 'They are as they should be' }));
+    await expect
+      .poll(async () => jsonLines({ stdout: await site.command(['alarms', '--json']) }).length)
+      .toBe(0);
+    writeFileSync(join(letters, 'one.txt'), 'one');
+    expect(await backUp()).toBe('completed');
+    expect(shown.complaints).toEqual([]);
+  });
+
+  test('a source is added in the settings, with what is left out of it, and removed', async () => {
+    const shown = await site.signedIn();
+    const hands = handsOf(shown);
+    const { page } = shown;
+    const added = join(site.place.directory, by === 'mouse' ? 'Pictures' : 'Notes');
+    await site.visit(shown, '/settings/sources');
+    await hands.type(page.getByLabel('Folder or file'), added);
+    await hands.press(page.getByRole('button', { name: 'Add', exact: true }));
+    await hands.press(page.getByRole('button', { name: 'Save' }));
+    await expect.poll(config).toContain(added);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect((await site.api('GET', '/status')).data['sources']).toHaveLength(2);
+    const card = page.locator('.card').filter({ hasText: added });
+    await hands.press(card.getByText('Remove…'));
+    await hands.press(card.getByRole('button', { name: 'Back it up no longer' }));
+    await hands.press(page.getByRole('button', { name: 'Save' }));
+    await expect.poll(config).not.toContain(added);
+    expect(shown.complaints).toEqual([]);
+  });
+
+  test('a check is run, and its job looked at', async () => {
+    const shown = await site.signedIn();
+    const hands = handsOf(shown);
+    const { page } = shown;
+    await site.visit(shown, '/jobs');
+    await hands.press(page.getByRole('button', { name: 'Check…' }));
+    const dialog = page.getByRole('dialog');
+    await hands.press(dialog.getByRole('button', { name: /^(?!Close|Cancel)/ }).last());
+    const wanted = async (): Promise<unknown> => {
+      const { items } = (await site.api('GET', '/check')).data as { items: readonly { status: string }[] };
+      return items.map(({ status }) => status);
+    };
+    await expect.poll(wanted, { timeout: 30_000 }).toHaveLength(by === 'mouse' ? 1 : 2);
+    await expect.poll(wanted, { timeout: 30_000 }).not.toContain('running');
+    expect(shown.complaints).toEqual([]);
+  });
+});
+
+describe.each(BY)('the console of the Partner service by $by', ({ handsOf }) => {
+  let service: ConsoleProgram;
+  beforeAll(async () => {
+    service = await startConsoleProgram();
+  });
+  afterAll(async () => await service[Symbol.asyncDispose]());
+
+  test('a key is generated, regenerated and revoked', async () => {
+    const shown = await site.browser.open();
+    const hands = handsOf(shown);
+    const { page } = shown;
+    await service.signIn(shown);
+    await hands.press(page.getByRole('link', { name: 'API', exact: true }));
+    await hands.type(page.getByLabel('Name'), 'billing');
+    await hands.press(page.getByRole('button', { name: 'Generate the key' }));
+    const first = (await page.locator('.secret').innerText()).trim();
+    await hands.press(page.getByRole('link', { name: 'I have copied it' }));
+    await hands.press(page.getByText('Regenerate…'));
+    await hands.press(page.getByRole('button', { name: 'Regenerate the key' }));
+    await page.getByText('Copy it now').waitFor();
+    const second = (await page.locator('.secret').innerText()).trim();
+    expect([first, second]).toEqual([expect.stringMatching(/^hfp_/), expect.not.stringMatching(first)]);
+    await hands.press(page.getByRole('link', { name: 'I have copied it' }));
+    await hands.press(page.getByText('Revoke…'));
+    await hands.press(page.getByRole('button', { name: 'Revoke the key' }));
+    await page.getByText('The API key was revoked.').waitFor();
+    for (const key of [first, second]) {
+      const reply = await fetch(`${service.address}/api/partner/v1/account`, {
+        headers: { 'x-api-key': key },
+      });
+      expect(reply.status).toBe(401);
+    }
+    expect(shown.complaints).toEqual([]);
+  });
+});
