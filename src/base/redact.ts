@@ -18,8 +18,15 @@ export function createRedactor(): Redactor {
   let spellings: readonly string[] = [];
   return {
     learn(secret) {
-      if (secret.length < SHORTEST_SECRET || known.has(secret) || known.size >= MOST_SECRETS) return;
+      if (secret.length < SHORTEST_SECRET) return;
+      // The last ones are those that were used last.
+      if (known.delete(secret)) {
+        known.add(secret);
+        return;
+      }
       known.add(secret);
+      const [oldest] = known;
+      if (known.size > MOST_SECRETS && oldest !== undefined) known.delete(oldest);
       // The longest first: a secret may be a part of another one.
       spellings = [...new Set([...known].flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
     },

@@ -4,10 +4,12 @@ import { resolveAccess } from '../config/access.ts';
 import type { SecretContext } from '../config/secret.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import type { Clock } from '../base/clock.ts';
+import { formatDuration } from '../base/units.ts';
 import { openDestination, personOf, type OpenOptions } from '../destination/open.ts';
 import { openRepository } from '../repository/repository.ts';
 import type { Destinations, Place } from './destinations.ts';
-import { ok, type Finding } from './doctor/finding.ts';
+import { ok, problem, type Finding } from './doctor/finding.ts';
+import type { PassphraseGuesses } from './passphrase-guesses.ts';
 import { tryDestination, type TrialReport } from './try-destination.ts';
 
 export interface DestinationTrialParts {
@@ -16,12 +18,13 @@ export interface DestinationTrialParts {
   readonly clock: Clock;
   readonly stateDirectory: string;
   readonly weakCost: boolean;
+  /** A passphrase that was typed is guessed at here, too. */
+  readonly guesses: PassphraseGuesses;
 }
 
-/** `isSaved`: what opens a repository there is known; else it is when the destination names its passphrase. */
+/** What opens a repository there is what would open it for a backup: its passphrase, or else that of the agent. */
 export async function tryForPage(
   settings: DestinationSettings,
-  isSaved: boolean,
   parts: DestinationTrialParts,
   signal: AbortSignal,
 ): Promise<TrialReport> {
@@ -31,22 +34,33 @@ export async function tryForPage(
     access: await resolveAccess(place.access, secrets, signal),
     person: personOf(secrets),
   });
-  const isKnown = isSaved || place.passphrase !== null;
   return await tryDestination({
     url: place.location,
     isEmbedded: place.directory === join(stateDirectory, 'repository'),
     reach,
-    openRepository: isKnown ? async () => await openThere(place, parts, signal) : undefined,
+    openRepository: async () => await openThere(place, parts, signal),
     clock,
     signal,
   });
 }
 
-async function openThere(
+async function openThere(place: Place, parts: DestinationTrialParts, signal: AbortSignal): Promise<Finding> {
+  const guessed = await parts.guesses.try(async () => await openedId(place, parts, signal), signal);
+  if ('opened' in guessed)
+    return ok('repository', `${place.shown} opens (${guessed.opened.slice(0, SHORT_ID)})`);
+  return problem(
+    'repository',
+    'Too many wrong passphrases were tried',
+    `Try again in ${formatDuration(guessed.retryAfterMs)}.`,
+  );
+}
+
+/** The id of the repository, which was open and is closed again. */
+async function openedId(
   place: Place,
   { destinations, clock, stateDirectory, weakCost }: DestinationTrialParts,
   signal: AbortSignal,
-): Promise<Finding> {
+): Promise<string> {
   const { access, person, secret, url } = await destinations.open(place, signal);
   const destination = await openDestination(url, { access, person }, signal);
   const repository = await openRepository(
@@ -60,11 +74,8 @@ async function openThere(
     await destination.close();
     throw error;
   });
-  try {
-    return ok('repository', `${place.shown} opens (${repository.id.slice(0, SHORT_ID)})`);
-  } finally {
-    await repository.close();
-  }
+  await repository.close();
+  return repository.id;
 }
 
 /** Characters of an id that tell repositories apart. */

@@ -15,6 +15,7 @@ import type {
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import { RequestError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
+import { createTurns } from '../base/turns.ts';
 import { parseSize } from '../base/units.ts';
 import type { ConfigSource } from '../config/config-source.ts';
 import { absolutePath, type SettingsContext } from '../config/effective-settings.ts';
@@ -22,12 +23,14 @@ import type { Environment, SecretContext } from '../config/secret.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import type { SettingStore } from '../db/settings.ts';
 import { parseLocation } from '../destination/location.ts';
+import { untilAborted } from '../destination/until-aborted.ts';
 import type { EstimateOrder, SourceEstimate } from '../engine/protocol.ts';
 import type { Agent } from '../jobs/agent.ts';
 import { destinationViews } from './destination-views.ts';
 import type { Destinations } from './destinations.ts';
 import { freeSpace } from './free-space.ts';
 import { pathToBytes } from './path-bytes.ts';
+import { createPassphraseGuesses, type PassphraseGuesses } from './passphrase-guesses.ts';
 import type { KitState } from './recovery-kit.ts';
 import { typedSecrets } from './typed-secrets.ts';
 import { secretsOf } from './withheld.ts';
@@ -82,7 +85,11 @@ export function createPageProtect(parts: PageProtectParts): ProtectParts & Dispo
         clock,
       }),
   );
-  const passphrases = once(async () => new (await import('./passphrase-check.ts')).PassphraseCheck(parts));
+  const guesses = createPassphraseGuesses(clock);
+  const passphrases = once(
+    async () => new (await import('./passphrase-check.ts')).PassphraseCheck({ ...parts, guesses }),
+  );
+  const trials = createTurns(MOST_TRIALS);
   return {
     suggestions: async () => await suggest(home),
     directories: async (path, signal) => {
@@ -99,7 +106,12 @@ export function createPageProtect(parts: PageProtectParts): ProtectParts & Dispo
       return shownEstimate(await (await estimates()).count(order, signal));
     },
     destinations: async () => await listed(parts, space),
-    testDestination: async (wish, signal) => await tryOut(wish, home, parts, signal),
+    testDestination: async (wish, signal) => {
+      using turn = await trials.take(signal);
+      void turn;
+      // A share that hangs hears of no abort, and must not keep the turn for ever.
+      return await untilAborted(tryOut(wish, home, { ...parts, guesses }, signal), signal);
+    },
     keepSecret: async (secret) => await secrets.keep(secret),
     isFreshSecret: (file) => secrets.isFresh(file),
     recoveryKit: async () => shownKit(await (await kit()).state()),
@@ -109,6 +121,9 @@ export function createPageProtect(parts: PageProtectParts): ProtectParts & Dispo
     [Symbol.dispose]: unfollow,
   };
 }
+
+/** Destinations that are tried out at once: each takes memory for what it stores and reads. */
+const MOST_TRIALS = 2;
 
 /** The one in use, the usual one, and what is put in force when they are broken. */
 function settingsFilesOf(stateDirectory: string, inUse: string): readonly string[] {
@@ -201,18 +216,17 @@ async function embeddedId(stateDirectory: string): Promise<string | null> {
 async function tryOut(
   { name, destination }: DestinationWish,
   home: string,
-  parts: PageProtectParts,
+  parts: PageProtectParts & { readonly guesses: PassphraseGuesses },
   signal: AbortSignal,
 ): Promise<DestinationTest> {
-  const { config, stateDirectory } = parts;
+  const { stateDirectory } = parts;
   const { tryForPage } = await import('./destination-trial.ts');
   const context: SettingsContext = { home, stateDirectory, checkLocation: (url) => void parseLocation(url) };
   const wanted =
     destination === undefined
       ? savedOf(name, parts)
       : (await import('./trial-settings.ts')).destinationAsSaved(name, destination, context);
-  const isSaved = destination === undefined || config.current.destinations.some((one) => one.name === name);
-  const { findings, measured } = await tryForPage(wanted, isSaved, parts, signal);
+  const { findings, measured } = await tryForPage(wanted, parts, signal);
   return {
     usable: findings.every(({ status }) => status !== 'error'),
     findings: [...findings],

@@ -19,7 +19,7 @@ export interface Trial {
   readonly isEmbedded: boolean;
   /** What it is reached with; what this throws is a finding. */
   readonly reach: () => Promise<OpenOptions>;
-  /** Opens the repository that is there; undefined where no key is known yet. */
+  /** Opens the repository that is there as a backup would; undefined where no settings say with what. */
   readonly openRepository: (() => Promise<Finding>) | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -92,8 +92,21 @@ async function lookForRepository(
   if (slots.length + damaged.length === 0)
     return ok('repository', 'None there yet: the first backup makes it');
   if (openRepository === undefined)
-    return ok('repository', 'There is one; whether its key is known shows once it is configured');
-  return await openRepository();
+    return warning(
+      'repository',
+      'There is one already; whether its passphrase is known shows once it is configured',
+      'Name the passphrase of that repository in the settings of the destination, or take another place.',
+    );
+  try {
+    return await openRepository();
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== 'WRONG_PASSPHRASE') throw error;
+    return problem(
+      'repository',
+      `There is one already that does not open, so a backup to it would fail: ${error.message}`,
+      'Give the passphrase of that repository, or take another place.',
+    );
+  }
 }
 
 function alone(finding: Finding): TrialReport {

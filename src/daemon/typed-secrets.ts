@@ -7,7 +7,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
 import type { Clock } from '../base/clock.ts';
-import { StateError, errnoOf } from '../base/errors.ts';
+import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import type { SecretReference } from '../config/settings.ts';
 
 export interface TypedSecretsParts {
@@ -22,7 +22,7 @@ export interface TypedSecretsParts {
 }
 
 export interface TypedSecrets {
-  /** @throws {StateError} */
+  /** @throws {RequestError} SERVICE_UNAVAILABLE when too many wait to be used; {StateError} */
   keep(secret: string): Promise<SecretReference & { readonly file: string }>;
   /** It was made in this run of the agent, and no setting has referred to it since. */
   isFresh(file: string): boolean;
@@ -34,36 +34,64 @@ export interface TypedSecrets {
 
 /** Milliseconds in which the settings may come to refer to a secret. */
 const KEPT_MS = 3_600_000;
+/** Files that lie there at once. Nobody has so many, and each is looked for in every text that is stored or shown. */
+const MOST = 200;
 const NAME = /^[0-9a-f]{32}$/;
 
 export function typedSecrets(parts: TypedSecretsParts): TypedSecrets {
   const { stateDirectory, clock, learn } = parts;
   const directory = join(stateDirectory, 'secrets');
   const fresh = new Set<string>();
+  /** Being written. */
+  let underWay = 0;
+
+  async function tidy(): Promise<void> {
+    for (const name of await namesIn(directory)) {
+      const path = join(directory, name);
+      if (!NAME.test(name) || clock.now() - (await madeMs(path)) < KEPT_MS) continue;
+      if (await isReferredTo(name, parts)) continue;
+      fresh.delete(path);
+      await rm(path, { force: true });
+    }
+  }
+
+  async function store(secret: string): Promise<SecretReference & { readonly file: string }> {
+    const file = join(directory, randomBytes(16).toString('hex'));
+    learn(secret);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    // A line break at the end is dropped when it is read: the one that was typed stays.
+    await writeFileAtomically(file, `${secret}\n`);
+    fresh.add(file);
+    return { file };
+  }
+
+  async function isFull(): Promise<boolean> {
+    return (await namesIn(directory)).length + underWay > MOST;
+  }
+
   return {
     async keep(secret) {
-      const file = join(directory, randomBytes(16).toString('hex'));
-      learn(secret);
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      // A line break at the end is dropped when it is read: the one that was typed stays.
-      await writeFileAtomically(file, `${secret}\n`);
-      fresh.add(file);
-      return { file };
+      underWay += 1;
+      try {
+        if (await isFull()) await tidy();
+        if (await isFull()) throw tooMany();
+        return await store(secret);
+      } finally {
+        underWay -= 1;
+      }
     },
     isFresh: (file) => fresh.has(file),
     follow() {
       for (const reference of parts.references()) if ('file' in reference) fresh.delete(reference.file);
     },
-    async tidy() {
-      for (const name of await namesIn(directory)) {
-        const path = join(directory, name);
-        if (!NAME.test(name) || clock.now() - (await madeMs(path)) < KEPT_MS) continue;
-        if (await isReferredTo(name, parts)) continue;
-        fresh.delete(path);
-        await rm(path, { force: true });
-      }
-    },
+    tidy,
   };
+}
+
+function tooMany(): RequestError {
+  return new RequestError('SERVICE_UNAVAILABLE', `${MOST} secrets are kept already, and no more than that`, {
+    hint: 'Those that no setting refers to go an hour after they were typed: try again then.',
+  });
 }
 
 /** Names are random: wherever one stands, in whatever spelling of its path and be it in a comment, it is meant. */

@@ -47,7 +47,11 @@ export async function probeDestination(
   try {
     const stored = await guarded('store', async () => await tryStore(probe));
     // Without an object there is nothing to try the rest on.
-    if (stored.status === 'error') return [stored];
+    if (stored.status === 'error') {
+      // What it said it did not store may be there.
+      await removeAll(probe, signal).catch(() => 0);
+      return [stored];
+    }
     return [
       stored,
       await guarded('list', async () => await tryList(probe)),

@@ -1,4 +1,5 @@
 /** The page of the real agent: where backups go, secrets that are typed, the recovery kit, and what opens a repository. */
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -10,7 +11,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   Destinations,
@@ -58,6 +62,18 @@ async function backUpTo(destination: string): Promise<void> {
   site.write({ a: 'a' });
   const job = await site.agent.requestBackup({ source: site.source, destination, options: {} }, 'ui');
   expect(await site.ended(job.id)).toMatchObject({ status: 'completed' });
+}
+
+async function listening(listener: RequestListener): Promise<{ readonly port: number } & AsyncDisposable> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
 }
 
 async function opens(destination: string, secret: string): Promise<boolean> {
@@ -131,8 +147,53 @@ describe('a destination is tried out', () => {
     };
     expect(await told('correct horse battery staple')).toMatchObject({ check: 'repository', status: 'ok' });
     expect(await told('not the passphrase')).toMatchObject({ check: 'repository', status: 'error' });
-    const { findings } = await trial({ destination: { url: disk } });
-    expect(findings.at(-1)?.message).toContain('whether its key is known shows once it is configured');
+  });
+
+  test('before it is saved, and without a passphrase opens as a backup would: with that of the agent', async () => {
+    await site.configure({ destinations: { disk: { url: disk } } });
+    await backUpTo('disk');
+    const last = async (): Promise<DestinationTest['findings'][number] | undefined> =>
+      (await trial({ destination: { url: disk } })).findings.at(-1);
+    expect(await last()).toMatchObject({ check: 'repository', status: 'ok' });
+    writeFileSync(join(site.state, 'passphrase'), 'that of another machine\n', { mode: 0o600 });
+    expect(await last()).toMatchObject({
+      check: 'repository',
+      status: 'error',
+      message: expect.stringContaining('a backup to it would fail') as string,
+    });
+  });
+
+  test('with at most 10 wrong passphrases in a minute, as many as may be checked', async () => {
+    await site.configure({ destinations: { disk: { url: disk } } });
+    await backUpTo('disk');
+    const guess = async (secret: string): Promise<string | undefined> => {
+      const destination = { url: disk, passphrase: { file: await keep(secret) } };
+      return (await trial({ destination })).findings.at(-1)?.message;
+    };
+    for (let count = 0; count < 5; count += 1) {
+      expect(await guess('not the passphrase')).toContain('Wrong passphrase');
+      expect(await opens('disk', 'not the passphrase')).toBe(false);
+    }
+    expect(await guess('correct horse battery staple')).toBe('Too many wrong passphrases were tried');
+    const body = { destination: 'disk', secret: 'correct horse battery staple' };
+    expect((await page.fetch('POST', '/passphrase-check', { body })).status).toBe(429);
+  });
+
+  test('two at once, the others in their turn', async () => {
+    const waiting: ServerResponse[] = [];
+    await using server = await listening((_request, response) => waiting.push(response));
+    const client = new AbortController();
+    const body = { destination: { url: `webdav://127.0.0.1:${server.port}/x` } };
+    const trials = [1, 2, 3].map(
+      async () => await page.fetch('POST', '/destinations/test', { body, signal: client.signal }),
+    );
+    await eventually(() => waiting.length >= 2, 'two trials');
+    await setTimeout(300);
+    expect(waiting).toHaveLength(2);
+    client.abort();
+    await Promise.allSettled(trials);
+    const { usable } = await trial({ destination: { url: disk } });
+    expect(usable).toBe(true);
   });
 
   test('and what is wrong with it is a finding', async () => {

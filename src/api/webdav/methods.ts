@@ -63,7 +63,7 @@ async function propfind(exchange: Exchange): Promise<void> {
   const wanted = parsePropfind(await readBody(request));
   if (wanted === undefined) {
     throw new ApiError('INVALID_REQUEST', 'The body is not that of a PROPFIND', {
-      hint: 'Send the XML of RFC 4918, section 14.20, with at most 64 properties.',
+      hint: 'Send the XML of RFC 4918, section 14.20, with at most 64 properties of 4,096 characters together.',
     });
   }
   if (depth !== '0' && depth !== '1') {

@@ -15,6 +15,10 @@ export const DAV_NAMESPACE = 'DAV:';
 
 /** More than any client asks for: what is asked for is answered for each entry of a folder. */
 const MOST_PROPERTIES = 64;
+/** Characters of their names and namespaces together, for the same reason. */
+const MOST_CHARACTERS = 4_096;
+/** Of elements within each other. Each may have namespaces of its own, beside all those around it. */
+const DEEPEST = 16;
 
 /** Undefined when it is not the body of a PROPFIND. Without one, everything is asked for. */
 export function parsePropfind(text: string): WantedProperties | undefined {
@@ -29,7 +33,9 @@ export function parsePropfind(text: string): WantedProperties | undefined {
   const names = new Map(
     prop.children.map(({ namespace, name }) => [`${namespace} ${name}`, { namespace, name }]),
   );
-  return { kind: 'these', names: [...names.values()] };
+  let characters = 0;
+  for (const { namespace, name } of names.values()) characters += namespace.length + name.length;
+  return characters > MOST_CHARACTERS ? undefined : { kind: 'these', names: [...names.values()] };
 }
 
 interface Element extends PropertyName {
@@ -72,7 +78,9 @@ function parseXml(text: string): Element | undefined {
     const element = elementOf(prefix, name, attributes, parent.scope);
     if (element === undefined) return undefined;
     parent.children.push(element);
-    if (empty !== '/') open.push(element);
+    if (empty === '/') continue;
+    if (open.length === DEEPEST) return undefined;
+    open.push(element);
   }
   return open.length === 1 && document.children.length === 1 ? document.children[0] : undefined;
 }

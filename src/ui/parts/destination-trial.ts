@@ -88,7 +88,15 @@ async function tryOut(
   const test = await ask<Test>('POST', '/destinations/test', {
     body: { ...(name === undefined || parent !== undefined ? {} : { name }), destination },
   });
-  return { setting, test, isNew: parent !== undefined };
+  return parent === undefined
+    ? { setting, test, isNew: false }
+    : { setting, test: withoutRepository(test), isNew: true };
+}
+
+/** What lies in the directory above is a repository of its own, which this one has nothing to do with. */
+export function withoutRepository(test: Test): Test {
+  const findings = test.findings.filter(({ check }) => check !== 'repository');
+  return { ...test, findings, usable: findings.every(({ status }) => status !== 'error') };
 }
 
 /** The directory in which the first backup would make this one; undefined when it is there, or that cannot be told. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactText } from '../../../src/base/redact.ts';
+import { createRedactor, redactText } from '../../../src/base/redact.ts';
 import { newWebhookSecret } from '../../../src/partner/webhooks/secrets.ts';
 
 const TAIL = '1f7Zk0Qp4Vd9Tg2Ls6Yw8Nb3Mx5Rc02fQWxA';
@@ -19,4 +19,15 @@ test.each([
 test('the public half of a credential, and ids, are shown', () => {
   const text = `hfk_${TAIL} dev_01JD0K7W3V8X5Q2N6M4T9R1B0C`;
   expect(redactText(text)).toBe(text);
+});
+
+test('of very many secrets those that were used last stay known', () => {
+  const { learn, redact } = createRedactor();
+  learn('the first one that was used');
+  learn('the one that is used again');
+  for (let count = 0; count < 999; count += 1) {
+    learn(`another secret ${count}`);
+    learn('the one that is used again');
+  }
+  expect(redact('the one that is used again, another secret 998')).toBe('[secret], [secret]');
 });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatRecoveryCode } from '../../../src/codec/recovery-code.ts';
 import type { Place } from '../../../src/daemon/destinations.ts';
 import { PassphraseCheck } from '../../../src/daemon/passphrase-check.ts';
+import { createPassphraseGuesses } from '../../../src/daemon/passphrase-guesses.ts';
 import { openDestination } from '../../../src/destination/open.ts';
 import { createRepository } from '../../../src/repository/repository.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -51,7 +52,8 @@ function check() {
   };
   const destinations = { find: () => place };
   const secrets = { env: {}, home: '/home/ana', clock };
-  return { clock, checking: new PassphraseCheck({ destinations, secrets, clock, weakCost: true }) };
+  const guesses = createPassphraseGuesses(clock);
+  return { clock, checking: new PassphraseCheck({ destinations, secrets, guesses, weakCost: true }) };
 }
 
 describe('what somebody typed', () => {

@@ -74,6 +74,19 @@ describe('trying out a destination', () => {
     expect(found[0]).toBe(expected[0]);
   });
 
+  test('leaves nothing where storing fails after all of it is there', async () => {
+    const inner = createMemoryDestination();
+    const lying: Destination = {
+      ...inner,
+      put: async (...of) => {
+        await inner.put(...of);
+        throw denied;
+      },
+    };
+    expect(await failing(lying)).toEqual(['store']);
+    expect(await keysOf(inner)).toEqual([]);
+  });
+
   test('finds one that replaces objects, and lets several create the same', async () => {
     const inner = createMemoryDestination();
     const replacing: Destination = {

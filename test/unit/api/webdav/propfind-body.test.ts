@@ -43,6 +43,20 @@ describe('the body of a PROPFIND', () => {
     });
   });
 
+  test('is refused when its answer would be long for each entry', () => {
+    const asking = (namespace: string): string =>
+      `<propfind xmlns="DAV:" xmlns:b="${namespace}"><prop>${'abcdefgh'.replaceAll(/./g, '<b:$&/>')}</prop></propfind>`;
+    expect(parsePropfind(asking('x'.repeat(500)))).toMatchObject({ kind: 'these' });
+    expect(parsePropfind(asking('x'.repeat(60_000)))).toBeUndefined();
+  });
+
+  test('is refused when its elements are deep within each other', () => {
+    const within = (levels: number): string =>
+      `<propfind xmlns="DAV:"><allprop/>${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}</propfind>`;
+    expect(parsePropfind(within(10))).toEqual({ kind: 'all' });
+    expect(parsePropfind(within(100))).toBeUndefined();
+  });
+
   test('is refused when it is another document, or none', () => {
     const wrong = [
       'x',
