@@ -29,7 +29,7 @@ export function define(command: Command, context: Context): void {
   addOutputOptions(command, { json: 'The findings as one JSON object' });
   command.addHelpText(
     'after',
-    '\nLooks only, and changes nothing. Ends with 1 when something does not work. A bundle has paths of your files in it.',
+    '\nLooks only, and changes nothing. Ends with 1 when something does not work.\nA bundle has paths of your files in it.',
   );
   addExamples(command, [
     ['holdfast doctor', 'what works, what does not, and what to do'],

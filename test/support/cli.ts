@@ -50,12 +50,13 @@ export interface Place extends AsyncDisposable {
   write(files: Readonly<Record<string, string | Uint8Array>>): Promise<void>;
 }
 
-export async function openPlace(): Promise<Place> {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-cli-')));
+/** `chosen`: an empty directory in place of a temporary one. Nothing is made in it; it is removed at the end all the same. */
+export async function openPlace(chosen?: string): Promise<Place> {
+  const directory = chosen ?? (await realpath(await mkdtemp(join(tmpdir(), 'holdfast-cli-'))));
   const source = join(directory, 'source');
   const repository = join(directory, 'repository');
   const state = join(directory, 'state');
-  await mkdir(source);
+  if (chosen === undefined) await mkdir(source);
   const start = (words: readonly string[], options: RunOptions = {}): ChildProcess => {
     const [program, ...before] = [...(options.under ?? []), options.node ?? process.execPath];
     return spawn(program, [...before, executable, ...words], {

@@ -8,9 +8,22 @@ import { type OpenBrowser, type OpenPage, startChromium, type View } from './chr
 
 const PATIENCE_MS = 60_000;
 /** The embedded repository with the key of the machine, as somebody has it who has configured nothing. */
-const FRESH: RunOptions = {
-  env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined, DISPLAY: undefined },
+const FRESH: Environment = {
+  HOLDFAST_REPOSITORY: undefined,
+  HOLDFAST_PASSWORD: undefined,
+  DISPLAY: undefined,
 };
+
+type Environment = NonNullable<RunOptions['env']>;
+
+export interface PageSiteSetup {
+  /** An empty directory that is the person's home, in place of a temporary one. */
+  readonly home?: string;
+  /** 0, for a free one, when left out. */
+  readonly port?: number;
+  /** Changes to the environment of the agent and of commands. */
+  readonly env?: Environment;
+}
 
 export interface ApiAnswer {
   readonly status: number;
@@ -30,24 +43,26 @@ export interface PageSite extends AsyncDisposable {
   api(method: 'GET' | 'POST', path: string, body?: object): Promise<ApiAnswer>;
   /** Runs a command beside the agent. */
   command(words: readonly string[]): Promise<string>;
-  /** Starts the agent again, at another port. */
-  restart(): Promise<void>;
+  /** Starts the agent again, at another port unless one is set, with further changes to its environment. */
+  restart(env?: Environment): Promise<void>;
 }
 
 /** `before` makes what is there before the agent starts: the person's home is the directory of the place. */
 export async function openPageSite(
   before: (place: Place) => Promise<void> = async () => {},
+  { home, port = 0, env = {} }: PageSiteSetup = {},
 ): Promise<PageSite> {
   await using stack = new AsyncDisposableStack();
-  const place = stack.use(await openPlace());
+  const place = stack.use(await openPlace(home));
   await before(place);
   const browser = stack.use(await startChromium());
-  let agent = await startAgent(place);
+  const options: RunOptions = { env: { ...FRESH, HOME: place.directory, ...env } };
+  let agent = await startAgent(place, port, options);
   stack.defer(async () => await agent.end());
   const parts = stack.move();
   let token: string | undefined;
   const newToken = async (): Promise<string> => {
-    const made = await place.expectRun(['credentials', 'create', '--name', 'test', '--json'], 0, FRESH);
+    const made = await place.expectRun(['credentials', 'create', '--name', 'test', '--json'], 0, options);
     const [{ api_key, secret } = {}] = jsonLines(made);
     const reply = await send(agent.origin, 'POST', '/auth/token', undefined, { api_key, secret });
     return String(reply.data['access_token']);
@@ -60,7 +75,7 @@ export async function openPageSite(
     },
     async signedIn(view) {
       const shown = await browser.open(view);
-      const [said] = jsonLines(await place.expectRun(['ui', '--json'], 0, FRESH));
+      const [said] = jsonLines(await place.expectRun(['ui', '--json'], 0, options));
       await shown.page.goto(String(said?.['address']));
       await shown.page.getByRole('navigation').first().waitFor();
       return shown;
@@ -73,10 +88,11 @@ export async function openPageSite(
       token ??= await newToken();
       return await send(agent.origin, method, path, token, body);
     },
-    command: async (words) => (await place.expectRun(words, 0, FRESH)).stdout,
-    async restart() {
+    command: async (words) => (await place.expectRun(words, 0, options)).stdout,
+    async restart(changes = {}) {
       await agent.end();
-      agent = await startAgent(place);
+      agent = await startAgent(place, port, { env: { ...options.env, ...changes } });
+      token = undefined;
     },
     [Symbol.asyncDispose]: async () => await parts.disposeAsync(),
   };
@@ -106,9 +122,8 @@ interface RunningAgent {
   end(): Promise<void>;
 }
 
-async function startAgent(place: Place): Promise<RunningAgent> {
-  const env = { ...FRESH.env, HOME: place.directory };
-  const child: ChildProcess = place.start(['start', '--port', '0'], { env });
+async function startAgent(place: Place, port: number, options: RunOptions): Promise<RunningAgent> {
+  const child: ChildProcess = place.start(['start', '--port', String(port)], options);
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (bytes: Buffer) => {
