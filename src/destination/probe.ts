@@ -164,10 +164,16 @@ async function tryDelete(probe: Probe) {
     await destination.get(key, undefined, signal);
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found')
-      return good('What is deleted is gone; the test left nothing');
+      return good(deletedFrom(destination));
     throw error;
   }
   return bad('What was deleted can still be read');
+}
+
+function deletedFrom({ properties: { retainDays } }: Destination): string {
+  return retainDays === undefined
+    ? 'What is deleted is gone; the test left nothing'
+    : `What is deleted is no longer listed; the store itself keeps the ${formatBytes(PROBE_BYTES)} of the test for ${retainDays} days`;
 }
 
 async function creates(

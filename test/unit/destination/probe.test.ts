@@ -7,6 +7,7 @@ import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { openLocalDestination } from '../../../src/destination/local.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import { measureDestination, UNMEASURED } from '../../../src/destination/measure.ts';
 import { probeDestination } from '../../../src/destination/probe.ts';
 import { faultyDestination, type Fault } from '../../support/faulty-destination.ts';
 
@@ -72,6 +73,27 @@ describe('trying out a destination', () => {
     const found = await failing(destination);
     expect(found.filter((check) => !expected.includes(check))).toEqual([]);
     expect(found[0]).toBe(expected[0]);
+  });
+
+  test('says that a store which protects objects keeps those of the test', async () => {
+    const inner = createMemoryDestination();
+    const locked: Destination = { ...inner, properties: { ...inner.properties, retainDays: 30 } };
+    const findings = await probeDestination(locked, systemClock, signal);
+    expect(findings.at(-1)).toMatchObject({
+      check: 'delete',
+      status: 'ok',
+      message: expect.stringContaining('for 30 days') as string,
+    });
+    let stored = 0;
+    const counted: Destination = {
+      ...locked,
+      put: async (...of) => {
+        stored += 1;
+        return await inner.put(...of);
+      },
+    };
+    expect(await measureDestination(counted, systemClock, signal)).toEqual(UNMEASURED);
+    expect(stored).toBe(0);
   });
 
   test('leaves nothing where storing fails after all of it is there', async () => {

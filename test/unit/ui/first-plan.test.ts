@@ -102,6 +102,18 @@ describe('the settings', () => {
     const once = settingsWith(defaults(), plan);
     expect(settingsWith(once, plan)).toEqual(once);
   });
+
+  test('reach a place that is there with what was typed and tried, and keep the rest of it', () => {
+    const url = 'sftp://ana@box.example/backup';
+    const passphrase = { file: '/etc/holdfast/box' };
+    const before = { ...defaults(), destinations: { box: { url, passphrase, access: null } } };
+    const access = { sftp: { password: { file: '/state/secrets/a' } } };
+    const plan: FirstPlan = { ...elsewhere(planOf(SUGGESTED), url), setting: { url, access } };
+    expect(settingsWith(before, plan).destinations).toEqual({ box: { url, passphrase, access } });
+    const without: FirstPlan = { ...plan, setting: { url, access: null } };
+    const settings = settingsWith(before, plan);
+    expect(settingsWith(settings, without).destinations).toEqual(settings.destinations);
+  });
 });
 
 describe('how much it is altogether', () => {

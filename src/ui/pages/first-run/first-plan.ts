@@ -76,17 +76,25 @@ export function settingsWith(settings: Settings, plan: FirstPlan): Settings {
       .map((path) => ({ path })),
   ];
   if (plan.place === 'present' || plan.setting === undefined) return { ...settings, sources };
-  const { url } = plan.setting;
+  const { url, access } = plan.setting;
   const there = Object.entries(settings.destinations).find(([, one]) => isAt(one, url))?.[0];
   const name = there ?? freeName(NAMES[plan.draft.kind], [...Object.keys(settings.destinations), 'default']);
   return {
     ...settings,
     sources,
     // Whoever comes by here twice does not get two of the same place.
-    destinations:
-      there === undefined ? { ...settings.destinations, [name]: plan.setting } : settings.destinations,
+    destinations: {
+      ...settings.destinations,
+      [name]: there === undefined ? plan.setting : reachedBy(settings.destinations[there], access),
+    },
     defaultDestination: name,
   };
+}
+
+/** As it was tried; a place that was given nothing to be reached with keeps what it has. */
+function reachedBy(destination: unknown, access: DestinationSetting['access']): unknown {
+  const isGiven = typeof destination === 'object' && access !== null && access !== undefined;
+  return isGiven ? { ...destination, access } : destination;
 }
 
 function isAt(destination: unknown, url: string): boolean {
