@@ -96,8 +96,13 @@ export class FileSaver {
     done(entry, false);
   }
 
-  #read(file: FileToSave, done: (entry: FileEntry | undefined) => void): void {
+  #read(file: FileToSave, settle: (entry: FileEntry | undefined) => void): void {
     const { path, stat } = file;
+    this.#tally.bytesInReading += stat.size;
+    const done = (entry: FileEntry | undefined): void => {
+      this.#tally.bytesInReading -= stat.size;
+      settle(entry);
+    };
     const facts: StatFacts = {
       size: stat.size,
       mtimeNs: stat.mtimeNs,

@@ -15,6 +15,8 @@ export interface ArchiveCounters {
   readonly others: number;
   /** Logical bytes of the files captured so far, unchanged ones included. */
   readonly bytesDone: number;
+  /** As that, with the files that wait to be read or are being read. */
+  readonly bytesFound: number;
   /** Bytes that were read. */
   readonly bytesRead: number;
   /** Bytes sent to the destination. */

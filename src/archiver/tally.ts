@@ -23,6 +23,8 @@ export class Tally {
   bytesDone = 0;
   /** Read of large files that are not whole yet. */
   bytesUnderWay = 0;
+  /** Of files that were handed to the readers and are not done yet. */
+  bytesInReading = 0;
   bytesRead = 0;
   #problemBytes = 0;
   readonly #omitted = new Map<string, number>();
@@ -110,6 +112,7 @@ export class Tally {
       others,
       bytesDone,
       bytesUnderWay,
+      bytesInReading,
       bytesRead,
     } = this;
     return {
@@ -121,6 +124,7 @@ export class Tally {
       links,
       others,
       bytesDone: bytesDone + bytesUnderWay,
+      bytesFound: bytesDone + bytesInReading,
       bytesRead,
       bytesUploaded,
     };

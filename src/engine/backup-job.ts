@@ -5,7 +5,7 @@ import type { ExcludeOptions } from '../archiver/exclude.ts';
 import { madeHere } from '../archiver/made-here.ts';
 import type { ArchiveCounters, ArchiveObserver } from '../archiver/observer.ts';
 import { chooseParent } from '../archiver/parent.ts';
-import { startSizeScan, type ExpectedTotals } from '../archiver/size-scan.ts';
+import type { ExpectedTotals } from '../archiver/size-scan.ts';
 import { resolveSources } from '../archiver/sources.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { parseCompression } from '../codec/compress.ts';
@@ -15,6 +15,7 @@ import type { BackupSpec } from '../jobs/job.ts';
 import { usableChanges, type UsableChanges } from './change-set.ts';
 import { lastOfSource, refuseEmptySource } from './empty-source.ts';
 import { excludeOf } from './exclude-rules.ts';
+import { expectTotals } from './expected-totals.ts';
 import { keepProtected } from './keep-protected.ts';
 import { keepTree, recallTree } from './known-trees.ts';
 import { MADE_BEFORE, alreadyMade, finalMoment, nothingStored, problemOf } from './made-snapshot.ts';
@@ -62,8 +63,8 @@ export async function runBackup(
   if (job.changes !== null && changes === undefined)
     report.note('The changes that were watched do not tell everything: the whole source is walked.');
   const comparing = { ...request, ...changesOf(changes) };
-  await using totals = expectTotals(comparing, live);
-  const observer = watchArchive(parts, () => totals.now());
+  await using totals = expectTotals(comparing, lastTotals(comparing, live));
+  const observer = watchArchive(parts, (found) => totals.now(found));
   if (spec.options.dry_run) {
     const { counters, bytesTotal, bytesToRead, problems } = await estimate(comparing, observer, signal);
     const moment = momentOf(counters, undefined, null);
@@ -167,41 +168,45 @@ function changesOf(usable: UsableChanges | undefined): Pick<ArchiveRequest, 'cha
     : { changes: usable.changes, parent: { snapshot: usable.parent.id } };
 }
 
-interface Expectation extends AsyncDisposable {
-  /** Undefined until known. */
-  now(): ExpectedTotals | undefined;
+function lastTotals(
+  { host, sources, plain }: Pick<ArchiveRequest, 'host' | 'sources' | 'plain'>,
+  live: readonly Snapshot[],
+): ExpectedTotals | undefined {
+  return chooseParent(live, { host, paths: sources, plain, kind: 'files' })?.record.counts;
 }
 
-/** As many files as the last time; when there is no last time they are counted beside the backup. */
-function expectTotals(request: Omit<ArchiveRequest, 'changes'>, live: readonly Snapshot[]): Expectation {
-  const { host, sources, plain, exclude } = request;
-  const last = chooseParent(live, { host, paths: sources, plain, kind: 'files' });
-  if (last !== undefined) {
-    const { files, bytes } = last.record.counts;
-    return { now: () => ({ files, bytes }), [Symbol.asyncDispose]: async () => {} };
-  }
-  const scan = startSizeScan({ sources, exclude });
-  return { now: () => scan.totals, [Symbol.asyncDispose]: async () => await scan.stop() };
-}
-
-function watchArchive({ report }: JobParts, totals: () => ExpectedTotals | undefined): ArchiveObserver {
+function watchArchive(
+  { report }: JobParts,
+  totals: (bytesFound: number) => ExpectedTotals | undefined,
+): ArchiveObserver {
   let counters: ArchiveCounters | undefined;
   let read = (): ArchiveCounters | undefined => counters;
   let path: string | null = null;
-  report.follow(() => momentOf(read(), totals(), path));
+  let isScanning = true;
+  /** Files are read and stored while the walk goes on. */
+  const lookAt = (now: ArchiveCounters | undefined): void => {
+    if (!isScanning || now === undefined || now.bytesUploaded === 0) return;
+    isScanning = false;
+    report.phase('uploading');
+  };
+  report.follow(() => {
+    const now = read();
+    lookAt(now);
+    return momentOf(now, totals(now?.bytesFound ?? 0), path);
+  });
   return {
     live: (next) => {
       read = next;
     },
     phase: (phase) => {
       path = null;
+      isScanning = phase === 'scanning';
       report.phase(phase);
     },
     directory: (directory, next) => {
       counters = next;
       path = textOfBytes(directory);
-      // Files are read and stored while the walk goes on.
-      if (next.bytesUploaded > 0) report.phase('uploading');
+      lookAt(next);
     },
     problem: (problem) => report.problem(problemOf(problem)),
     ruleProblem: (error) => report.note(sentences(error.message, error.hint)),

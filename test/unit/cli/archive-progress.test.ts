@@ -14,6 +14,7 @@ const counters: ArchiveCounters = {
   links: 6,
   others: 7,
   bytesDone: 1000,
+  bytesFound: 1500,
   bytesRead: 500,
   bytesUploaded: 200,
 };

@@ -92,9 +92,9 @@ describe('what came of a backup', () => {
     expect(volumeWords(backup({}, { bytes_deduplicated: 1_200 * MIB }))).toContain('Nothing of it was new');
   });
 
-  it('says of a trial that nothing was stored', () => {
+  it('says of a dry run that nothing was stored', () => {
     const { options } = backup();
-    expect(volumeWords(backup({ options: { ...options, dry_run: true } }))).toMatch(/^A trial: .* would be/);
+    expect(volumeWords(backup({ options: { ...options, dry_run: true } }))).toMatch(/^Dry run: .* would be/);
   });
 
   it('says what a job that failed has stored, and nothing when that is nothing', () => {

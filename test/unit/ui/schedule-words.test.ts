@@ -13,7 +13,7 @@ const NOW = Date.UTC(2026, 10, 22, 12);
 
 describe('a schedule', () => {
   test.each([
-    ['off', 'only when asked for', 'nur auf Verlangen'],
+    ['off', 'only by hand', 'nur von Hand'],
     ['hourly', 'every hour', 'jede Stunde'],
     ['every 4h', 'every 4 hours', 'alle 4 Stunden'],
     ['every 1d', 'every day', 'jeden Tag'],

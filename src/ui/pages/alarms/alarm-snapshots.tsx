@@ -10,8 +10,8 @@ import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
 import { formatBytes, formatCount, formatMoment } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { ComparisonDialog } from '../../parts/comparison-dialog.tsx';
 import { hrefOf } from '../../route.ts';
-import { ComparisonDialog } from './comparison-dialog.tsx';
 import { snapshotsBefore } from './snapshots-before.ts';
 
 export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Element {
@@ -73,8 +73,13 @@ function Row({
           <a href={hrefOf(['restore'], { source, snapshot: id })} aria-label={`${t.alarms.look}: ${time}`}>
             {t.alarms.look}
           </a>
-          <Button type="button" look="bare" aria-label={`${t.alarms.compare}: ${time}`} onClick={onCompare}>
-            {t.alarms.compare}
+          <Button
+            type="button"
+            look="bare"
+            aria-label={`${t.parts.comparison.title}: ${time}`}
+            onClick={onCompare}
+          >
+            {t.parts.comparison.title}
           </Button>
         </div>
       </td>

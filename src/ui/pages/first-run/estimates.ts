@@ -31,9 +31,17 @@ export function useEstimates(paths: readonly string[]): Estimates {
     };
     learn('counting');
     void count();
-    return () => controller.abort();
+    return () => {
+      controller.abort();
+      setKnown((before) => without(before, next));
+    };
   }, [next]);
   return known;
+}
+
+/** One that was broken off for another waits again. */
+function without(known: Estimates, path: string): Estimates {
+  return known.get(path) === 'counting' ? new Map([...known].filter(([one]) => one !== path)) : known;
 }
 
 export interface Sum {

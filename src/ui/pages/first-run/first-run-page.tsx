@@ -32,7 +32,8 @@ export function FirstRunPage({ route }: { readonly route: Route }): JSX.Element 
     if (suggestions.data !== undefined) setPlan(planOf(suggestions.data));
   }, [suggestions.data]);
   const offered = suggestions.data ?? NO_SUGGESTIONS;
-  const estimates = useEstimates([...offered.sources.map(({ path }) => path), ...plan.added]);
+  // What is chosen is counted first: somebody waits for that.
+  const estimates = useEstimates([...plan.chosen, ...offered.sources.map(({ path }) => path), ...plan.added]);
   const trial = useDestinationTrial(plan.draft);
   const step = stepOf(route, plan, isStarted);
   const go = (to: Step): void => goTo(hrefOf(to === 'what' ? ['start'] : ['start', to]));

@@ -1,11 +1,13 @@
-/** What can be done with a job: end it, run it again, look at what it made. */
+/** What can be done with a job: end it, run it again, look at what it made and what it changed. */
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAction } from '../../agent/use-asked.ts';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
+import { ComparisonDialog } from '../../parts/comparison-dialog.tsx';
 import { goTo, hrefOf } from '../../route.ts';
 import { isOver } from './job-words.ts';
 
@@ -24,6 +26,7 @@ export function JobActions({ job, onTold }: JobActionsFacts): JSX.Element | null
     const next = await ask<AnyJob>('POST', '/backup', { body: { source, destination, options } });
     goTo(hrefOf(['jobs', next.id]));
   });
+  const [isCompared, setCompared] = useState(false);
   const snapshot = job.type === 'backup' ? job.snapshot_id : null;
   if (isOver(job) && job.type !== 'backup') return null;
   return (
@@ -33,6 +36,11 @@ export function JobActions({ job, onTold }: JobActionsFacts): JSX.Element | null
           <a class="button main-action" href={hrefOf(['restore'], { snapshot })}>
             {t.jobs.toSnapshot}
           </a>
+        )}
+        {snapshot === null ? null : (
+          <Button type="button" onClick={() => setCompared(true)}>
+            {t.parts.comparison.title}
+          </Button>
         )}
         {job.type === 'backup' && isOver(job) ? (
           <Button type="button" disabled={again.isBusy} onClick={() => void again.run()}>
@@ -48,6 +56,12 @@ export function JobActions({ job, onTold }: JobActionsFacts): JSX.Element | null
         )}
       </Actions>
       <Problem error={cancel.problem ?? again.problem} />
+      {snapshot === null || !isCompared ? null : (
+        <ComparisonDialog
+          snapshot={{ id: snapshot, created_at: job.finished_at ?? job.created_at }}
+          onClose={() => setCompared(false)}
+        />
+      )}
     </>
   );
 }

@@ -66,6 +66,15 @@ function Source({ path, rows }: SourceRows): JSX.Element {
           >
             {texts.dryRun}
           </Button>
+          {rows.every(({ last_good_backup_at: last }) => last === null) ? null : (
+            <a
+              class="button plain"
+              href={hrefOf(['restore'], { source: path })}
+              aria-label={texts.restoreOf(visible(path))}
+            >
+              {texts.restore}
+            </a>
+          )}
         </div>
       </div>
       {rows.map((row) => (

@@ -1,15 +1,15 @@
 /** What a snapshot has otherwise than the one of the same source before it. */
 import type { JSX } from 'preact';
-import type { Snapshot, SnapshotChange } from '../../../api/schemas/snapshot.ts';
-import { ask, withQuery } from '../../agent/ask.ts';
-import { useAsked } from '../../agent/use-asked.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { Path } from '../../components/own-text.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Table } from '../../components/table.tsx';
-import { type Look, Tag } from '../../components/tag.tsx';
-import { formatBytes, formatMoment } from '../../language/format.ts';
-import { t } from '../../language/language.ts';
+import type { Snapshot, SnapshotChange } from '../../api/schemas/snapshot.ts';
+import { ask, withQuery } from '../agent/ask.ts';
+import { useAsked } from '../agent/use-asked.ts';
+import { Dialog } from '../components/dialog.tsx';
+import { Path } from '../components/own-text.tsx';
+import { Problem } from '../components/problem.tsx';
+import { Table } from '../components/table.tsx';
+import { type Look, Tag } from '../components/tag.tsx';
+import { formatBytes, formatMoment } from '../language/format.ts';
+import { t } from '../language/language.ts';
 
 interface ChangePage {
   readonly items: readonly SnapshotChange[];
@@ -27,7 +27,7 @@ const LOOKS: Readonly<Record<SnapshotChange['change'], Look>> = {
 };
 
 export interface ComparisonDialogFacts {
-  readonly snapshot: Snapshot;
+  readonly snapshot: Pick<Snapshot, 'id' | 'created_at'>;
   readonly onClose: () => void;
 }
 
@@ -35,24 +35,26 @@ export function ComparisonDialog({ snapshot, onClose }: ComparisonDialogFacts): 
   const path = withQuery(`/snapshots/${snapshot.id}/diff`, { limit: LIMIT });
   const { data, problem } = useAsked((signal) => ask<ChangePage>('GET', path, { signal }), [path]);
   return (
-    <Dialog title={t.alarms.compareTitle(formatMoment(snapshot.created_at))} onClose={onClose} isWide>
+    <Dialog title={t.parts.comparison.titleOf(formatMoment(snapshot.created_at))} onClose={onClose} isWide>
       <Problem error={problem} />
-      {data === undefined && problem === undefined ? <p role="status">{t.alarms.comparing}</p> : null}
-      {data?.items.length === 0 ? <p>{t.alarms.compareNone}</p> : null}
+      {data === undefined && problem === undefined ? (
+        <p role="status">{t.parts.comparison.comparing}</p>
+      ) : null}
+      {data?.items.length === 0 ? <p>{t.parts.comparison.none}</p> : null}
       {data === undefined || data.items.length === 0 ? null : (
         <div class="change-list">
           <Table
-            label={t.alarms.compare}
+            label={t.parts.comparison.title}
             columns={[
-              { title: t.alarms.compare },
+              { title: t.parts.comparison.title },
               { title: t.common.file },
-              { title: t.alarms.size, isNumber: true },
+              { title: t.parts.comparison.size, isNumber: true },
             ]}
           >
             {data.items.map(({ path: changed, change, size_after: after, size_before: before }) => (
               <tr key={`${change} ${changed}`}>
                 <td>
-                  <Tag look={LOOKS[change]}>{t.alarms.changes[change]}</Tag>
+                  <Tag look={LOOKS[change]}>{t.parts.comparison.changes[change]}</Tag>
                 </td>
                 <td class="name">
                   <Path>{changed}</Path>
@@ -61,7 +63,7 @@ export function ComparisonDialog({ snapshot, onClose }: ComparisonDialogFacts): 
               </tr>
             ))}
           </Table>
-          {data.next_cursor === null ? null : <p class="quiet">{t.alarms.compareMore}</p>}
+          {data.next_cursor === null ? null : <p class="quiet">{t.parts.comparison.more}</p>}
         </div>
       )}
     </Dialog>
