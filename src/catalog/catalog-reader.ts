@@ -3,6 +3,12 @@ import type { ByteString } from '../base/byte-path.ts';
 import type { FileItem, FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
 import { openForReading, type CatalogDatabase } from './catalog-database.ts';
 import { previewForgetting, type ForgettingPreview, type ForgettingRequest } from './forgetting-preview.ts';
+import {
+  directoryEntries,
+  DirectoryOrder,
+  type EntriesPage,
+  type EntriesRequest,
+} from './directory-entries.ts';
 import { findEntry, listFiles } from './file-list.ts';
 import { prepareVersions, searchFiles, type SearchRequest } from './file-search.ts';
 import { prepareHits, type HitQueries } from './hits.ts';
@@ -43,6 +49,7 @@ export class CatalogReader {
   readonly #orders: Orders;
   readonly #places: Places;
   readonly #names: NameIndex;
+  readonly #order = new DirectoryOrder();
   readonly #versions: ReturnType<typeof prepareVersions>;
   readonly #epoch: string;
   #seen: unknown;
@@ -67,6 +74,10 @@ export class CatalogReader {
 
   entry(snapshot: string, path: string): FileItem {
     return this.#at((source) => findEntry(source, snapshot, path));
+  }
+
+  entries(request: EntriesRequest): EntriesPage {
+    return this.#at((source) => directoryEntries(source, this.#order, request));
   }
 
   search(request: SearchRequest): FilePage {
@@ -134,5 +145,6 @@ export class CatalogReader {
     this.#seen = seen;
     this.#snapshots = readSnapshots(this.#database);
     this.#names.outdate();
+    this.#order.outdate();
   }
 }

@@ -11,6 +11,7 @@ import { BugError, RequestError } from '../base/errors.ts';
 import type { FileItem, FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
 import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
 import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
+import type { EntriesPage, EntriesRequest } from './directory-entries.ts';
 import type { SearchRequest } from './file-search.ts';
 import type { ForgettingPreview, ForgettingRequest } from './forgetting-preview.ts';
 import type { CatalogSnapshot } from './known-snapshots.ts';
@@ -87,6 +88,14 @@ export class Catalog {
    */
   async entry(snapshot: string, path: string): Promise<FileItem> {
     return (await this.#ask({ kind: 'entry', snapshot, path })) as FileItem;
+  }
+
+  /**
+   * Some of the entries of a directory, from any place of their order on.
+   * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
+   */
+  async entries(request: EntriesRequest): Promise<EntriesPage> {
+    return (await this.#ask({ kind: 'entries', request })) as EntriesPage;
   }
 
   /**

@@ -16,6 +16,7 @@ import type { Person } from '../destination/open.ts';
 import type { FileQuery } from '../jobs/agent.ts';
 import { isDamagedCatalog } from './catalog-database.ts';
 import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
+import type { EntriesRequest } from './directory-entries.ts';
 import type { SearchRequest } from './file-search.ts';
 import type { ForgettingRequest } from './forgetting-preview.ts';
 import type { SyncProgress, SyncReport } from './sync.ts';
@@ -55,6 +56,7 @@ export interface QuerySetup {
 export type Question =
   | { readonly kind: 'files'; readonly query: FileQuery }
   | { readonly kind: 'entry'; readonly snapshot: string; readonly path: string }
+  | { readonly kind: 'entries'; readonly request: EntriesRequest }
   | { readonly kind: 'search'; readonly request: SearchRequest }
   | { readonly kind: 'versions'; readonly path: string; readonly source: string | undefined }
   | { readonly kind: 'diff'; readonly request: DiffRequest }

@@ -32,6 +32,8 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.files(question.query);
     case 'entry':
       return from.entry(question.snapshot, question.path);
+    case 'entries':
+      return from.entries(question.request);
     case 'search':
       return from.search(question.request);
     case 'versions':

@@ -37,6 +37,8 @@ export function pageInsight(parts: PageInsightParts): PageInsight {
     overview: overviewFacts(parts),
     alarms,
     previewOf: (jobId) => state.database.previews.get(jobId),
+    entries: async (request) =>
+      await catalogs.ask(destinations.find('default'), async (catalog) => await catalog.entries(request)),
     search: async (request) =>
       await catalogs.ask(destinations.find('default'), async (catalog) => await catalog.search(request)),
   };

@@ -1,9 +1,10 @@
-/** The page's search over all snapshots, asked of the real agent: what is gone is found as well as what is there. */
+/** The page's search and lists of directories, asked of the real agent: what is gone is found as well as what is there. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { PageOf } from '../../src/api/route.ts';
 import { File } from '../../src/api/schemas/file.ts';
+import { Entries } from '../../src/api/schemas/page/entries.ts';
 import { openDaemonSite } from '../support/daemon-site.ts';
 import { openPage } from '../support/daemon-page.ts';
 
@@ -13,6 +14,31 @@ interface Found {
   readonly items: readonly File[];
   readonly next_cursor: string | null;
 }
+
+it('gives the entries of a directory from any place on', async () => {
+  await using site = await openDaemonSite();
+  site.write({ 'many/a': '', 'many/b': '22', 'many/c': '333', other: 'x' });
+  const { snapshot_id: snapshot } = await site.backUp();
+  const page = await openPage(site.daemon);
+  const entries = async (more: Record<string, string>): Promise<readonly unknown[]> => {
+    const query = new URLSearchParams({
+      snapshot: String(snapshot),
+      path: join(site.source, 'many'),
+      ...more,
+    });
+    const { data } = await page.ask<Entries>('GET', `/entries?${query}`, Entries);
+    return [data.total, ...data.items.map(({ name }) => name)];
+  };
+  expect(await entries({})).toEqual([3, 'a', 'b', 'c']);
+  expect(await entries({ offset: '1', limit: '1' })).toEqual([3, 'b']);
+  expect(await entries({ offset: '2', sort: 'size' })).toEqual([3, 'a']);
+  expect(await entries({ offset: '3' })).toEqual([3]);
+
+  const refused = async (query: string) => (await page.refused('GET', `/entries?${query}`)).error?.code;
+  expect(await refused(`snapshot=${String(snapshot)}`)).toBe('MISSING_FIELD');
+  expect(await refused(`snapshot=${String(snapshot)}&path=/nowhere`)).toBe('PATH_NOT_IN_SNAPSHOT');
+  expect(await refused(`snapshot=${'ab'.repeat(32)}&path=/`)).toBe('SNAPSHOT_NOT_FOUND');
+});
 
 it('finds each path of any snapshot once, as it was last', async () => {
   await using site = await openDaemonSite();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenAlarm } from '../../src/api/page/alarm-routes.ts';
 import { PageOf } from '../../src/api/route.ts';
 import { File } from '../../src/api/schemas/file.ts';
+import { Entries } from '../../src/api/schemas/page/entries.ts';
 import { JobLog } from '../../src/api/schemas/job.ts';
 import { Overview } from '../../src/api/schemas/page/overview.ts';
 import { Alarms, AnyJob, RestorePreview } from '../../src/api/schemas/page/jobs.ts';
@@ -69,6 +70,7 @@ const READ = [
   [`/jobs/${RESTORE}/log`, JobLog],
   ['/alarms', Alarms],
   ['/search?q=a', PageOf(File)],
+  [`/entries?snapshot=${'ab'.repeat(32)}&path=/`, Entries],
   [`/restore-preview/${RESTORE}`, RestorePreview],
 ] as const;
 const CHANGE = [`/jobs/${RESTORE}/cancel`, '/drill', '/alarms/acknowledge'];

@@ -29,12 +29,12 @@ export interface EntryListFacts {
 export function EntryList(facts: EntryListFacts): JSX.Element {
   const { place, snapshot, directory, selection, onSelection } = facts;
   const entries = useEntries({ snapshot, directory, sort: place.sort });
-  const { items, count, problem, key } = entries;
+  const { count, problem, key } = entries;
   const [current, setCurrent] = useState(0);
   /** The directory that was left upwards: the keyboard goes on from there. */
   const left = useRef<string | undefined>(undefined);
   useEffect(() => {
-    const at = items.findIndex((item) => keyOf(item) === left.current);
+    const at = entries.find((item) => keyOf(item) === left.current);
     left.current = undefined;
     setCurrent(Math.max(0, at));
   }, [key]);
@@ -43,7 +43,7 @@ export function EntryList(facts: EntryListFacts): JSX.Element {
   const open = (item: File): void => goTo(hrefOfEntry(place, snapshot, item));
   const choose = (item: File): void => onSelection(toggled(selection, snapshot, chosenOf(item)));
   const onKey = (name: string): boolean => {
-    const item = items[current];
+    const item = entries.at(current);
     if (name === 'Backspace' || name === 'ArrowLeft') {
       left.current = keyOf(directory);
       goTo(hrefOfPlace({ ...place, snapshot, directory: parentOf(directory) }));
@@ -67,17 +67,17 @@ export function EntryList(facts: EntryListFacts): JSX.Element {
         label={t.restore.entriesOf(visible(directory.path))}
         current={current}
         {...(key === undefined ? {} : { listKey: key })}
-        onShown={(_, last) => entries.want(last)}
+        onShown={entries.want}
         grid={{
           head: (
             <Head sort={place.sort} onSort={(sort) => goTo(hrefOfPlace({ ...place, sort }), 'replace')} />
           ),
-          isSelected: (index) => isChosenItem(selection, snapshot, items[index]),
+          isSelected: (index) => isChosenItem(selection, snapshot, entries.at(index)),
           onKey,
           onCurrent: setCurrent,
         }}
         row={(index) => {
-          const item = items[index];
+          const item = entries.at(index);
           if (item === undefined) return <Waiting />;
           return (
             <Row

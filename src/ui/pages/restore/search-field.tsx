@@ -4,28 +4,35 @@ import { t } from '../../language/language.ts';
 import { goTo } from '../../route.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 
-/** Milliseconds without another letter until the search begins. */
-const PAUSE_MS = 120;
+/** Milliseconds from one search to the next, at least: the first letter after a pause is searched for at once. */
+const EVERY_MS = 100;
 
 export function SearchField({ place }: { readonly place: Place }): JSX.Element {
   const [typed, setTyped] = useState(place.q);
   const timer = useRef<number | undefined>(undefined);
+  /** When the last search began, and for what. */
+  const began = useRef(Number.NEGATIVE_INFINITY);
+  const asked = useRef(place.q);
   const latest = useRef(place);
   latest.current = place;
   // The address may change by itself: back, or a link.
   useEffect(() => {
-    if (timer.current === undefined) setTyped(place.q);
+    if (timer.current === undefined && place.q !== asked.current) setTyped(place.q);
+    asked.current = place.q;
   }, [place.q]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const search = (q: string): void => {
     setTyped(q);
     clearTimeout(timer.current);
+    const wait = Math.max(0, began.current + EVERY_MS - performance.now());
     timer.current = window.setTimeout(() => {
       timer.current = undefined;
+      began.current = performance.now();
+      asked.current = q.trim();
       // Going back leads out of the search, not through its letters.
       const isFirst = latest.current.q === '';
-      goTo(hrefOfPlace({ ...latest.current, q: q.trim() }), isFirst ? 'push' : 'replace');
-    }, PAUSE_MS);
+      goTo(hrefOfPlace({ ...latest.current, q: asked.current }), isFirst ? 'push' : 'replace');
+    }, wait);
   };
   return (
     <div class="search" role="search">

@@ -1,0 +1,23 @@
+import { type Static, Type } from '../../../base/schema-type.ts';
+import { File } from '../file.ts';
+import { Count, IdInput, PathB64Input, PathInput } from '../values.ts';
+
+/** `GET /entries`: some entries of a directory of one snapshot, from any place of their order on. */
+export const EntriesQuery = Type.Object(
+  {
+    snapshot: IdInput,
+    path: Type.Optional(PathInput),
+    path_b64: Type.Optional(PathB64Input),
+    sort: Type.Enum(['name', 'size', 'modified'], { default: 'name' }),
+    offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
+    limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
+  },
+  { additionalProperties: false },
+);
+
+export const Entries = Type.Object({
+  items: Type.Array(File),
+  /** Entries of the directory. */
+  total: Count,
+});
+export type Entries = Static<typeof Entries>;
