@@ -1,12 +1,12 @@
 /** `GET` and `PUT /settings`: the configuration as a whole, changed only by those who know what it is now. */
 import { type Static, Type } from '../base/schema-type.ts';
-import { ConfigError, shownKeyPath } from '../config/config-error.ts';
+import { ConfigError, InvalidChange, shownKeyPath } from '../config/config-error.ts';
 import type { ConfigChange } from '../config/config-edit.ts';
 import { NO_FILE } from '../config/load.ts';
 import { type PresentSettings, replaceSettings } from '../config/replacement.ts';
 import { CONFIG_VERSION, type FilledConfig } from '../config/schema.ts';
 import { checkAgainstSchema, type Fault, withIndexes } from '../config/validate.ts';
-import { BugError, RequestError, StateError } from '../base/errors.ts';
+import { BugError, StateError } from '../base/errors.ts';
 import { ApiError } from './api-error.ts';
 import { closingSignal, untilClosedOr } from './closing.ts';
 import { badField } from './request-values.ts';
@@ -166,8 +166,7 @@ export function refusal(faults: readonly Fault[]): ApiError {
 
 /** A file that is broken, or cannot be written, is no fault of the request, and none of the agent. */
 export function asAnswer(error: unknown): unknown {
-  if (error instanceof RequestError && error.cause instanceof ConfigError)
-    return withProblems(error, error.cause);
+  if (error instanceof InvalidChange) return withProblems(error);
   if (error instanceof ConfigError) {
     const [first] = error.problems;
     return new ApiError('CONFIG_INVALID', 'The configuration file cannot be used as it is', {
@@ -186,7 +185,7 @@ export function asAnswer(error: unknown): unknown {
 }
 
 /** A change that would make the file invalid: with all that is wrong with it, as of one that the schema refuses. */
-function withProblems({ code, message, hint, details }: RequestError, { problems }: ConfigError): ApiError {
+function withProblems({ code, message, hint, details, problems }: InvalidChange): ApiError {
   return new ApiError(PUBLIC_FAULTS[code] ?? 'INVALID_REQUEST', message, {
     hint,
     details: {

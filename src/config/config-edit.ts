@@ -2,7 +2,7 @@
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { RequestError } from '../base/errors.ts';
 import { withLockFile } from '../base/lock-file.ts';
-import { ConfigError, shownKeyPath, type KeyPath } from './config-error.ts';
+import { ConfigError, InvalidChange, shownKeyPath, type KeyPath } from './config-error.ts';
 import { BYTE_ORDER_MARK } from './config-text.ts';
 import { APPEND, removeFromText, setInText } from './edit-text.ts';
 import type { SettingsContext } from './effective-settings.ts';
@@ -148,11 +148,8 @@ function checkChanged(file: string, bytes: Buffer, context: SettingsContext): Lo
     if (problem === undefined) throw cause;
     const { path, message, hint } = problem;
     const code = REQUEST_CODES.has(problem.code) ? problem.code : 'INVALID_REQUEST';
-    throw new RequestError(code, path === '' ? message : `${path}: ${message}`, {
-      hint,
-      details: { path },
-      cause,
-    });
+    const shown = path === '' ? message : `${path}: ${message}`;
+    throw new InvalidChange(code, shown, { hint, details: { path } }, cause.problems);
   }
 }
 

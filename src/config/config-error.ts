@@ -1,5 +1,5 @@
 /** What is wrong with a configuration file, and where. */
-import { HoldfastError, type ErrorFacts } from '../base/errors.ts';
+import { type ErrorFacts, HoldfastError, RequestError } from '../base/errors.ts';
 
 /** Names of properties and indexes of arrays, from the top. */
 export type KeyPath = readonly (string | number)[];
@@ -50,6 +50,17 @@ export class ConfigError extends HoldfastError<ConfigErrorCode> {
   ) {
     super(code, message, facts);
     this.problems = facts.problems ?? [];
+  }
+}
+
+/** A change that would make the file invalid: the first mistake in words. */
+export class InvalidChange extends RequestError {
+  /** All of them, in the order of the text. */
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(code: string, message: string, facts: ErrorFacts, problems: readonly ConfigProblem[]) {
+    super(code, message, facts);
+    this.problems = problems;
   }
 }
 
