@@ -173,6 +173,7 @@ export const english = {
         backup: 'Backup of {} to {}',
         dryRun: 'Dry run of {} to {}',
         restore: 'Restore from {}',
+        restoreDryRun: 'Dry run of a restore from {}',
         check: 'Check of {}',
         prune: 'Clean-up of {}',
         drill: 'Restore drill of {}',
@@ -204,7 +205,7 @@ export const english = {
         removed: 'Gone',
         modified: 'Changed',
         type_changed: 'Another type',
-        metadata: 'Same content',
+        metadata: 'Properties',
       },
       size: 'Size',
     },
@@ -290,7 +291,7 @@ export const english = {
       testing: 'Storing, reading and deleting something there…',
       usable: 'It works.',
       usableBut: 'It works. But:',
-      unusable: 'It does not work yet.',
+      unusable: 'It does not work.',
       speeds: (write: string, read: string) => `It stores ${write}/s and gives back ${read}/s.`,
       willBeMade: 'The folder is not there yet; the one around it was tested. The first backup makes it.',
       allChecks: (count: number) => (count === 1 ? 'What was tested' : `All ${count} tests`),
@@ -419,11 +420,12 @@ export const english = {
     },
     history: {
       none: 'No run yet',
-      summary: (all: number, good: number, warned: number, failed: number) =>
+      summary: (all: number, good: number, warned: number, failed: number, canceled: number) =>
         `${all === 1 ? 'One run' : `${all} runs`}: ${[
           `${good} good`,
           ...(warned === 0 ? [] : [`${warned} with warnings`]),
           ...(failed === 0 ? [] : [`${failed} failed`]),
+          ...(canceled === 0 ? [] : [`${canceled} canceled`]),
         ].join(', ')}`,
       run: (when: string, outcome: string, files: string, size: string) =>
         `${when}: ${outcome}, ${files} files changed, ${size} stored`,
@@ -709,12 +711,12 @@ export const english = {
         fresh,
         stored,
       }: Readonly<Record<'files' | 'size' | 'fresh' | 'stored', string>>) =>
-        `The snapshot has ${files} with ${size}: ${fresh} of it were new, stored as ${stored}.`,
+        `The snapshot has ${files} with ${size}: ${fresh} new, stored as ${stored}.`,
       nothingNew: (files: string, size: string) =>
-        `The snapshot has ${files} with ${size}. Nothing of it was new; all of it was stored already.`,
+        `The snapshot has ${files} with ${size}, nothing new: all of it was stored already.`,
       trial: (files: string, size: string) => `Dry run: ${files} with ${size} would be in the snapshot.`,
       brokenOff: (stored: string) =>
-        `${stored} were stored before it ended; the next backup need not store them again.`,
+        `Stored before it ended, and not stored again by the next backup: ${stored}.`,
       restore: ({
         restored,
         size,
@@ -726,13 +728,13 @@ export const english = {
         readonly skipped: string;
         readonly isTrial: boolean;
       }) =>
-        `${restored} with ${size} ${isTrial ? 'would be' : 'were'} brought back.` +
-        (skipped === '' ? '' : ` ${skipped} ${isTrial ? 'would be' : 'were'} left as found.`),
+        `${isTrial ? 'Would be restored' : 'Restored'}: ${restored} with ${size}.` +
+        (skipped === '' ? '' : ` Left as found: ${skipped}.`),
       structure: 'Everything that should be stored is there. Contents were not read.',
-      check: (size: string) => `${size} were read and checked.`,
+      check: (size: string) => `Read and checked: ${size}.`,
       nothingFreed: 'Nothing had to be removed yet.',
-      prune: (size: string) => `${size} became free.`,
-      drill: (files: string) => `${files} were restored to a scratch directory and compared.`,
+      prune: (size: string) => `Freed: ${size}.`,
+      drill: (files: string) => `Restored to a scratch directory and compared: ${files}.`,
     },
     changes: {
       added: (count: string) => `${count} new`,
@@ -1392,7 +1394,7 @@ export const english = {
     },
     check: 'Try a passphrase',
     checkWhat:
-      'See whether the passphrase or recovery code that you keep opens a destination. It is tried on this machine and kept nowhere.',
+      'Does the passphrase or recovery code that you keep open a destination? It is tried on this machine and kept nowhere.',
     secret: 'Passphrase or recovery code',
     secretMissing: 'Type what is to be tried.',
     checkDo: 'Try it',
@@ -1502,10 +1504,10 @@ export const english = {
     configBrokenWhat: 'The last valid settings stay in force until it is put right.',
     configAt: (line: string, column: string) => `Line ${line}, column ${column}:`,
     configWhat:
-      'All settings are in it, and it may be edited by hand: what is saved is in force within a second, and comments stay when this page changes something.',
+      'You may edit it by hand: what is saved is in force within a second. Comments stay when this page changes something.',
     diagnostics: 'When something is wrong',
     diagnosticsWhat:
-      'The bundle is one text file with the version, settings, recent jobs and the end of the log, to read or to send to somebody who helps. Secrets are removed; names of files, hosts and accounts are in it, so look through it before you send it.',
+      'The bundle is a text file for somebody who helps: version, settings, recent jobs, the end of the log. Secrets are removed; names of files, hosts and accounts are in it, so look through it first.',
     diagnosticsDo: 'Download the bundle',
     doctor: 'On the command line, this finds out what keeps the agent from working, and says what to do:',
     log: 'Log of the agent',
@@ -1550,8 +1552,7 @@ export const english = {
     state: 'State directory',
     addresses: 'Listens on',
     updates: 'Updates',
-    updatesWhat:
-      'Holdfast does not look for newer versions by itself, and asks nobody on the internet about them.',
+    updatesWhat: 'Holdfast does not look for newer versions by itself.',
     updatesHow:
       'To update, stop the agent, put the new version in place of this one, and start it. Jobs that were running go on, and the agent’s database is copied before it is changed.',
   },

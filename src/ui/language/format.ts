@@ -14,10 +14,15 @@ function numberFormat(digits?: 1): Intl.NumberFormat {
   return format;
 }
 
+/** How the reader's country writes times in the language of the page, as far as the browser says. */
+function readersLocale(): string {
+  const ofCountry = navigator.languages.find((one) => one.toLowerCase().startsWith(`${language}-`));
+  return ofCountry ?? (language === 'en' ? 'en-GB' : language);
+}
+
 function timeFormat(dateStyle: 'medium' | 'short' | undefined, timeStyle: 'medium' | 'short' | undefined) {
   const key = `${language} ${dateStyle} ${timeStyle}`;
-  const locale = language === 'en' ? 'en-GB' : language;
-  const format = times.get(key) ?? new Intl.DateTimeFormat(locale, { dateStyle, timeStyle });
+  const format = times.get(key) ?? new Intl.DateTimeFormat(readersLocale(), { dateStyle, timeStyle });
   times.set(key, format);
   return format;
 }

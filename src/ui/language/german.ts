@@ -174,6 +174,7 @@ export const german: Texts = {
         backup: 'Sicherung von {} nach {}',
         dryRun: 'Probelauf von {} nach {}',
         restore: 'Wiederherstellung aus {}',
+        restoreDryRun: 'Probelauf einer Wiederherstellung aus {}',
         check: 'Prüfung von {}',
         prune: 'Aufräumen von {}',
         drill: 'Probe-Wiederherstellung aus {}',
@@ -205,7 +206,7 @@ export const german: Texts = {
         removed: 'Fort',
         modified: 'Geändert',
         type_changed: 'Andere Art',
-        metadata: 'Gleicher Inhalt',
+        metadata: 'Eigenschaften',
       },
       size: 'Größe',
     },
@@ -291,7 +292,7 @@ export const german: Texts = {
       testing: 'Dort wird etwas gespeichert, gelesen und gelöscht …',
       usable: 'Das Ziel funktioniert.',
       usableBut: 'Das Ziel funktioniert. Aber:',
-      unusable: 'Das Ziel funktioniert noch nicht.',
+      unusable: 'Das Ziel funktioniert nicht.',
       speeds: (write, read) => `Es speichert ${write}/s und liefert ${read}/s.`,
       willBeMade:
         'Den Ordner gibt es noch nicht; getestet wurde der darüber. Die erste Sicherung legt ihn an.',
@@ -415,11 +416,12 @@ export const german: Texts = {
     },
     history: {
       none: 'Noch kein Lauf',
-      summary: (all, good, warned, failed) =>
+      summary: (all, good, warned, failed, canceled) =>
         `${all === 1 ? 'Ein Lauf' : `${all} Läufe`}: ${[
           `${good} gut`,
           ...(warned === 0 ? [] : [`${warned} mit Warnungen`]),
           ...(failed === 0 ? [] : [`${failed} gescheitert`]),
+          ...(canceled === 0 ? [] : [`${canceled} abgebrochen`]),
         ].join(', ')}`,
       run: (when, outcome, files, size) =>
         `${when}: ${outcome}, ${files} Dateien geändert, ${size} gespeichert`,
@@ -706,19 +708,19 @@ export const german: Texts = {
     },
     volume: {
       backup: ({ files, size, fresh, stored }) =>
-        `Dieser Stand hat ${files} mit ${size}: ${fresh} davon waren neu und belegen ${stored}.`,
+        `Der Stand hat ${files} mit ${size}: ${fresh} neu, gespeichert als ${stored}.`,
       nothingNew: (files, size) =>
-        `Dieser Stand hat ${files} mit ${size}. Nichts davon war neu; alles war schon gespeichert.`,
+        `Der Stand hat ${files} mit ${size}, nichts Neues: alles war schon gespeichert.`,
       trial: (files, size) => `Ein Probelauf: ${files} mit ${size} würden gesichert.`,
       brokenOff: (stored) =>
-        `${stored} wurden vorher noch gespeichert; die nächste Sicherung muss sie nicht noch einmal speichern.`,
+        `Vorher schon gespeichert, und von der nächsten Sicherung nicht noch einmal: ${stored}.`,
       restore: ({ restored, size, skipped, isTrial }) =>
         `${isTrial ? 'Zurück kämen' : 'Zurückgeholt:'} ${restored} mit ${size}.` +
         (skipped === '' ? '' : ` ${isTrial ? 'Gelassen würden' : 'Gelassen, wie vorgefunden:'} ${skipped}.`),
       structure: 'Alles, was gespeichert sein soll, ist da. Die Inhalte wurden nicht gelesen.',
-      check: (size) => `${size} wurden gelesen und geprüft.`,
+      check: (size) => `Gelesen und geprüft: ${size}.`,
       nothingFreed: 'Noch war nichts zu entfernen.',
-      prune: (size) => `${size} wurden frei.`,
+      prune: (size) => `Frei geworden: ${size}.`,
       drill: (files) => `In ein Arbeitsverzeichnis zurückgeholt und verglichen: ${files}.`,
     },
     changes: {
@@ -1512,10 +1514,10 @@ export const german: Texts = {
     configBrokenWhat: 'Bis er behoben ist, gelten die letzten gültigen Einstellungen.',
     configAt: (line, column) => `Zeile ${line}, Spalte ${column}:`,
     configWhat:
-      'Alle Einstellungen stehen darin, und Sie dürfen sie von Hand ändern: Was gespeichert wird, gilt binnen einer Sekunde, und Kommentare bleiben, wenn diese Seite etwas ändert.',
+      'Sie dürfen sie von Hand ändern: Was gespeichert wird, gilt binnen einer Sekunde. Kommentare bleiben, wenn diese Seite etwas ändert.',
     diagnostics: 'Wenn etwas nicht stimmt',
     diagnosticsWhat:
-      'Das Paket ist eine Textdatei mit Version, Einstellungen, letzten Aufträgen und dem Ende des Protokolls, zum Lesen oder für jemanden, der hilft. Geheimnisse sind entfernt; Namen von Dateien, Rechnern und Konten stehen darin. Sehen Sie es durch, bevor Sie es verschicken.',
+      'Das Paket ist eine Textdatei für jemanden, der hilft: Version, Einstellungen, letzte Aufträge, Ende des Protokolls. Geheimnisse sind entfernt; Namen von Dateien, Rechnern und Konten stehen darin. Sehen Sie es vorher durch.',
     diagnosticsDo: 'Paket herunterladen',
     doctor:
       'Auf der Kommandozeile findet dies heraus, was den Agenten am Arbeiten hindert, und sagt, was zu tun ist:',
@@ -1562,8 +1564,7 @@ export const german: Texts = {
     state: 'Zustandsverzeichnis',
     addresses: 'Adressen',
     updates: 'Neue Versionen',
-    updatesWhat:
-      'Holdfast sucht nicht von selbst nach neuen Versionen und fragt niemanden im Internet danach.',
+    updatesWhat: 'Holdfast sucht nicht von selbst nach neuen Versionen.',
     updatesHow:
       'Zum Aktualisieren halten Sie den Agenten an, ersetzen diese Version durch die neue und starten ihn. Laufende Aufträge gehen weiter, und die Datenbank des Agenten wird kopiert, bevor sie geändert wird.',
   },

@@ -11,19 +11,26 @@ import { formatBytes, formatDuration, formatPercent } from '../language/format.t
 import { t } from '../language/language.ts';
 import { hrefOf } from '../route.ts';
 
+function nameOf(job: AnyJob): string {
+  const { names } = t.parts.job;
+  if (job.type === 'backup' && job.options.dry_run) return names.dryRun;
+  if (job.type === 'restore' && job.options.dry_run) return names.restoreDryRun;
+  return names[job.type];
+}
+
 /** `Backup of /home/me to nas`; other jobs are about a destination alone. */
 export function JobName({ job }: { readonly job: AnyJob }): JSX.Element {
   const place = <Own>{job.destination}</Own>;
-  if (job.type !== 'backup') return <Filled text={t.parts.job.names[job.type]} parts={[place]} />;
-  const text = job.options.dry_run ? t.parts.job.names.dryRun : t.parts.job.names.backup;
+  const text = nameOf(job);
+  if (job.type !== 'backup') return <Filled text={text} parts={[place]} />;
   return <Filled text={text} parts={[<Path key="source">{job.source}</Path>, place]} />;
 }
 
 /** As that, for what takes no markup: the name of a button. */
 export function jobName(job: AnyJob): string {
   const place = visible(job.destination);
-  if (job.type !== 'backup') return t.parts.job.names[job.type].replace('{}', () => place);
-  const text = job.options.dry_run ? t.parts.job.names.dryRun : t.parts.job.names.backup;
+  const text = nameOf(job);
+  if (job.type !== 'backup') return text.replace('{}', () => place);
   return text.replace('{}', () => visible(job.source)).replace(/\{\}(?!.*\{\})/s, () => place);
 }
 

@@ -84,12 +84,12 @@ describe('what came of a backup', () => {
   it('is one line: what it holds, what of it was new, and what that takes', () => {
     const job = backup({}, { bytes_deduplicated: 1_160 * MIB, bytes_uploaded: 12 * MIB });
     expect(volumeWords(job)).toBe(
-      'The snapshot has 1,340 files with 1.2 GiB: 40.0 MiB of it were new, stored as 12.0 MiB.',
+      'The snapshot has 1,340 files with 1.2 GiB: 40.0 MiB new, stored as 12.0 MiB.',
     );
   });
 
   it('says so when nothing was new', () => {
-    expect(volumeWords(backup({}, { bytes_deduplicated: 1_200 * MIB }))).toContain('Nothing of it was new');
+    expect(volumeWords(backup({}, { bytes_deduplicated: 1_200 * MIB }))).toContain('nothing new');
   });
 
   it('says of a dry run that nothing was stored', () => {

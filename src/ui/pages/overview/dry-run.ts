@@ -1,6 +1,7 @@
 /** A backup that only says what it would do: started, waited for, and what came of it. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Backup } from '../../../api/schemas/backup.ts';
+import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
 import type { AskError } from '../../agent/ask.ts';
 import { ask } from '../../agent/ask.ts';
 import { isOver } from '../../agent/active-jobs.ts';
@@ -16,7 +17,8 @@ export interface DryRun {
   readonly forget: () => void;
 }
 
-export function useDryRun(source: string): DryRun {
+/** To the first of its destinations: the others would store the same. */
+export function useDryRun(rows: readonly Pick<OverviewSource, 'path' | 'destination'>[]): DryRun {
   const [id, setId] = useState<string | undefined>(undefined);
   const [job, setJob] = useState<Backup | undefined>(undefined);
   // It may be over before it is known which one it is: so it is asked for once, and listened to from then on.
@@ -35,7 +37,7 @@ export function useDryRun(source: string): DryRun {
     setJob(undefined);
     setId(undefined);
     const { id: started } = await ask<Backup>('POST', '/backup', {
-      body: { source, options: { dry_run: true } },
+      body: { source: rows[0]?.path, destination: rows[0]?.destination, options: { dry_run: true } },
     });
     setId(started);
   });

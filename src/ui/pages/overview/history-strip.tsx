@@ -85,5 +85,11 @@ function saidOf(run: Run): string {
 
 function summaryOf(runs: readonly Run[]): string {
   const count = (outcome: Outcome): number => runs.filter((run) => outcomeOf(run) === outcome).length;
-  return t.overview.history.summary(runs.length, count('completed'), count('warning'), count('failed'));
+  return t.overview.history.summary(
+    runs.length,
+    count('completed'),
+    count('warning'),
+    count('failed'),
+    count('canceled'),
+  );
 }

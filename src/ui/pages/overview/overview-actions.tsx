@@ -9,7 +9,8 @@ import { Actions, Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
-import { bySource, tomorrowMorning } from './figures.ts';
+import { backUpNow } from './back-up-now.ts';
+import { tomorrowMorning } from './figures.ts';
 
 const HOUR_SECONDS = 3_600;
 
@@ -20,9 +21,8 @@ export function OverviewActions(): JSX.Element {
   const [started, setStarted] = useState(0);
   const backUp = useAction(async () => {
     setStarted(0);
-    const paths = bySource(sources).map(({ path }) => path);
-    for (const source of paths) await ask('POST', '/backup', { body: { source } });
-    setStarted(paths.length);
+    await backUpNow(sources);
+    setStarted(sources.length);
     again();
   });
   return (

@@ -2,7 +2,6 @@
 import type { JSX } from 'preact';
 import type { Backup } from '../../../api/schemas/backup.ts';
 import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
-import { ask } from '../../agent/ask.ts';
 import { useOverview, useOverviewAgain } from '../../agent/overview.ts';
 import { useAction } from '../../agent/use-asked.ts';
 import { Button } from '../../components/button.tsx';
@@ -13,6 +12,7 @@ import { Notice, Tag } from '../../components/tag.tsx';
 import { formatAge, formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { hrefOf } from '../../route.ts';
+import { backUpNow } from './back-up-now.ts';
 import { bySource, type SourceRows } from './figures.ts';
 import { agoOf } from './headline.ts';
 import { HistoryStrip } from './history-strip.tsx';
@@ -36,10 +36,10 @@ export function SourcesCard(): JSX.Element {
 function Source({ path, rows }: SourceRows): JSX.Element {
   const again = useOverviewAgain();
   const backUp = useAction(async () => {
-    await ask<Backup>('POST', '/backup', { body: { source: path } });
+    await backUpNow(rows);
     again();
   });
-  const dryRun = useDryRun(path);
+  const dryRun = useDryRun(rows);
   const texts = t.overview.sources;
   return (
     <>
