@@ -10,7 +10,7 @@ import { notThere } from './file-list.ts';
 import type { Hit } from './hits.ts';
 import { requireComplete, requireSnapshot } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
-import { type DatabaseSort, TOP } from './orders.ts';
+import type { DatabaseSort } from './orders.ts';
 import { NODE_TYPE } from './schema.ts';
 import { nameOf } from './tree-walk.ts';
 
@@ -49,9 +49,7 @@ export class DirectoryOrder {
   nodesOf({ orders }: ListSource, { ordinal, node, sort }: DirectoryAt): Uint32Array {
     const key = `${ordinal} ${node} ${sort}`;
     if (key === this.#key) return this.#nodes;
-    const first = sort === 'name' ? { key: Buffer.alloc(0), node: 0 } : { key: TOP, node: TOP };
-    const all = { ordinal, type: 0, ...first, limit: TOP, top: node, nodes: '' };
-    this.#nodes = Uint32Array.from(orders[sort].inside.all(all, undefined), ([one]) => one);
+    this.#nodes = Uint32Array.from(orders[sort].nodesInside.all(ordinal, ordinal, node));
     this.#key = key;
     return this.#nodes;
   }

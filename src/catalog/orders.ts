@@ -67,6 +67,13 @@ function prepareOrder(database: CatalogDatabase, marked: HitQueries['marked'], s
     inside: prepared(
       `${select} FROM node n CROSS JOIN version v ON v.node = n.id AND ${AT} WHERE n.directory = :top ${end}`,
     ),
+    /** The nodes of all in a directory, in order from its beginning: (ordinal twice, directory) */
+    nodesInside: database
+      .prepare<[number, number, number], number>(
+        `SELECT v.node FROM node n CROSS JOIN version v ON v.node = n.id AND v.since <= ? AND v.until >= ?
+         WHERE n.directory = ? ORDER BY ${order}`,
+      )
+      .pluck(),
   };
 }
 

@@ -147,6 +147,7 @@ describe('signing in', () => {
       'alarms',
       'restore-preview/:id',
       'search',
+      'entries',
       'webdav',
     ];
     const own = [
