@@ -7,22 +7,24 @@
  * /media/ana/Backup, and the ports are those that everybody has. It takes root, or a system that lets users have namespaces.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenPage } from '../support/chromium.ts';
+import { type ConsoleProgram, startConsoleProgram } from '../support/console-program.ts';
 import { type Demonstration, openDemonstration } from '../support/demonstration.ts';
 import { demonstrationHome } from '../support/demonstration-home.ts';
 import { FIRST_SCENES, type Scene, SCENES, settled, TROUBLED_SCENES } from '../support/page-scenes.ts';
-import { openPageSite } from '../support/page-site.ts';
+import { indexedPicture } from '../support/indexed-picture.ts';
+import { openPageSite, type PageSite } from '../support/page-site.ts';
 
 const PICTURES = join(import.meta.dirname, '..', '..', 'docs', 'ui');
 const HOME = '/home/ana';
 const DISK = '/media/ana/Backup';
-const DAYS_AGO = [21, 14, 9, 6, 4, 2, 1];
+const DAYS_AGO = [21, 9, 6, 4, 1];
 const SETUP = {
   home: HOME,
   port: 7_390,
-  env: { HOLDFAST_STATE_DIR: join(HOME, '.local', 'state', 'holdfast'), HOLDFAST_TEST_KDF: undefined },
+  env: { HOLDFAST_STATE_DIR: join(HOME, '.local', 'state', 'holdfast') },
 } as const;
 
 const VIEWS = [
@@ -30,6 +32,36 @@ const VIEWS = [
   { view: 'dark', width: 1_200, height: 850, dark: true },
   { view: 'narrow', width: 390, height: 844, dark: false },
 ] as const;
+
+/** Those that are kept in docs/ui; any other scene is taken when it is named. */
+const SHOWN: readonly string[] = [
+  'first-run-what',
+  'first-run-elsewhere',
+  'first-run-kit',
+  'first-run-done',
+  'overview',
+  'restore-folder',
+  'restore-text',
+  'restore-versions',
+  'restore-search',
+  'restore-check',
+  'restore-report',
+  'jobs',
+  'job-failed',
+  'alarms',
+  'settings-overview',
+  'settings-sources',
+  'settings-destinations',
+  'settings-schedule',
+  'settings-encryption',
+  'settings-performance',
+  'settings-notifications',
+  'settings-access',
+  'settings-account',
+  'settings-advanced',
+  'console-api',
+  'console-customer',
+];
 
 const wanted = process.argv.slice(2);
 
@@ -63,6 +95,43 @@ async function takeAll(): Promise<void> {
   await using demonstration = await openDemonstration({ ...SETUP, daysAgo: DAYS_AGO, disk: DISK });
   await take(demonstration, SCENES);
   await take({ ...demonstration, failed: await demonstration.harm() }, TROUBLED_SCENES);
+  await takeConsole(demonstration);
+}
+
+/** The console of a partner who looks after this machine. */
+async function takeConsole({ site }: Demonstration): Promise<void> {
+  await using service = await startConsoleProgram();
+  const { page } = await enrollDevice(await site.browser.open(), service, site);
+  const customer = new URL(page.url()).pathname.replace('/settings', '');
+  await page.context().close();
+  const paths = ['', '/api', '/customers', customer, '/usage', '/webhooks', '/activity'];
+  const scenes = paths.map((path) => ({
+    name: `console-${path === '' ? 'overview' : path === customer ? 'customer' : path.slice(1)}`,
+    show: async (shown: OpenPage) => await service.visit(shown, path),
+  }));
+  for (const { view, ...size } of VIEWS) {
+    const shown = await site.browser.open(size);
+    await service.visit(shown, '/sign-in');
+    await service.signIn(shown);
+    for (const scene of scenes) await picture(shown, undefined, scene, view);
+    await shown.context.close();
+  }
+}
+
+/** Leaves the window at the page of the customer. */
+async function enrollDevice(shown: OpenPage, service: ConsoleProgram, site: PageSite): Promise<OpenPage> {
+  const { page } = shown;
+  await service.signIn(shown);
+  await service.visit(shown, '/customers/new');
+  await page.getByLabel('Name').fill('Bakery Moreau');
+  await page.getByRole('button', { name: 'Add the customer' }).click();
+  await page.getByText('The customer was added.').waitFor();
+  const customer = page.url();
+  await page.getByRole('button', { name: 'Enroll a device' }).click();
+  const token = /hfe_\w{36}/.exec(await page.locator('main').innerText())?.[0] ?? '';
+  await site.command(['enroll', service.address, token]);
+  await page.goto(customer);
+  return shown;
 }
 
 /** Each view sees it from the beginning. */
@@ -94,12 +163,13 @@ async function picture<Subject>(
 ): Promise<void> {
   await scene.show(shown, subject);
   await settled(shown);
-  if (wanted.length > 0 && !wanted.includes(scene.name)) return;
+  if (!(wanted.length === 0 ? SHOWN : wanted).includes(scene.name)) return;
   const path = join(PICTURES, `${scene.name}.${view}.png`);
   // No room is kept for scrollbars, which pictures do not have.
   await shown.page.evaluate(() => document.documentElement.style.setProperty('scrollbar-gutter', 'auto'));
   // A dialog is as high as the window, and so is what lies behind it.
   const fullPage = (await shown.page.locator('dialog[open]').count()) === 0;
-  await shown.page.screenshot({ path, fullPage, animations: 'disabled', caret: 'hide' });
+  const taken = await shown.page.screenshot({ fullPage, animations: 'disabled', caret: 'hide' });
+  writeFileSync(path, indexedPicture(taken));
   process.stdout.write(`${scene.name}.${view}.png\n`);
 }

@@ -77,7 +77,7 @@ function letter(daysAgo: number): string {
     daysAgo > 5
       ? 'I would be glad if somebody came to look at it.'
       : 'A fitter came on Tuesday and could not mend it.',
-    ...(daysAgo > 2 ? [] : ['I ask you to have it repaired within two weeks.', '']),
+    ...(daysAgo > 0 ? [] : ['I ask you to have it repaired within two weeks.', '']),
     daysAgo > 5 ? 'Kind regards' : 'With kind regards',
     'Ana Sousa',
   ];

@@ -166,7 +166,7 @@ function restoreScenes(): readonly Scene<Demonstration>[] {
       async show(shown, { site, home }) {
         const query = new URLSearchParams({ path: home.letter, source: home.sources[0] ?? '' });
         await site.visit(shown, `/restore/versions?${query}`);
-        await shown.page.getByText('regards').first().waitFor();
+        await shown.page.getByText('within two weeks').first().waitFor();
       },
     },
     {
@@ -187,7 +187,14 @@ function restoreScenes(): readonly Scene<Demonstration>[] {
         await shown.page.locator('dialog .steps').waitFor();
       },
     },
-    { name: 'restore-where', show: async ({ page }) => await nextIn(page) },
+    {
+      name: 'restore-where',
+      async show({ page }) {
+        await nextIn(page);
+        // Everything that is there is replaced.
+        await page.locator('dialog input[type=radio]').last().check();
+      },
+    },
     {
       name: 'restore-check',
       async show({ page }) {
@@ -230,7 +237,8 @@ const UNDER_WAY = [
 /** Waits until nothing is under way. */
 export async function settled({ page }: OpenPage): Promise<void> {
   await page.waitForFunction(
-    (words) => !words.some((word) => document.body.innerText.includes(word)),
+    (words) =>
+      document.querySelector('h1') !== null && !words.some((word) => document.body.innerText.includes(word)),
     UNDER_WAY,
   );
   await page.waitForTimeout(200);

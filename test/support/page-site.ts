@@ -61,10 +61,15 @@ export async function openPageSite(
   stack.defer(async () => await agent.end());
   const parts = stack.move();
   let token: string | undefined;
+  let credentials: object | undefined;
+  const newCredentials = async (): Promise<object> => {
+    const words = ['credentials', 'create', '--name', 'home server', '--json'];
+    const [{ api_key, secret } = {}] = jsonLines(await place.expectRun(words, 0, options));
+    return { api_key, secret };
+  };
   const newToken = async (): Promise<string> => {
-    const made = await place.expectRun(['credentials', 'create', '--name', 'test', '--json'], 0, options);
-    const [{ api_key, secret } = {}] = jsonLines(made);
-    const reply = await send(agent.origin, 'POST', '/auth/token', undefined, { api_key, secret });
+    credentials ??= await newCredentials();
+    const reply = await send(agent.origin, 'POST', '/auth/token', undefined, credentials);
     return String(reply.data['access_token']);
   };
   return {

@@ -1,5 +1,6 @@
 /** Pictures of a lake under a hill, each of another day, as PNG: for whoever needs one that a browser shows. */
-import { crc32, deflateSync } from 'node:zlib';
+import { deflateSync } from 'node:zlib';
+import { encoded } from './indexed-picture.ts';
 
 const WIDTH = 480;
 const HEIGHT = 320;
@@ -18,20 +19,11 @@ export function lakePicture(day: number): Buffer {
   header.writeUInt32BE(HEIGHT, 4);
   // 8 bits for each of red, green and blue.
   header.set([8, 2, 0, 0, 0], 8);
-  return Buffer.concat([
-    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(rows)),
-    chunk('IEND', Buffer.alloc(0)),
+  return encoded([
+    ['IHDR', header],
+    ['IDAT', deflateSync(rows)],
+    ['IEND', Buffer.alloc(0)],
   ]);
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type), data]);
-  const ends = Buffer.alloc(8);
-  ends.writeUInt32BE(data.length, 0);
-  ends.writeUInt32BE(crc32(body), 4);
-  return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
 }
 
 function colourAt(x: number, y: number, day: number): Colour {

@@ -18,7 +18,7 @@ export const english = {
     retry: 'Try again',
     loading: 'Loading…',
     details: 'Details',
-    default: 'default',
+    default: 'used by default',
     yes: 'Yes',
     no: 'No',
     commandLine: 'The same on the command line',
@@ -440,7 +440,7 @@ export const english = {
     },
     destinationsTitle: 'Where it is stored',
     destinations: {
-      isDefault: 'default',
+      isDefault: 'used by default',
       reachable: 'reachable',
       away: 'not reachable',
       unknown: 'not asked yet',

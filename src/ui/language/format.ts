@@ -96,6 +96,7 @@ export function formatSpan(seconds: number): string {
 /** `1 h 12 min`, `45 s`: exact enough to wait for. */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
+  if (whole === 0 && seconds > 0) return '< 1 s';
   const hours = Math.floor(whole / 3_600);
   const minutes = Math.floor((whole % 3_600) / 60);
   if (hours > 0) return `${formatCount(hours)} h ${minutes} min`;

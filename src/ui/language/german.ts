@@ -17,7 +17,7 @@ export const german: Texts = {
     retry: 'Nochmals versuchen',
     loading: 'Wird geladen …',
     details: 'Details',
-    default: 'Standard',
+    default: 'Standardziel',
     yes: 'Ja',
     no: 'Nein',
     commandLine: 'Dasselbe auf der Kommandozeile',
@@ -436,7 +436,7 @@ export const german: Texts = {
     },
     destinationsTitle: 'Wo es gespeichert ist',
     destinations: {
-      isDefault: 'Standard',
+      isDefault: 'Standardziel',
       reachable: 'erreichbar',
       away: 'nicht erreichbar',
       unknown: 'noch nicht gefragt',

@@ -29,13 +29,13 @@ export function SearchResults({
   readonly place: Place;
   readonly snapshot: string;
 }): JSX.Element {
-  const { q, isWithin, source } = place;
+  const { q, isWithin } = place;
   const pages = usePages(
-    `${isWithin ? snapshot : (source ?? '')} ${isWithin} ${q}`,
+    `${isWithin ? snapshot : ''} ${isWithin} ${q}`,
     async ({ cursor, limit, signal }) => {
       const address = isWithin
         ? withQuery('/files', { q, snapshot, limit, cursor })
-        : withQuery('/search', { q, source, limit, cursor });
+        : withQuery('/search', { q, limit, cursor });
       return await ask<FetchedPage<File>>('GET', address, { signal });
     },
     LATER,
