@@ -18,6 +18,7 @@ import {
   requireSnapshot,
   summaryOf,
   type CatalogSnapshot,
+  type Holdings,
   type KnownSnapshot,
 } from './known-snapshots.ts';
 import { LIMITS, type ListSource } from './list-search.ts';
@@ -107,8 +108,11 @@ export class CatalogReader {
     });
   }
 
-  count(): number {
-    return this.#at(({ snapshots }) => snapshots.length);
+  holdings(): Holdings {
+    return this.#at(({ snapshots }) => ({
+      snapshots: snapshots.length,
+      bytes: snapshots.reduce((sum, { bytes }) => sum + bytes, 0),
+    }));
   }
 
   snapshot(id: string): CatalogSnapshot {

@@ -48,7 +48,7 @@ async function run(setup: SyncSetup, signal: AbortSignal): Promise<SyncReport> {
 
 /** Reads only: nothing is remembered of it but copies, and nobody waits for a lock. */
 async function openAs(
-  { access: { url, access, person, secret }, repositoryId, stateDirectory }: SyncSetup,
+  { access: { url, access, person, secret }, repositoryId, stateDirectory, allowWeakCost }: SyncSetup,
   signal: AbortSignal,
 ): Promise<Repository> {
   const destination = await openDestination(url, { access, person }, signal);
@@ -57,7 +57,7 @@ async function openAs(
     const repository = await openRepository(
       look?.destination ?? destination,
       secretOf(secret),
-      { clock: systemClock, stateDirectory: undefined, look },
+      { clock: systemClock, stateDirectory: undefined, look, allowWeakCost },
       signal,
     );
     if (repository.id === repositoryId) return repository;

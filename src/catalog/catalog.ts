@@ -14,7 +14,7 @@ import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
 import type { EntriesPage, EntriesRequest } from './directory-entries.ts';
 import type { SearchRequest } from './file-search.ts';
 import type { ForgettingPreview, ForgettingRequest } from './forgetting-preview.ts';
-import type { CatalogSnapshot } from './known-snapshots.ts';
+import type { CatalogSnapshot, Holdings } from './known-snapshots.ts';
 import {
   errorOf,
   type Failure,
@@ -33,6 +33,8 @@ export interface CatalogOptions {
   readonly repositoryId: string;
   /** The name of the destination that the repository is in. */
   readonly destination: string;
+  /** Repositories with a weak passphrase cost are opened, which only tests make. */
+  readonly allowWeakCost?: boolean;
   /** The file turned out to be damaged. It is set aside; the catalog is empty from now on, until the next `sync`. */
   readonly onDamaged?: () => void;
 }
@@ -125,9 +127,9 @@ export class Catalog {
     return (await this.#ask({ kind: 'snapshots', request })) as readonly CatalogSnapshot[];
   }
 
-  /** How many snapshots it knows. @throws {RequestError} SERVICE_UNAVAILABLE */
-  async count(): Promise<number> {
-    return (await this.#ask({ kind: 'count' })) as number;
+  /** @throws {RequestError} SERVICE_UNAVAILABLE */
+  async holdings(): Promise<Holdings> {
+    return (await this.#ask({ kind: 'holdings' })) as Holdings;
   }
 
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND, SERVICE_UNAVAILABLE */
@@ -175,8 +177,8 @@ export class Catalog {
     signal: AbortSignal,
   ): Promise<SyncReport> {
     if (this.#damaged) await this.#rebuild();
-    const { repositoryId, stateDirectory } = this.#options;
-    const setup: SyncSetup = { path: this.#path, stateDirectory, repositoryId, access };
+    const { repositoryId, stateDirectory, allowWeakCost = false } = this.#options;
+    const setup: SyncSetup = { path: this.#path, stateDirectory, repositoryId, access, allowWeakCost };
     let result = await this.#run(setup, onProgress, signal);
     if ('failure' in result && result.failure.damaged) {
       await this.#rebuild();

@@ -6,6 +6,13 @@ import type { SnapshotSummary } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { SNAPSHOT_STATE } from './schema.ts';
 
+/** What a catalog has in all. */
+export interface Holdings {
+  readonly snapshots: number;
+  /** Of the files of the snapshots, each counted by itself. */
+  readonly bytes: number;
+}
+
 export interface KnownSnapshot {
   readonly ordinal: number;
   readonly id: string;

@@ -39,6 +39,7 @@ export interface SyncSetup {
   readonly stateDirectory: string;
   readonly repositoryId: string;
   readonly access: RepositoryAccess;
+  readonly allowWeakCost: boolean;
 }
 
 export type ToSync = 'stop';
@@ -62,7 +63,7 @@ export type Question =
   | { readonly kind: 'diff'; readonly request: DiffRequest }
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }
   | { readonly kind: 'snapshot'; readonly id: string }
-  | { readonly kind: 'count' }
+  | { readonly kind: 'holdings' }
   | { readonly kind: 'forgetting'; readonly request: ForgettingRequest }
   /** Whether there is a catalog that can be asked. */
   | { readonly kind: 'open' };

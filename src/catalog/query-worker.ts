@@ -44,8 +44,8 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.snapshots(question.request);
     case 'snapshot':
       return from.snapshot(question.id);
-    case 'count':
-      return from.count();
+    case 'holdings':
+      return from.holdings();
     case 'forgetting':
       return from.forgetting(question.request);
     case 'open':

@@ -28,6 +28,8 @@ interface Unreadable {
 export interface SyncReport extends Unreadable {
   /** Of the repository, those that the catalog knew before among them. */
   readonly snapshots: number;
+  /** Of their files, each snapshot counted by itself. */
+  readonly bytes: number;
   /** Ids of the snapshots that were taken in. */
   readonly added: readonly string[];
   /** Snapshots that are not there any more. */
@@ -67,6 +69,7 @@ export async function syncCatalog(
   if (wantsSweep(database)) await sweep(database, signal);
   return {
     snapshots: live.length,
+    bytes: live.reduce((sum, { record }) => sum + record.counts.bytes, 0),
     added: pending.map(({ snapshot }) => snapshot.id),
     forgotten,
     damagedSnapshots: damaged.map(({ id }) => id),

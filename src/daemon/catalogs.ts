@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { BugError, RequestError, isAbort } from '../base/errors.ts';
 import { openCatalog, type Catalog } from '../catalog/catalog.ts';
+import type { Holdings } from '../catalog/known-snapshots.ts';
 import type { Destinations, Place } from './destinations.ts';
 
 /** Milliseconds a question waits for a catalog that is just taking a snapshot in. */
@@ -24,7 +25,7 @@ interface Kept {
   lastAskedMs: number;
   asked: number;
   /** Snapshots in it, as of the last time it was brought up to date; undefined until that was tried. */
-  snapshots: number | undefined;
+  holdings: Holdings | undefined;
 }
 
 /** Milliseconds after the last question for which a catalog stays ready for the next. */
@@ -33,6 +34,7 @@ const READY_MS = 60_000;
 export interface CatalogsParts {
   readonly clock: Clock;
   readonly stateDirectory: string;
+  readonly weakCost: boolean;
   readonly destinations: Destinations;
   readonly trouble: (error: unknown) => void;
 }
@@ -93,9 +95,15 @@ export class Catalogs implements AsyncDisposable {
     return answers;
   }
 
-  /** How many snapshots there are in all of them, without asking. */
-  get snapshots(): number {
-    return [...this.#kept.values()].reduce((sum, { snapshots }) => sum + (snapshots ?? 0), 0);
+  /** Of all of them together, without asking. */
+  get holdings(): Holdings {
+    return [...this.#kept.values()].reduce(
+      (sum, { holdings }) => ({
+        snapshots: sum.snapshots + (holdings?.snapshots ?? 0),
+        bytes: sum.bytes + (holdings?.bytes ?? 0),
+      }),
+      { snapshots: 0, bytes: 0 },
+    );
   }
 
   /** Of the catalog of one place, after what it is taking in; undefined while no repository was seen there. */
@@ -143,12 +151,13 @@ export class Catalogs implements AsyncDisposable {
         stateDirectory: this.#parts.stateDirectory,
         repositoryId,
         destination: place.name,
+        allowWeakCost: this.#parts.weakCost,
         onDamaged: () => this.update(place),
       }),
       upToDate: Promise.resolve(),
       lastAskedMs: this.#parts.clock.monotonic(),
       asked: 0,
-      snapshots: undefined,
+      holdings: undefined,
     };
     this.#kept.set(repositoryId, kept);
     return kept;
@@ -170,7 +179,7 @@ export class Catalogs implements AsyncDisposable {
     try {
       const access = await this.#parts.destinations.open(kept.place, signal);
       const report = await kept.catalog.sync(access, () => undefined, signal);
-      kept.snapshots = report.snapshots;
+      kept.holdings = { snapshots: report.snapshots, bytes: report.bytes };
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
       this.#parts.trouble(error);
@@ -180,9 +189,9 @@ export class Catalogs implements AsyncDisposable {
 
   /** Of a repository that is out of reach the catalog knows all the same what was there. */
   async #countKnown(kept: Kept): Promise<void> {
-    if (kept.snapshots !== undefined) return;
+    if (kept.holdings !== undefined) return;
     try {
-      kept.snapshots = await this.#ask(kept, async (catalog) => await catalog.count());
+      kept.holdings = await this.#ask(kept, async (catalog) => await catalog.holdings());
     } catch (error) {
       // The trouble with the catalog itself was told just before.
       if (!(error instanceof RequestError) && !this.#closing.signal.aborted) this.#parts.trouble(error);

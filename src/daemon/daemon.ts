@@ -133,8 +133,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const metrics = createMetrics({ clock, version });
   const notifier = await openNotifier(config, secrets, clock, log, redact);
   stack.defer(async () => await notifier.close());
-  const catalogs = stack.use(new Catalogs({ clock, stateDirectory, destinations, trouble }));
   const weakCost = environment['HOLDFAST_TEST_KDF'] !== undefined;
+  const catalogs = stack.use(new Catalogs({ clock, stateDirectory, destinations, weakCost, trouble }));
   const reading = stack.use(readingWhenNeeded({ clock, stateDirectory, destinations, weakCost }));
   if (state.lost) await bringBackBackups({ state, destinations, reading, clock, log });
   const engines = createEngineProcesses({ clock, environment: childVariables });

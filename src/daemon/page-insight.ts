@@ -18,7 +18,7 @@ export interface PageInsightParts {
   readonly stateDirectory: string;
   readonly settings: () => Settings;
   readonly destinations: Destinations;
-  readonly catalogs: Pick<Catalogs, 'snapshots' | 'ask'>;
+  readonly catalogs: Pick<Catalogs, 'holdings' | 'ask'>;
   readonly alarms: Alarms;
   readonly pause: () => Pause | undefined;
   readonly uploadLimit: () => number | null;
@@ -63,7 +63,7 @@ function overviewFacts(parts: PageInsightParts): OverviewFacts {
       return place?.directory === undefined ? null : await freeBytes(place.directory);
     },
     defaultDestination: () => settings().defaultDestination,
-    snapshots: () => parts.catalogs.snapshots,
+    holdings: () => parts.catalogs.holdings,
     alarms: () => parts.alarms.open().length,
     pause() {
       const pause = parts.pause();

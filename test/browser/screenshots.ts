@@ -59,6 +59,7 @@ const SHOWN: readonly string[] = [
   'settings-access',
   'settings-account',
   'settings-advanced',
+  'console-overview',
   'console-api',
   'console-customer',
 ];

@@ -12,7 +12,7 @@ export function testInsight(agent: Pick<Agent, 'jobs'>, more: Partial<PageInsigh
       last: () => null,
       freeBytes: async () => null,
       defaultDestination: () => 'default',
-      snapshots: () => 0,
+      holdings: () => ({ snapshots: 0, bytes: 0 }),
       alarms: () => 0,
       pause: () => undefined,
       recoveryKit: () => 'none',

@@ -33,8 +33,8 @@ export interface OverviewFacts {
   /** Of the disk of a destination; null where that cannot be told. */
   freeBytes(destination: string): Promise<number | null>;
   defaultDestination(): string;
-  /** That are known, in all destinations. */
-  snapshots(): number;
+  /** Snapshots that are known, in all destinations, and the bytes of the files of each. */
+  holdings(): { readonly snapshots: number; readonly bytes: number };
   alarms(): number;
   /** Undefined while jobs are started; `until` null: for ever. */
   pause(): { readonly until: number | null } | undefined;
@@ -148,12 +148,11 @@ function shownLast(run: LastRun | null): OverviewDestination['last_check'] {
   return { status: run.status, result: run.result, finished_at: timestamp(run.finishedAt) };
 }
 
-/** Each source counts once, to however many destinations it goes. */
 function savedBy(status: FullStatus, facts: OverviewFacts): Overview['saved'] {
-  const paths = new Set(status.sources.map(({ path }) => path));
+  const { snapshots, bytes } = facts.holdings();
   return {
-    snapshot_bytes: [...paths].reduce((sum, path) => sum + (facts.newest(path)?.size_bytes ?? 0), 0),
-    snapshots: facts.snapshots(),
+    snapshot_bytes: bytes,
+    snapshots,
     stored_bytes: status.destinations.reduce((sum, { used_bytes: used }) => sum + (used ?? 0), 0),
   };
 }

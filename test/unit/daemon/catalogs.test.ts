@@ -21,7 +21,13 @@ test('a catalog that cannot be opened is told of and fails nothing', async () =>
     told.push(error);
   };
   try {
-    await using catalogs = new Catalogs({ clock: systemClock, stateDirectory, destinations, trouble });
+    await using catalogs = new Catalogs({
+      clock: systemClock,
+      stateDirectory,
+      destinations,
+      weakCost: false,
+      trouble,
+    });
     catalogs.update(place);
     expect(told).toMatchObject([{ code: 'READ_ERROR' }]);
 

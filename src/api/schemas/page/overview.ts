@@ -102,7 +102,7 @@ export const Overview = Type.Object({
   active: Type.Array(AnyJob),
   /** The last 10 that ended. */
   recent: Type.Array(AnyJob),
-  /** Of backups that completed: what the newest of each source holds, and what all destinations hold of it. */
+  /** The bytes of the files of all snapshots, each counted by itself, and what all destinations store for them. */
   saved: Type.Object({ snapshot_bytes: Count, snapshots: Count, stored_bytes: Count }),
   alarms: Count,
   pause: Nullable(Type.Object({ until: MaybeTime })),

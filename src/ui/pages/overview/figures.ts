@@ -35,16 +35,10 @@ export function protectedIn(rows: readonly OverviewSource[]): Protected {
   );
 }
 
-/**
- * The share that is saved against as many plain copies as there are snapshots, each as large as the newest ones are on
- * average; undefined while nothing is.
- */
-export function savedShare({ saved, sources }: Pick<Overview, 'saved' | 'sources'>): number | undefined {
-  const places = bySource(sources).length;
-  if (places === 0 || saved.snapshots === 0) return undefined;
-  const plain = (saved.snapshot_bytes / places) * saved.snapshots;
-  const share = 1 - saved.stored_bytes / plain;
-  return plain > 0 && share >= 0.005 ? share : undefined;
+/** The share that is saved against a plain copy for each snapshot; undefined while nothing is. */
+export function savedShare({ saved }: Pick<Overview, 'saved'>): number | undefined {
+  const share = 1 - saved.stored_bytes / saved.snapshot_bytes;
+  return saved.snapshot_bytes > 0 && share >= 0.005 ? share : undefined;
 }
 
 export type Outcome = Run['status'] | 'warning';
