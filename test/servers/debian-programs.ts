@@ -24,6 +24,9 @@ export async function debianPrograms(name: string, packages: readonly string[]):
     'lib/x86_64-linux-gnu',
     'usr/lib/aarch64-linux-gnu',
     'usr/lib',
+    // libpulse, which Chromium has, looks for a library of its own by an absolute path.
+    'usr/lib/x86_64-linux-gnu/pulseaudio',
+    'usr/lib/aarch64-linux-gnu/pulseaudio',
   ];
   return {
     directory,
