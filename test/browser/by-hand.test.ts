@@ -146,3 +146,26 @@ describe.each(BY)('the console of the Partner service by $by', ({ handsOf }) => 
     expect(shown.complaints).toEqual([]);
   });
 });
+
+test('what is opened before the search for the last letter began stays open', async () => {
+  const shown = await site.signedIn();
+  await site.visit(shown, '/restore');
+  const { page } = shown;
+  const field = page.getByRole('searchbox');
+  await field.fill('one.tx');
+  const found = page.getByRole('grid', { name: 'Files found' }).getByRole('link', { name: 'one.txt' });
+  await found.waitFor();
+  // In one go, as two keys that come before the page is drawn again.
+  await field.evaluate(
+    (input: HTMLInputElement, link) => {
+      input.value = 'one.txt';
+      input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      (link as HTMLElement).click();
+    },
+    await found.elementHandle(),
+  );
+  await page.waitForURL(/[?&]q=one\.txt&/);
+  await page.getByRole('dialog').getByText('one', { exact: true }).waitFor();
+  expect(page.url()).toMatch(/[?&]file=/);
+  expect(await field.inputValue()).toBe('one.txt');
+});

@@ -4,6 +4,7 @@ import {
   hrefOfPlace,
   hrefOfVersions,
   type Place,
+  placeOfSearch,
   readPlace,
   readVersionsPlace,
 } from '../../../src/ui/pages/restore/place.ts';
@@ -41,5 +42,21 @@ describe('a place', () => {
   it('of versions comes back as well', () => {
     const place = { ref: bytes, source: '/s', older: 'a', newer: 'b' };
     expect(readVersionsPlace(readRoute(hrefOfVersions(place)))).toEqual(place);
+  });
+});
+
+describe('a search that waited', () => {
+  it('is for what is looked at now, and keeps open what was opened meanwhile', () => {
+    const place = placeOfSearch('#/restore?snapshot=ab12&q=to-an&file=%2Fto-ana.txt', 'to-an', 'to-ana');
+    expect(place).toMatchObject({ snapshot: 'ab12', q: 'to-ana', file: textRef('/to-ana.txt') });
+  });
+
+  it.each([
+    ['another page', '#/jobs?q=to-an'],
+    ['a page below', '#/restore/versions?q=to-an'],
+    ['the folder of a result', '#/restore?path=%2Fletters'],
+    ['another search', '#/restore?q=budget'],
+  ])('leads nowhere from %s', (_, hash) => {
+    expect(placeOfSearch(hash, 'to-an', 'to-ana')).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 /** Where somebody is on the page, as the address has it: what is looked at can be gone back to, and handed on. */
-import { hrefOf, type Route } from '../../route.ts';
+import { hrefOf, readRoute, type Route } from '../../route.ts';
 import { type PathRef, pathQuery, refOfB64, textRef } from './path-ref.ts';
 
 export const SORTS = ['name', 'size', 'modified'] as const;
@@ -43,6 +43,18 @@ export function hrefOfPlace(place: Place): string {
     in: place.isWithin ? 'snapshot' : undefined,
     ...refFields('file', place.file),
   });
+}
+
+/**
+ * Where a search leads that waited while somebody may have gone on: what they opened meanwhile stays open. Undefined when
+ * the page is no longer at the search that it was typed into.
+ * @param asked what was searched for when it was typed
+ */
+export function placeOfSearch(hash: string, asked: string, q: string): Place | undefined {
+  const route = readRoute(hash);
+  if (route.path.join('/') !== 'restore') return undefined;
+  const place = readPlace(route);
+  return place.q === asked ? { ...place, q } : undefined;
 }
 
 /** The versions of one file, and which two of them are compared: ids of snapshots. */

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../language/language.ts';
-import { goTo } from '../../route.ts';
-import { hrefOfPlace, type Place } from './place.ts';
+import { goTo, readRoute } from '../../route.ts';
+import { hrefOfPlace, type Place, placeOfSearch, readPlace } from './place.ts';
 
 /** Milliseconds from one search to the next, at least: the first letter after a pause is searched for at once. */
 const EVERY_MS = 100;
@@ -13,8 +13,6 @@ export function SearchField({ place }: { readonly place: Place }): JSX.Element {
   /** When the last search began, and for what. */
   const began = useRef(Number.NEGATIVE_INFINITY);
   const asked = useRef(place.q);
-  const latest = useRef(place);
-  latest.current = place;
   // The address may change by itself: back, or a link.
   useEffect(() => {
     if (timer.current === undefined && place.q !== asked.current) setTyped(place.q);
@@ -27,11 +25,18 @@ export function SearchField({ place }: { readonly place: Place }): JSX.Element {
     const wait = Math.max(0, began.current + EVERY_MS - performance.now());
     timer.current = window.setTimeout(() => {
       timer.current = undefined;
+      // The address, and not what was drawn last: a result may have been opened since.
+      const found = placeOfSearch(location.hash, asked.current, q.trim());
+      if (found === undefined) {
+        asked.current = readPlace(readRoute(location.hash)).q;
+        setTyped(asked.current);
+        return;
+      }
       began.current = performance.now();
-      asked.current = q.trim();
       // Going back leads out of the search, not through its letters.
-      const isFirst = latest.current.q === '';
-      goTo(hrefOfPlace({ ...latest.current, q: asked.current }), isFirst ? 'push' : 'replace');
+      const isFirst = asked.current === '';
+      asked.current = found.q;
+      goTo(hrefOfPlace(found), isFirst ? 'push' : 'replace');
     }, wait);
   };
   return (
