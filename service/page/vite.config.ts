@@ -14,15 +14,15 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: {
       input: { index: 'src/ui/index.html', console: 'src/ui/style/console.css' },
-      // A script for each page alone would be half as much again: what compresses together is sent together.
+      // A script for each page alone would be half as much again: what compresses together is sent together. The first
+      // start and the overview are in one, everything else in another.
       output: {
         codeSplitting: {
           groups: [
             {
               name: 'core',
-              test: /src.ui.(?:components|agent|route|later|language.(?:language|format|english))|node_modules/,
+              test: /src.ui.(?!pages|style|language.german)|src.ui.pages.(?:first-run|overview)|node_modules/,
             },
-            { name: 'start', test: /src.ui.(?:pages.first-run|parts)/ },
             { name: 'pages', test: /src.ui.pages.(?!overview|first-run)/ },
           ],
         },

@@ -1,8 +1,9 @@
 /** The frame around all pages, and which of them is shown. */
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { ask } from './agent/ask.ts';
+import { ask, AskError } from './agent/ask.ts';
 import { OverviewProvider, useAskedOverview } from './agent/overview.ts';
+import { useAction } from './agent/use-asked.ts';
 import { Banners } from './banners.tsx';
 import { Button } from './components/button.tsx';
 import { PageHead } from './components/card.tsx';
@@ -10,6 +11,7 @@ import { Top } from './components/frame.tsx';
 import { Problem } from './components/problem.tsx';
 import { later } from './later.tsx';
 import { LANGUAGES, type Language, language, t } from './language/language.ts';
+import { FirstRunPage } from './pages/first-run/first-run-page.tsx';
 import { OverviewPage } from './pages/overview/overview-page.tsx';
 import { hrefOf, type Route, useRoute } from './route.ts';
 
@@ -18,11 +20,11 @@ type Page = ComponentType<{ readonly route: Route }>;
 /** By the first part of the path. */
 const PAGES: Readonly<Record<string, Page>> = {
   '': OverviewPage,
-  start: later(async () => (await import('./pages/first-run/first-run-page.tsx')).FirstRunPage),
-  restore: later(async () => (await import('./pages/restore/restore-page.tsx')).RestorePage),
-  jobs: later(async () => (await import('./pages/jobs/jobs-page.tsx')).JobsPage),
-  alarms: later(async () => (await import('./pages/alarms/alarms-page.tsx')).AlarmsPage),
-  settings: later(async () => (await import('./pages/settings/settings-page.tsx')).SettingsPage),
+  start: FirstRunPage,
+  restore: later(async () => (await import('./pages/later-pages.ts')).RestorePage),
+  jobs: later(async () => (await import('./pages/later-pages.ts')).JobsPage),
+  alarms: later(async () => (await import('./pages/later-pages.ts')).AlarmsPage),
+  settings: later(async () => (await import('./pages/later-pages.ts')).SettingsPage),
 };
 
 export interface AppFacts {
@@ -44,10 +46,10 @@ export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
     scrollTo(0, 0);
     main.current?.querySelector('h1')?.focus({ preventScroll: true });
   }, [address]);
-  const signOut = async (): Promise<void> => {
-    await ask('DELETE', '/session').catch(() => undefined);
+  const signOut = useAction(async () => {
+    await endSession();
     onSignOut();
-  };
+  });
   const Page = PAGES[name];
   const entries = [
     ['', t.app.overview],
@@ -70,11 +72,12 @@ export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
         }))}
       >
         <Languages onLanguage={onLanguage} />
-        <Button type="button" look="plain" onClick={() => void signOut()}>
+        <Button type="button" look="plain" disabled={signOut.isBusy} onClick={() => void signOut.run()}>
           {t.app.signOut}
         </Button>
       </Top>
       <main ref={main}>
+        <Problem error={signOut.problem} />
         {overview.data === undefined ? (
           <Waiting problem={overview.problem} />
         ) : (
@@ -90,6 +93,15 @@ export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
       </footer>
     </OverviewProvider>
   );
+}
+
+/** Who was signed out already has what they asked for; any other no leaves the session as it is, and is said. */
+async function endSession(): Promise<void> {
+  try {
+    await ask('DELETE', '/session');
+  } catch (error) {
+    if (!(error instanceof AskError && error.status === 401)) throw error;
+  }
 }
 
 function Waiting({

@@ -1,10 +1,12 @@
 /** Getting to the agent's page: what is transferred, how it is signed in, and that API clients cannot shut it out. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jsonLines } from '../support/cli.ts';
 import { openPageSite, type PageSite } from '../support/page-site.ts';
 
-/** Bytes that the first page may transfer. */
-const MOST_BYTES = 100 * 1_024;
+/** Bytes that the first page may transfer; and gzipped bytes of all pages, in one language. */
+const MOST_BYTES = 100_000;
 
 let site: PageSite;
 beforeAll(async () => {
@@ -38,6 +40,16 @@ test('the first page transfers at most 100 KB, and nothing from elsewhere', asyn
   expect(complaints).toEqual([]);
 });
 
+test('all pages in English are at most 100 KB gzipped', () => {
+  const assets = new URL('../../dist/page/assets/', import.meta.url);
+  const shown = readdirSync(assets).filter((name) => !/^(?:german|console)-/.test(name));
+  expect(shown.length).toBeGreaterThan(3);
+  const sizes = shown.map((name) => gzipSync(readFileSync(new URL(name, assets))).length);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  console.info(`all pages in English: ${total} bytes`);
+  expect(total).toBeLessThanOrEqual(MOST_BYTES);
+});
+
 test('L05: the code leaves the address and the history before anything else, and is good once', async () => {
   const { page } = await site.browser.open();
   const asked: string[] = [];
@@ -69,6 +81,21 @@ test('L05: without a session the page says how it is opened; signing out ends it
   await shown.page.getByText('This page is not signed in').waitFor();
   await shown.page.reload();
   await shown.page.getByText('This page is not signed in').waitFor();
+});
+
+test('who could not be signed out is told so, and stays signed in', async () => {
+  const { page, context } = await site.signedIn();
+  await context.setOffline(true);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page
+    .getByRole('main')
+    .getByRole('alert')
+    .getByText(/does not answer/)
+    .first()
+    .waitFor();
+  await context.setOffline(false);
+  await page.reload();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
 });
 
 test('the page goes on working when API clients have used up the 100 requests of the hour', async () => {

@@ -1,22 +1,31 @@
 /** The ten pages of settings, and the way between them. */
 import type { ComponentType, JSX } from 'preact';
-import { later } from '../../later.tsx';
 import { t, type Texts } from '../../language/language.ts';
 import { hrefOf, type Route } from '../../route.ts';
+import { AccessSettings } from './access-settings.tsx';
+import { AccountSettings } from './account-settings.tsx';
+import { AdvancedSettings } from './advanced-settings.tsx';
+import { DestinationSettings } from './destination-settings.tsx';
+import { EncryptionSettings } from './encryption-settings.tsx';
+import { NotificationSettings } from './notification-settings.tsx';
+import { OverviewSettings } from './overview-settings.tsx';
+import { PerformanceSettings } from './performance-settings.tsx';
+import { ScheduleSettings } from './schedule-settings.tsx';
+import { SourceSettings } from './source-settings.tsx';
 
 type PageName = keyof Texts['settings']['pages'];
 
 const PAGES: Readonly<Record<PageName, ComponentType<{ readonly route: Route }>>> = {
-  overview: later(async () => (await import('./overview-settings.tsx')).OverviewSettings),
-  sources: later(async () => (await import('./source-settings.tsx')).SourceSettings),
-  destinations: later(async () => (await import('./destination-settings.tsx')).DestinationSettings),
-  schedule: later(async () => (await import('./schedule-settings.tsx')).ScheduleSettings),
-  encryption: later(async () => (await import('./encryption-settings.tsx')).EncryptionSettings),
-  performance: later(async () => (await import('./performance-settings.tsx')).PerformanceSettings),
-  notifications: later(async () => (await import('./notification-settings.tsx')).NotificationSettings),
-  access: later(async () => (await import('./access-settings.tsx')).AccessSettings),
-  account: later(async () => (await import('./account-settings.tsx')).AccountSettings),
-  advanced: later(async () => (await import('./advanced-settings.tsx')).AdvancedSettings),
+  overview: OverviewSettings,
+  sources: SourceSettings,
+  destinations: DestinationSettings,
+  schedule: ScheduleSettings,
+  encryption: EncryptionSettings,
+  performance: PerformanceSettings,
+  notifications: NotificationSettings,
+  access: AccessSettings,
+  account: AccountSettings,
+  advanced: AdvancedSettings,
 };
 
 function isPageName(name: string): name is PageName {

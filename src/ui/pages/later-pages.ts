@@ -1,0 +1,5 @@
+/** The pages that are fetched when the first of them is opened: one script, because together they compress to half. */
+export { AlarmsPage } from './alarms/alarms-page.tsx';
+export { JobsPage } from './jobs/jobs-page.tsx';
+export { RestorePage } from './restore/restore-page.tsx';
+export { SettingsPage } from './settings/settings-page.tsx';
