@@ -72,11 +72,11 @@ export class PackStore {
     await Promise.race(this.#running);
   }
 
-  /** Waits until every pack so far is stored. */
+  /** Waits until every pack so far is stored, or the first has failed: what is still under way then is broken off at the end. */
   async settle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
-    await this.#flushing;
+    while (this.#running.size > 0 && this.#failure === undefined) await Promise.race(this.#running);
     this.throwIfFailed();
+    await this.#flushing;
   }
 
   /** Breaks off what a failed run left under way; nothing is on its way any more when this resolves. */

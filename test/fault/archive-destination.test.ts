@@ -107,6 +107,8 @@ describe('a destination that fails once', () => {
     ]);
     const recorded = recordingDestination(faulty);
     expect(await failureOf(trial.through(recorded))).toBe(unreachable);
+    const delayed = recorded.calls.find(({ method, key }) => method === 'put' && key.startsWith('packs/'));
+    expect(delayed?.outcome).toBe('rejected');
     expect(recorded.calls.filter(({ outcome }) => outcome === 'pending')).toEqual([]);
     await expectNextRunSucceeds(trial);
   });
