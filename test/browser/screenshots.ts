@@ -16,6 +16,7 @@ import { demonstrationHome } from '../support/demonstration-home.ts';
 import { FIRST_SCENES, type Scene, SCENES, settled, TROUBLED_SCENES } from '../support/page-scenes.ts';
 import { indexedPicture } from '../support/indexed-picture.ts';
 import { openPageSite, type PageSite } from '../support/page-site.ts';
+import { setup } from './chromium.ts';
 
 const PICTURES = join(import.meta.dirname, '..', '..', 'docs', 'ui');
 const HOME = '/home/ana';
@@ -67,7 +68,10 @@ const SHOWN: readonly string[] = [
 const wanted = process.argv.slice(2);
 
 if (process.env['HOLDFAST_PICTURES'] === 'inside') await takeAll();
-else process.exitCode = enter();
+else {
+  await setup();
+  process.exitCode = enter();
+}
 
 /** Runs this script again where only its own files and ports are, as a user who is not root. */
 function enter(): number {
@@ -130,7 +134,7 @@ async function enrollDevice(shown: OpenPage, service: ConsoleProgram, site: Page
   const customer = page.url();
   await page.getByRole('button', { name: 'Enroll a device' }).click();
   const token = /hfe_\w{36}/.exec(await page.locator('main').innerText())?.[0] ?? '';
-  await site.command(['enroll', service.address, token]);
+  await site.command(['enroll', service.address, token, '--name', 'bakery-office']);
   await page.goto(customer);
   return shown;
 }
@@ -163,6 +167,8 @@ async function picture<Subject>(
   view: string,
 ): Promise<void> {
   await scene.show(shown, subject);
+  // Nothing looks as if it were pointed at.
+  await shown.page.mouse.move(0, 0);
   await settled(shown);
   if (!(wanted.length === 0 ? SHOWN : wanted).includes(scene.name)) return;
   const path = join(PICTURES, `${scene.name}.${view}.png`);

@@ -7,7 +7,7 @@ import { sweepRestoreKills } from '../sweep/kill-restore.ts';
 import { Workspace } from '../sweep/workspace.ts';
 
 const plan: KillPlan = {
-  kills: 4,
+  kills: 3,
   seed: 20_260_801,
   scale: QUICK_SCALE,
   sizes: { packTarget: 500_000, segmentTarget: 131_072 },

@@ -22,7 +22,7 @@ import {
 const never = new AbortController().signal;
 const LONG = process.env['HOLDFAST_LONG'] === '1';
 /** Many small restores meet the racer at more moments than a few large ones. */
-const [RESTORES, DIRECTORIES, FILES] = LONG ? [5_000, 3, 10] : [6, 20, 100];
+const [RESTORES, DIRECTORIES, FILES] = LONG ? [5_000, 3, 10] : [4, 20, 100];
 const HOUR = 3_600_000;
 
 let site: string;
