@@ -109,6 +109,7 @@ function Head(): JSX.Element {
 
 function Row({ item, place }: { readonly item: File; readonly place: Place }): JSX.Element {
   const ref = { path: item.path, path_b64: item.path_b64 };
+  const folder = parentOf(ref).path;
   const there = { ...place, source: item.source, snapshot: item.snapshot_id };
   return (
     <>
@@ -118,7 +119,7 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
           <Own>{item.name}</Own>
         </a>
         <small>
-          <Path>{shownFolder(item)}</Path>
+          <Path>{shownFolder(folder, item.source)}</Path>
         </small>
       </span>
       <span role="gridcell" class="cell-size">
@@ -142,11 +143,10 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
   );
 }
 
-/** The folder of a hit; below its source without the way to it, so that the end of it is seen. */
-function shownFolder({ path, path_b64: bytes, source }: File): string {
-  const folder = parentOf({ path, path_b64: bytes }).path;
-  if (folder === source) return './';
-  return folder.startsWith(`${source}/`) ? `./${folder.slice(source.length + 1)}/` : folder;
+/** The folder of a hit; below its source without the way to that, so that the end of it is seen. */
+function shownFolder(folder: string, source: string): string {
+  const isBelow = folder === source || folder.startsWith(`${source}/`);
+  return isBelow ? `${folder.slice(source.lastIndexOf('/') + 1)}/` : folder;
 }
 
 /** Where a hit leads: a directory is opened, a file shown above the results. */
