@@ -14,8 +14,9 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['**/*.test.{ts,tsx}'],
-    // Hours, not minutes: npm run test:sweep. Real servers and browsers: npm run test:destinations, test:partner, test:browser.
-    exclude: ['sweep/**', 'destinations/**', 'partner/**', 'browser/**', '**/node_modules/**'],
+    // Hours, not minutes: npm run test:sweep. Real servers and browsers: npm run test:destinations, test:partner, test:browser,
+    // test:recover.
+    exclude: ['sweep/**', 'destinations/**', 'partner/**', 'browser/**', 'recover/**', '**/node_modules/**'],
     pool: 'forks',
     execArgv: [...SOURCE_FLAGS],
     maxWorkers: 2,

@@ -125,6 +125,8 @@ function stageDocuments(): void {
     if (/\.(?:md|jsonc?)$/.test(name) && name !== 'LICENSE.md')
       put(`${home}/docs/${name}`, readFileSync(path.join(root, 'docs', name)));
   }
+  for (const name of ['README.md', 'recover.py'])
+    put(`${home}/docs/recover/${name}`, readFileSync(path.join(root, 'docs', 'recover', name)));
   for (const name of ['README.md', 'config.example.json'])
     put(`${home}/${name}`, readFileSync(path.join(root, name)));
   put(

@@ -1,6 +1,6 @@
 /** Repositories that released versions have made: whatever comes later opens, lists and restores them. */
 
-import { mkdtempSync, readFileSync, writeFileSync, mkdirSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,63 +15,17 @@ import { SILENT_CHECK } from '../../src/repository/check-report.ts';
 import { loadIndex, type ChunkIndex } from '../../src/repository/chunk-index.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
+import { readTombstones } from '../../src/repository/tombstones.ts';
 import { TreeReader } from '../../src/repository/tree-reader.ts';
 import { SILENT_RESTORE } from '../../src/restorer/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import { collect } from '../support/collect.ts';
 import { readRepository, type StrangerEntry } from '../support/independent-reader.ts';
-import type { FixtureFacts } from '../support/make-format-fixture.ts';
+import { FIXTURES, fixtureFacts, unpackFixture } from '../support/fixture-repositories.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { entriesOnDisk, manifestOf, sha256, type ManifestEntry } from '../support/tree-manifest.ts';
 
 const { signal } = new AbortController();
-const FIXTURE = new URL('../fixtures/repositories/format-1', import.meta.url);
-const facts: FixtureFacts = JSON.parse(readFileSync(`${FIXTURE.pathname}.json`, 'utf8'));
-
-let home: string;
-let store: string;
-let destination: Destination;
-let repository: Repository;
-let index: ChunkIndex;
-let live: readonly Snapshot[];
-
-beforeAll(async () => {
-  home = mkdtempSync(path.join(tmpdir(), 'holdfast-fixture-'));
-  store = path.join(home, 'store');
-  for (const [name, content] of tarFiles(readFileSync(`${FIXTURE.pathname}.tar`))) {
-    mkdirSync(path.dirname(path.join(store, name)), { recursive: true });
-    writeFileSync(path.join(store, name), content);
-  }
-  destination = await openLocalDestination(store);
-  const secret = { kind: 'passphrase', text: facts.passphrase } as const;
-  repository = await openRepository(
-    destination,
-    secret,
-    { clock: systemClock, stateDirectory: undefined },
-    signal,
-  );
-  index = await loadIndex(repository, { without: new Set() }, signal);
-  ({ live } = await listSnapshots(repository, signal));
-});
-
-afterAll(async () => {
-  await repository?.close();
-  if (home !== undefined) removeTree(home);
-});
-
-/** The files of a tar with short names: 512 bytes of header, the content, padded to 512. */
-function tarFiles(tar: Buffer): [name: string, content: Buffer][] {
-  const files: [string, Buffer][] = [];
-  for (let at = 0; tar[at] !== 0 && at < tar.length;) {
-    const text = (from: number, to: number): string =>
-      tar.toString('latin1', at + from, at + to).split('\0')[0] ?? '';
-    const size = Number.parseInt(text(124, 136), 8);
-    files.push([text(0, 100), tar.subarray(at + 512, at + 512 + size)]);
-    at += 512 + Math.ceil(size / 512) * 512;
-  }
-  return files;
-}
-
 function entryFacts(file: ByteString, entry: Entry, content: Buffer | undefined): ManifestEntry {
   const { type, mode, uid, gid, mtimeNs, links, xattrs } = entry;
   return {
@@ -91,7 +45,12 @@ function entryFacts(file: ByteString, entry: Entry, content: Buffer | undefined)
   };
 }
 
-async function entriesBelow(snapshot: Snapshot, source: string): Promise<ManifestEntry[]> {
+async function entriesBelow(
+  repository: Repository,
+  index: ChunkIndex,
+  snapshot: Snapshot,
+  source: string,
+): Promise<ManifestEntry[]> {
   const { plain, salt, root } = snapshot.record;
   const reader = new TreeReader(repository, index, { plain, salt });
   const found: ManifestEntry[] = [];
@@ -158,7 +117,73 @@ function common(entries: readonly ManifestEntry[]): Partial<ManifestEntry>[] {
   );
 }
 
-describe('the repository of format 1', () => {
+const EVERYWHERE: readonly string[] = (
+  'file directory symlink fifo socket char-device block-device leaf hole xattr plain encrypted salted complete files ' +
+  'config heads index keys packs snapshots trash'
+).split(' ');
+
+const FEATURES: Readonly<Record<(typeof FIXTURES)[number], readonly string[]>> = {
+  'format-1': [
+    ...EVERYWHERE,
+    'branch',
+    'list',
+    'stream',
+    'several names',
+    'generation 1',
+    'generation 2',
+    'dead snapshots',
+  ],
+  'format-1-more': [
+    ...EVERYWHERE,
+    'leases',
+    'partial',
+    'changed',
+    'generation 2',
+    'generation 3',
+    'dead snapshots',
+    'dead packs',
+    'symlink of several names',
+    'fifo of several names',
+  ],
+};
+
+/** What an entry has that a fixture may be kept for. */
+function kept(entry: Entry): string[] {
+  const several = entry.links === undefined ? [] : ['several names', `${entry.type} of several names`];
+  const features = [entry.type, ...several, ...(entry.xattrs === undefined ? [] : ['xattr'])];
+  if (entry.type !== 'file') return features;
+  if (entry.indirect) features.push('list');
+  if (entry.holes !== undefined) features.push('hole');
+  if (entry.changedWhileRead) features.push('changed');
+  return features;
+}
+
+describe.each(FIXTURES)('the repository %s', (name) => {
+  const facts = fixtureFacts(name);
+  let home: string;
+  let store: string;
+  let destination: Destination;
+  let repository: Repository;
+  let index: ChunkIndex;
+  let live: readonly Snapshot[];
+
+  beforeAll(async () => {
+    home = mkdtempSync(path.join(tmpdir(), 'holdfast-fixture-'));
+    store = path.join(home, 'store');
+    unpackFixture(name, store);
+    destination = await openLocalDestination(store);
+    const secret = { kind: 'passphrase', text: facts.passphrase } as const;
+    const options = { clock: systemClock, stateDirectory: undefined };
+    repository = await openRepository(destination, secret, options, signal);
+    index = await loadIndex(repository, { without: new Set() }, signal);
+    ({ live } = await listSnapshots(repository, signal));
+  });
+
+  afterAll(async () => {
+    await repository?.close();
+    if (home !== undefined) removeTree(home);
+  });
+
   it('shows the snapshots that it had, and not those that were forgotten', async () => {
     const wanted = Object.values(facts.snapshots).map(({ id }) => id);
     const { damaged, forgotten } = await listSnapshots(repository, signal);
@@ -169,27 +194,28 @@ describe('the repository of format 1', () => {
     expect(repository.id).toBe(facts.repository);
   });
 
-  it('has a split directory, content in lists, holes, every kind of entry and two generations of keys', async () => {
-    const rewritten = live.find(({ id }) => id === facts.snapshots['rewritten']?.id);
-    if (rewritten === undefined) throw new Error('the snapshot is not there');
-    const reader = new TreeReader(repository, index, { plain: false });
+  it('has what it is kept for', async () => {
     const seen = new Set<string>();
-    const visit = async (id: Buffer): Promise<void> => {
-      seen.add((await reader.chunk(id, signal)).form);
-      for (const entry of await reader.directory(id, signal)) {
-        seen.add(entry.type);
-        if (entry.type === 'directory') await visit(entry.id);
-        if (entry.type !== 'file') continue;
-        if (entry.indirect) seen.add('list');
-        if (entry.holes !== undefined) seen.add('hole');
-      }
-    };
-    await visit(rewritten.record.root);
-    const kinds = ['file', 'directory', 'symlink', 'fifo', 'socket', 'char-device', 'block-device'];
+    for (const { record } of live) {
+      const reader = new TreeReader(repository, index, { plain: record.plain, salt: record.salt });
+      const visit = async (id: Buffer): Promise<void> => {
+        seen.add((await reader.chunk(id, signal)).form);
+        for (const entry of await reader.directory(id, signal)) for (const one of kept(entry)) seen.add(one);
+        for (const entry of await reader.directory(id, signal))
+          if (entry.type === 'directory') await visit(entry.id);
+      };
+      await visit(record.root);
+      for (const one of [record.kind, record.status, record.plain ? 'plain' : 'encrypted']) seen.add(one);
+      if (record.salt !== undefined) seen.add('salted');
+    }
+    for (const { generation } of index.packs) seen.add(`generation ${generation}`);
+    for await (const page of destination.list('', signal))
+      for (const { key } of page) seen.add(key.split('/')[0] ?? '');
+    for (const { record } of (await readTombstones(repository, signal)).all) seen.add(`dead ${record.kind}`);
+    const lacking = FEATURES[name].filter((feature) => !seen.has(feature));
 
-    expect([...seen].sort()).toEqual(['branch', 'leaf', 'list', 'hole', ...kinds].sort());
-    expect(new Set(index.packs.map(({ generation }) => generation))).toEqual(new Set([1, 2]));
-    expect(new Set(index.packs.map(({ cipher }) => cipher))).toEqual(new Set([0, 1]));
+    expect(lacking).toEqual([]);
+    expect(new Set(live.map(({ chain }) => chain.writer)).size).toBe(2);
   });
 
   it('is sound', async () => {
@@ -203,17 +229,17 @@ describe('the repository of format 1', () => {
     async (_, wanted) => {
       const snapshot = live.find(({ id }) => id === wanted.id);
       if (snapshot === undefined) throw new Error('the snapshot is not there');
-      const { entries, crowds } = manifestOf(await entriesBelow(snapshot, wanted.source));
+      const { entries, crowds } = manifestOf(await entriesBelow(repository, index, snapshot, wanted.source));
 
       expect(entries).toEqual(wanted.entries);
       expect(crowds).toEqual(wanted.crowds);
     },
   );
 
-  it.each(Object.entries(facts.snapshots))('restores the snapshot «%s»', async (name, wanted) => {
+  it.each(Object.entries(facts.snapshots))('restores the snapshot «%s»', async (kind, wanted) => {
     const snapshot = live.find(({ id }) => id === wanted.id);
     if (snapshot === undefined) throw new Error('the snapshot is not there');
-    const target = path.join(home, name);
+    const target = path.join(home, kind);
     const summary = await restore(
       {
         repository,

@@ -11,7 +11,6 @@ import {
   linkSync,
   mkdirSync,
   readFileSync,
-  readdirSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -21,7 +20,6 @@ import {
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
-import { pack as tarPack } from 'tar-stream';
 import { archive, type ArchiveRequest } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
 import { SILENT } from '../../src/archiver/observer.ts';
@@ -36,20 +34,10 @@ import { createRepository, openRepository, type Repository } from '../../src/rep
 import { forgetSnapshots, rewriteSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { native } from '../../src/system/native.ts';
 import { writeXattr } from '../../src/system/xattr.ts';
+import { writeFixture, type FixtureFacts } from './fixture-repositories.ts';
 import { removeTree } from './remove-tree.ts';
 import { seededRandom } from './seeded-random.ts';
-import { entriesOnDisk, manifestOf, sha256, type Manifest } from './tree-manifest.ts';
-
-/** What the fixture's JSON file says. */
-export interface FixtureFacts {
-  readonly passphrase: string;
-  readonly recovery_code: string;
-  readonly repository: string;
-  /** Live ones by what they are, with everything below `source`. */
-  readonly snapshots: Readonly<Record<string, { readonly id: string; readonly source: string } & Manifest>>;
-  /** Still stored, but not to be shown. */
-  readonly forgotten: readonly string[];
-}
+import { entriesOnDisk, manifestOf, sha256 } from './tree-manifest.ts';
 
 const PASSPHRASE = 'the fixture of format 1';
 const HOME = '/tmp/holdfast-fixture';
@@ -219,29 +207,11 @@ async function makeRepository(directory: string): Promise<FixtureFacts> {
   };
 }
 
-/** All files below a directory in one tar, with nothing in it that depends on who packs when. */
-async function tarOf(directory: string): Promise<Buffer> {
-  const tar = tarPack();
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((found) => found.isFile())
-    .map((found) => path.relative(directory, path.join(found.parentPath, found.name)))
-    .sort();
-  for (const name of files)
-    tar.entry({ name, mode: 0o600, mtime: new Date(0) }, readFileSync(path.join(directory, name)));
-  tar.finalize();
-  const parts: Buffer[] = [];
-  for await (const part of tar) parts.push(Buffer.from(part as Uint8Array));
-  return Buffer.concat(parts);
-}
-
 const [output] = process.argv.slice(2);
 if (output === undefined) throw new Error('usage: make-format-fixture.ts OUTPUT (without extension)');
 await makeSources();
 const store = path.join(HOME, 'store');
 const facts = await makeRepository(store);
-const tar = await tarOf(store);
-mkdirSync(path.dirname(output), { recursive: true });
-writeFileSync(`${output}.tar`, tar);
-writeFileSync(`${output}.json`, `${JSON.stringify(facts, undefined, 1)}\n`);
+const size = await writeFixture(output, store, facts);
 removeTree(HOME);
-process.stdout.write(`${tar.length} bytes\n`);
+process.stdout.write(`${size} bytes\n`);
