@@ -14,7 +14,7 @@ export function readRange(
   header: string | undefined,
   size: number,
 ): ContentRange | 'unsatisfiable' | undefined {
-  const match = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? '');
+  const match = /^bytes\s*=\s*(?:(\d+)\s*)?-\s*(?:(\d+)\s*)?$/i.exec(header ?? '');
   if (match === null) return undefined;
   const [, first = '', last = ''] = match;
   if (first === '') {

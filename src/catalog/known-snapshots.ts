@@ -1,6 +1,6 @@
 /** The snapshots that the catalog knows, and which of them a question is about. */
-import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
-import { RequestError } from '../base/errors.ts';
+import { asByteString, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { RequestError, StateError } from '../base/errors.ts';
 import { pathNames, pathOf } from '../browse/locate.ts';
 import type { SnapshotSummary } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
@@ -67,7 +67,7 @@ interface SnapshotRow {
   readonly bytes: number;
 }
 
-/** Oldest first. */
+/** Oldest first. @throws {StateError} CATALOG_DAMAGED */
 export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot[] {
   return database
     .prepare<[], SnapshotRow>(
@@ -75,7 +75,7 @@ export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot
     )
     .all()
     .map((row) => {
-      const tags = JSON.parse(row.tags) as readonly string[];
+      const tags = textsIn(row.tags);
       return {
         ordinal: row.ordinal,
         id: row.id,
@@ -84,7 +84,7 @@ export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot
         complete: row.state === SNAPSHOT_STATE.complete,
         unreadable: row.unreadable,
         host: row.host,
-        paths: JSON.parse(row.paths) as readonly ByteString[],
+        paths: textsIn(row.paths).map(asByteString),
         plain: row.plain === 1,
         salted: row.salted === 1,
         started: row.started,
@@ -96,6 +96,20 @@ export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot
         bytes: row.bytes,
       };
     });
+}
+
+/** @throws {StateError} CATALOG_DAMAGED: SQLite does not look into values, which a bad disk changes as well as pages */
+function textsIn(list: string): readonly string[] {
+  const damaged = (cause?: unknown): StateError =>
+    new StateError('CATALOG_DAMAGED', 'The catalog is damaged: a list in a snapshot is none', { cause });
+  let value: unknown;
+  try {
+    value = JSON.parse(list);
+  } catch (cause) {
+    throw damaged(cause);
+  }
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) throw damaged();
+  return value;
 }
 
 export function summaryOf(snapshot: KnownSnapshot, destination: string): CatalogSnapshot {

@@ -112,7 +112,7 @@ export function directoryOf(location: string): string | undefined {
 export function placeUrl(place: Location): string {
   switch (place.kind) {
     case 'local':
-      return pathToFileURL(place.directory).href;
+      return fileUrl(place.directory);
     case 's3':
       return `s3://${place.bucket}${below(place.prefix)}${query({ endpoint: place.endpoint })}`;
     case 'sftp': {
@@ -130,6 +130,12 @@ export function placeUrl(place: Location): string {
     case 'rclone':
       return `rclone:${place.remote}:${place.path}`;
   }
+}
+
+/** What stands last may be a blank or a control character, which URLs lose at their end: something is put behind it. */
+function fileUrl(directory: string): string {
+  if (directory.trimEnd() === directory && !/\p{Cc}$/u.test(directory)) return pathToFileURL(directory).href;
+  return pathToFileURL(`${directory}/_`).href.slice(0, -2);
 }
 
 /** For people: a directory as its path, anything else as its URL. */

@@ -153,22 +153,34 @@ function isMemory(value: unknown): value is WriterMemory {
   return (
     typeof memory.writer === 'string' &&
     /^[0-9a-f]{32}$/.test(memory.writer) &&
-    Number.isSafeInteger(memory.seq) &&
-    typeof memory.prev === 'string' &&
-    Number.isSafeInteger(memory.ring) &&
-    Number.isSafeInteger(memory.config) &&
+    isCount(memory.seq) &&
+    isRecordName(memory.prev) &&
+    isCount(memory.ring) &&
+    isCount(memory.config) &&
     typeof memory.heads === 'object' &&
     memory.heads !== null &&
+    Object.values(memory.heads).every(isHead) &&
     (memory.announced === undefined || isAnnounced(memory.announced))
   );
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isRecordName(value: unknown): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
+
+function isHead(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const head: Partial<Record<'seq' | 'record', unknown>> = value;
+  // What another writer has signed may count further than this one ever will.
+  return Number.isInteger(head.seq) && Number(head.seq) >= 0 && isRecordName(head.record);
 }
 
 function isAnnounced(value: unknown): value is AnnouncedRecord {
   if (typeof value !== 'object' || value === null) return false;
   const announced: Partial<Record<keyof AnnouncedRecord, unknown>> = value;
-  return (
-    Number.isSafeInteger(announced.seq) &&
-    typeof announced.record === 'string' &&
-    typeof announced.key === 'string'
-  );
+  return isCount(announced.seq) && isRecordName(announced.record) && typeof announced.key === 'string';
 }

@@ -61,7 +61,14 @@ export function parseCron(text: string): CronTimes {
   return times;
 }
 
+/** Characters of an expression that names every minute, hour and day is a third of it. */
+const LONGEST = 1_000;
+
 function checkFields(expression: string, text: string): ParsedFields {
+  if (expression.length > LONGEST) throw invalid(`${text.slice(0, 40)}…`, 'is too long');
+  // node-cron writes every number of a range out before it looks at how large they are.
+  const large = /[^\s,]*\d{4}[^\s,]*/.exec(expression)?.[0];
+  if (large !== undefined) throw invalid(text, `is wrong at "${large}" (no number has so many digits)`);
   const { fields, errors } = validateDetailed(expression);
   if (fields !== undefined) return fields;
   const wrong = errors[0];

@@ -99,12 +99,27 @@ function isHashOf(hosts: string, name: string): boolean {
   return own.equals(Buffer.from(hash, 'base64'));
 }
 
-/** `*` is any text, `?` any character. */
+/** `*` is any text, `?` any character. Takes pattern length times name length steps at most, whatever the pattern. */
 export function matches(pattern: string, name: string): boolean {
-  const source = pattern
-    .replaceAll(/\*+/g, '*')
-    .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 's').test(name);
+  let [at, index] = [0, 0];
+  let star = -1;
+  let starIndex = 0;
+  while (index < name.length) {
+    const wanted = pattern[at];
+    if (wanted === '*') {
+      [star, starIndex] = [at, index];
+      at += 1;
+    } else if (wanted === '?' || wanted === name[index]) {
+      at += 1;
+      index += 1;
+    } else if (star === -1) {
+      return false;
+    } else {
+      // The way back is to the latest star: an earlier one can gain nothing that a later one cannot.
+      starIndex += 1;
+      [at, index] = [star + 1, starIndex];
+    }
+  }
+  while (pattern[at] === '*') at += 1;
+  return at === pattern.length;
 }

@@ -16,7 +16,7 @@ export function parseSshConfig(text: string, host: string, home: string): HostSe
   const identityFiles: string[] = [];
   let applies = true;
   for (const line of text.split(/\r?\n/)) {
-    const [, keyword = '', rest = ''] = /^\s*([A-Za-z]+)(?:\s*=\s*|\s+)(.*?)\s*$/.exec(line) ?? [];
+    const [, keyword = '', rest = ''] = /^([A-Za-z]+)(?:\s*=\s*|\s+)([^]*)$/.exec(line.trimStart()) ?? [];
     const name = keyword.toLowerCase();
     if (name === 'host') applies = isHost(wordsOf(rest), host);
     else if (name === 'match') applies = false;

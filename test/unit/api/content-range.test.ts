@@ -23,6 +23,13 @@ test.each([
   expect(readRange(header, size)).toEqual(range);
 });
 
+test('a header of blanks takes little time', () => {
+  const started = process.cpuUsage();
+  expect(readRange(`bytes=${' '.repeat(60_000)}x`, 10)).toBeUndefined();
+  expect(readRange(`bytes=1${' '.repeat(60_000)}x`, 10)).toBeUndefined();
+  expect(process.cpuUsage(started).user).toBeLessThan(500_000);
+});
+
 test('a range never leaves the file', () => {
   const bound = fc.oneof(fc.constant(''), fc.nat(50).map(String));
   fc.assert(

@@ -233,3 +233,10 @@ describe('a place that is not on this machine', () => {
     }
   });
 });
+
+test.each(['/srv/a\u001e', '/srv/a ', '/srv/a\u0085', '/srv/ b'])(
+  'the directory %j has a URL of its own',
+  (directory) => {
+    expect(parseLocation(placeUrl({ kind: 'local', directory }))).toEqual({ kind: 'local', directory });
+  },
+);

@@ -69,3 +69,21 @@ describe('the fields of a cron expression', () => {
     expect(getTasks().size).toBe(before);
   });
 });
+
+describe('a cron expression that nobody would write', () => {
+  // node-cron writes every number of a range out before it looks at them: seven digits took 3.4 s.
+  it.each(['0-99999999 * * * *', '0 0 1-31 * 1-555555555', '*/10000 * * * *'])(
+    '%s is refused at once',
+    (text) => {
+      const started = process.cpuUsage();
+      expect(() => parseCron(text)).toThrow(/no number has so many digits/);
+      expect(process.cpuUsage(started).user).toBeLessThan(500_000);
+    },
+  );
+
+  it('is refused when it is longer than any that means something', () => {
+    expect(() => parseCron(`${'0,'.repeat(100_000)}0 * * * *`)).toThrow(/is too long/);
+    const all = Array.from({ length: 60 }, (_, minute) => minute).join(',');
+    expect(parseCron(`${all} 0-23 1-31 1-12 *`).minutes).toHaveLength(60);
+  });
+});

@@ -4,6 +4,7 @@ import {
   fingerprintOf,
   judgeHostKey,
   knownTypes,
+  matches,
   parseKnownHosts,
   typeOfKey,
 } from '../../../../src/destination/sftp/known-hosts.ts';
@@ -109,5 +110,27 @@ describe('a host key', () => {
     expect(typeOfKey(generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }))).toBe(
       '',
     );
+  });
+});
+
+describe('a pattern of host names', () => {
+  test.each([
+    ['*', '', true],
+    ['*.example.org', 'nas.example.org', true],
+    ['*.example.org', 'example.org', false],
+    ['n?s', 'nas', true],
+    ['n?s', 'ns', false],
+    ['*a*b', 'xaxbxab', true],
+    ['*a*b', 'xaxbxa', false],
+    ['a.b', 'axb', false],
+    ['a**', 'a', true],
+  ])('%s for %s: %s', (pattern, name, fits) => {
+    expect(matches(pattern, name)).toBe(fits);
+  });
+
+  test('takes little time however many stars it has', () => {
+    const started = process.cpuUsage();
+    expect(matches(`${'*a'.repeat(40)}b`, 'a'.repeat(250))).toBe(false);
+    expect(process.cpuUsage(started).user).toBeLessThan(500_000);
   });
 });

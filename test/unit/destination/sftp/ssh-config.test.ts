@@ -38,3 +38,12 @@ test.each([
 test('an empty file says nothing', () => {
   expect(parseSshConfig('', 'nas', '/home/me')).toEqual({ identityFiles: [] });
 });
+
+test('a line of blanks takes little time', () => {
+  const blanks = ' '.repeat(60_000);
+  const started = process.cpuUsage();
+  expect(
+    parseSshConfig(`Host nas${blanks}x\nUser${blanks}=${blanks}ana${blanks}`, 'nas', '/home/ana').user,
+  ).toBe('ana');
+  expect(process.cpuUsage(started).user).toBeLessThan(500_000);
+});

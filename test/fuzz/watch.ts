@@ -1,0 +1,57 @@
+/** Sees from another thread when an input takes too long or too much memory, and ends the process. */
+import { Worker } from 'node:worker_threads';
+import { MOST_MEMORY } from './target.ts';
+
+export interface WatchOptions {
+  /** Where the input at work is kept: whatever ends the process, it can be read afterwards. */
+  readonly inputFile: string;
+  /** Where a failure is told by the other thread, which has nobody to tell. */
+  readonly failureFile: string;
+}
+
+export interface Watch {
+  /** An input is about to be parsed. */
+  begin(): void;
+  /** It has been. Undefined, or how many bytes the process had grown by. */
+  end(): number | undefined;
+  /** What the process takes without an input at work counts from now on. */
+  settle(): void;
+  close(): Promise<void>;
+}
+
+/** Of the memory that the two threads share: the number of the input at work, and the size that is the limit, in KiB. */
+export const CELLS = { input: 0, limit: 1 } as const;
+
+export async function startWatch(options: WatchOptions): Promise<Watch> {
+  const cells = new Int32Array(new SharedArrayBuffer(8));
+  let number = 0;
+  let baseline = 0;
+  const worker = new Worker(new URL('watch.worker.ts', import.meta.url), {
+    workerData: { cells, ...options },
+  });
+  await new Promise((resolve, reject) => {
+    worker.once('online', resolve);
+    worker.once('error', reject);
+  });
+  worker.unref();
+  return {
+    begin() {
+      number = (number % 0x3fff_ffff) + 1;
+      Atomics.store(cells, CELLS.input, number);
+    },
+    end() {
+      Atomics.store(cells, CELLS.input, 0);
+      // The highest it has ever been: what is freed again counts as well.
+      const grownBy = process.resourceUsage().maxRSS * 1024 - baseline;
+      return grownBy > MOST_MEMORY ? grownBy : undefined;
+    },
+    settle() {
+      globalThis.gc?.();
+      baseline = process.resourceUsage().maxRSS * 1024;
+      Atomics.store(cells, CELLS.limit, Math.ceil((baseline + MOST_MEMORY) / 1024));
+    },
+    async close() {
+      await worker.terminate();
+    },
+  };
+}

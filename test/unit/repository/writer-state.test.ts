@@ -1,0 +1,39 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WriterState, type WriterMemory } from '../../../src/repository/writer-state.ts';
+
+let directory: string;
+let path: string;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'holdfast-writer-'));
+  path = join(directory, 'repositories', 'id.json');
+  const state = await WriterState.open(directory, 'id');
+  await state.remember({ seq: 3, heads: { ['a'.repeat(32)]: { seq: 2 ** 60, record: 'b'.repeat(64) } } });
+});
+
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describe('what a machine remembers of a repository', () => {
+  it('is read as it was written', async () => {
+    const { memory } = await WriterState.open(directory, 'id');
+    expect(memory).toMatchObject({ seq: 3, heads: { ['a'.repeat(32)]: { seq: 2 ** 60 } } });
+  });
+
+  it.each<[string, object]>([
+    ['a negative number', { seq: -1 }],
+    ['a negative ring', { ring: -1 }],
+    ['the name of no record', { prev: 'abc' }],
+    ['a head that is none', { heads: { ['a'.repeat(32)]: null } }],
+    ['a head without a record', { heads: { ['a'.repeat(32)]: { seq: 1 } } }],
+    ['an announced record without a name', { announced: { seq: 1, record: '', key: 'snapshots/a' } }],
+  ])('is damaged when it holds %s', async (_, change) => {
+    const sound = readFileSync(path, 'utf8');
+    const memory = JSON.parse(sound) as WriterMemory;
+    writeFileSync(path, JSON.stringify({ ...memory, ...change }));
+    await expect(WriterState.open(directory, 'id')).rejects.toMatchObject({ code: 'STATE_DAMAGED' });
+    writeFileSync(path, sound);
+  });
+});
