@@ -6,6 +6,7 @@ import type { Namespace } from '../codec/keys.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import {
@@ -16,8 +17,9 @@ import {
   type SnapshotList,
 } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
+import type { ForeignRecord } from '../repository/writer-state.ts';
 import { changesSince, type ChangeSet } from './change-set.ts';
-import { liveCount, ReliedPackGone, reliedPackGone, requireRelied } from './commit.ts';
+import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from './commit.ts';
 import { createExcluder, type Excluder, type ExcludeOptions } from './exclude.ts';
 import { FileSaver } from './file-saver.ts';
 import { cleanTest, TreeNotes, type KnownTree } from './known-tree.ts';
@@ -69,6 +71,8 @@ export interface ArchiveSummary {
   /** Bytes sent to the destination, trees and index objects included. */
   readonly bytesUploaded: number;
   readonly durationMs: number;
+  /** Somebody else writes as this machine; it has gone on as another writer. */
+  readonly foreign: ForeignRecord | undefined;
   /** When it was to learn. */
   readonly known: KnownTree | undefined;
 }
@@ -143,24 +147,29 @@ async function archiveOnce(
   await store.finish();
 
   observer.phase('committing');
-  await requireRelied(repository, index, store.stored, parent, signal);
-  await session.assertHeld(signal);
-  const record = snapshotRecord(request, {
-    root,
-    namespace,
-    tally,
-    parent,
-    startedMs,
-    finishedMs: clock.now(),
-    kind: 'files',
-  });
-  const snapshot = await commitSnapshot(repository, record, liveCount(repository, snapshots) + 1, signal);
+  const commit = async (): Promise<Snapshot> => {
+    const facts = {
+      root,
+      namespace,
+      tally,
+      parent,
+      startedMs,
+      finishedMs: clock.now(),
+      kind: 'files' as const,
+    };
+    await leaveCopiedIdentity(repository, snapshots.live, signal);
+    const live = liveCount(repository, snapshots) + 1;
+    return await commitSnapshot(repository, snapshotRecord(request, facts), live, signal);
+  };
+  const relied = { repository, index, stored: store.stored, parent, session };
+  const snapshot = await commitRelied(relied, commit, signal);
   return {
     snapshot,
     bytesRead: tally.bytesRead,
     bytesNew: readers.newBytes + trees.newBytes,
     bytesUploaded: store.uploadedBytes,
     durationMs: clock.monotonic() - started,
+    foreign: repository.writer.takeForeign(),
     known: notes && { snapshot: snapshot.id, packs: packsOf(index, store), notes },
   };
 }

@@ -1,8 +1,9 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { listNamed, packKey } from '../repository/listing.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
+import type { Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
-import type { SnapshotList } from '../repository/snapshots.ts';
+import { forgetSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { readTombstones } from '../repository/tombstones.ts';
 import type { Parent } from './parent.ts';
 
@@ -28,7 +29,7 @@ export function reliedPackGone(cause: ReliedPackGone): RepositoryError {
  * @param stored length of each pack that this run has stored, by name
  * @throws {ReliedPackGone} {RepositoryError} NO_REPOSITORY
  */
-export async function requireRelied(
+async function requireRelied(
   repository: Repository,
   index: ChunkIndex,
   stored: ReadonlyMap<string, number>,
@@ -58,6 +59,72 @@ export async function requireRelied(
   }
   const { id } = parent.snapshot;
   if (!present.has(id) || tombstones.snapshots.has(id)) throw new ReliedPackGone(`snapshot ${id}`);
+}
+
+/** Of the grace period: a commit may lag so far behind the look at what it relies on. */
+const WINDOW_PART = 6;
+/** How often a run that is held up looks again before it commits all the same, and looks once more afterwards. */
+const LOOKS = 3;
+
+export interface Commit {
+  readonly repository: Repository;
+  readonly index: ChunkIndex;
+  /** Length of each pack that this run has stored, by name. */
+  readonly stored: ReadonlyMap<string, number>;
+  readonly parent: Parent | undefined;
+  readonly session: Lease;
+}
+
+/**
+ * Looks at what the run relies on, and commits while that is still true. What prune marks after the look it deletes once
+ * the grace period is over, so a run that was held up in between for a part of that time, asleep with its machine for
+ * instance, looks again; one that was held up in the commit itself looks afterwards, and takes its snapshot back when
+ * something has gone.
+ *
+ * @throws {ReliedPackGone} {RepositoryError} {DestinationError}
+ */
+export async function commitRelied(
+  { repository, index, stored, parent, session }: Commit,
+  commit: () => Promise<Snapshot>,
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  const { clock, config } = repository;
+  const windowMs = (config.graceSeconds * 1_000) / WINDOW_PART;
+  const look = async (): Promise<() => boolean> => {
+    const [wall, monotonic] = [clock.now(), clock.monotonic()];
+    await requireRelied(repository, index, stored, parent, signal);
+    return () => Math.max(clock.monotonic() - monotonic, Math.abs(clock.now() - wall)) <= windowMs;
+  };
+  let isRecent = await look();
+  await session.assertHeld(signal);
+  for (let looks = 1; !isRecent() && looks < LOOKS; looks += 1) isRecent = await look();
+  const snapshot = await commit();
+  if (isRecent()) return snapshot;
+  try {
+    await requireRelied(repository, index, stored, parent, signal);
+  } catch (error) {
+    if (error instanceof ReliedPackGone) await takeBack(repository, snapshot, error, signal);
+    throw error;
+  }
+  return snapshot;
+}
+
+async function takeBack(
+  repository: Repository,
+  { id }: Snapshot,
+  cause: ReliedPackGone,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await forgetSnapshots(repository, [id], 'committed too late', signal);
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    throw new RepositoryError(
+      'CORRUPT_DATA',
+      `Snapshot ${id} was committed too late, when packs that it needs had been removed, and cannot be taken back`,
+      { hint: `Run the backup again, and on a host that may remove snapshots: holdfast forget ${id}`, cause },
+    );
+  }
 }
 
 async function requireKeys(repository: Repository, signal: AbortSignal): Promise<void> {

@@ -6,13 +6,14 @@ import { Chunker } from '../codec/chunker.ts';
 import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
 import { encodeDirectory } from '../format/tree-split.ts';
 import type { DirectoryEntry, FileEntry } from '../format/tree.ts';
+import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { loadIndex } from '../repository/chunk-index.ts';
 import { openSession } from '../repository/lease.ts';
 import { PackWriter } from '../repository/pack-writer.ts';
-import { commitSnapshot, listSnapshots } from '../repository/snapshots.ts';
+import { commitSnapshot, listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { snapshotRecord, type ArchiveRequest, type ArchiveSummary } from './archive.ts';
 import { ChunkSink } from './chunk-sink.ts';
-import { liveCount, ReliedPackGone, reliedPackGone, requireRelied } from './commit.ts';
+import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from './commit.ts';
 import { Cutter } from './cutter.ts';
 import type { ArchiveObserver } from './observer.ts';
 import { PackStore } from './pack-store.ts';
@@ -100,24 +101,27 @@ export async function archiveStream(
   await store.finish();
 
   observer.phase('committing');
+  const commit = async (): Promise<Snapshot> => {
+    const facts = { root, namespace, tally, parent: undefined, startedMs, finishedMs: clock.now() };
+    const record = snapshotRecord({ ...request, sources: [path] }, { ...facts, kind: 'stream' });
+    await leaveCopiedIdentity(repository, snapshots.live, signal);
+    return await commitSnapshot(repository, record, liveCount(repository, snapshots) + 1, signal);
+  };
+  const relied = { repository, index, stored: store.stored, parent: undefined, session };
+  let snapshot: Snapshot;
   try {
-    await requireRelied(repository, index, store.stored, undefined, signal);
+    snapshot = await commitRelied(relied, commit, signal);
   } catch (error) {
     // A stream cannot be read a second time.
     throw error instanceof ReliedPackGone ? reliedPackGone(error) : error;
   }
-  await session.assertHeld(signal);
-  const record = snapshotRecord(
-    { ...request, sources: [path] },
-    { root, namespace, tally, parent: undefined, startedMs, finishedMs: clock.now(), kind: 'stream' },
-  );
-  const snapshot = await commitSnapshot(repository, record, liveCount(repository, snapshots) + 1, signal);
   return {
     snapshot,
     bytesRead: size,
     bytesNew: sink.newBytes + trees.newBytes,
     bytesUploaded: store.uploadedBytes,
     durationMs: clock.monotonic() - started,
+    foreign: repository.writer.takeForeign(),
     known: undefined,
   };
 }

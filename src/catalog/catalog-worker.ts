@@ -4,10 +4,10 @@ import { systemClock } from '../base/clock.ts';
 import { BugError, RepositoryError } from '../base/errors.ts';
 import { openCached, openLook } from '../cache/open.ts';
 import { openDestination } from '../destination/open.ts';
-import type { Secret } from '../repository/key-slots.ts';
 import { openRepository, type Repository } from '../repository/repository.ts';
+import { secretHanded } from '../repository/typed-secret.ts';
 import { emptyLog, openForWriting } from './catalog-database.ts';
-import { failureOf, type FromSync, type RepositoryAccess, type SyncSetup } from './messages.ts';
+import { failureOf, type FromSync, type SyncSetup } from './messages.ts';
 import { syncCatalog, type SyncProgress, type SyncReport } from './sync.ts';
 
 const port = parentPort;
@@ -56,7 +56,7 @@ async function openAs(
     const look = openLook(destination, url, 'page', stateDirectory);
     const repository = await openRepository(
       look?.destination ?? destination,
-      secretOf(secret),
+      secretHanded(secret),
       { clock: systemClock, stateDirectory: undefined, look, allowWeakCost },
       signal,
     );
@@ -69,11 +69,6 @@ async function openAs(
     await destination.close();
     throw error;
   }
-}
-
-function secretOf(secret: RepositoryAccess['secret']): Secret {
-  if (secret.kind === 'passphrase') return secret;
-  return { kind: 'machine', secret: Buffer.from(secret.base64, 'base64') };
 }
 
 function tell(progress: SyncProgress): void {

@@ -2,11 +2,13 @@
 import type { ArchiveSummary } from '../archiver/archive.ts';
 import type { Estimate } from '../archiver/estimate.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
+import { foreignText } from '../repository/foreign-record.ts';
+import type { ForeignRecord } from '../repository/writer-state.ts';
 import { PROBLEMS_SHOWN } from './archive-progress.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import type { OutputOptions } from './options.ts';
-import { createStyles, wantsColor } from './terminal.ts';
+import { createStyles, printable, wantsColor } from './terminal.ts';
 import { count, seconds, shortId } from './wording.ts';
 
 /** Ends a backup: the summary, and exit code 3 when something is missing. */
@@ -19,10 +21,13 @@ export async function showSummary(
   if (summary.snapshot.record.status === 'partial') context.exitCode = EXIT.partial;
   if (options.json === true) await context.out.json(summaryObject(summary));
   else if (options.quiet !== true) await context.out.write(await textOf(summary, context));
+  // Whoever wants to hear of nothing but what is wrong hears of this.
+  if (summary.foreign !== undefined)
+    context.stderr.write(`Warning: ${printable(foreignText(summary.foreign))}\n`);
 }
 
 /** The object that ends `backup --json`. */
-function summaryObject({ snapshot, ...summary }: ArchiveSummary): object {
+function summaryObject({ snapshot, foreign, ...summary }: ArchiveSummary): object {
   const { counts } = snapshot.record;
   return {
     type: 'summary',
@@ -39,7 +44,12 @@ function summaryObject({ snapshot, ...summary }: ArchiveSummary): object {
     bytes_stored: summary.bytesUploaded,
     bytes_uploaded: summary.bytesUploaded,
     duration_seconds: seconds(summary.durationMs),
+    copied_identity: foreign === undefined ? null : foreignObject(foreign),
   };
+}
+
+function foreignObject({ writer, seq, record, host, atMs }: ForeignRecord): object {
+  return { writer, seq, record, host, at: atMs === null ? null : new Date(atMs).toISOString() };
 }
 
 /** The same for people. */

@@ -1,6 +1,6 @@
 /** Snapshots from one repository to another: read, checked, named by the target's keys, sealed anew. */
 import { PackStore } from '../archiver/pack-store.ts';
-import { liveCount, requireRelied, ReliedPackGone, reliedPackGone } from '../archiver/commit.ts';
+import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from '../archiver/commit.ts';
 import { TreeStore } from '../archiver/tree-store.ts';
 import { RepositoryError } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
@@ -187,16 +187,18 @@ async function copyOne(
 ): Promise<Snapshot> {
   const { to, store, session, toIndex } = parts;
   const root = await transfer.bring(snapshot, observer, signal);
+  const commit = async (): Promise<Snapshot> => {
+    // The parent has another id there, or none.
+    const tags = parts.tags?.(snapshot) ?? snapshot.record.tags;
+    const copy = { ...snapshot.record, tags, root, parent: undefined };
+    return await commitSnapshot(to, copy, parts.live() + 1, signal);
+  };
+  const relied = { repository: to, index: toIndex, stored: store.stored, parent: undefined, session };
   try {
-    await requireRelied(to, toIndex, store.stored, undefined, signal);
+    return await commitRelied(relied, commit, signal);
   } catch (error) {
     throw error instanceof ReliedPackGone ? reliedPackGone(error) : error;
   }
-  await session.assertHeld(signal);
-  // The parent has another id there, or none.
-  const tags = parts.tags?.(snapshot) ?? snapshot.record.tags;
-  const copy = { ...snapshot.record, tags, root, parent: undefined };
-  return await commitSnapshot(to, copy, parts.live() + 1, signal);
 }
 
 function namespaceKey({ plain, salt }: Pick<SnapshotRecord, 'plain' | 'salt'>): string {

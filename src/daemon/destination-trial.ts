@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/units.ts';
 import { openDestination, personOf, type OpenOptions } from '../destination/open.ts';
 import { openRepository } from '../repository/repository.ts';
+import { secretHanded } from '../repository/typed-secret.ts';
 import type { Destinations, Place } from './destinations.ts';
 import { ok, problem, type Finding } from './doctor/finding.ts';
 import type { PassphraseGuesses } from './passphrase-guesses.ts';
@@ -65,9 +66,7 @@ async function openedId(
   const destination = await openDestination(url, { access, person }, signal);
   const repository = await openRepository(
     destination,
-    secret.kind === 'machine'
-      ? { kind: 'machine', secret: Buffer.from(secret.base64, 'base64') }
-      : { kind: 'passphrase', text: secret.text },
+    secretHanded(secret),
     { clock, stateDirectory, allowWeakCost: weakCost },
     signal,
   ).catch(async (error: unknown) => {

@@ -8,6 +8,7 @@ import { openDestination } from '../destination/open.ts';
 import type { FileContent } from '../jobs/agent.ts';
 import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
 import { openRepository, type Repository } from '../repository/repository.ts';
+import { secretHanded } from '../repository/typed-secret.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import type { Destinations, Place } from './destinations.ts';
@@ -127,9 +128,7 @@ export class Reading implements AsyncDisposable {
     const destination = await openDestination(url, { access, person }, signal);
     const repository = await openRepository(
       destination,
-      secret.kind === 'machine'
-        ? { kind: 'machine', secret: Buffer.from(secret.base64, 'base64') }
-        : { kind: 'passphrase', text: secret.text },
+      secretHanded(secret),
       { clock, stateDirectory, allowWeakCost: weakCost },
       signal,
     );

@@ -5,7 +5,7 @@
  * them stays free. Deletes are durable as well, so that what a caller removes in order stays removed in order.
  */
 import type { Dirent } from 'node:fs';
-import { open, stat, unlink } from 'node:fs/promises';
+import { open, readdir, rmdir, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -131,18 +131,22 @@ function localDestination(
     return run('store', key, signal, async () => {
       await expectSameRoot();
       const path = join(root, key);
-      try {
+      const store = async (): Promise<ObjectStat> => {
         await directories.ensure(dirname(path));
         const stored = await storeNewFile(path, body, directories, pace && { pace, key }, signal);
         // It took a while: what went by its path may have gone elsewhere.
         await expectSameRoot();
         return stored;
+      };
+      try {
+        return await store();
       } catch (error) {
-        // A directory known to exist was removed by somebody else: the next try makes it again.
+        // A directory known to exist was removed by somebody else, as prune does with one that was empty for a day.
         if (errnoOf(error) === 'ENOENT') directories.forget();
         // Whatever went wrong, it may have been this.
         await expectSameRoot();
-        throw error;
+        if (await isThere(dirname(path))) throw error;
+        return await store();
       }
     });
   }
@@ -290,6 +294,16 @@ function cutShort(key: string, actual: number, expected: number): DestinationErr
   });
 }
 
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
 /** What `removeStaleTemporaries` removed. */
 export interface StaleTemporaries {
   readonly removedFiles: number;
@@ -298,7 +312,8 @@ export interface StaleTemporaries {
 
 /**
  * Removes what puts left behind when their process died: temporary files whose time lies 24 hours or more before
- * that of a file made now, so by the file system's clock alone.
+ * that of a file made now, so by the file system's clock alone. Directories that have been empty for as long go too:
+ * every run has one for its lease.
  */
 export async function removeStaleTemporaries(
   directory: string,
@@ -321,10 +336,32 @@ export async function removeStaleTemporaries(
         removedBytes += stats.size;
       }
     }
+    await removeStaleDirectories(root, staleMs, signal);
     return { removedFiles, removedBytes };
   } catch (error) {
     throw storageError(error, { op: 'clean', directory: root });
   }
+}
+
+/** Two levels down, where keys have their last directory. Whoever puts into one that goes makes it again. */
+async function removeStaleDirectories(root: string, staleMs: number, signal: AbortSignal): Promise<void> {
+  for (const first of await keyDirectories(root)) {
+    for (const directory of await keyDirectories(join(root, first))) {
+      signal.throwIfAborted();
+      const path = join(root, first, directory);
+      try {
+        if ((await stat(path)).mtimeMs <= staleMs) await rmdir(path);
+      } catch (error) {
+        // Not empty, or gone by the hand of another prune.
+        if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) throw error;
+      }
+    }
+  }
+}
+
+async function keyDirectories(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory() && isKeyPart(entry.name)).map(({ name }) => name);
 }
 
 /** The file system's present time, which on a share is not that of this machine. */

@@ -9,6 +9,7 @@ import type { ExpectedTotals } from '../archiver/size-scan.ts';
 import { resolveSources } from '../archiver/sources.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { parseCompression } from '../codec/compress.ts';
+import { foreignText } from '../repository/foreign-record.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { whereItLies } from '../system/where-it-lies.ts';
 import type { BackupSpec } from '../jobs/job.ts';
@@ -98,10 +99,11 @@ async function madeNow(
   { summary, last, incremental }: Made,
   signal: AbortSignal,
 ): Promise<EngineOutcome> {
-  const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs } = summary;
+  const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs, foreign } = summary;
   const { counts, errors, errorsMore, omitted } = snapshot.record;
   for (const what of omitted) parts.report.note(`Not captured: ${what}`);
   const contentNew = Math.min(bytesNew, bytesRead);
+  if (foreign !== undefined) parts.report.note(foreignText(foreign));
   const moment = finalMoment(snapshot, {
     bytes_uploaded: bytesUploaded,
     bytes_deduplicated: Math.max(0, counts.bytes - contentNew),
@@ -111,7 +113,7 @@ async function madeNow(
     snapshotId: snapshot.id,
     files: counts.files,
     bytes: counts.bytes,
-    warnings: errors.length + errorsMore,
+    warnings: errors.length + errorsMore + (foreign === undefined ? 0 : 1),
     progress: parts.report.finished(moment),
     compared: await compareWithLast(run, signal),
     facts: {

@@ -17,6 +17,7 @@ import {
   type OpenOptions,
   type Repository,
 } from '../repository/repository.ts';
+import { secretHanded } from '../repository/typed-secret.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import type { EngineDestination } from './protocol.ts';
 import { watchPacks, type WatchedPacks } from './watched-packs.ts';
@@ -176,7 +177,7 @@ async function openFor(
       await place.close();
       return await pretend(where, options, signal);
     }
-    const secret = secretOf(destination);
+    const secret = secretHanded(destination.secret);
     const like = created ? await request.like?.() : undefined;
     const repository = created
       ? await createRepository(
@@ -185,7 +186,7 @@ async function openFor(
             ...options,
             look,
             ...(like === undefined ? {} : { like }),
-            secrets: [{ secret, label: secret.kind === 'machine' ? 'this machine' : 'passphrase' }],
+            secrets: [{ secret, label: LABELS[secret.kind] }],
             cost: passphraseCost(env, totalmem()),
           },
           signal,
@@ -197,6 +198,12 @@ async function openFor(
     throw error;
   }
 }
+
+const LABELS: Readonly<Record<Secret['kind'], string>> = {
+  machine: 'this machine',
+  passphrase: 'passphrase',
+  recovery: 'recovery code',
+};
 
 /** A backup lists nearly everything; other jobs list less, or want to see what is there at that very moment. */
 function extentOf({ absent }: OpenRequest): LookExtent | undefined {
@@ -252,12 +259,6 @@ async function pretend(where: Where, options: OpenOptions, signal: AbortSignal):
     useSpool: () => {},
     hasThrown: () => false,
   };
-}
-
-function secretOf({ secret }: EngineDestination): Secret {
-  return secret.kind === 'passphrase'
-    ? { kind: 'passphrase', text: secret.text }
-    : { kind: 'machine', secret: Buffer.from(secret.base64, 'base64') };
 }
 
 function rememberedId({ repositoryId }: EngineDestination): string | undefined {

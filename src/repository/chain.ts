@@ -1,4 +1,4 @@
-import { DestinationError, corrupt } from '../base/errors.ts';
+import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type ChainPosition,
 } from '../format/records.ts';
 import { openObject, sealObject } from './objects.ts';
+import { describeForeign } from './foreign-record.ts';
 import type { Repository } from './repository.ts';
 
 /** How many heads of a writer are kept. */
@@ -54,6 +55,29 @@ export async function appendRecord(
   return await writer.exclusively(append, signal);
 }
 
+/**
+ * To be called before a record is appended, with the live snapshots: goes on as a new writer when one of them was written
+ * as this writer and is not of this host's memory. Whatever the copy did meanwhile, no number is then given twice.
+ */
+export async function leaveCopiedIdentity(
+  repository: Repository,
+  live: readonly { readonly id: string; readonly chain: ChainPosition }[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { writer } = repository;
+  const newer = ({ chain }: { readonly chain: ChainPosition }): boolean =>
+    chain.writer === writer.memory.writer && chain.seq > writer.memory.seq;
+  // Mostly the memory of this process says enough; another one of this host may have gone on.
+  if (!live.some(newer)) return;
+  const leave = async (): Promise<void> => {
+    await settleAnnounced(repository, signal);
+    const foreign = live.findLast(newer);
+    if (foreign === undefined) return;
+    await writer.becomeAnother(await describeForeign(repository, foreign.chain, foreign.id, signal));
+  };
+  await writer.exclusively(leave, signal);
+}
+
 /** A run that died may have stored the record it had announced, or not. */
 async function settleAnnounced({ destination, writer }: Repository, signal: AbortSignal): Promise<void> {
   const { announced, seq } = writer.memory;
@@ -90,10 +114,29 @@ async function advanceChain(
   try {
     await putHead(repository, position, { record, live }, signal);
   } catch (error) {
-    // The record stands: whoever was told of a failure would make it a second time. A head that is there already means
-    // that somebody else writes as this writer.
-    if (!(error instanceof DestinationError) || error.kind === 'exists') throw error;
+    // The record stands: whoever was told of a failure would make it a second time.
+    if (!(error instanceof DestinationError)) throw error;
+    if (error.kind === 'exists') await settleTakenNumber(repository, position, record, signal);
   }
+}
+
+/** A head that is there already means that somebody else writes as this writer, unless it is our own. */
+async function settleTakenNumber(
+  repository: Repository,
+  { writer, seq }: ChainPosition,
+  record: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = `heads/${writer}/${headNumber(seq)}`;
+  let other: string | undefined;
+  try {
+    other = (await readHead(repository, key, signal)).record;
+  } catch (error) {
+    // Both records stand, whatever has become of the head; a damaged one is found by check.
+    if (!(error instanceof DestinationError) && !(error instanceof RepositoryError)) throw error;
+  }
+  if (other === record) return;
+  await repository.writer.becomeAnother(await describeForeign(repository, { writer, seq }, other, signal));
 }
 
 async function putHead(
@@ -161,20 +204,25 @@ export async function readNewestHeads(repository: Repository, signal: AbortSigna
   const heads: Head[] = [];
   for (const [writer, seq] of newest) {
     const key = `heads/${writer}/${headNumber(seq)}`;
-    let bytes: Buffer;
     try {
-      bytes = await repository.destination.get(key, undefined, signal);
+      heads.push(await readHead(repository, key, signal));
     } catch (error) {
       // Another process may have trimmed this head between the list and the read; a newer one then stands.
       if (error instanceof DestinationError && error.kind === 'not-found') continue;
       throw error;
     }
-    const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
-    const chain = decodeChainContext(context);
-    if (chain.writer !== writer || chain.seq !== seq) throw corrupt(key, 'it stands under another key');
-    heads.push({ chain, ...decodeHead(plaintext, key) });
   }
   return heads;
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA when it is damaged, or another one stands in its place */
+async function readHead(repository: Repository, key: string, signal: AbortSignal): Promise<Head> {
+  const bytes = await repository.destination.get(key, undefined, signal);
+  const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
+  const chain = decodeChainContext(context);
+  if (key !== `heads/${chain.writer}/${headNumber(chain.seq)}`)
+    throw corrupt(key, 'it stands under another key');
+  return { chain, ...decodeHead(plaintext, key) };
 }
 
 function headNumber(seq: number): string {

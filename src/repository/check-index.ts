@@ -22,6 +22,13 @@ export interface CheckedIndex {
   readonly claims: ReadonlyMap<string, readonly { readonly object: string; readonly pack: IndexedPack }[]>;
   /** Packs that are gone or have another length, with what an index object says of them. */
   readonly lost: ReadonlyMap<string, IndexedPack>;
+  /** Packs that no index object names and that were removed after they were listed. */
+  readonly gone: readonly string[];
+}
+
+/** Whether an object that was listed is not there any more, which is not the same as being damaged. */
+export function isGone(error: unknown): boolean {
+  return error instanceof DestinationError && error.kind === 'not-found';
 }
 
 /** Key of a chunk in maps: the 16 bytes of its id that index objects keep. */
@@ -46,7 +53,7 @@ export async function readIndexForCheck(
   const objects = await readIndexObjects(repository, damaged, signal);
   for (const { object, error } of damaged) {
     // An index object that prune removed meanwhile was superseded by another.
-    if (error instanceof DestinationError && error.kind === 'not-found') continue;
+    if (isGone(error)) continue;
     findings.addError(object, error);
   }
   const listed = await listPacks();
@@ -64,7 +71,7 @@ export async function readIndexForCheck(
     }
   }
   reportLost(lost, listed, findings);
-  const uncovered = await readUncovered(repository, listed, claims, findings, signal);
+  const { uncovered, gone } = await readUncovered(repository, listed, claims, findings, signal);
   if (uncovered.length > 0) {
     findings.add(
       'note',
@@ -84,7 +91,7 @@ export async function readIndexForCheck(
     uncovered,
     missing: [...lost.keys()],
   };
-  return { index, claims, lost, listed };
+  return { index, claims, lost, gone, listed };
 }
 
 /** Whether a lost pack matters shows when the trees are traversed; until then it is a warning. */
@@ -111,7 +118,8 @@ async function readUncovered(
   claims: CheckedIndex['claims'],
   findings: Findings,
   signal: AbortSignal,
-): Promise<IndexedPack[]> {
+): Promise<{ readonly uncovered: readonly IndexedPack[]; readonly gone: readonly string[] }> {
+  const gone: string[] = [];
   const names = [...listed].filter(([name]) => !claims.has(name));
   const read = await mapParallel(
     names,
@@ -121,12 +129,13 @@ async function readUncovered(
         return await readPackDirectory(repository, name, size, signal);
       } catch (error) {
         if (!isDamage(error)) throw error;
-        findings.addError(`pack ${name}`, error);
+        if (isGone(error)) gone.push(name);
+        else findings.addError(`pack ${name}`, error);
         return undefined;
       }
     },
   );
-  return read.filter((pack) => pack !== undefined);
+  return { uncovered: read.filter((pack) => pack !== undefined), gone };
 }
 
 /** Compares what index objects say of a pack with the pack's own directory; true when all agree. */
@@ -151,15 +160,24 @@ export function compareClaims(
   return agree;
 }
 
-/** Reads the directories of packs and compares them with the index; returns those that differ, as they really are. */
+/** What the directories of packs showed. */
+export interface DirectoryResults {
+  /** Packs as they really are, where index objects say otherwise. */
+  readonly differing: ReadonlyMap<string, IndexedPack>;
+  /** Packs that were removed after they were listed. */
+  readonly gone: readonly string[];
+}
+
+/** Reads the directories of packs and compares them with the index. */
 export async function checkDirectories(
   repository: Repository,
   names: readonly string[],
   checked: CheckedIndex,
   findings: Findings,
   signal: AbortSignal,
-): Promise<Map<string, IndexedPack>> {
+): Promise<DirectoryResults> {
   const differing = new Map<string, IndexedPack>();
+  const gone: string[] = [];
   await mapParallel(names, repository.destination.properties.maxParallel, async (name) => {
     const claimed = checked.claims.get(name)?.[0]?.pack;
     // The directory of a pack without claim has just been read.
@@ -169,8 +187,9 @@ export async function checkDirectories(
       if (!compareClaims(name, checked.claims, own, own.directory, findings)) differing.set(name, own);
     } catch (error) {
       if (!isDamage(error)) throw error;
-      findings.addError(`pack ${name}`, error);
+      if (isGone(error)) gone.push(name);
+      else findings.addError(`pack ${name}`, error);
     }
   });
-  return differing;
+  return { differing, gone };
 }

@@ -4,7 +4,7 @@ import { ID_BYTES } from '../codec/hash.ts';
 import { decodePackDirectory } from '../format/pack.ts';
 import type { IndexedPack } from '../format/index-object.ts';
 import { ByteBudget } from './byte-budget.ts';
-import { compareClaims, type CheckedIndex } from './check-index.ts';
+import { compareClaims, isGone, type CheckedIndex } from './check-index.ts';
 import { PackExaminer, type PackExamination } from './check-pack.ts';
 import { CheckPool, defaultCheckWorkers } from './check-pool.ts';
 import type { CheckObserver, Findings } from './check-report.ts';
@@ -32,6 +32,8 @@ export interface PackResults {
   readonly differing: ReadonlyMap<string, IndexedPack>;
   /** Packs that were read and are sound. */
   readonly proven: readonly string[];
+  /** Packs that were removed after they were listed. */
+  readonly gone: readonly string[];
   readonly packsRead: number;
   readonly bytesRead: number;
 }
@@ -104,6 +106,7 @@ class Results implements PackResults {
   readonly strangers = new Map<string, readonly Uint8Array[]>();
   readonly differing = new Map<string, IndexedPack>();
   readonly proven: string[] = [];
+  readonly gone: string[] = [];
   packsRead = 0;
   bytesRead = 0;
   readonly #checked: CheckedIndex;
@@ -132,6 +135,10 @@ class Results implements PackResults {
   }
 
   unread(name: string, error: Error): void {
+    if (isGone(error)) {
+      this.gone.push(name);
+      return;
+    }
     this.#findings.addError(`pack ${name}`, error);
     const known = this.#checked.claims.get(name)?.[0]?.pack.directory;
     if (known === undefined) return;

@@ -1,4 +1,5 @@
 import { RepositoryError } from '../base/errors.ts';
+import { ID_BYTES } from '../codec/hash.ts';
 import type { ListedObject } from '../destination/destination.ts';
 import type { IndexedPack } from '../format/index-object.ts';
 import { Damage, mapAffected } from './check-affected.ts';
@@ -88,13 +89,15 @@ export async function check(
   ] as const;
   // All of it ends before a failure of one is thrown, so that nothing goes on behind the caller's back.
   await Promise.allSettled(work);
-  const [results, differing, firstTraversal] = await Promise.all(work);
+  const [results, directories, firstTraversal] = await Promise.all(work);
   const last = snapshots.tombstones.packs;
-  const trueIndex = withTruth(checked, last, new Map([...differing, ...results.differing]));
+  const trueIndex = withTruth(checked, last, new Map([...directories.differing, ...results.differing]));
   const index = trueIndex ?? checked.index;
   const traversal =
     trueIndex === undefined ? firstTraversal : await traverseTrees(repository, index, snapshots.live, signal);
+  const gone = [...checked.gone, ...directories.gone, ...results.gone];
   const damage = damageOf(checked, index, results, traversal, findings);
+  for (const name of gone) findGone(name, checked, index, traversal, last, damage, findings);
   if (!damage.isEmpty) {
     observer.phase('affected');
     await mapAffected(repository, index, snapshots.live, damage, signal);
@@ -141,14 +144,16 @@ async function checkChains(
     const view = chainView(snapshots, forgotten, heads);
     const { memory } = repository.writer;
     const problems = verifyChains(view, memory);
+    const headless = Object.entries(newestRecords(view)).filter(
+      ([writer, { seq }]) => !heads.some(({ chain }) => chain.writer === writer && chain.seq >= seq),
+    );
     // Records that were written between the two lists look like gaps; those are gone the second time.
-    if (problems.length > 0 && !last) continue;
-    for (const { object, reason } of problems) findings.add('error', object, reason);
-    for (const [writer, newest] of Object.entries(newestRecords(view))) {
-      if (heads.some((head) => head.chain.writer === writer && head.chain.seq >= newest.seq)) continue;
-      findings.add('warning', `heads/${writer}`, `there is no head for record ${newest.seq}`);
-    }
-    if (problems.length === 0)
+    if (problems.length + headless.length > 0 && !last) continue;
+    for (const { kind, object, reason } of problems)
+      findings.add(kind === 'fork' ? 'warning' : 'error', object, reason);
+    for (const [writer, { seq }] of headless)
+      findings.add('warning', `heads/${writer}`, `there is no head for record ${seq}`);
+    if (problems.every(({ kind }) => kind === 'fork'))
       await repository.writer.remember({ heads: { ...memory.heads, ...newestRecords(view) } });
     return snapshots;
   }
@@ -215,6 +220,36 @@ function damageOf(
     damage.addFile(tree, name, findings.add('error', `tree ${tree.toString('hex')}`, reason));
   }
   return damage;
+}
+
+/**
+ * A pack that was listed and is not there any more: prune deletes what nothing needs while a check runs, and says so before
+ * by a tombstone.
+ */
+function findGone(
+  name: string,
+  { claims }: CheckedIndex,
+  index: ChunkIndex,
+  { referenced }: Traversal,
+  marked: ReadonlySet<string>,
+  damage: Damage,
+  findings: Findings,
+): void {
+  const { ids, idBytes } = claims.get(name)?.[0]?.pack.directory ?? {
+    ids: Buffer.alloc(0),
+    idBytes: ID_BYTES,
+  };
+  const needed: Buffer[] = [];
+  for (let at = 0; at < ids.length; at += idBytes) {
+    const id = Buffer.from(ids.subarray(at, at + idBytes));
+    const slot = index.table.slotOf(id);
+    if (slot < 0 || !referenced.has(slot)) continue;
+    if (index.packs[index.table.locationAt(slot).pack]?.name === name) needed.push(id);
+  }
+  const severity = needed.length > 0 ? 'error' : marked.has(name) ? 'note' : 'warning';
+  const lost = needed.length > 0 ? `; ${needed.length} of its chunks are needed and cannot be had` : '';
+  const draft = findings.add(severity, `pack ${name}`, `it was removed while the check ran${lost}`);
+  for (const id of needed) damage.chunks.set(chunkKey(id), draft);
 }
 
 function packsOfLostChunks(checked: CheckedIndex): Map<string, string> {

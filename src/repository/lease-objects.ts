@@ -9,14 +9,15 @@ import type { Repository } from './repository.ts';
 /** Milliseconds. */
 export const LEASE_TIMES = Object.freeze({
   heartbeat: 60_000,
-  /** A lease whose newest epoch is older than this, by the storage's clock, is dead: four heartbeats may fail. */
+  /**
+   * A lease whose newest epoch is older than this, by the storage's clock, is dead: four heartbeats may fail. Prune clears
+   * it away; a backup that wakes up after so long stores its next epoch all the same.
+   */
   expiry: 300_000,
   /** Without a heartbeat for so long the holder gives up, one heartbeat before others may take over. */
   giveUp: 240_000,
   /** When wall clock and monotonic clock part by more than this the machine was asleep. */
   jump: 60_000,
-  /** Leases that died longer ago than this are cleared away by prune. */
-  litter: 86_400_000,
   /** How long an aborted run still waits for a lease it is storing, so that it can be removed again. */
   settle: 2_000,
   /** A release waits no longer for the destination: the lease expires by itself. */

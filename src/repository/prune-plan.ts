@@ -13,8 +13,12 @@ export const PRUNE_LIMITS = Object.freeze({
   smallIndexBytes: 1_048_576,
   /** So many small index objects, or finished tombstones, are merged at once. */
   mergeFrom: 8,
-  /** How often everything is looked at anew because the lists changed meanwhile. */
-  stockTries: 10,
+  /**
+   * How often everything is looked at because the lists changed meanwhile. Where others write all the time that never ends,
+   * and after the last time the grace period alone keeps what they have stored since: their writers have looked at the
+   * tombstones just before.
+   */
+  stockTries: 3,
   /** Names in one tombstone: 1.6 MiB. */
   namesPerTombstone: 50_000,
 });

@@ -158,7 +158,7 @@ class PruneRun {
     const names = marked.map(({ name }) => name);
     await this.#writer(stock).write('packs', names, 'not needed', this.#signal);
     if (this.#settings.graceSeconds === 0 && names.length > 0) await this.#removeMarked(names);
-    await this.#clearLitter();
+    await this.#clearDeadLeases();
     await this.#repository.destination.removeLeftovers?.(this.#signal);
     return {
       plan,
@@ -172,19 +172,19 @@ class PruneRun {
     };
   }
 
-  /** Takes stock until nothing changes between the last look at the lists and the decision. */
+  /** Takes stock until nothing changes between the last look at the lists and the decision, within reason. */
   async #plan(restrict: (fresh: PrunePlan) => PrunePlan): Promise<Planned> {
     this.#observer.phase('analysing');
     for (let tries = 1; ; tries += 1) {
       const nowMs = await this.#storageNow();
       const stock = await takeStock(this.#repository, nowMs, this.#signal);
       this.#requireAlone(stock);
-      if (await this.#stillHolds(stock)) {
+      const holds = await this.#stillHolds(stock);
+      if (holds || (tries >= PRUNE_LIMITS.stockTries && !this.#settings.noOtherWriters))
         return { stock, plan: restrict(decide(this.#repository, stock, this.#settings)) };
-      }
       if (tries === PRUNE_LIMITS.stockTries) {
-        throw new RepositoryError('REPOSITORY_LOCKED', 'Snapshots are added faster than prune can follow', {
-          hint: 'Prune again when fewer backups run.',
+        throw new RepositoryError('REPOSITORY_LOCKED', 'Snapshots are added while prune works', {
+          hint: 'Make sure that no other machine writes, or prune with the usual grace period.',
           retry: 'later',
         });
       }
@@ -260,9 +260,9 @@ class PruneRun {
     await this.#remove(next);
   }
 
-  /** Leases of processes that died long ago. */
-  async #clearLitter(): Promise<void> {
-    const deadMs = this.#lease.storageMs - LEASE_TIMES.litter;
+  /** Leases of processes that died. */
+  async #clearDeadLeases(): Promise<void> {
+    const deadMs = this.#lease.storageMs - LEASE_TIMES.expiry;
     for (const { purpose, epoch, storedMs } of await listLeases(this.#repository, 'leases/', this.#signal)) {
       if (storedMs < deadMs)
         await this.#repository.destination.delete(leaseKey(purpose, epoch), this.#signal);

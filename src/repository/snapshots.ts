@@ -8,7 +8,7 @@ import {
   type ChainPosition,
   type SnapshotRecord,
 } from '../format/records.ts';
-import { appendRecord, type SealedRecord } from './chain.ts';
+import { appendRecord, leaveCopiedIdentity, type SealedRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
 import { getNamed } from './metadata-cache.ts';
 import { openObject, sealObject } from './objects.ts';
@@ -152,6 +152,7 @@ export async function forgetSnapshots(
   const record = { kind: 'snapshots' as const, names: ids, reason, atMs: repository.clock.now(), fence: 0 };
   const forgotten = new Set(ids);
   const { live } = await listSnapshots(repository, signal);
+  await leaveCopiedIdentity(repository, live, signal);
   const { writer } = repository.writer.memory;
   const own = live.filter((one) => one.chain.writer === writer && !forgotten.has(one.id)).length;
   await putTombstone(repository, record, own, signal);
@@ -168,6 +169,7 @@ export async function rewriteSnapshot(
   signal: AbortSignal,
 ): Promise<Snapshot> {
   const { live } = await listSnapshots(repository, signal);
+  await leaveCopiedIdentity(repository, live, signal);
   const own = live.filter((one) => one.chain.writer === repository.writer.memory.writer).length;
   const record: SnapshotRecord = {
     ...snapshot.record,

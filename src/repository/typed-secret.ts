@@ -8,3 +8,15 @@ export function secretOf(typed: string): Secret {
     ? { kind: 'recovery', secret: parseRecoveryCode(typed.trim()) }
     : { kind: 'passphrase', text: typed };
 }
+
+/** What the agent opens a repository with, as it is handed from process to process. */
+export type HandedSecret =
+  | { readonly kind: 'passphrase'; readonly text: string }
+  | { readonly kind: 'machine'; readonly base64: string };
+
+/** The passphrase of the settings may be a recovery code too: on a new machine it is often all there is. */
+export function secretHanded(secret: HandedSecret): Secret {
+  return secret.kind === 'passphrase'
+    ? secretOf(secret.text)
+    : { kind: 'machine', secret: Buffer.from(secret.base64, 'base64') };
+}

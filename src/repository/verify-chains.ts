@@ -7,6 +7,8 @@ import type { WriterMemory } from './writer-state.ts';
 export interface ChainRecord {
   readonly name: string;
   readonly chain: ChainPosition;
+  /** Of live snapshots: where and when they were made, by the clock of that host. */
+  readonly made?: { readonly host: string; readonly atMs: number };
 }
 
 /** What the destination shows of all chains at one time. */
@@ -21,8 +23,8 @@ export interface ChainView {
 }
 
 export interface ChainProblem {
-  /** `missing`: a record is gone; `order`: records contradict each other. */
-  readonly kind: 'missing' | 'order';
+  /** `missing`: a record is gone; `order`: records contradict each other; `fork`: two machines write as one. */
+  readonly kind: 'missing' | 'order' | 'fork';
   /** `record <name>`: a snapshot or tombstone, there or not. */
   readonly object: string;
   readonly reason: string;
@@ -38,7 +40,15 @@ export function chainView(
   const read = new Set(forgotten.map(({ name }) => name));
   const unread = snapshots.forgotten.filter((id) => !read.has(id));
   return {
-    records: [...live.map(({ id, chain }) => ({ name: id, chain })), ...forgotten, ...tombstones.all],
+    records: [
+      ...live.map(({ id, chain, record }) => ({
+        name: id,
+        chain,
+        made: { host: record.host, atMs: record.startedMs },
+      })),
+      ...forgotten,
+      ...tombstones.all,
+    ],
     unreadable: new Set([
       ...damaged.map(({ id }) => id),
       ...tombstones.ignored.map(({ name }) => name),
@@ -111,9 +121,16 @@ function forks(bySeq: ReadonlyMap<number, readonly ChainRecord[]>): ChainProblem
   return [...bySeq].flatMap(([seq, records]) => {
     const [first, second] = records;
     if (first === undefined || second === undefined) return [];
-    const reason = `${records.length} records of this writer have number ${seq}, among them ${second.name}: a copy of its machine also writes here`;
-    return [{ kind: 'order', object: `record ${first.name}`, reason }];
+    const named = records.map((record) => madeText(record)).join(' and ');
+    const reason = `${records.length} records of one writer have number ${seq}: ${named}. The state directory of that machine was copied, and the copy also wrote here; all of them can be read`;
+    return [{ kind: 'fork', object: `record ${first.name}`, reason }];
   });
+}
+
+function madeText({ name, made }: ChainRecord): string {
+  const short = name.slice(0, 8);
+  if (made === undefined) return `record ${short}`;
+  return `snapshot ${short} of host ${made.host} from ${new Date(made.atMs).toISOString()}`;
 }
 
 function brokenLinks(

@@ -20,6 +20,18 @@ export interface WriterMemory {
   readonly announced?: AnnouncedRecord | undefined;
 }
 
+/** A record that somebody else wrote as this writer: a copy of this host's state directory is in use elsewhere. */
+export interface ForeignRecord {
+  readonly writer: string;
+  readonly seq: number;
+  /** Its name; null when the head that tells of it could not be read. */
+  readonly record: string | null;
+  /** What the snapshot says of its host; null when it is no snapshot, or not there to be read. */
+  readonly host: string | null;
+  /** When its backup began by that host's clock, else when it was stored, in milliseconds since 1970; null: unknown. */
+  readonly atMs: number | null;
+}
+
 export interface AnnouncedRecord {
   readonly seq: number;
   /** SHA-256 of the record. */
@@ -32,6 +44,7 @@ export class WriterState {
   readonly #path: string | undefined;
   #memory: WriterMemory;
   #holdsLock = false;
+  #foreign: ForeignRecord | undefined;
   #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string | undefined, memory: WriterMemory) {
@@ -59,6 +72,29 @@ export class WriterState {
 
   get memory(): WriterMemory {
     return this.#memory;
+  }
+
+  /** What made this process give up its identity since this was asked last. */
+  takeForeign(): ForeignRecord | undefined {
+    const foreign = this.#foreign;
+    this.#foreign = undefined;
+    return foreign;
+  }
+
+  /**
+   * Goes on as a new writer, since somebody else goes on as this one: two chains of records with the same numbers would
+   * be the end of every proof that nothing is gone. What this host knows of the old chain it remembers as of any other.
+   */
+  async becomeAnother(foreign: ForeignRecord): Promise<void> {
+    const { writer, seq, prev } = this.#memory;
+    await this.remember({
+      writer: randomBytes(16).toString('hex'),
+      seq: 0,
+      prev: NO_RECORD,
+      announced: undefined,
+      heads: seq === 0 ? {} : { [writer]: { seq, record: prev } },
+    });
+    this.#foreign = foreign;
   }
 
   /**

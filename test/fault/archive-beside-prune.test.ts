@@ -9,9 +9,10 @@ import type { Destination } from '../../src/destination/destination.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import type { Repository } from '../../src/repository/repository.ts';
-import { forgetSnapshots } from '../../src/repository/snapshots.ts';
+import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
 import { putTombstone } from '../../src/repository/tombstones.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
+import { hastyClock, type HastyClock } from '../support/hasty-clock.ts';
 import { hookedDestination } from '../support/hooked-destination.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -22,6 +23,11 @@ let other: Repository;
 /** What happens before the n-th list of tombstones of a run: the first is the look at what is there, the second the check. */
 let beforeList: (nth: number) => Promise<void>;
 let lists = 0;
+/** The same of other calls of a run. */
+let beforeCall: (method: 'list' | 'put', key: string) => Promise<void>;
+let clock: HastyClock;
+/** Longer than the grace period of the repository. */
+const LONG_MS = 80 * 3_600_000;
 
 const at = (name: string): string => join(engine.source, name);
 
@@ -29,13 +35,17 @@ beforeEach(async () => {
   inner = createMemoryDestination();
   beforeList = async () => {};
   const destination = hookedDestination(inner, {
+    put: async (key) => await beforeCall('put', key),
     list: async (prefix) => {
+      await beforeCall('list', prefix);
       if (prefix !== 'trash/') return;
       lists += 1;
       await beforeList(lists);
     },
   });
-  engine = await openEngine({ destination });
+  beforeCall = async () => {};
+  clock = hastyClock();
+  engine = await openEngine({ destination, clock });
   other = await engine.open(inner);
   const random = seededRandom(31);
   mkdirSync(at('a'));
@@ -130,6 +140,55 @@ test('tombstones that keep appearing end the run without a snapshot', async () =
   });
   expect(lists).toBe(6);
   expect((await engine.snapshots()).map(({ id }) => id)).toEqual([first.snapshot.id]);
+});
+
+test('a run that slept after its look at the tombstones looks again', async () => {
+  await engine.backup();
+  let gone: readonly string[] = [];
+  beforeCall = async (method, key) => {
+    // The tombstones have been read, the packs not yet.
+    if (method !== 'list' || key !== 'packs/' || lists !== 2 || gone.length > 0) return;
+    gone = await packNames('data');
+    await tombstonePacks(gone);
+    clock.skip(LONG_MS);
+  };
+  lists = 0;
+  const second = await engine.backup(undefined, { parent: 'none' });
+  expect(gone).not.toEqual([]);
+  expect(second.bytesNew).toBeGreaterThanOrEqual(1_800_000);
+  await expectWholeWithout(second, gone);
+});
+
+test('a run that slept while it committed takes the snapshot back when what it needs has gone, and starts over', async () => {
+  const first = await engine.backup();
+  let gone: readonly string[] = [];
+  beforeCall = async (method, key) => {
+    if (method !== 'put' || !key.startsWith('snapshots/') || gone.length > 0) return;
+    await forgetSnapshots(other, [first.snapshot.id], 'test', never);
+    gone = [...(await packNames('data')), ...(await packNames('tree'))];
+    for (const name of gone) await inner.delete(packKey(name), never);
+    clock.skip(LONG_MS);
+  };
+  const second = await engine.backup(undefined, { parent: 'none' });
+  expect(gone.length).toBeGreaterThan(1);
+  expect((await engine.snapshots()).map(({ id }) => id)).toEqual([second.snapshot.id]);
+  const { forgotten } = await listSnapshots(other, never);
+  expect(forgotten).toHaveLength(2);
+  await expectWholeWithout(second, []);
+});
+
+test('a run that slept while it committed keeps its snapshot when everything is there', async () => {
+  await engine.backup();
+  let slept = 0;
+  beforeCall = async (method, key) => {
+    if (method !== 'put' || !key.startsWith('snapshots/')) return;
+    slept += 1;
+    clock.skip(LONG_MS);
+  };
+  const second = await engine.backup();
+  expect(slept).toBe(1);
+  expect(await engine.snapshots()).toHaveLength(2);
+  await expectWholeWithout(second, []);
 });
 
 test('a parent that is forgotten during the run is no parent of the snapshot', async () => {

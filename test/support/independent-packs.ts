@@ -63,6 +63,29 @@ export function chunkPlaces(directory: string, keys: Keys, from: 'index' | 'dire
   return places;
 }
 
+/** The first 16 bytes of the ids of the chunks in each stored pack, as its own directory has them. */
+export function storedPacks(directory: string, keys: Keys): ReadonlyMap<string, readonly string[]> {
+  const packs = names(directory, 'packs', /^[0-9a-f]{2}$/).flatMap((two) =>
+    names(directory, `packs/${two}`, /^[0-9a-f]{64}$/),
+  );
+  return new Map(
+    packs.map((name) => {
+      const { ids } = packOf(read(directory, packKey(name)), name, keys);
+      return [name, ids.map((id) => hex(id.subarray(0, 16)))];
+    }),
+  );
+}
+
+/** Index objects that another one supersedes, and the ones that say so. */
+export function supersededIndexObjects(directory: string, keys: Keys): ReadonlyMap<string, string> {
+  const superseded = new Map<string, string>();
+  for (const by of names(directory, 'index', /^[0-9a-f]{64}$/)) {
+    const object = inflate(openNamed(directory, 'index', by, 4, keys));
+    for (const name of supersededBy(object)) superseded.set(name, by);
+  }
+  return superseded;
+}
+
 function packKey(name: string): string {
   return `packs/${name.slice(0, 2)}/${name}`;
 }

@@ -4,6 +4,8 @@
  */
 
 import { verify } from 'node:crypto';
+import { statSync } from 'node:fs';
+import path from 'node:path';
 import { openKeyring, type StrangerSecret } from './independent-keys.ts';
 import {
   bytes,
@@ -51,7 +53,7 @@ export function* readRepository(
 ): Generator<StrangerEntry, void, undefined> {
   const keys = openKeyring(directory, secret, options.weakCost === true);
   requireConfig(directory, keys);
-  const forgotten = forgottenSnapshots(directory, keys);
+  const forgotten = namedByTombstones(directory, keys, 'snapshots');
   const places = chunkPlaces(directory, keys, options.places ?? 'index');
   for (const name of names(directory, 'snapshots', /^[0-9a-f]{64}$/)) {
     if (forgotten.has(name) || (options.only !== undefined && name !== options.only)) continue;
@@ -60,6 +62,38 @@ export function* readRepository(
     const reader = new ChunkReader(directory, keys, places, record);
     yield* walk(reader, bytes(record, 'root', 24), '', name);
   }
+}
+
+/** The first 16 bytes, in hex, of the ids of all chunks that live snapshots need: their trees and what those name. */
+export function neededChunks(directory: string, keys: Keys): ReadonlySet<string> {
+  const needed = new Set<string>();
+  const forgotten = namedByTombstones(directory, keys, 'snapshots');
+  const places = chunkPlaces(directory, keys, 'directories');
+  const need16 = (id: Uint8Array): boolean => {
+    const start = hex(id.subarray(0, 16));
+    if (needed.has(start)) return false;
+    needed.add(start);
+    return true;
+  };
+  for (const name of names(directory, 'snapshots', /^[0-9a-f]{64}$/)) {
+    if (forgotten.has(name)) continue;
+    const record = uncbor(openNamed(directory, 'snapshots', name, 5, keys));
+    const reader = new ChunkReader(directory, keys, places, record);
+    const waiting = [bytes(record, 'root', 24)];
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+      if (!need16(id)) continue;
+      const chunk = readTreeChunk(reader.tree(id));
+      if (chunk.form === 1) waiting.push(...chunk.children.map((child) => child.id));
+      if (chunk.form === 2) for (const data of chunk.ids) need16(data);
+      if (chunk.form !== 0) continue;
+      for (const entry of chunk.entries) {
+        if (entry.directory !== undefined) waiting.push(entry.directory);
+        if (entry.indirect) waiting.push(...entry.content);
+        else for (const data of entry.content) need16(data);
+      }
+    }
+  }
+  return needed;
 }
 
 // --- section 7: configuration and tombstones ---
@@ -78,14 +112,23 @@ function requireConfig(directory: string, keys: Keys): void {
   need(integer(map, 'v') === 1 && integer(map, 'min_format') <= 1, 'newer format');
 }
 
-function forgottenSnapshots(directory: string, keys: Keys): Set<string> {
-  const forgotten = new Set<string>();
+/** The names that tombstones of a kind list, and when the newest of those was stored, by the file's time. */
+export function namedByTombstones(
+  directory: string,
+  keys: Keys,
+  kind: 'packs' | 'snapshots',
+): ReadonlyMap<string, number> {
+  const named = new Map<string, number>();
   for (const name of names(directory, 'trash', /^[0-9a-f]{64}$/)) {
     const map = uncbor(openNamed(directory, 'trash', name, 8, keys));
-    if (!isSigned(map, 'hf1/tomb', keys) || map['kind'] !== 'snapshots') continue;
-    for (const one of list(map, 'names')) forgotten.add(hex(bytesOf(one)));
+    if (!isSigned(map, 'hf1/tomb', keys) || map['kind'] !== kind) continue;
+    const storedMs = statSync(path.join(directory, 'trash', name)).mtimeMs;
+    for (const one of list(map, 'names')) {
+      const pack = hex(bytesOf(one));
+      named.set(pack, Math.max(storedMs, named.get(pack) ?? 0));
+    }
   }
-  return forgotten;
+  return named;
 }
 
 // --- section 6: trees and files ---

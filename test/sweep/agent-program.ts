@@ -156,6 +156,8 @@ export async function startAgent(
       method,
       headers: {
         'content-type': 'application/json',
+        // A connection that was kept may be closed by the other side at the very moment that it is used again.
+        connection: 'close',
         ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -164,7 +166,13 @@ export async function startAgent(
     return { status: response.status, data, code: error?.code };
   };
   const ask: RunningAgent['ask'] = async (method, path, body) => {
-    token ??= ((await call('POST', '/auth/token', place.credential)).data as { token: string }).token;
+    const signIn = async (): Promise<string> =>
+      ((await call('POST', '/auth/token', place.credential)).data as { token: string }).token;
+    token ??= await signIn();
+    const reply = await call(method, path, body, token);
+    if (reply.status !== 401) return reply;
+    // After an hour a token has run out.
+    token = await signIn();
     return await call(method, path, body, token);
   };
   const job = async (path: string, id: string): Promise<ShownJob> => {

@@ -68,12 +68,13 @@ export function environment(
   };
 }
 
-function start(place: Place, words: readonly string[], more: NodeJS.ProcessEnv): ChildProcess {
+/** The program as a child process; its standard input is empty. */
+export function start(place: Place, words: readonly string[], more: NodeJS.ProcessEnv): ChildProcess {
   const env = environment(place, more);
   return spawn(process.execPath, [EXECUTABLE, ...words], { stdio: ['ignore', 'pipe', 'pipe'], env });
 }
 
-async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   const started = performance.now();
   const out: Buffer[] = [];
   const err: Buffer[] = [];

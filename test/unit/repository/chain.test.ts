@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -8,8 +8,10 @@ import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { NO_RECORD } from '../../../src/format/records.ts';
+import { leaveCopiedIdentity } from '../../../src/repository/chain.ts';
 import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
 import { check } from '../../../src/repository/check.ts';
+import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
 import { putTombstone } from '../../../src/repository/tombstones.ts';
@@ -21,6 +23,7 @@ const secret = { kind: 'machine' as const, secret: randomBytes(32) };
 let stateDirectory: string;
 let destination: Destination;
 let repository: Repository;
+const copies: string[] = [];
 
 beforeEach(async () => {
   stateDirectory = await mkdtemp(join(tmpdir(), 'holdfast-chain-'));
@@ -34,7 +37,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await rm(stateDirectory, { recursive: true });
+  for (const directory of [stateDirectory, ...copies.splice(0)]) await rm(directory, { recursive: true });
 });
 
 /** Another process of this host. */
@@ -57,6 +60,14 @@ async function keysBelow(prefix: string): Promise<readonly string[]> {
   const keys: string[] = [];
   for await (const page of destination.list(prefix, signal)) keys.push(...page.map(({ key }) => key));
   return keys;
+}
+
+/** Another host, which began with a copy of this one's state directory. */
+async function copyOfThisHost(): Promise<Repository> {
+  const copied = `${stateDirectory}-copy`;
+  await cp(stateDirectory, copied, { recursive: true });
+  copies.push(copied);
+  return await openRepository(destination, secret, { clock: systemClock, stateDirectory: copied }, signal);
 }
 
 /** One more record. */
@@ -125,6 +136,56 @@ describe("a writer's chain", () => {
     expect((await listSnapshots(repository, signal)).live).toHaveLength(3);
     const { findings } = await check(await again(), { readData: false }, SILENT_CHECK, signal);
     expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+  });
+
+  it('is given up by a copy of the state directory that finds the other in its place, before a number is given twice', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    const copy = await copyOfThisHost();
+    const other = await tinyBackup(repository, tree, {}, signal);
+    const { live } = await listSnapshots(copy, signal);
+    await leaveCopiedIdentity(copy, live, signal);
+    expect(copy.writer.takeForeign()).toMatchObject({ seq: 2, record: other.id, host: other.record.host });
+    expect(copy.writer.takeForeign()).toBeUndefined();
+    const { chain } = await tinyBackup(copy, tree, {}, signal);
+    expect(chain).toMatchObject({ seq: 1, prev: NO_RECORD });
+    expect(chain.writer).not.toBe(other.chain.writer);
+    const { findings } = await check(await again(), { readData: false }, SILENT_CHECK, signal);
+    expect(findings).toEqual([]);
+  });
+
+  it('is forked once at most by copies that write at the same moment, and check says which snapshots those were', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    const copy = await copyOfThisHost();
+    const both = [await tinyBackup(repository, tree, {}, signal), await tinyBackup(copy, tree, {}, signal)];
+    expect(both.map(({ chain }) => chain.seq)).toEqual([2, 2]);
+    expect(copy.writer.takeForeign()).toMatchObject({ seq: 2, record: both[0]?.id });
+    expect(repository.writer.takeForeign()).toBeUndefined();
+    await tinyBackup(repository, tree, {}, signal);
+    expect((await tinyBackup(copy, tree, {}, signal)).chain.seq).toBe(1);
+    const report = await check(await again(), { readData: 'all', workers: 0 }, SILENT_CHECK, signal);
+    expect(report).toMatchObject({ status: 'ok', findings: [{ severity: 'warning' }] });
+    for (const { id, record } of both) {
+      expect(report.findings[0]?.what).toContain(
+        `snapshot ${id.slice(0, 8)} of host ${record.host} from ${new Date(record.startedMs).toISOString()}`,
+      );
+    }
+    expect((await listSnapshots(copy, signal)).live).toHaveLength(5);
+    await prune(copy, {}, SILENT_PRUNE, signal);
+  });
+
+  it('is left for another by a tombstone too, and is not by a head of our own that was stored twice', async () => {
+    await forgetOne(repository);
+    const copy = await copyOfThisHost();
+    await forgetOne(repository);
+    await forgetOne(copy);
+    expect(copy.writer.takeForeign()).toMatchObject({ seq: 2, host: null, atMs: null });
+    const error = new DestinationError('exists', 'stored by a try whose reply was lost');
+    using twice = faultyDestination(destination, [
+      { on: 'put', under: 'heads/', fault: 'lose-reply', error },
+    ]);
+    const own = await again(twice);
+    await forgetOne(own);
+    expect(own.writer.takeForeign()).toBeUndefined();
   });
 
   it('is not held up by the lock of a process that is gone', async () => {

@@ -6,12 +6,14 @@ import { encodeIndexObject, encodeIndexedPack } from '../../../src/format/index-
 import { OBJECT_TYPES } from '../../../src/format/header.ts';
 import { SILENT_CHECK, type CheckObserver, type CheckReport } from '../../../src/repository/check-report.ts';
 import { check, planCheck, type CheckOptions } from '../../../src/repository/check.ts';
+import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
 import { readIndexObjects } from '../../../src/repository/chunk-index.ts';
 import { listNamed, packKey } from '../../../src/repository/listing.ts';
 import { compressRecord, sealObject } from '../../../src/repository/objects.ts';
 import type { Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, rewriteSnapshot } from '../../../src/repository/snapshots.ts';
 import { directory, file, handMadeSnapshot, memoryRepository } from '../../support/hand-made-snapshot.ts';
+import { hookedDestination } from '../../support/hooked-destination.ts';
 import { recordingDestination } from '../../support/recording-destination.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { tinyBackup, type TinyTree } from '../../support/tiny-archiver.ts';
@@ -47,6 +49,66 @@ async function packKeys(): Promise<[string, number][]> {
     size,
   ]);
 }
+
+describe('a check beside a prune', () => {
+  /** The pack that goes when a check has listed it and reads the first one. */
+  let going: string | undefined;
+  let listed = false;
+
+  beforeEach(async () => {
+    const list = (prefix: string): void => {
+      listed ||= prefix === 'packs/';
+    };
+    const get = async (key: string): Promise<void> => {
+      if (listed && going !== undefined && key.startsWith('packs/'))
+        await destination.delete(packKey(going), signal);
+    };
+    destination = createMemoryDestination();
+    repository = await memoryRepository(signal, hookedDestination(destination, { list, get }));
+  });
+
+  async function runWhileGoing(name: string, options: CheckOptions): Promise<CheckReport> {
+    [going, listed] = [name, false];
+    const report = await run({ workers: 0, ...options });
+    going = undefined;
+    expect([...(await listNamed(destination, 'packs/', signal)).keys()]).not.toContain(name);
+    return report;
+  }
+
+  async function packsOf(made: () => Promise<{ readonly id: string }>): Promise<[string, readonly string[]]> {
+    const before = await listNamed(destination, 'packs/', signal);
+    const { id } = await made();
+    const after = [...(await listNamed(destination, 'packs/', signal)).keys()];
+    return [id, after.filter((name) => !before.has(name))];
+  }
+
+  it.each([{ readData: 'all' as const }, { readData: false as const }])(
+    'does not take for damage what prune deletes meanwhile, with $readData',
+    async (options) => {
+      await tinyBackup(repository, { a: tree['a'] ?? {} }, {}, signal);
+      const [old, packs] = await packsOf(async () => await tinyBackup(repository, tree, {}, signal));
+      await forgetSnapshots(repository, [old], 'test', signal);
+      const [pack = ''] = packs;
+      const unmarked = await runWhileGoing(pack, options);
+      expect(unmarked).toMatchObject({ status: 'ok' });
+      expect(unmarked.findings).toMatchObject([{ severity: 'warning', object: `pack ${pack}` }]);
+      expect((await prune(repository, {}, SILENT_PRUNE, signal)).markedPacks).toBe(packs.length - 1);
+      const [, marked = ''] = packs;
+      const report = await runWhileGoing(marked, options);
+      expect(report).toMatchObject({ status: 'ok' });
+      expect(report.findings.map(({ severity }) => severity)).not.toContain('error');
+      expect(report.findings).toContainEqual(
+        expect.objectContaining({ severity: 'note', object: `pack ${marked}` }),
+      );
+    },
+  );
+
+  it('finds out that what somebody deletes meanwhile is needed, and by which files', async () => {
+    const [id, packs] = await packsOf(async () => await tinyBackup(repository, tree, {}, signal));
+    const report = await runWhileGoing(packs[0] ?? '', { readData: false });
+    expect(report).toMatchObject({ status: 'damaged', findings: [{ severity: 'error', snapshots: [id] }] });
+  });
+});
 
 describe('a check of a sound repository', () => {
   it('finds nothing, and counts what there is', async () => {

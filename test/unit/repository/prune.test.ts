@@ -5,10 +5,10 @@ import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
 import { check } from '../../../src/repository/check.ts';
 import { loadIndex, readIndexObjects } from '../../../src/repository/chunk-index.ts';
-import { newLeaseRecord, putLease } from '../../../src/repository/lease-objects.ts';
+import { LEASE_TIMES, newLeaseRecord, putLease } from '../../../src/repository/lease-objects.ts';
 import { acquirePruneLease, openSession } from '../../../src/repository/lease.ts';
 import { listNamed, packKey } from '../../../src/repository/listing.ts';
-import type { PruneOptions } from '../../../src/repository/prune-plan.ts';
+import { PRUNE_LIMITS, type PruneOptions } from '../../../src/repository/prune-plan.ts';
 import {
   SILENT_PRUNE,
   executePrune,
@@ -20,6 +20,7 @@ import { createRepository, openRepository, type Repository } from '../../../src/
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
 import { readTombstones } from '../../../src/repository/tombstones.ts';
 import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { hookedDestination } from '../../support/hooked-destination.ts';
 import { recordingDestination, type RecordingDestination } from '../../support/recording-destination.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { lostFiles, tinyBackup, type TinyOptions, type TinyTree } from '../../support/tiny-archiver.ts';
@@ -342,14 +343,53 @@ describe('prune', () => {
     expect(JSON.parse(JSON.stringify(plan))).toMatchObject({ mark: plan.mark, snapshots: 0 });
   });
 
-  it('clears leases of processes that died long ago', async () => {
+  it('clears leases of processes that died', async () => {
     const session = 'ab'.repeat(8);
     await putLease(repository, `session.${session}`, 1, newLeaseRecord(repository, session), signal);
     await run();
     expect(destination.count('delete', `leases/session.${session}`)).toBe(0);
-    await clock.advance(25 * HOUR);
+    await clock.advance(LEASE_TIMES.expiry + 1_000);
     await run();
     expect(destination.count('delete', `leases/session.${session}`)).toBe(1);
+  });
+});
+
+describe('prune where snapshots are added all the time', () => {
+  /** One more backup whenever prune has looked at everything and lists the tombstones once more. */
+  async function amongWriters(options: PruneOptions = {}): Promise<PruneResult> {
+    let made = 0;
+    const hooks = {
+      list: async (prefix: string, count: number) => {
+        if (prefix !== 'trash/' || count < 3) return;
+        made += 1;
+        await backup({ [`new-${made}`]: Buffer.from(`new ${made}`) });
+      },
+    };
+    const through = hookedDestination(destination, hooks);
+    const busy = await openRepository(through, secret, { clock, stateDirectory: undefined }, signal);
+    try {
+      return await prune(busy, options, SILENT_PRUNE, signal);
+    } finally {
+      expect(made).toBeGreaterThanOrEqual(PRUNE_LIMITS.stockTries);
+    }
+  }
+
+  it('goes by the grace period after a few looks, and deletes what was due', async () => {
+    await backup(files(3));
+    const gone = await backup(files(6));
+    await forget(gone);
+    const { markedPacks } = await amongWriters();
+    expect(markedPacks).toBeGreaterThan(0);
+    await clock.advance(GRACE);
+    expect((await amongWriters()).removedPacks).toBe(markedPacks);
+    await expectSound();
+  });
+
+  it('refuses to go without one', async () => {
+    await backup(files(3));
+    await expect(amongWriters({ graceSeconds: 0, noOtherWriters: true })).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+    });
   });
 });
 

@@ -87,7 +87,7 @@ describe('chains', () => {
     const whole = view([chain('a', 3)]);
     const copy = { name: 'e'.repeat(64), chain: { writer: 'a'.padEnd(32, '0'), seq: 3, prev: name('a', 2) } };
     const problems = verifyChains({ ...whole, records: [...whole.records, copy] }, memory);
-    expect(problems.map(({ kind }) => kind)).toEqual(['order']);
+    expect(problems.map(({ kind }) => kind)).toEqual(['fork']);
   });
 
   it('show a history that was written anew', () => {
