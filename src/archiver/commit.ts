@@ -42,8 +42,11 @@ async function requireRelied(
     if (pack !== undefined) relied.set(pack.name, pack.length);
   }
   repository.lookAnew();
+  const { generations } = repository.keyring;
   // Tombstones first: prune takes them away only after the packs that they name.
   const tombstones = await readTombstones(repository, signal);
+  // They may have told of newer keys. What this run stored under a generation that is gone nobody could open.
+  if (!generations.every(({ g }) => repository.keys.knows(g))) throw new ReliedPackGone('key generation');
   const [listed, present] = await Promise.all([
     listNamed(repository.destination, 'packs/', signal),
     parent && listNamed(repository.destination, 'snapshots/', signal),

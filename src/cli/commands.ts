@@ -199,7 +199,7 @@ export const TOPICS: readonly Topic[] = [
       },
       {
         name: 'keys',
-        purpose: 'Manage passphrases and recovery codes',
+        purpose: 'Manage passphrases, recovery codes and the generations of keys',
         load: async () => await import('./keys.ts'),
       },
     ],

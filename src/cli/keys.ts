@@ -8,6 +8,9 @@ import type { Secret } from '../repository/key-slots.ts';
 import { addKey, listKeys, removeKey, replaceKey, type KeyInfo, type NewKey } from '../repository/keys.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
+import { drilledKeys } from './drilled-keys.ts';
+import { defineDrill } from './keys-drill.ts';
+import { defineRotation, whatRemovalLeaves } from './keys-rotation.ts';
 import { withRepository } from './open.ts';
 import {
   addExamples,
@@ -53,7 +56,8 @@ export function define(command: Command, context: Context): void {
   const list = addCommon(sub('list', 'List what opens the repository'), 'One JSON object for each key');
   list.action(async (options: KeyOptions) => {
     await withRepository(options, context, async (repository) => {
-      await showKeys(await listKeys(repository, context.signal), options, context);
+      const drilled = await drilledKeys(statePaths(context.env).directory, repository.id);
+      await showKeys(await listKeys(repository, context.signal), drilled, options, context);
     });
   });
 
@@ -78,8 +82,8 @@ export function define(command: Command, context: Context): void {
       const { slot, kind } = chooseKey(await listKeys(repository, context.signal), id);
       await removeKey(repository, slot, context.signal);
       await say(
-        `Removed the ${WORDS[kind]} ${shortId(slot)}.`,
-        { type: 'key_removed', id: slot },
+        `Removed the ${WORDS[kind]} ${shortId(slot)}.${whatRemovalLeaves(repository)}`,
+        { type: 'key_removed', id: slot, generation: repository.keys.generation },
         options,
         context,
       );
@@ -97,9 +101,12 @@ export function define(command: Command, context: Context): void {
       await replaceOne(repository, options, context);
     });
   });
+  defineRotation(sub, context);
+  defineDrill(sub, context);
   addExamples(command, [
     ['holdfast keys list', 'what opens the repository'],
     ['holdfast keys add --recovery-code', 'make another recovery code'],
+    ['holdfast keys drill', 'prove that the recovery code on paper works'],
   ]);
 }
 
@@ -168,8 +175,14 @@ async function replaceOne(repository: Repository, options: PasswdOptions, contex
   const secret = await newPassphraseSecret(options, context);
   const key = newKey(secret, options.label ?? old.label, context.env);
   const { slot } = await replaceKey(repository, old.slot, key, context.signal);
-  const object = { type: 'key_replaced', id: slot, old_id: old.slot };
-  await say('The passphrase is replaced. The old one opens nothing any more.', object, options, context);
+  const object = {
+    type: 'key_replaced',
+    id: slot,
+    old_id: old.slot,
+    generation: repository.keys.generation,
+  };
+  const text = `The passphrase is replaced. The old one does not open the repository any more.${whatRemovalLeaves(repository)}`;
+  await say(text, object, options, context);
 }
 
 function passphraseToReplace(keys: readonly KeyInfo[], id: string | undefined): KeyInfo {
@@ -206,13 +219,24 @@ const STATES = {
 
 async function showKeys(
   keys: readonly KeyInfo[],
+  drilled: ReadonlyMap<string, number>,
   options: OutputOptions,
   { out, env }: Context,
 ): Promise<void> {
   if (options.json === true) {
     for (const { slot, kind, label, createdMs, current, state } of keys) {
       const created = createdMs === undefined ? null : new Date(createdMs).toISOString();
-      await out.json({ type: 'key', id: slot, kind, label, created_at: created, current, state });
+      const drill = drilled.get(slot);
+      await out.json({
+        type: 'key',
+        id: slot,
+        kind,
+        label,
+        created_at: created,
+        current,
+        state,
+        last_drilled_at: drill === undefined ? null : new Date(drill).toISOString(),
+      });
     }
     return;
   }
@@ -222,6 +246,7 @@ async function showKeys(
     WORDS[kind],
     label,
     createdMs === undefined ? '' : localTime(createdMs),
+    shownDrill(drilled.get(slot)),
     current ? 'used now' : STATES[state],
   ]);
   const columns = [
@@ -229,9 +254,14 @@ async function showKeys(
     { title: 'Kind', cut: 'never' as const },
     { title: 'Label' },
     { title: 'Since', cut: 'never' as const },
+    { title: 'Last drilled', cut: 'never' as const },
     { title: '' },
   ];
   await out.write(renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: bold }));
+}
+
+function shownDrill(atMs: number | undefined): string {
+  return atMs === undefined ? '' : localTime(atMs);
 }
 
 async function say(text: string, object: object, options: OutputOptions, { out }: Context): Promise<void> {

@@ -6,6 +6,7 @@ import { DestinationError, RepositoryError, errnoOf } from '../base/errors.ts';
 import { openCached, openLook } from '../cache/open.ts';
 import { testCost } from '../codec/passphrase-cost.ts';
 import type { Destination } from '../destination/destination.ts';
+import { UploadLimit, paceOf } from '../destination/limited.ts';
 import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
 import { openDestination, type OpenOptions as PlaceOptions } from '../destination/open.ts';
 import type { FirstLook, LookExtent } from '../repository/first-look.ts';
@@ -21,10 +22,14 @@ import { secretOfSettings } from './reach.ts';
 import { givenByOptions, promptSecret, readGiven, takeFromEnvironment, type GivenSecret } from './secret.ts';
 import { readMachineKey, statePaths } from './state-directory.ts';
 
-/** How commands begin that only read or add, and so can do with less than a list of each kind of object. */
 export interface Opening {
-  /** How much a first look lists. A backup lists nearly everything anyway. */
-  readonly look: LookExtent;
+  /**
+   * For commands that only read or add, and so can do with less than a list of each kind of object: how much a first
+   * look lists. A backup lists nearly everything anyway.
+   */
+  readonly look?: LookExtent;
+  /** Most bytes of packs that are stored in a second. */
+  readonly limitRate?: number | undefined;
 }
 
 /**
@@ -76,14 +81,39 @@ async function openSeen(
   opening: Opening | undefined,
   context: Context,
 ): Promise<Seen> {
-  const destination = await openPlace(chosen, reach, context);
-  const look =
-    opening && openLook(destination, chosen.location, opening.look, statePaths(context.env).directory);
+  const pace = paceOf(new UploadLimit(context.clock, opening?.limitRate), (key) => key.startsWith('packs/'));
+  const destination = await openPlace(
+    chosen,
+    opening?.limitRate === undefined ? reach : { ...reach, pace },
+    context,
+  );
+  const extent = opening?.look;
+  const look = extent && openLook(destination, chosen.location, extent, statePaths(context.env).directory);
   return {
     destination: look?.destination ?? destination,
     look,
     again: () => look?.begin(opening?.look),
   };
+}
+
+/**
+ * Opens the repository that the options name as a machine would that has never seen it: with this secret and nothing
+ * else, and nothing is remembered.
+ * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
+ */
+export async function openAsStranger(
+  place: ChosenPlace,
+  secret: Secret,
+  context: Context,
+): Promise<Repository> {
+  const destination = await openPlace(place, await reachOfPlace(place, context), context);
+  const alone = { ...openOptions(context), stateDirectory: undefined };
+  try {
+    return await openRepository(destination, secret, alone, context.signal);
+  } catch (error) {
+    await destination.close();
+    throw error;
+  }
 }
 
 /** Opens the repository at a place. @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, … */

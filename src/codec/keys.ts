@@ -51,28 +51,62 @@ function nextMoment(): Buffer {
   return moment;
 }
 
+interface Generations {
+  readonly current: number;
+  readonly rootKeys: ReadonlyMap<number, Buffer>;
+  readonly hedge: Buffer;
+}
+
+function generationsOf({ generations }: KeyMaterial): Generations {
+  const current = generations.find((one) => one.state === 'current');
+  if (current === undefined)
+    throw new RepositoryError('CORRUPT_DATA', 'The keyring has no current key generation');
+  return {
+    current: current.g,
+    rootKeys: new Map(generations.map((one) => [one.g, Buffer.from(one.key)])),
+    hedge: expand(current.key, 'hf1/hedge', 32),
+  };
+}
+
+/** The generation that an object names and that the keyring lacked; undefined for every other error. */
+export function unknownGeneration(error: unknown): number | undefined {
+  if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') return undefined;
+  const { generation } = error.details;
+  return typeof generation === 'number' ? generation : undefined;
+}
+
 /** Derives the keys of objects and chunk ids (docs/repository-format.md, section 4). */
 export class ObjectKeys {
   readonly repository: Buffer;
-  readonly generation: number;
-  readonly #material: KeyMaterial;
-  readonly #rootKeys: ReadonlyMap<number, Buffer>;
+  #material: KeyMaterial;
+  #generations: Generations;
   readonly #typeKeys = new Map<string, Buffer>();
-  readonly #hedge: Buffer;
 
   constructor(material: KeyMaterial) {
     this.#material = material;
     this.repository = Buffer.from(material.repository);
-    this.#rootKeys = new Map(material.generations.map((one) => [one.g, Buffer.from(one.key)]));
-    const current = material.generations.find((one) => one.state === 'current');
-    if (current === undefined)
-      throw new RepositoryError('CORRUPT_DATA', 'The keyring has no current key generation');
-    this.generation = current.g;
-    this.#hedge = expand(current.key, 'hf1/hedge', 32);
+    this.#generations = generationsOf(material);
   }
 
   get material(): KeyMaterial {
     return this.#material;
+  }
+
+  /** The generation that new objects are sealed under. */
+  get generation(): number {
+    return this.#generations.current;
+  }
+
+  knows(generation: number): boolean {
+    return this.#generations.rootKeys.has(generation);
+  }
+
+  /** From now on these are the generations, for everybody who holds these keys in this thread. */
+  adopt(generations: KeyMaterial['generations']): void {
+    const material = { ...this.#material, generations };
+    this.#generations = generationsOf(material);
+    this.#material = material;
+    this.#typeKeys.clear();
   }
 
   /** Key and commitment of the object with this salt. */
@@ -93,7 +127,7 @@ export class ObjectKeys {
 
   /** 32 bytes that no other object has. */
   freshSalt(): Buffer {
-    return createHmac('sha256', this.#hedge)
+    return createHmac('sha256', this.#generations.hedge)
       .update(randomBytes(32))
       .update(this.#material.writer)
       .update(nextMoment())
@@ -121,7 +155,7 @@ export class ObjectKeys {
     const name = `${generation}/${type}`;
     let key = this.#typeKeys.get(name);
     if (key === undefined) {
-      const root = this.#rootKeys.get(generation);
+      const root = this.#generations.rootKeys.get(generation);
       if (root === undefined) {
         throw new RepositoryError(
           'CORRUPT_DATA',

@@ -48,9 +48,18 @@ export function parseRecoveryCode(text: string): Buffer {
   return Buffer.from(secret);
 }
 
-/** True for text that is shaped like a recovery code, so that it may be given wherever a passphrase is. */
+/**
+ * True for text that is shaped like a recovery code, so that it may be given wherever a passphrase is. Without its dashes
+ * it has to be one: a passphrase may be anything.
+ */
 export function looksLikeRecoveryCode(text: string): boolean {
-  return /^([A-Z2-70189]{7}-){7}[A-Z2-70189]{7}$/i.test(text.trim());
+  if (/^([A-Z2-70189]{7}-){7}[A-Z2-70189]{7}$/i.test(text.trim())) return true;
+  try {
+    parseRecoveryCode(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function checksum(secret: Uint8Array): Buffer {

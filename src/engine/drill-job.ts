@@ -22,7 +22,7 @@ import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
 import { SILENT_RESTORE } from '../restorer/request.ts';
 import { restore } from '../restorer/restore.ts';
-import { newestOfEachSource, pickFiles, type PickedFile, type PickedFiles } from './drill-sample.ts';
+import { newestOfEachSource, pickFiles, type PickedFile, type PickedFiles } from '../browse/file-sample.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';

@@ -8,8 +8,8 @@ import {
   encodeHead,
   type ChainPosition,
 } from '../format/records.ts';
-import { openObject, sealObject } from './objects.ts';
 import { describeForeign } from './foreign-record.ts';
+import { openObject, sealObject, type OpenedObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 
 /** How many heads of a writer are kept. */
@@ -218,7 +218,8 @@ export async function readNewestHeads(repository: Repository, signal: AbortSigna
 /** @throws {RepositoryError} CORRUPT_DATA when it is damaged, or another one stands in its place */
 async function readHead(repository: Repository, key: string, signal: AbortSignal): Promise<Head> {
   const bytes = await repository.destination.get(key, undefined, signal);
-  const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
+  const open = (): OpenedObject => openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
+  const { context, plaintext } = await repository.withKeys(open, signal);
   const chain = decodeChainContext(context);
   if (key !== `heads/${chain.writer}/${headNumber(chain.seq)}`)
     throw corrupt(key, 'it stands under another key');

@@ -23,9 +23,15 @@ export async function checkKeys(
   for (const [slot, { label, kind }] of known) {
     if (!names.has(slot)) findings.add('error', `keys/${slot}`, `the ${kind} slot "${label}" is missing`);
   }
-  for (let n = 1; n < repository.ringNumber; n += 1) {
+  // The lowest go together with a key generation that is retired.
+  for (let n = lowestRing(names); n < repository.ringNumber; n += 1) {
     if (!names.has(`ring-${n}`)) findings.add('warning', `keys/ring-${n}`, 'an older keyring is missing');
   }
+}
+
+function lowestRing(names: ReadonlySet<string>): number {
+  const numbers = [...names].map((name) => Number(/^ring-(\d{1,9})$/.exec(name)?.[1] ?? Number.NaN));
+  return Math.min(...numbers.filter((n) => !Number.isNaN(n)));
 }
 
 async function checkSlot(
@@ -70,9 +76,9 @@ async function checkRing(
   try {
     openRing(await repository.destination.get(object, undefined, signal), n, repository.slot);
   } catch (error) {
-    if (!isDamage(error)) throw error;
     // Older rings were not sealed to a slot that was added later; that they are authentic was checked before that.
     if (error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE') return;
+    if (!isDamage(error)) throw error;
     findings.addError(object, error);
   }
 }

@@ -56,7 +56,8 @@ export async function checkConfigs(
     if (!belongs) throw corrupt(key, 'it stands under another number or belongs to another repository');
   });
   const newest = Math.max(0, ...numbers);
-  for (let n = 1; n < newest; n += 1) {
+  // The lowest go together with the key generation that they are sealed under.
+  for (let n = Math.min(...numbers); n < newest; n += 1) {
     if (!numbers.has(n)) findings.add('warning', `config/${n}`, 'an older configuration is missing');
   }
 }
@@ -106,7 +107,8 @@ async function eachObject(
   const { destination } = repository;
   await mapParallel(listed, destination.properties.maxParallel, async ({ key }) => {
     try {
-      open(key, await destination.get(key, undefined, signal));
+      const bytes = await destination.get(key, undefined, signal);
+      await repository.withKeys(() => open(key, bytes), signal);
     } catch (error) {
       if (!isDamage(error)) throw error;
       // Heads and leases are replaced all the time.

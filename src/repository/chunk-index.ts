@@ -12,7 +12,7 @@ import {
 import { ChunkTable, type ChunkLocation } from './chunk-table.ts';
 import { listNamed, packKey, type Listed } from './listing.ts';
 import { getNamed } from './metadata-cache.ts';
-import { decompressRecord, openObject } from './objects.ts';
+import { decompressRecord, openObject, type OpenedObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 
@@ -66,6 +66,8 @@ export interface LoadOptions {
   readonly ignoreIndexObjects?: boolean;
   /** Packs in which a chunk is located only when no other pack holds it. */
   readonly last?: ReadonlySet<string>;
+  /** A chunk is located in packs that are sealed under this key generation before others, those of `last` left aside. */
+  readonly preferGeneration?: number;
 }
 
 /**
@@ -81,7 +83,7 @@ export async function loadIndex(
   const damaged: { object: string; error: unknown }[] = [];
   const objects =
     options.ignoreIndexObjects === true
-      ? new Map<string, IndexObject>()
+      ? new Map<string, StoredIndexObject>()
       : await readIndexObjects(repository, damaged, signal);
   // After the index objects: what a backup at work has named in one of them is then in the list.
   const listed = await listNamed(destination, 'packs/', signal);
@@ -103,6 +105,11 @@ export async function loadIndex(
   for (const pack of uncovered) indexed.set(pack.name, pack);
   for (const name of indexed.keys()) missing.delete(name);
   const wanted = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
+  const { preferGeneration } = options;
+  if (preferGeneration !== undefined)
+    wanted.sort(
+      (a, b) => Number(a.generation !== preferGeneration) - Number(b.generation !== preferGeneration),
+    );
   return {
     ...fillTable(withLast(wanted, options.last ?? new Set())),
     damaged,
@@ -124,7 +131,7 @@ export async function readPackDirectory(
   length: number,
   signal: AbortSignal,
 ): Promise<IndexedPack> {
-  const { destination, keys } = repository;
+  const { destination } = repository;
   const object = `pack ${name}`;
   const key = packKey(name);
   if (length < HEADER_BYTES + TAIL_BYTES) throw corrupt(object, 'it is too short to be a pack');
@@ -132,7 +139,9 @@ export async function readPackDirectory(
     destination.get(key, { offset: 0, length: HEADER_BYTES }, signal),
     destination.get(key, { offset: -TAIL_BYTES, length: TAIL_BYTES }, signal),
   ]);
-  const seal = ObjectSeal.open(keys, start, object, [OBJECT_TYPES.dataPack, OBJECT_TYPES.treePack]);
+  const open = (): ObjectSeal =>
+    ObjectSeal.open(repository.keys, start, object, [OBJECT_TYPES.dataPack, OBJECT_TYPES.treePack]);
+  const seal = await repository.withKeys(open, signal);
   const tail = decodeTail(end, length, object);
   const sealed = await destination.get(
     key,
@@ -185,21 +194,26 @@ export function requireChunk(index: ChunkIndex, id: Buffer): ChunkLocation {
   return found;
 }
 
+/** An index object, with the key generation that it is sealed under. */
+export type StoredIndexObject = IndexObject & { readonly generation: number };
+
 /** Every index object that can be read, by name; what cannot is added to `damaged`. */
 export async function readIndexObjects(
   repository: Repository,
   damaged: { object: string; error: unknown }[],
   signal: AbortSignal,
-): Promise<Map<string, IndexObject>> {
-  const { destination, keys } = repository;
+): Promise<Map<string, StoredIndexObject>> {
+  const { destination } = repository;
   const names = (await listNamed(destination, 'index/', signal)).keys();
   const atOnce = destination.properties.remote ? INDEX_READS : 1;
   const read = await mapParallel(names, atOnce, async (name) => {
     const object = `index object ${name}`;
     try {
       const bytes = await getNamed(repository, 'index/', name, signal);
-      const { plaintext } = openObject(keys, OBJECT_TYPES.index, bytes, object, name);
-      return [name, decodeIndexObject(decompressRecord(plaintext, object), object)] as const;
+      const open = (): OpenedObject => openObject(repository.keys, OBJECT_TYPES.index, bytes, object, name);
+      const { generation, plaintext } = await repository.withKeys(open, signal);
+      const decoded = decodeIndexObject(decompressRecord(plaintext, object), object);
+      return [name, { ...decoded, generation }] as const;
     } catch (error) {
       // A superseded object may go between the list and the read; its packs are then read by their directories.
       if (!isDamage(error)) throw error;
@@ -228,6 +242,7 @@ async function readDirectoryOrReport(
 
 /** True for what is wrong with one object, as opposed to a destination that does not answer or an abort. */
 export function isDamage(error: unknown): error is RepositoryError | DestinationError {
-  if (error instanceof RepositoryError) return true;
+  // That the key which opened the repository was removed meanwhile is not about one object.
+  if (error instanceof RepositoryError) return error.code !== 'WRONG_PASSPHRASE';
   return error instanceof DestinationError && (error.kind === 'not-found' || error.kind === 'corrupt-reply');
 }

@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Argon2Cost } from '../codec/kdf.ts';
 import type { Keyring, SlotKind } from '../format/keyring.ts';
-import { createSlot, decodeSlot, openRing, sealRing, type Secret } from './key-slots.ts';
-import { listNumbered } from './listing.ts';
+import { createSlot, decodeSlot, sealRing, type Secret } from './key-slots.ts';
 import { sha256 } from './objects.ts';
 import { Repository } from './repository.ts';
 import { isDamage } from './chunk-index.ts';
+
+/** Readers take 1,000 (docs/repository-format.md). Rotation leaves room for the removal of keys. */
+const MOST_ROTATED = 900;
+const MOST_GENERATIONS = 1_000;
 
 export interface KeyInfo {
   /** 32 hex digits. */
@@ -21,7 +24,7 @@ export interface KeyInfo {
   readonly state: 'sound' | 'missing' | 'damaged' | 'unknown';
 }
 
-/** The repository as it is after its keys were changed; the one before must not be used any more. */
+/** The repository, which has the changed keys from now on. */
 export interface KeyChange {
   readonly repository: Repository;
   readonly slot: string;
@@ -71,17 +74,18 @@ export async function listKeys(repository: Repository, signal: AbortSignal): Pro
  * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time
  */
 export async function addKey(repository: Repository, key: NewKey, signal: AbortSignal): Promise<KeyChange> {
-  const now = await withNewestRing(repository, signal);
-  if (now.keyring.slots.length >= 64) {
+  await repository.followRing(signal);
+  const { keyring, destination } = repository;
+  if (keyring.slots.length >= 64) {
     throw new RepositoryError('LIMIT_EXCEEDED', 'The repository has 64 keys, which is the limit', {
       hint: 'Remove one that is no longer needed.',
     });
   }
   const facts = { label: key.label, cost: key.cost, createdMs: repository.clock.now() };
-  const { file, known } = await createSlot(now.keyring.repository, key.secret, now.slot.ringAuth, facts);
-  await now.destination.put(`keys/${known.slot}`, file, signal);
-  const keyring = { ...now.keyring, slots: [...now.keyring.slots, known] };
-  return { repository: await replaceRing(now, keyring, signal), slot: known.slot };
+  const { file, known } = await createSlot(keyring.repository, key.secret, repository.slot.ringAuth, facts);
+  await destination.put(`keys/${known.slot}`, file, signal);
+  await replaceRing(repository, { ...keyring, slots: [...keyring.slots, known] }, signal);
+  return { repository, slot: known.slot };
 }
 
 /**
@@ -96,8 +100,9 @@ export async function removeKey(
   slot: string,
   signal: AbortSignal,
 ): Promise<KeyChange> {
-  const now = await withNewestRing(repository, signal);
-  const keys = await listKeys(now, signal);
+  await repository.followRing(signal);
+  const { keyring, destination } = repository;
+  const keys = await listKeys(repository, signal);
   const gone = keys.find((key) => key.slot === slot);
   if (gone === undefined) {
     throw new RepositoryError('REFUSED', `The repository has no key ${slot}`, {
@@ -106,21 +111,39 @@ export async function removeKey(
   }
   if (gone.state !== 'unknown') requireEnoughLeft(keys, gone);
   if (gone.state === 'unknown') {
-    await now.destination.delete(`keys/${slot}`, signal);
-    return { repository: now, slot };
+    await destination.delete(`keys/${slot}`, signal);
+    return { repository, slot };
   }
-  const newest = Math.max(...now.keyring.generations.map(({ g }) => g));
-  const keyring: Keyring = {
-    ...now.keyring,
-    slots: now.keyring.slots.filter((one) => one.slot !== slot),
-    generations: [
-      ...now.keyring.generations.map((one) => ({ ...one, state: 'old' as const })),
-      { g: newest + 1, key: randomBytes(32), state: 'current' },
-    ],
-  };
-  const changed = await replaceRing(now, keyring, signal);
-  await changed.destination.delete(`keys/${slot}`, signal);
-  return { repository: changed, slot };
+  const slots = keyring.slots.filter((one) => one.slot !== slot);
+  await replaceRing(repository, { ...keyring, slots, generations: withNewGeneration(keyring) }, signal);
+  await destination.delete(`keys/${slot}`, signal);
+  return { repository, slot };
+}
+
+/**
+ * A new generation of keys: everything that is stored from now on is sealed under it, by every host that opens the
+ * repository from now on. What is stored already stays as it is, and is read as before.
+ *
+ * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time
+ */
+export async function rotateKeys(repository: Repository, signal: AbortSignal): Promise<void> {
+  await repository.followRing(signal);
+  const { keyring } = repository;
+  const generations = withNewGeneration(keyring, MOST_ROTATED);
+  await replaceRing(repository, { ...keyring, generations }, signal);
+}
+
+function withNewGeneration({ generations }: Keyring, most = MOST_GENERATIONS): Keyring['generations'] {
+  if (generations.length >= most) {
+    throw new RepositoryError('LIMIT_EXCEEDED', `The repository has ${generations.length} key generations`, {
+      hint: 'Rewrite what is stored under the old ones with: holdfast keys rekey',
+    });
+  }
+  const newest = Math.max(...generations.map(({ g }) => g));
+  return [
+    ...generations.map((one) => ({ ...one, state: 'old' as const })),
+    { g: newest + 1, key: randomBytes(32), state: 'current' },
+  ];
 }
 
 /** Puts a new secret in the place of a key; in between both open the repository. */
@@ -133,6 +156,11 @@ export async function replaceKey(
   const added = await addKey(repository, key, signal);
   const { repository: changed } = await removeKey(added.repository, slot, signal);
   return { repository: changed, slot: added.slot };
+}
+
+/** The generations that new objects are not sealed under any more. */
+export function oldGenerations({ keyring }: Repository): readonly number[] {
+  return keyring.generations.filter(({ state }) => state === 'old').map(({ g }) => g);
 }
 
 function requireEnoughLeft(keys: readonly KeyInfo[], gone: KeyInfo): void {
@@ -149,24 +177,15 @@ function requireEnoughLeft(keys: readonly KeyInfo[], gone: KeyInfo): void {
   );
 }
 
-/** The repository with the ring that is in force now, which another host may have changed since it was opened. */
-async function withNewestRing(repository: Repository, signal: AbortSignal): Promise<Repository> {
-  const { destination, slot } = repository;
-  const newest = Math.max(0, ...(await ringNumbers(repository, signal)));
-  if (newest <= repository.ringNumber) return repository;
-  const keyring = openRing(await destination.get(`keys/ring-${newest}`, undefined, signal), newest, slot);
-  return withKeyring(repository, keyring, newest);
-}
-
-async function ringNumbers(repository: Repository, signal: AbortSignal): Promise<number[]> {
-  return await listNumbered(repository.destination, 'keys/ring-', signal);
-}
-
-async function replaceRing(
+/**
+ * Puts the next ring in force.
+ * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time
+ */
+export async function replaceRing(
   repository: Repository,
   keyring: Keyring,
   signal: AbortSignal,
-): Promise<Repository> {
+): Promise<void> {
   const n = repository.ringNumber + 1;
   try {
     await repository.destination.put(
@@ -186,13 +205,7 @@ async function replaceRing(
       },
     );
   }
-  await repository.writer.remember({ ring: n });
-  return withKeyring(repository, keyring, n);
-}
-
-function withKeyring(repository: Repository, keyring: Keyring, ringNumber: number): Repository {
-  const { destination, clock, config, writer, slot } = repository;
-  return new Repository({ destination, clock, config, writer, keyring, ringNumber, slot });
+  await repository.adoptRing(keyring, n);
 }
 
 async function readSlotFile(

@@ -149,7 +149,7 @@ export async function readLease(
   signal: AbortSignal,
 ): Promise<LeaseRecord> {
   const bytes = await repository.destination.get(leaseKey(purpose, epoch), undefined, signal);
-  return openLease(repository, bytes, purpose, epoch);
+  return await repository.withKeys(() => openLease(repository, bytes, purpose, epoch), signal);
 }
 
 /** @throws {RepositoryError} CORRUPT_DATA when it is damaged or stands under another key */

@@ -27,6 +27,8 @@ export function sealObject(
 }
 
 export interface OpenedObject {
+  /** Key generation that it is sealed under. */
+  readonly generation: number;
   readonly context: Buffer;
   readonly plaintext: Buffer;
 }
@@ -45,7 +47,8 @@ export function openObject(
 ): OpenedObject {
   if (name !== undefined && sha256(bytes) !== name) throw corrupt(object, 'its bytes do not match its name');
   const seal = ObjectSeal.open(keys, bytes, object, [type]);
-  return { context: seal.context, plaintext: seal.open(0, bytes.subarray(seal.prefix.length), object) };
+  const plaintext = seal.open(0, bytes.subarray(seal.prefix.length), object);
+  return { generation: seal.header.generation, context: seal.context, plaintext };
 }
 
 /** Index objects are compressed before they are sealed; the length stands first so that the output is capped. */

@@ -19,6 +19,7 @@ export interface IndexRewrite {
  * nothing else got lost. Index objects are a cache, but one that others believe: they change before packs go.
  *
  * @param doomed packs about to be deleted
+ * @param alsoReplace key generations: what is sealed under them is written anew as well
  * @throws {RepositoryError} CORRUPT_DATA when the new objects do not read back as they were meant
  */
 export async function rewriteIndex(
@@ -26,6 +27,7 @@ export async function rewriteIndex(
   doomed: ReadonlySet<string>,
   assertHeld: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
+  alsoReplace: readonly number[] = [],
 ): Promise<IndexRewrite> {
   const { destination } = repository;
   const listed = await listNamed(destination, 'index/', signal);
@@ -36,7 +38,10 @@ export async function rewriteIndex(
   const old = new Set([...objects.values()].flatMap(({ supersedes }) => supersedes));
   const inForce = [...objects].filter(([name]) => !old.has(name));
   const stays = (name: string): boolean => packs.has(name) && !doomed.has(name);
-  const stale = inForce.filter(([, object]) => !object.packs.every((pack) => stays(pack.name)));
+  const stale = inForce.filter(
+    ([, { generation, packs: named }]) =>
+      alsoReplace.includes(generation) || !named.every((pack) => stays(pack.name)),
+  );
   const small = inForce.filter(([name]) => (listed.get(name)?.size ?? 0) < PRUNE_LIMITS.smallIndexBytes);
   // Small ones join whatever is written anyway.
   const joining = stale.length > 0 || small.length >= PRUNE_LIMITS.mergeFrom ? small : [];

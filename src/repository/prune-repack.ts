@@ -26,6 +26,7 @@ export interface RepackResult {
  * names them. The old packs are untouched.
  *
  * @param assertHeld called before every write
+ * @param passed told of stored bytes of the old packs that are done with; cheap, and must not throw
  */
 export async function repack(
   repository: Repository,
@@ -33,8 +34,9 @@ export async function repack(
   fates: readonly PackFate[],
   assertHeld: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
+  passed: (bytes: number) => void = () => {},
 ): Promise<RepackResult> {
-  const copier = new Copier(repository, stock, assertHeld, signal);
+  const copier = new Copier(repository, stock, assertHeld, passed, signal);
   const done: PackFate[] = [];
   const skipped: { name: string; reason: string }[] = [];
   for (const fate of fates) {
@@ -57,6 +59,7 @@ class Copier {
   readonly #repository: Repository;
   readonly #stock: PruneStock;
   readonly #assertHeld: (signal: AbortSignal) => Promise<void>;
+  readonly #passed: (bytes: number) => void;
   readonly #signal: AbortSignal;
   readonly #opener: SegmentOpener;
   readonly #numbers: ReadonlyMap<string, number>;
@@ -69,11 +72,13 @@ class Copier {
     repository: Repository,
     stock: PruneStock,
     assertHeld: (signal: AbortSignal) => Promise<void>,
+    passed: (bytes: number) => void,
     signal: AbortSignal,
   ) {
     this.#repository = repository;
     this.#stock = stock;
     this.#assertHeld = assertHeld;
+    this.#passed = passed;
     this.#signal = signal;
     this.#opener = new SegmentOpener(repository.keys);
     this.#numbers = new Map(stock.index.packs.map((pack, number) => [pack.name, number]));
@@ -97,6 +102,7 @@ class Copier {
         if (this.#isLiveIn(number, id)) live.push({ id, offset, length });
         offset += length;
       }
+      this.#passed(segment.storedLength);
       if (live.length === 0) continue;
       const sealed = await fetchSegment(this.#repository.destination, pack, segmentNumber, this.#signal);
       const raw = this.#opener.open(pack, segmentNumber, sealed);

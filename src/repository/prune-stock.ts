@@ -1,7 +1,7 @@
 import { RepositoryError, corrupt } from '../base/errors.ts';
 import { readNewestHeads } from './chain.ts';
 import { traverseTrees } from './check-trees.ts';
-import { loadIndex, type ChunkIndex } from './chunk-index.ts';
+import { loadIndex, type ChunkIndex, type LoadOptions } from './chunk-index.ts';
 import { liveSessions, type LiveSession } from './lease-objects.ts';
 import { listNamed, type Listed } from './listing.ts';
 import type { Repository } from './repository.ts';
@@ -45,6 +45,7 @@ export async function takeStock(
   repository: Repository,
   nowMs: number,
   signal: AbortSignal,
+  options: Pick<LoadOptions, 'preferGeneration'> = {},
 ): Promise<PruneStock> {
   const { destination } = repository;
   const sessions = await liveSessions(repository, nowMs, signal);
@@ -52,7 +53,7 @@ export async function takeStock(
   const listed = await listNamed(destination, 'packs/', signal);
   const indexObjects = await listNamed(destination, 'index/', signal);
   const last = snapshots.tombstones.packs;
-  const index = await loadIndex(repository, { without: new Set(), last }, signal);
+  const index = await loadIndex(repository, { ...options, without: new Set(), last }, signal);
   const readable = new Map(index.packs.map((pack, number) => [pack.name, number]));
   requireNoneLost('packs', listed.keys(), await listNamed(destination, 'packs/', signal));
   const traversal = await traverseTrees(repository, index, snapshots.live, signal);

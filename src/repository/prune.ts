@@ -91,14 +91,27 @@ async function pruneUnderLease(
   observer: PruneObserver,
   signal: AbortSignal,
 ): Promise<PruneResult> {
+  const work = async (lease: Lease, held: AbortSignal): Promise<PruneResult> =>
+    await new PruneRun(repository, settings, lease, observer, held).all(restrict);
+  return await withPruneLease(repository, work, signal);
+}
+
+/**
+ * Runs `work` with the right to prune, which one process at a time has; its signal aborts when that is lost.
+ * @throws {RepositoryError} REFUSED on hosts that may not remove anything; REPOSITORY_LOCKED
+ */
+export async function withPruneLease<T>(
+  repository: Repository,
+  work: (lease: Lease, signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
   requireRights(repository);
   const { all } = await readTombstones(repository, signal);
   const floor = Math.max(0, ...all.map(({ record }) => record.fence));
   const lost = new AbortController();
   const onLost = (error: Error): void => lost.abort(error);
   await using lease = await acquirePruneLease(repository, { floor, onLost }, signal);
-  const run = new PruneRun(repository, settings, lease, observer, AbortSignal.any([signal, lost.signal]));
-  return await run.all(restrict);
+  return await work(lease, AbortSignal.any([signal, lost.signal]));
 }
 
 function requireRights(repository: Repository): void {

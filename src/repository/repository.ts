@@ -4,14 +4,14 @@ import type { Clock } from '../base/clock.ts';
 import { generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { DEFAULT_CHUNKER, type ChunkerParameters } from '../codec/chunker.ts';
 import type { Argon2Cost } from '../codec/kdf.ts';
-import { ObjectKeys } from '../codec/keys.ts';
+import { ObjectKeys, unknownGeneration } from '../codec/keys.ts';
 import type { Destination } from '../destination/destination.ts';
 import { FORMAT, OBJECT_TYPES } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { configMap, decodeConfig, encodeSigned, type ConfigRecord } from '../format/records.ts';
 import type { FirstLook } from './first-look.ts';
 import { fetchEarly, isUnusable, openKeyring, readKeyFiles, unfinishedInit } from './key-files.ts';
-import { createSlot, sealRing, type OpenSlot, type Secret } from './key-slots.ts';
+import { createSlot, openRing, sealRing, type OpenSlot, type Secret } from './key-slots.ts';
 import { listNumbered } from './listing.ts';
 import { NO_CACHE, type MetadataCache } from './metadata-cache.ts';
 import { openObject, sealObject } from './objects.ts';
@@ -58,34 +58,51 @@ interface RepositoryParts {
   readonly look?: FirstLook | undefined;
 }
 
+/** What a change of the keys on another host replaces. */
+interface HeldKeys {
+  keyring: Keyring;
+  ringNumber: number;
+  readonly keys: ObjectKeys;
+}
+
 /** An open repository: a destination, the keys to it and its parameters. */
 export class Repository {
   readonly destination: Destination;
   readonly clock: Clock;
-  readonly keys: ObjectKeys;
   readonly config: ConfigRecord;
   readonly writer: WriterState;
-  readonly keyring: Keyring;
-  readonly ringNumber: number;
   readonly slot: OpenSlot;
   /** For what only reads or adds; what proves that the repository is whole, or removes from it, goes without. */
   readonly cache: MetadataCache;
   /** How a run sees a far destination when it begins. */
   readonly look: FirstLook | undefined;
   readonly #parts: RepositoryParts;
+  readonly #held: HeldKeys;
+  #following: Promise<void> = Promise.resolve();
 
-  constructor(parts: RepositoryParts) {
+  constructor(parts: RepositoryParts, held?: HeldKeys) {
     this.#parts = parts;
     this.destination = parts.destination;
     this.clock = parts.clock;
     this.config = parts.config;
     this.writer = parts.writer;
-    this.keyring = parts.keyring;
-    this.ringNumber = parts.ringNumber;
     this.slot = parts.slot;
     this.cache = parts.cache ?? NO_CACHE;
     this.look = parts.look;
-    this.keys = objectKeysOf(parts.keyring, parts.writer);
+    const { keyring, ringNumber, writer } = parts;
+    this.#held = held ?? { keyring, ringNumber, keys: objectKeysOf(keyring, writer) };
+  }
+
+  get keyring(): Keyring {
+    return this.#held.keyring;
+  }
+
+  get ringNumber(): number {
+    return this.#held.ringNumber;
+  }
+
+  get keys(): ObjectKeys {
+    return this.#held.keys;
   }
 
   /** 32 hex digits. */
@@ -95,7 +112,65 @@ export class Repository {
 
   /** The same repository, its metadata read by way of `cache`. */
   cachedBy(cache: MetadataCache): Repository {
-    return new Repository({ ...this.#parts, cache });
+    return new Repository({ ...this.#parts, cache }, this.#held);
+  }
+
+  /**
+   * Runs `open`, and once more when what it opens is sealed under keys that another host has made since: these are
+   * taken over first.
+   * @throws {RepositoryError} WRONG_PASSPHRASE when the key that opened this repository was removed
+   * @throws {DestinationError}
+   */
+  async withKeys<T>(open: () => T, signal: AbortSignal): Promise<T> {
+    try {
+      return open();
+    } catch (error) {
+      const generation = unknownGeneration(error);
+      if (generation === undefined) throw error;
+      await this.followRing(signal);
+      if (!this.keys.knows(generation)) throw error;
+      return open();
+    }
+  }
+
+  /**
+   * Takes over the newest keyring, when another host has changed the keys since this repository was opened. Threads
+   * that were given keys before keep those.
+   * @throws {RepositoryError} WRONG_PASSPHRASE when the key that opened this repository was removed
+   * @throws {DestinationError}
+   */
+  async followRing(signal: AbortSignal): Promise<void> {
+    const before = this.#following;
+    const mine = (async (): Promise<void> => {
+      await Promise.allSettled([before]);
+      await this.#followNow(signal);
+    })();
+    this.#following = mine;
+    await mine;
+  }
+
+  async #followNow(signal: AbortSignal): Promise<void> {
+    this.lookAnew();
+    const numbers = await listNumbered(this.destination, 'keys/ring-', signal);
+    for (const n of numbers.toReversed()) {
+      if (n <= this.ringNumber) return;
+      try {
+        const bytes = await this.destination.get(`keys/ring-${n}`, undefined, signal);
+        await this.adoptRing(openRing(bytes, n, this.slot), n);
+        return;
+      } catch (error) {
+        // As when a repository is opened: what is no ring is passed over.
+        if (!isUnusable(error)) throw error;
+      }
+    }
+  }
+
+  /** From now on this keyring, number `n`, is the one in force. */
+  async adoptRing(keyring: Keyring, n: number): Promise<void> {
+    await this.writer.remember({ ring: n });
+    this.keys.adopt(keyring.generations);
+    this.#held.keyring = keyring;
+    this.#held.ringNumber = n;
   }
 
   /** From now on every list is asked of the destination: before anything that must not rely on what was there earlier. */

@@ -11,7 +11,7 @@ import {
 import { appendRecord, leaveCopiedIdentity, type SealedRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
 import { getNamed } from './metadata-cache.ts';
-import { openObject, sealObject } from './objects.ts';
+import { openObject, sealObject, type OpenedObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 import { putTombstone, readTombstones, type Tombstones } from './tombstones.ts';
@@ -21,6 +21,8 @@ export interface Snapshot {
   readonly id: string;
   readonly record: SnapshotRecord;
   readonly chain: ChainPosition;
+  /** Key generation that it is sealed under. */
+  readonly generation: number;
 }
 
 export interface SnapshotList {
@@ -58,7 +60,7 @@ export async function listSnapshots(
     try {
       return known?.get(id) ?? (await readSnapshot(repository, id, signal));
     } catch (error) {
-      if (!(error instanceof RepositoryError)) throw error;
+      if (!(error instanceof RepositoryError) || error.code === 'WRONG_PASSPHRASE') throw error;
       damaged.push({ id, error });
       return undefined;
     }
@@ -86,8 +88,9 @@ export async function readSnapshot(
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
     throw new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`, { cause: error });
   }
-  const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.snapshot, bytes, object, id);
-  return { id, record: decodeSnapshot(plaintext, object), chain: decodeChainContext(context) };
+  const open = (): OpenedObject => openObject(repository.keys, OBJECT_TYPES.snapshot, bytes, object, id);
+  const { context, generation, plaintext } = await repository.withKeys(open, signal);
+  return { id, record: decodeSnapshot(plaintext, object), chain: decodeChainContext(context), generation };
 }
 
 /**
@@ -130,15 +133,17 @@ export async function commitSnapshot(
   if (plaintext.length > 16 * 1024 * 1024)
     throw corrupt('the new snapshot', 'its record is larger than 16 MiB');
   let stored: SealedRecord | undefined;
+  let { generation } = repository.keys;
   const seal = (position: ChainPosition): SealedRecord => {
     const context = encodeChainContext(position);
     const sealed = sealObject(repository.keys, OBJECT_TYPES.snapshot, context, plaintext);
+    generation = repository.keys.generation;
     stored = { ...sealed, key: `snapshots/${sealed.name}` };
     return stored;
   };
   const { position, name } = await appendRecord(repository, seal, live, signal);
   if (stored?.name === name) repository.cache.keep(stored.key, stored.bytes);
-  return { id: name, record, chain: position };
+  return { id: name, record, chain: position, generation };
 }
 
 /** Marks snapshots as forgotten. They vanish from every list; prune removes them and their data after the grace period. */

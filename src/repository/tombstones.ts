@@ -20,6 +20,8 @@ export interface Tombstone {
   readonly name: string;
   readonly record: TombstoneRecord;
   readonly chain: ChainPosition;
+  /** Key generation that it is sealed under. */
+  readonly generation: number;
   /** The storage's clock. */
   readonly storedMs: number;
 }
@@ -63,9 +65,11 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
   await mapParallel(listed, destination.properties.maxParallel, async ([name, { modifiedMs }]) => {
     const bytes = await getNamed(repository, 'trash/', name, signal);
     try {
-      all.push({ ...openTombstone(repository, bytes, name), storedMs: modifiedMs });
+      // One that other keys sealed counts: a writer that ignored it could rely on what is about to be deleted.
+      const open = (): Omit<Tombstone, 'storedMs'> => openTombstone(repository, bytes, name);
+      all.push({ ...(await repository.withKeys(open, signal)), storedMs: modifiedMs });
     } catch (error) {
-      if (!(error instanceof RepositoryError)) throw error;
+      if (!(error instanceof RepositoryError) || error.code === 'WRONG_PASSPHRASE') throw error;
       ignored.push({ name, reason: error.message });
     }
   });
@@ -77,12 +81,13 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
 /** @throws {RepositoryError} CORRUPT_DATA when it is damaged or not signed by the administrator */
 function openTombstone(repository: Repository, bytes: Buffer, name: string): Omit<Tombstone, 'storedMs'> {
   const object = `tombstone ${name}`;
-  const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
+  const opened = openObject(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
+  const { context, generation, plaintext } = opened;
   const { record, signed, signature } = decodeTombstone(plaintext, object);
   if (!repository.signed('hf1/tomb', signed, signature)) {
     throw corrupt(object, 'it is not signed by the administrator key');
   }
-  return { name, record, chain: decodeChainContext(context) };
+  return { name, record, chain: decodeChainContext(context), generation };
 }
 
 /**

@@ -40,6 +40,7 @@ export function snapshotOf(
   return {
     id: createHash('sha256').update(`snapshot ${number}`).digest('hex'),
     chain: { writer: '0'.repeat(32), seq: number + 1, prev: NO_RECORD },
+    generation: 1,
     record: {
       tool: 'bench',
       host: 'host',

@@ -84,7 +84,7 @@ describe.each(BY)('by $by', ({ by, handsOf }) => {
     await hands.press(page.getByRole('button', { name: 'Save' }));
     await expect.poll(config).toContain(added);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    expect((await site.api('GET', '/status')).data['sources']).toHaveLength(2);
+    await expect.poll(async () => (await site.api('GET', '/status')).data['sources']).toHaveLength(2);
     const card = page.locator('.card').filter({ hasText: added });
     await hands.press(card.getByText('Remove…'));
     await hands.press(card.getByRole('button', { name: 'Back it up no longer' }));

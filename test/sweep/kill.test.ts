@@ -1,11 +1,12 @@
 /**
- * The real program under `kill -9` at random moments: SWEEP_KILLS (50) of a first backup, of an incremental one, of prune
- * and of restore, and short commands before each of their steps. SWEEP_SEED repeats a sweep.
+ * The real program under `kill -9` at random moments: SWEEP_KILLS (50) of a first backup, of an incremental one, of prune,
+ * of rekey and of restore, and short commands before each of their steps. SWEEP_SEED repeats a sweep.
  */
 import { describe, expect, test } from 'vitest';
 import { SWEEP_SCALE } from './corpus.ts';
 import { BACKUP_PHASES, sweepBackupKills, type KillPlan } from './kill-backup.ts';
 import { sweepPruneKills } from './kill-prune.ts';
+import { sweepRekeyKills } from './kill-rekey.ts';
 import { sweepRestoreKills } from './kill-restore.ts';
 import { sweepSteps } from './kill-steps.ts';
 import { say, sweepCount, sweepSeed } from './settings.ts';
@@ -42,6 +43,17 @@ describe('kill -9', () => {
       `prune: ${total} kills (${shown.join('; ')}); ${backupsBeside} backups beside a dead prune; seed ${plan.seed}`,
     );
     expect(Object.values(phases).flatMap((one) => one.missed)).toEqual([]);
+  });
+
+  test('of rekey loses nothing, and the next run goes on', async () => {
+    using workspace = new Workspace('kill-rekey');
+    const { phases, backupsBeside } = await sweepRekeyKills(workspace, plan);
+    const { rewriting, retiring } = phases;
+    say(
+      `rekey: ${rewriting.total + retiring.total} kills (rewriting: ${rewriting.toString()}; ` +
+        `retiring: ${retiring.toString()}); ${backupsBeside} backups beside a dead rekey; seed ${plan.seed}`,
+    );
+    expect([...rewriting.missed, ...retiring.missed]).toEqual([]);
   });
 
   test('of restore leaves no half file that looks finished', async () => {

@@ -21,6 +21,8 @@ export interface PackSizes {
   readonly chunker?: ChunkerParameters;
   /** WEAK_COST when absent. */
   readonly cost?: Argon2Cost;
+  /** 72 hours when absent. */
+  readonly graceSeconds?: number;
 }
 
 export class Workspace {

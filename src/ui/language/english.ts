@@ -1413,6 +1413,9 @@ export const english = {
     required: 'Unencrypted backups',
     requiredYes: 'Refused.',
     requiredNo: 'Made only when somebody asks for one expressly.',
+    changed: 'Changed keys',
+    changedWhat:
+      'A passphrase or key that is replaced or removed opens nothing that is stored from then on. Whoever kept a copy of it and of the storage can still read what was stored before: “keys rekey” encrypts anew what stays stored. What was copied stays readable; if the keys themselves may be known, copy to a new repository.',
     commands: 'Keys on the command line',
   },
   access: {

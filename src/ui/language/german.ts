@@ -1425,6 +1425,9 @@ export const german: Texts = {
     required: 'Unverschlüsselt sichern',
     requiredYes: 'Wird abgelehnt.',
     requiredNo: 'Nur, wenn es jemand ausdrücklich verlangt.',
+    changed: 'Geänderte Schlüssel',
+    changedWhat:
+      'Eine ersetzte oder entfernte Passphrase öffnet nichts, was danach gespeichert wird; ebenso ein Schlüssel. Wer eine Kopie davon und vom Speicher behalten hat, kann weiter lesen, was vorher gespeichert war: „keys rekey“ verschlüsselt neu, was gespeichert bleibt. Was kopiert wurde, bleibt lesbar; sind die Schlüssel selbst vielleicht bekannt, hilft die Kopie in ein neues Repository.',
     commands: 'Schlüssel auf der Kommandozeile',
   },
   access: {

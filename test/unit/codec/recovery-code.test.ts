@@ -34,6 +34,9 @@ describe('a recovery code', () => {
 
     expect(parseRecoveryCode(sloppy.toLowerCase())).toEqual(secret);
     expect(parseRecoveryCode(`\t${code.replaceAll('-', '')}\r\n`)).toEqual(secret);
+    expect(looksLikeRecoveryCode(sloppy)).toBe(true);
+    // With a mistake and no dashes it may be a passphrase.
+    expect(looksLikeRecoveryCode(sloppy.replace(/^./, (first) => (first === 'Q' ? 'R' : 'Q')))).toBe(false);
   });
 
   it('is refused with any single letter another one', () => {

@@ -73,13 +73,7 @@ describe('a check of the keys', () => {
     listed = all;
     const { keyring } = repository;
     const without = { ...keyring, slots: keyring.slots.filter((one) => one.slot !== slot) };
-    const complete = repository;
-    repository = Object.assign(
-      Object.create(Object.getPrototypeOf(complete) as object) as Repository,
-      complete,
-      { keyring: without },
-    );
+    await repository.adoptRing(without, repository.ringNumber);
     expect(await find()).toMatchObject([{ object: `keys/${slot}`, severity: 'warning' }]);
-    repository = complete;
   });
 });

@@ -68,6 +68,7 @@ export function EncryptionSettings({ route: _route }: { readonly route: Route })
             [encryption.sealed, encryption.sealedWhat],
             [encryption.seen, encryption.seenWhat],
             [encryption.cipher, encryption.cipherWhat],
+            [encryption.changed, encryption.changedWhat],
             ...(values === undefined
               ? []
               : [
@@ -89,6 +90,8 @@ function commandsOf(items: Destinations['items']): readonly string[] {
   return [
     'holdfast keys list',
     'holdfast keys add --recovery-code',
+    'holdfast keys drill',
+    'holdfast keys rotate && holdfast keys rekey',
     ...(other === undefined ? [] : [`holdfast keys passwd -r ${shellWord(other.name)}`]),
     'holdfast config set requireEncryption true',
   ];

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SnapshotTrees } from '../../../src/browse/snapshot-trees.ts';
-import { newestOfEachSource, pickFiles } from '../../../src/engine/drill-sample.ts';
+import { newestOfEachSource, pickFiles } from '../../../src/browse/file-sample.ts';
 import { loadIndex } from '../../../src/repository/chunk-index.ts';
 import { never, openEngine, type Engine } from '../../support/engine.ts';
 import { seededRandom } from '../../support/seeded-random.ts';

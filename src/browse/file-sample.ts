@@ -1,6 +1,6 @@
 /** Files of snapshots chosen by chance, every one as likely as every other. */
 import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
-import type { SnapshotTrees } from '../browse/snapshot-trees.ts';
+import type { SnapshotTrees } from './snapshot-trees.ts';
 import type { FileEntry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';

@@ -1,0 +1,210 @@
+/** Takes generations of keys out of the keyring once nothing is sealed under them and nobody can seal anything more. */
+import { corrupt } from '../base/errors.ts';
+import { encodeKeyring, type Keyring } from '../format/keyring.ts';
+import { readNewestHeads } from './chain.ts';
+import { generationOfObject, isUnused, surveyGenerations, type GenerationUse } from './generations.ts';
+import { isUnusable } from './key-files.ts';
+import { openRing } from './key-slots.ts';
+import { oldGenerations, replaceRing } from './keys.ts';
+import { liveSessions } from './lease-objects.ts';
+import type { Lease } from './lease.ts';
+import { listNumbered } from './listing.ts';
+import { mapParallel } from './parallel.ts';
+import type { Repository } from './repository.ts';
+import { listSnapshots } from './snapshots.ts';
+import { putTombstone } from './tombstones.ts';
+
+/**
+ * `retired`: it is gone from the keyring. Else why it stays: `in use`: something is sealed under it; `backup at work`: one
+ * may still seal something; `grace period`: one that fell asleep before the rotation may.
+ */
+export interface Retirement {
+  readonly generation: number;
+  readonly outcome: 'retired' | 'in use' | 'backup at work' | 'grace period';
+}
+
+/** The ring in force is stored so many times before older ones go: one that is damaged must not lock everybody out. */
+const RINGS_KEPT = 2;
+
+/**
+ * Whoever began a backup with older keys learns of the new ones by the tombstones that it reads before it commits, and
+ * begins again when its own generation is gone: that is why one has to be there that they seal.
+ *
+ * @throws {RepositoryError} REPOSITORY_LOCKED
+ * @throws {DestinationError}
+ */
+export async function retireGenerations(
+  repository: Repository,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<readonly Retirement[]> {
+  const old = oldGenerations(repository);
+  if (!repository.destination.properties.canDelete) return [];
+  if (old.length > 0) await removeOldHeads(repository, new Set(old), lease, signal);
+  const uses = old.length === 0 ? [] : await surveyGenerations(repository, signal);
+  const fates: Retirement[] = [];
+  for (const use of uses) {
+    if (use.state !== 'old') continue;
+    fates.push({ generation: use.generation, outcome: await fateOf(repository, use, lease, signal) });
+  }
+  const retired = new Set(fates.filter(({ outcome }) => outcome === 'retired').map((one) => one.generation));
+  if (retired.size > 0) {
+    await removeOldConfigs(repository, retired, lease, signal);
+    await announce(repository, uses, lease, signal);
+    const generations = repository.keyring.generations.filter(({ g }) => !retired.has(g));
+    await lease.assertHeld(signal);
+    await replaceRing(repository, { ...repository.keyring, generations }, signal);
+  }
+  await removeOldRings(repository, lease, signal);
+  return fates;
+}
+
+async function fateOf(
+  repository: Repository,
+  use: GenerationUse,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<Retirement['outcome']> {
+  // Older configurations go together with their generation; the one in force does not.
+  const [config] = (await listNumbered(repository.destination, 'config/', signal)).toReversed();
+  const inForce = await generationOfObject(repository, `config/${config}`, signal);
+  if (inForce === use.generation || !isUnused({ ...use, configurations: 0 })) return 'in use';
+  const nowMs = await lease.renew(signal);
+  if ((await liveSessions(repository, nowMs, signal)).length > 0) return 'backup at work';
+  const sinceMs = await oldSince(repository, use.generation, signal);
+  return sinceMs + repository.config.graceSeconds * 1_000 <= nowMs ? 'retired' : 'grace period';
+}
+
+/** Storage time of the first ring that can be opened in which the generation is an old one. */
+async function oldSince(repository: Repository, generation: number, signal: AbortSignal): Promise<number> {
+  const numbers = await listNumbered(repository.destination, 'keys/ring-', signal);
+  for (const n of numbers) {
+    const keyring = await readRing(repository, n, signal);
+    if (keyring?.generations.some(({ g, state }) => g === generation && state === 'old') !== true) continue;
+    return (await repository.destination.stat(`keys/ring-${n}`, signal)).modifiedMs;
+  }
+  throw corrupt('keys/', `no keyring says since when generation ${generation} is an old one`);
+}
+
+/**
+ * Heads that prove nothing which newer heads, or tombstones, do not: all but the newest of each writer; and that one when
+ * nothing else of the writer is left and a tombstone names its record.
+ */
+async function removeOldHeads(
+  repository: Repository,
+  old: ReadonlySet<number>,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  const { destination } = repository;
+  const newest = new Map(
+    (await readNewestHeads(repository, signal)).map((head) => [
+      `heads/${head.chain.writer}/${String(head.chain.seq).padStart(16, '0')}`,
+      head,
+    ]),
+  );
+  const { live, forgotten, damaged, tombstones } = await listSnapshots(repository, signal);
+  const accounted = tombstones.snapshots;
+  const writers = new Set([...live, ...tombstones.all].map(({ chain }) => chain.writer));
+  const unknown = forgotten.length + damaged.length + tombstones.ignored.length > 0;
+  const keys: string[] = [];
+  for await (const page of destination.list('heads/', signal)) keys.push(...page.map(({ key }) => key));
+  const removable = keys.filter((key) => {
+    if (!/^heads\/[0-9a-f]{32}\/\d{16}$/.test(key)) return false;
+    const head = newest.get(key);
+    // One that came after the newest were read stays.
+    if (head === undefined)
+      return [...newest.keys()].some((other) => other.startsWith(key.slice(0, -16)) && other > key);
+    return !unknown && !writers.has(head.chain.writer) && accounted.has(head.record);
+  });
+  await mapParallel(removable, destination.properties.maxParallel, async (key) => {
+    const generation = await generationOfObject(repository, key, signal);
+    if (generation === undefined || !old.has(generation)) return;
+    await lease.assertHeld(signal);
+    await destination.delete(key, signal);
+  });
+}
+
+/** The one in force is sealed under the current generation. */
+async function removeOldConfigs(
+  repository: Repository,
+  retired: ReadonlySet<number>,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const n of await listNumbered(repository.destination, 'config/', signal)) {
+    if (n >= repository.writer.memory.config) return;
+    const generation = await generationOfObject(repository, `config/${n}`, signal);
+    if (generation === undefined || !retired.has(generation)) continue;
+    await lease.assertHeld(signal);
+    await repository.destination.delete(`config/${n}`, signal);
+  }
+}
+
+/** Sees to it that there is a tombstone under the current generation. */
+async function announce(
+  repository: Repository,
+  uses: readonly GenerationUse[],
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  const current = uses.find(({ state }) => state === 'current');
+  if (current !== undefined && current.tombstones > 0) return;
+  const { live } = await listSnapshots(repository, signal);
+  const own = live.filter(({ chain }) => chain.writer === repository.writer.memory.writer).length;
+  const record = {
+    kind: 'snapshots' as const,
+    names: [],
+    reason: 'newer keys',
+    atMs: repository.clock.now(),
+  };
+  await putTombstone(repository, { ...record, fence: lease.epoch }, own, signal);
+}
+
+/**
+ * Once a generation was retired, the rings that still have its key go. Also what a run that died left to do: numbers of
+ * generations only rise, so a gap in them tells of it.
+ */
+async function removeOldRings(repository: Repository, lease: Lease, signal: AbortSignal): Promise<void> {
+  const numbers = repository.keyring.generations.map(({ g }) => g);
+  if (numbers.length === Math.max(...numbers)) return;
+  const { destination } = repository;
+  const content = encodeKeyring(repository.keyring);
+  let alike = 0;
+  const others: number[] = [];
+  for (const n of await listNumbered(destination, 'keys/ring-', signal)) {
+    const keyring = await readRing(repository, n, signal);
+    if (n > repository.ringNumber) continue;
+    if (keyring !== undefined && encodeKeyring(keyring).equals(content)) alike += 1;
+    // Those that were sealed before this slot was made can have any key.
+    else if (keyring?.generations.every(({ g }) => repository.keys.knows(g)) !== true) others.push(n);
+  }
+  if (others.length === 0) return;
+  for (let stored = alike; stored < RINGS_KEPT; stored += 1) {
+    await lease.assertHeld(signal);
+    await replaceRing(repository, repository.keyring, signal);
+    const keyring = await readRing(repository, repository.ringNumber, signal);
+    if (keyring === undefined || !encodeKeyring(keyring).equals(content))
+      throw corrupt(`keys/ring-${repository.ringNumber}`, 'it does not read back as it was written');
+  }
+  for (const n of others) {
+    await lease.assertHeld(signal);
+    await destination.delete(`keys/ring-${n}`, signal);
+  }
+}
+
+/** Undefined for what is no ring, or was not sealed to the slot that opened the repository. */
+async function readRing(
+  repository: Repository,
+  n: number,
+  signal: AbortSignal,
+): Promise<Keyring | undefined> {
+  const object = `keys/ring-${n}`;
+  try {
+    return openRing(await repository.destination.get(object, undefined, signal), n, repository.slot);
+  } catch (error) {
+    const sealedToOthers = error instanceof Error && 'code' in error && error.code === 'WRONG_PASSPHRASE';
+    if (sealedToOthers || isUnusable(error)) return undefined;
+    throw error;
+  }
+}
