@@ -9,13 +9,7 @@ import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
-import {
-  commitSnapshot,
-  listSnapshots,
-  resolveSnapshot,
-  type Snapshot,
-  type SnapshotList,
-} from '../repository/snapshots.ts';
+import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
 import { changesSince, type ChangeSet } from './change-set.ts';
@@ -147,22 +141,14 @@ async function archiveOnce(
   await store.finish();
 
   observer.phase('committing');
-  const commit = async (): Promise<Snapshot> => {
-    const facts = {
-      root,
-      namespace,
-      tally,
-      parent,
-      startedMs,
-      finishedMs: clock.now(),
-      kind: 'files' as const,
-    };
+  const finished = { root, namespace, tally, parent, startedMs, kind: 'files' as const };
+  const relied = { index, stored: store.stored, parent, session };
+  const make = async () => {
     await leaveCopiedIdentity(repository, snapshots.live, signal);
-    const live = liveCount(repository, snapshots) + 1;
-    return await commitSnapshot(repository, snapshotRecord(request, facts), live, signal);
+    const record = snapshotRecord(request, { ...finished, finishedMs: clock.now() });
+    return { record, live: liveCount(repository, snapshots) + 1 };
   };
-  const relied = { repository, index, stored: store.stored, parent, session };
-  const snapshot = await commitRelied(relied, commit, signal);
+  const snapshot = await commitRelied(repository, relied, make, signal);
   return {
     snapshot,
     bytesRead: tally.bytesRead,

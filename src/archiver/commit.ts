@@ -1,9 +1,16 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { listNamed, packKey } from '../repository/listing.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { LEASE_TIMES } from '../repository/lease-objects.ts';
 import type { Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
-import { forgetSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
+import {
+  commitSnapshot,
+  forgetSnapshots,
+  type Snapshot,
+  type SnapshotList,
+} from '../repository/snapshots.ts';
+import type { SnapshotRecord } from '../format/records.ts';
 import { readTombstones } from '../repository/tombstones.ts';
 import type { Parent } from './parent.ts';
 
@@ -19,6 +26,92 @@ export function reliedPackGone(cause: ReliedPackGone): RepositoryError {
     retry: 'later',
     cause,
   });
+}
+
+/** A snapshot is committed at most this part of the grace period after all that it relies on was seen to be there. */
+const WINDOW = 1 / 6;
+/** How often a run that is held up looks before it commits all the same, and looks once more afterwards. */
+const LOOKS = 3;
+
+/** What a snapshot relies on, and the session that keeps it from being taken for litter. */
+export interface Relied {
+  readonly index: ChunkIndex;
+  /** Length of each pack that this run has stored, by name. */
+  readonly stored: ReadonlyMap<string, number>;
+  readonly parent: Parent | undefined;
+  readonly session: Pick<Lease, 'assertHeld' | 'storageMs'>;
+}
+
+/**
+ * Looks at all that a snapshot relies on, and commits it. A machine may fall asleep at any point of this and wake up
+ * when others have pruned: the storage's clock tells how long ago the look was, however long the machine believes it
+ * to be. When that is too long it looks again, also after the commit; a snapshot whose packs went before it came is
+ * forgotten at once.
+ *
+ * @param make the record, once everything is known to be there
+ * @throws {ReliedPackGone} {RepositoryError} NO_REPOSITORY, REPOSITORY_LOCKED {DestinationError}
+ */
+export async function commitRelied(
+  repository: Repository,
+  relied: Relied,
+  make: () => Promise<{ readonly record: SnapshotRecord; readonly live: number }>,
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  const { session } = relied;
+  const windowMs = repository.config.graceSeconds * 1_000 * WINDOW + LEASE_TIMES.heartbeat;
+  let lookedMs = await look(repository, relied, signal);
+  await session.assertHeld(signal);
+  for (let looks = 1; looks < LOOKS && session.storageMs - lookedMs > windowMs; looks += 1) {
+    lookedMs = await look(repository, relied, signal);
+    await session.assertHeld(signal);
+  }
+  const { record, live } = await make();
+  const { storedMs, ...snapshot } = await commitSnapshot(repository, record, live, signal);
+  if (storedMs - lookedMs > windowMs) await confirm(repository, relied, snapshot, signal);
+  return snapshot;
+}
+
+/** Returns a time of the storage's clock that was before the look: that of the last heartbeat. */
+async function look(
+  repository: Repository,
+  { index, stored, parent, session }: Relied,
+  signal: AbortSignal,
+): Promise<number> {
+  const beforeMs = session.storageMs;
+  await requireRelied(repository, index, stored, parent, signal);
+  return beforeMs;
+}
+
+async function confirm(
+  repository: Repository,
+  relied: Relied,
+  snapshot: Snapshot,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await look(repository, relied, signal);
+  } catch (error) {
+    if (error instanceof ReliedPackGone) await takeBack(repository, snapshot, error, signal);
+    throw error;
+  }
+}
+
+async function takeBack(
+  repository: Repository,
+  { id }: Snapshot,
+  cause: ReliedPackGone,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await forgetSnapshots(repository, [id], 'its packs were removed before it was stored', signal);
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    throw new RepositoryError(
+      'CORRUPT_DATA',
+      `Snapshot ${id} was committed too late, when packs that it needs had been removed, and cannot be taken back`,
+      { hint: `Run the backup again, and on a host that may remove snapshots: holdfast forget ${id}`, cause },
+    );
+  }
 }
 
 /**
@@ -62,72 +155,6 @@ async function requireRelied(
   }
   const { id } = parent.snapshot;
   if (!present.has(id) || tombstones.snapshots.has(id)) throw new ReliedPackGone(`snapshot ${id}`);
-}
-
-/** Of the grace period: a commit may lag so far behind the look at what it relies on. */
-const WINDOW_PART = 6;
-/** How often a run that is held up looks again before it commits all the same, and looks once more afterwards. */
-const LOOKS = 3;
-
-export interface Commit {
-  readonly repository: Repository;
-  readonly index: ChunkIndex;
-  /** Length of each pack that this run has stored, by name. */
-  readonly stored: ReadonlyMap<string, number>;
-  readonly parent: Parent | undefined;
-  readonly session: Lease;
-}
-
-/**
- * Looks at what the run relies on, and commits while that is still true. What prune marks after the look it deletes once
- * the grace period is over, so a run that was held up in between for a part of that time, asleep with its machine for
- * instance, looks again; one that was held up in the commit itself looks afterwards, and takes its snapshot back when
- * something has gone.
- *
- * @throws {ReliedPackGone} {RepositoryError} {DestinationError}
- */
-export async function commitRelied(
-  { repository, index, stored, parent, session }: Commit,
-  commit: () => Promise<Snapshot>,
-  signal: AbortSignal,
-): Promise<Snapshot> {
-  const { clock, config } = repository;
-  const windowMs = (config.graceSeconds * 1_000) / WINDOW_PART;
-  const look = async (): Promise<() => boolean> => {
-    const [wall, monotonic] = [clock.now(), clock.monotonic()];
-    await requireRelied(repository, index, stored, parent, signal);
-    return () => Math.max(clock.monotonic() - monotonic, Math.abs(clock.now() - wall)) <= windowMs;
-  };
-  let isRecent = await look();
-  await session.assertHeld(signal);
-  for (let looks = 1; !isRecent() && looks < LOOKS; looks += 1) isRecent = await look();
-  const snapshot = await commit();
-  if (isRecent()) return snapshot;
-  try {
-    await requireRelied(repository, index, stored, parent, signal);
-  } catch (error) {
-    if (error instanceof ReliedPackGone) await takeBack(repository, snapshot, error, signal);
-    throw error;
-  }
-  return snapshot;
-}
-
-async function takeBack(
-  repository: Repository,
-  { id }: Snapshot,
-  cause: ReliedPackGone,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await forgetSnapshots(repository, [id], 'committed too late', signal);
-  } catch (error) {
-    if (!(error instanceof RepositoryError)) throw error;
-    throw new RepositoryError(
-      'CORRUPT_DATA',
-      `Snapshot ${id} was committed too late, when packs that it needs had been removed, and cannot be taken back`,
-      { hint: `Run the backup again, and on a host that may remove snapshots: holdfast forget ${id}`, cause },
-    );
-  }
 }
 
 async function requireKeys(repository: Repository, signal: AbortSignal): Promise<void> {

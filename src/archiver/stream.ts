@@ -10,7 +10,7 @@ import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { loadIndex } from '../repository/chunk-index.ts';
 import { openSession } from '../repository/lease.ts';
 import { PackWriter } from '../repository/pack-writer.ts';
-import { commitSnapshot, listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import { listSnapshots } from '../repository/snapshots.ts';
 import { snapshotRecord, type ArchiveRequest, type ArchiveSummary } from './archive.ts';
 import { ChunkSink } from './chunk-sink.ts';
 import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from './commit.ts';
@@ -101,20 +101,17 @@ export async function archiveStream(
   await store.finish();
 
   observer.phase('committing');
-  const commit = async (): Promise<Snapshot> => {
-    const facts = { root, namespace, tally, parent: undefined, startedMs, finishedMs: clock.now() };
-    const record = snapshotRecord({ ...request, sources: [path] }, { ...facts, kind: 'stream' });
+  const finished = { root, namespace, tally, parent: undefined, startedMs, kind: 'stream' as const };
+  const relied = { index, stored: store.stored, parent: undefined, session };
+  const make = async () => {
     await leaveCopiedIdentity(repository, snapshots.live, signal);
-    return await commitSnapshot(repository, record, liveCount(repository, snapshots) + 1, signal);
+    const record = snapshotRecord({ ...request, sources: [path] }, { ...finished, finishedMs: clock.now() });
+    return { record, live: liveCount(repository, snapshots) + 1 };
   };
-  const relied = { repository, index, stored: store.stored, parent: undefined, session };
-  let snapshot: Snapshot;
-  try {
-    snapshot = await commitRelied(relied, commit, signal);
-  } catch (error) {
+  const snapshot = await commitRelied(repository, relied, make, signal).catch((error: unknown) => {
     // A stream cannot be read a second time.
     throw error instanceof ReliedPackGone ? reliedPackGone(error) : error;
-  }
+  });
   return {
     snapshot,
     bytesRead: size,

@@ -190,6 +190,7 @@ async function forgetByRules(
     tags: record.tags,
     pinned: record.pinned,
     partial: record.status === 'partial',
+    original: record.original,
   }));
   const plan = planRetention(inputs, policyOf(options), context.clock.now());
   if (options.json === true) await context.out.json(planObject(plan, options));

@@ -9,7 +9,7 @@ import type { SnapshotRecord } from '../format/records.ts';
 import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
 import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
-import { commitSnapshot, listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { ChunkCopy } from './chunk-copy.ts';
 import { TreeCopy } from './tree-copy.ts';
@@ -187,18 +187,14 @@ async function copyOne(
 ): Promise<Snapshot> {
   const { to, store, session, toIndex } = parts;
   const root = await transfer.bring(snapshot, observer, signal);
-  const commit = async (): Promise<Snapshot> => {
-    // The parent has another id there, or none.
-    const tags = parts.tags?.(snapshot) ?? snapshot.record.tags;
-    const copy = { ...snapshot.record, tags, root, parent: undefined };
-    return await commitSnapshot(to, copy, parts.live() + 1, signal);
-  };
-  const relied = { repository: to, index: toIndex, stored: store.stored, parent: undefined, session };
-  try {
-    return await commitRelied(relied, commit, signal);
-  } catch (error) {
+  // The parent has another id there, or none.
+  const tags = parts.tags?.(snapshot) ?? snapshot.record.tags;
+  const copy = { ...snapshot.record, tags, root, parent: undefined };
+  const relied = { index: toIndex, stored: store.stored, parent: undefined, session };
+  const make = async () => await Promise.resolve({ record: copy, live: parts.live() + 1 });
+  return await commitRelied(to, relied, make, signal).catch((error: unknown) => {
     throw error instanceof ReliedPackGone ? reliedPackGone(error) : error;
-  }
+  });
 }
 
 function namespaceKey({ plain, salt }: Pick<SnapshotRecord, 'plain' | 'salt'>): string {

@@ -29,6 +29,13 @@ export interface SealedRecord {
   readonly bytes: Buffer;
 }
 
+export interface Appended {
+  readonly position: ChainPosition;
+  readonly name: string;
+  /** When the record was stored, by the storage's clock. */
+  readonly storedMs: number;
+}
+
 /**
  * Stores the next record of this writer's chain, and then the head. Nothing else may extend the chain meanwhile, and
  * that a record is about to be stored is noted before: two records with one number would look like a fork.
@@ -41,16 +48,16 @@ export async function appendRecord(
   seal: (position: ChainPosition) => SealedRecord,
   live: number,
   signal: AbortSignal,
-): Promise<{ position: ChainPosition; name: string }> {
+): Promise<Appended> {
   const { destination, writer } = repository;
-  const append = async (): Promise<{ position: ChainPosition; name: string }> => {
+  const append = async (): Promise<Appended> => {
     await settleAnnounced(repository, signal);
     const position = nextPosition(repository);
     const { key, name, bytes } = seal(position);
     await writer.remember({ announced: { seq: position.seq, record: name, key } });
-    await destination.put(key, bytes, signal);
+    const { modifiedMs } = await destination.put(key, bytes, signal);
     await advanceChain(repository, position, name, live, signal);
-    return { position, name };
+    return { position, name, storedMs: modifiedMs };
   };
   return await writer.exclusively(append, signal);
 }

@@ -30,6 +30,8 @@ export interface ForgettableSnapshot {
   readonly tags: readonly string[];
   readonly pinned: boolean;
   readonly partial: boolean;
+  /** Whose tags or pin were changed to make this one. */
+  readonly original?: string | undefined;
 }
 
 export interface ForgettingPlan {

@@ -25,6 +25,8 @@ export interface RetentionInput {
   readonly pinned: boolean;
   /** Some files could not be read. */
   readonly partial: boolean;
+  /** Id of the snapshot whose tags or pin were changed to make this one. */
+  readonly original?: string | undefined;
 }
 
 /** How many to keep; 0 is the same as not stated. */
@@ -240,9 +242,16 @@ function groupSnapshots(
   return [...groups.values()];
 }
 
-/** Snapshots of one instant are ordered by id, so that the plan does not depend on the order of the list. */
+/**
+ * Snapshots of one instant are ordered by id, so that the plan does not depend on the order of the list; but first one
+ * that takes another's place: whoever changes its tags is about to forget the other, and both would be gone.
+ */
 function newestFirst(a: RetentionInput, b: RetentionInput): number {
-  return b.timeMs - a.timeMs || (a.id < b.id ? -1 : 1);
+  return b.timeMs - a.timeMs || replaces(b) - replaces(a) || (a.id < b.id ? -1 : 1);
+}
+
+function replaces({ original }: RetentionInput): number {
+  return original === undefined ? 0 : 1;
 }
 
 function groupField(word: string): GroupField {

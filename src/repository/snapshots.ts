@@ -25,6 +25,11 @@ export interface Snapshot {
   readonly generation: number;
 }
 
+export interface CommittedSnapshot extends Snapshot {
+  /** When it was stored, by the storage's clock. */
+  readonly storedMs: number;
+}
+
 export interface SnapshotList {
   /** Live snapshots, oldest first. */
   readonly live: readonly Snapshot[];
@@ -128,7 +133,7 @@ export async function commitSnapshot(
   record: SnapshotRecord,
   live: number,
   signal: AbortSignal,
-): Promise<Snapshot> {
+): Promise<CommittedSnapshot> {
   const plaintext = encodeSnapshot(record);
   if (plaintext.length > 16 * 1024 * 1024)
     throw corrupt('the new snapshot', 'its record is larger than 16 MiB');
@@ -141,9 +146,9 @@ export async function commitSnapshot(
     stored = { ...sealed, key: `snapshots/${sealed.name}` };
     return stored;
   };
-  const { position, name } = await appendRecord(repository, seal, live, signal);
+  const { position, name, storedMs } = await appendRecord(repository, seal, live, signal);
   if (stored?.name === name) repository.cache.keep(stored.key, stored.bytes);
-  return { id: name, record, chain: position, generation };
+  return { id: name, record, chain: position, generation, storedMs };
 }
 
 /** Marks snapshots as forgotten. They vanish from every list; prune removes them and their data after the grace period. */

@@ -121,7 +121,7 @@ function someFile(directory: string): string {
 /** The last of the deepest directory on the way: the search begins where a restore ends. */
 function someFileIfAny(directory: string): string | undefined {
   if (!existsSync(directory)) return undefined;
-  const entries = readdirSync(directory, { withFileTypes: true }).reverse();
+  const entries = readdirSync(directory, { withFileTypes: true }).toReversed();
   for (const entry of entries) {
     const path = join(directory, entry.name);
     if (entry.isFile() && !entry.name.startsWith('.') && statSync(path).size > 0) return path;

@@ -32,7 +32,8 @@ const LONG_MS = 80 * 3_600_000;
 const at = (name: string): string => join(engine.source, name);
 
 beforeEach(async () => {
-  inner = createMemoryDestination();
+  clock = hastyClock();
+  inner = createMemoryDestination(() => clock.now());
   beforeList = async () => {};
   const destination = hookedDestination(inner, {
     put: async (key) => await beforeCall('put', key),
@@ -44,7 +45,6 @@ beforeEach(async () => {
     },
   });
   beforeCall = async () => {};
-  clock = hastyClock();
   engine = await openEngine({ destination, clock });
   other = await engine.open(inner);
   const random = seededRandom(31);

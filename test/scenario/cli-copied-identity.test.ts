@@ -23,7 +23,7 @@ it('is noticed by the copy that comes second, which names the other and goes on 
   const [copied] = jsonLines(said).slice(-1);
   expect(original?.['copied_identity']).toBeNull();
   expect(copied?.['copied_identity']).toMatchObject({ seq: 2, record: original?.['snapshot_id'] });
-  const { host, at } = copied?.['copied_identity'] as { host: string; at: string };
+  const { host, at } = (copied?.['copied_identity'] ?? {}) as { host?: string; at?: string };
   expect(said.stderr).toContain(`of host ${host} from ${at} is record 2 of this machine`);
 
   // From now on each has a chain of its own, and nobody has anything to complain of.

@@ -364,10 +364,10 @@ describe('rekey', () => {
     const elsewhere = await open();
     const phases: RekeyPhase[] = [];
     let others = 0;
-    let result: RekeyResult | undefined;
+    const ended = new AbortController();
     const observer = { ...SILENT_REKEY, phase: (phase: RekeyPhase) => phases.push(phase) };
-    const run = rekey(repository, { batchBytes: 1 }, observer, signal).then((done) => (result = done));
-    for (let step = 0; result === undefined && step < 10_000; step += 1) {
+    const run = rekey(repository, { batchBytes: 1 }, observer, signal).finally(() => ended.abort());
+    for (let step = 0; !ended.signal.aborted && step < 10_000; step += 1) {
       await clock.advance(1_000);
       if (phases.at(-1) !== 'waiting' || others > 0) continue;
       others += 1;

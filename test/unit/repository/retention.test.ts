@@ -57,6 +57,19 @@ it('names the rules that keep each snapshot, once each, for programs', () => {
   );
 });
 
+it('keeps the snapshot that takes the place of another, which whoever changes the tags is about to forget', () => {
+  const time = '2026-11-20T10:00Z';
+  for (const ids of [
+    ['1', '2'],
+    ['2', '1'],
+  ] as const) {
+    const [old, changed] = ids;
+    const pair = [snapshot(time, { id: old }), snapshot(time, { id: changed, original: old })];
+    expect(plan(pair, { keepLast: 1 }).keep).toEqual([changed]);
+    expect(plan(pair.toReversed(), { keepLast: 1 }).remove).toEqual([old]);
+  }
+});
+
 describe('a worked example', () => {
   const history = [
     '2026-11-20T10:00Z',

@@ -1,0 +1,358 @@
+/** The promises that hold at every moment of a simulation, looked at after each step in what is really stored. */
+import { createHash } from 'node:crypto';
+import { ID_BYTES } from '../../src/codec/hash.ts';
+import type { IndexedPack } from '../../src/format/index-object.ts';
+import { fillTable, readPackDirectory, withLast, type ChunkIndex } from '../../src/repository/chunk-index.ts';
+import { packKey } from '../../src/repository/listing.ts';
+import type { Repository } from '../../src/repository/repository.ts';
+import { readSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
+import { readTombstones, type Tombstones } from '../../src/repository/tombstones.ts';
+import { GRACE_MS } from './plan.ts';
+import { Violation } from './promises.ts';
+import { readFiles } from './snapshot-files.ts';
+import type { Manifest } from './source-tree.ts';
+import type { Storage } from './storage.ts';
+
+/** What a snapshot must give back, by the tag of its run. */
+export type Expected = ReadonlyMap<string, Manifest>;
+
+/** What a person forgets meanwhile retention may have counted on: so long it looks at one list at most. */
+const OPERATION_MS = 3_600_000;
+/** Of times in whole seconds, and of the way from the storage's clock to an answer. */
+const ROUNDING_MS = 10_000;
+/** Two heartbeats. */
+const LIVE_MS = 120_000;
+const HEADER_SALT_AT = 12;
+const HEADER_SALT_END = 44;
+const { signal } = new AbortController();
+
+interface JudgedSnapshot {
+  readonly snapshot: Snapshot;
+  readonly needs: ReadonlySet<string>;
+  /** By the clock of who judges. */
+  readonly seenMs: number;
+}
+
+export class Judge {
+  readonly #storage: Storage;
+  readonly #repository: Repository;
+  readonly #expected: Expected;
+  readonly #isCloned: boolean;
+  readonly #packs = new Map<string, IndexedPack>();
+  /** Names of packs by the chunks that they hold. */
+  readonly #holders = new Map<string, Set<string>>();
+  readonly #snapshots = new Map<string, JudgedSnapshot>();
+  /** Names of records by writer and number. */
+  readonly #records = new Map<string, Set<string>>();
+  readonly #salts = new Map<string, string>();
+  /** When, by id. */
+  readonly #forgottenByHand = new Map<string, number>();
+  /** Since when packs are marked. */
+  readonly #marked = new Map<string, number>();
+  readonly #isStore: boolean;
+  readonly #lookedMs: (host: string) => number | undefined;
+  /** Snapshots whose packs went before they came. */
+  readonly #late = new Map<string, Violation>();
+  readonly #overslept: (host: string) => boolean;
+  readonly #sessions = new Map<string, { readonly startedMs: number; readonly seenMs: number }>();
+  readonly #isLied: boolean;
+  #tombstones: Tombstones | undefined;
+  #forked = false;
+
+  constructor(
+    storage: Storage,
+    repository: Repository,
+    options: {
+      readonly expected: Expected;
+      readonly isCloned: boolean;
+      readonly isLied: boolean;
+      readonly overslept: (host: string) => boolean;
+      readonly isStore: boolean;
+      /** When a machine last began to list tombstones, where that can be told. */
+      readonly lookedMs: (host: string) => number | undefined;
+    },
+  ) {
+    this.#storage = storage;
+    this.#repository = repository;
+    this.#expected = options.expected;
+    this.#isCloned = options.isCloned;
+    this.#isLied = options.isLied;
+    this.#overslept = options.overslept;
+    this.#isStore = options.isStore;
+    this.#lookedMs = options.lookedMs;
+  }
+
+  get forked(): boolean {
+    return this.#forked;
+  }
+
+  /** What stands and is not forgotten. */
+  get live(): readonly Snapshot[] {
+    return this.#live().map(({ snapshot }) => snapshot);
+  }
+
+  /** Looks at what has changed in the storage. @throws {Violation} */
+  async look(): Promise<void> {
+    const changed = this.#storage.takeChanged();
+    if (changed.length === 0) return;
+    const under = (prefix: string): string[] => changed.filter((key) => key.startsWith(prefix));
+    for (const key of changed) this.#lookAtSalt(key);
+    for (const key of under('packs/')) await this.#lookAtPack(key);
+    for (const key of under('leases/session.')) this.#lookAtSession(key);
+    const trash = under('trash/');
+    if (trash.length > 0) await this.#lookAtTombstones(trash);
+    for (const key of under('snapshots/')) await this.#lookAtSnapshot(key);
+    if (changed.some((key) => key.startsWith('packs/') || key.startsWith('trash/'))) this.#requireNeeds();
+  }
+
+  /**
+   * A request that a machine has sent after it slept for longer than the grace period may store a snapshot of what is
+   * gone: nobody can keep it from that. Its run then has to forget it before it is completed.
+   * @param broken machines on which a run was broken off or has failed: it may not have come to that
+   */
+  requireWithdrawn(broken: ReadonlySet<string>): void {
+    for (const [id, violation] of this.#late) {
+      const standing = this.#tombstones?.snapshots.has(id) === true ? undefined : this.#snapshots.get(id);
+      if (standing !== undefined && !broken.has(standing.snapshot.record.host)) throw violation;
+    }
+  }
+
+  /** A backup has said that this snapshot stands. */
+  requireCompleted(id: string): void {
+    const late = this.#late.get(id);
+    if (late !== undefined) throw late;
+    // Others may have forgotten it since.
+    if (this.#snapshots.has(id) || this.#tombstones?.snapshots.has(id) === true) return;
+    throw new Violation('completed-restorable', `snapshot ${id} is not stored`);
+  }
+
+  #lookAtSalt(key: string): void {
+    const body = this.#storage.get(key)?.body;
+    if (body === undefined || key.startsWith('keys/')) return;
+    if (body.length < HEADER_SALT_END || !body.subarray(0, 3).equals(Buffer.from('HF1'))) return;
+    const salt = body.toString('latin1', HEADER_SALT_AT, HEADER_SALT_END);
+    const name = createHash('sha256').update(body).digest('base64');
+    const known = this.#salts.get(salt);
+    if (known !== undefined && known !== name)
+      throw new Violation('salt-unique', `${key} has the salt of another object`);
+    this.#salts.set(salt, name);
+  }
+
+  async #lookAtPack(key: string): Promise<void> {
+    const name = key.slice(key.lastIndexOf('/') + 1);
+    const known = this.#packs.get(name);
+    const stored = this.#storage.get(key);
+    if (stored === undefined) {
+      this.#packs.delete(name);
+      for (const id of idsOf(known)) this.#holders.get(id)?.delete(name);
+      this.#requireWaited(name);
+      return;
+    }
+    if (known !== undefined) return;
+    const pack = await this.#opened(`pack ${name}`, async () =>
+      readPackDirectory(this.#repository, name, stored.body.length, signal),
+    );
+    this.#packs.set(name, pack);
+    for (const id of idsOf(pack)) {
+      const holders = this.#holders.get(id);
+      if (holders === undefined) this.#holders.set(id, new Set([name]));
+      else holders.add(name);
+    }
+  }
+
+  async #lookAtTombstones(changed: readonly string[]): Promise<void> {
+    const before = this.#tombstones?.snapshots ?? new Set();
+    const tombstones = await readTombstones(this.#repository, signal);
+    this.#tombstones = tombstones;
+    const nowMs = this.#repository.clock.now();
+    for (const name of tombstones.packs) if (!this.#marked.has(name)) this.#marked.set(name, nowMs);
+    for (const name of this.#marked.keys()) if (!tombstones.packs.has(name)) this.#marked.delete(name);
+    for (const key of changed) {
+      const name = key.slice('trash/'.length);
+      const tombstone = tombstones.all.find((one) => one.name === name);
+      if (tombstone === undefined) continue;
+      this.#lookAtRecord(name, tombstone.chain);
+      const gone = new Set(tombstone.record.names.filter((id) => !before.has(id)));
+      if (tombstone.record.kind === 'packs') this.#requireUnneeded(tombstone.record.names);
+      if (tombstone.record.reason === 'by hand')
+        for (const id of gone) this.#forgottenByHand.set(id, this.#repository.clock.now());
+      if (tombstone.record.reason === 'removed by rules') this.#requireLastKept(gone);
+    }
+  }
+
+  async #lookAtSnapshot(key: string): Promise<void> {
+    const id = key.slice('snapshots/'.length);
+    if (this.#storage.get(key) === undefined) {
+      this.#snapshots.delete(id);
+      return;
+    }
+    if (this.#snapshots.has(id)) return;
+    const snapshot = await this.#opened(`snapshot ${id}`, async () =>
+      readSnapshot(this.#repository, id, signal),
+    );
+    this.#lookAtRecord(id, snapshot.chain);
+    // One that comes back after it was forgotten is shown to nobody.
+    const isForgotten = this.#tombstones?.snapshots.has(id) === true;
+    const needs = isForgotten ? new Set<string>() : await this.#readWhole(snapshot);
+    this.#requireUnmarked(snapshot, needs);
+    this.#snapshots.set(id, { snapshot, needs, seenMs: this.#repository.clock.now() });
+  }
+
+  #lookAtRecord(name: string, chain: Snapshot['chain']): void {
+    const place = `${chain.writer}/${chain.seq}`;
+    const names = this.#records.get(place) ?? new Set();
+    names.add(name);
+    this.#records.set(place, names);
+    if (names.size < 2) return;
+    this.#forked = true;
+    if (!this.#isCloned)
+      throw new Violation('no-silent-fork', `${names.size} records have the place ${place}`);
+  }
+
+  /** Reads every file, and compares it with what was backed up. Returns the ids of all chunks. */
+  async #readWhole(snapshot: Snapshot): Promise<ReadonlySet<string>> {
+    const index = this.#index();
+    const run = snapshot.record.tags.find((tag) => tag.startsWith('run-')) ?? '';
+    const files = await this.#opened(`snapshot ${snapshot.id} of ${run}`, async () =>
+      readFiles(this.#repository, index, snapshot),
+    ).catch((violation: unknown) => {
+      if (!(violation instanceof Violation) || !this.#overslept(snapshot.record.host)) throw violation;
+      this.#late.set(snapshot.id, violation);
+      return undefined;
+    });
+    if (files === undefined) return new Set();
+    const expected = this.#expected.get(run);
+    if (expected === undefined) throw new Violation('snapshot-whole', `nobody made the snapshot of ${run}`);
+    const { contents } = files;
+    const lacking = [...expected.files].filter(([path, data]) => contents.get(path)?.equals(data) !== true);
+    const strange = [...contents].filter(
+      ([path, data]) => !expected.files.has(path) && expected.unreadable.get(path)?.equals(data) !== true,
+    );
+    const differing = [...lacking, ...strange][0]?.[0];
+    if (differing !== undefined)
+      throw new Violation('snapshot-whole', `${run} does not give back ${differing}`);
+    return files.chunks;
+  }
+
+  /** By true time: the storage's clock runs as that does unless it lies, and a power cut takes what was never stored. */
+  #requireWaited(pack: string): void {
+    if (this.#isLied || !this.#isStore) return;
+    const markedMs = this.#marked.get(pack);
+    const waitedMs = markedMs === undefined ? 0 : this.#repository.clock.now() - markedMs;
+    if (waitedMs < GRACE_MS - ROUNDING_MS)
+      throw new Violation(
+        'grace-waited',
+        `pack ${pack} was deleted ${Math.round(waitedMs / 1_000)} s after its mark`,
+      );
+  }
+
+  #requireUnmarked({ id, record }: Snapshot, needs: ReadonlySet<string>): void {
+    const lookedMs = this.#lookedMs(record.host);
+    if (this.#isLied || lookedMs === undefined || this.#late.has(id) || record.original !== undefined) return;
+    const wasMarked = (pack: string): boolean => (this.#marked.get(pack) ?? Infinity) < lookedMs;
+    for (const chunk of needs) {
+      if (![...(this.#holders.get(chunk) ?? [])].every(wasMarked)) continue;
+      throw new Violation(
+        'commit-unmarked',
+        `snapshot ${id} relies on a pack that was marked before its last look`,
+      );
+    }
+  }
+
+  /** A session counts from its first lease; which clock its times are of is the storage's affair. */
+  #lookAtSession(key: string): void {
+    const storedMs = this.#storage.get(key)?.modifiedMs;
+    const [, session = ''] = key.split('/');
+    if (storedMs === undefined) {
+      // The one before the next heartbeat goes when that is there.
+      const left = this.#storage.keys().some((other) => other.startsWith(`leases/${session}/`));
+      if (!left) this.#sessions.delete(session);
+      return;
+    }
+    const known = this.#sessions.get(session);
+    const seenMs = this.#repository.clock.now();
+    this.#sessions.set(session, { startedMs: known?.startedMs ?? storedMs, seenMs });
+  }
+
+  #requireUnneeded(packs: readonly string[]): void {
+    const nowMs = this.#repository.clock.now();
+    const marked = new Set(packs);
+    for (const { snapshot, needs, seenMs } of this.#live()) {
+      if (nowMs - seenMs < OPERATION_MS) continue;
+      for (const id of needs) {
+        if ([...(this.#holders.get(id) ?? [])].some((pack) => !marked.has(pack))) continue;
+        throw new Violation('mark-only-unneeded', `snapshot ${snapshot.id} needs a pack that is marked now`);
+      }
+    }
+    if (this.#isLied) return;
+    for (const pack of packs) {
+      const storedMs = this.#storage.get(packKey(pack))?.modifiedMs ?? 0;
+      for (const [session, { startedMs, seenMs }] of this.#sessions) {
+        // Before it would count as dead, with the time for a prune to go from its look at the sessions to the mark.
+        if (storedMs < startedMs || nowMs - seenMs > LIVE_MS) continue;
+        throw new Violation(
+          'mark-only-unneeded',
+          `pack ${pack} is younger than ${session}, which is at work`,
+        );
+      }
+    }
+  }
+
+  #requireLastKept(gone: ReadonlySet<string>): void {
+    const nowMs = this.#repository.clock.now();
+    const complete = [...this.#snapshots.values()].filter(
+      ({ snapshot }) => snapshot.record.status === 'complete',
+    );
+    for (const { snapshot } of complete) {
+      if (!gone.has(snapshot.id)) continue;
+      const { host } = snapshot.record;
+      const stays = ({ id, record }: Snapshot): boolean => {
+        if (record.host !== host || gone.has(id)) return false;
+        const byHandMs = this.#forgottenByHand.get(id);
+        if (byHandMs !== undefined) return nowMs - byHandMs < OPERATION_MS;
+        return this.#tombstones?.snapshots.has(id) !== true;
+      };
+      if (complete.some((one) => stays(one.snapshot))) continue;
+      throw new Violation('last-complete-kept', `of ${host} no complete snapshot is left`);
+    }
+  }
+
+  #index(): ChunkIndex {
+    const table = fillTable(withLast([...this.#packs.values()], this.#tombstones?.packs ?? new Set()));
+    return { ...table, damaged: [], indexNames: [], uncovered: [], missing: [] };
+  }
+
+  #requireNeeds(): void {
+    for (const { snapshot, needs } of this.#live()) {
+      for (const id of needs) {
+        if ((this.#holders.get(id)?.size ?? 0) > 0) continue;
+        throw new Violation(
+          'snapshot-whole',
+          `snapshot ${snapshot.id} of ${snapshot.record.tags[0]} has lost a chunk`,
+        );
+      }
+    }
+  }
+
+  #live(): JudgedSnapshot[] {
+    return [...this.#snapshots].flatMap(([id, one]) =>
+      this.#tombstones?.snapshots.has(id) === true ? [] : [one],
+    );
+  }
+
+  async #opened<T>(what: string, open: () => Promise<T>): Promise<T> {
+    try {
+      return await open();
+    } catch (error) {
+      throw new Violation('snapshot-whole', `${what} does not open`, error);
+    }
+  }
+}
+
+function idsOf(pack: IndexedPack | undefined): string[] {
+  if (pack === undefined) return [];
+  const { ids, idBytes } = pack.directory;
+  const found: string[] = [];
+  for (let at = 0; at < ids.length; at += idBytes) found.push(ids.toString('latin1', at, at + ID_BYTES));
+  return found;
+}

@@ -1,0 +1,90 @@
+/** Plays many seeds in as many processes as there are cores. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { SOURCE_FLAGS } from '../support/node-flags.ts';
+import type { Promised } from './promises.ts';
+
+export interface WorkerTask {
+  readonly from: number;
+  readonly below: number;
+  readonly step: number;
+  /** Tell everything that happens. */
+  readonly replay: boolean;
+  readonly shrinks: boolean;
+  /** Stop at the first violation. */
+  readonly untilFirst: boolean;
+}
+
+export type WorkerReport =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'violation'; readonly seed: number; readonly promise: Promised; readonly text: string }
+  | { readonly kind: 'end'; readonly seeds: number; readonly counts: Readonly<Record<string, number>> };
+
+export interface RunRequest extends Omit<WorkerTask, 'step'> {
+  readonly processes: number;
+  /** The project whose simulator is run: another copy when a defect is planted. */
+  readonly root?: string;
+  readonly onReport?: (report: WorkerReport) => void;
+}
+
+export interface RunResult {
+  readonly seeds: number;
+  readonly violations: readonly Extract<WorkerReport, { kind: 'violation' }>[];
+  readonly counts: ReadonlyMap<string, number>;
+  readonly seconds: number;
+}
+
+/** Of young objects: nearly everything that a simulation makes is garbage at its end. */
+const HEAP_FLAGS = ['--max-semi-space-size=64'];
+
+/** @throws when a process ends without having said what came of its seeds */
+export async function runSeeds(request: RunRequest): Promise<RunResult> {
+  const started = performance.now();
+  const counts = new Map<string, number>();
+  const violations: Extract<WorkerReport, { kind: 'violation' }>[] = [];
+  let seeds = 0;
+  const take = (report: WorkerReport): void => {
+    request.onReport?.(report);
+    if (report.kind === 'violation') violations.push(report);
+    if (report.kind !== 'end') return;
+    seeds += report.seeds;
+    for (const [what, count] of Object.entries(report.counts))
+      counts.set(what, (counts.get(what) ?? 0) + count);
+  };
+  const processes = Math.min(request.processes, request.below - request.from);
+  await Promise.all(
+    Array.from({ length: processes }, async (_, number) => {
+      const { replay, shrinks, untilFirst, below, root } = request;
+      const task = { from: request.from + number, below, step: processes, replay, shrinks, untilFirst };
+      await runWorker(task, root ?? join(import.meta.dirname, '..', '..'), take, violations);
+    }),
+  );
+  violations.sort((a, b) => a.seed - b.seed);
+  return { seeds, violations, counts, seconds: (performance.now() - started) / 1_000 };
+}
+
+async function runWorker(
+  task: WorkerTask,
+  root: string,
+  take: (report: WorkerReport) => void,
+  violations: readonly unknown[],
+): Promise<void> {
+  const child = fork(join(root, 'test', 'simulator', 'worker.ts'), [JSON.stringify(task)], {
+    execArgv: [...SOURCE_FLAGS, ...HEAP_FLAGS],
+    cwd: root,
+  });
+  let ended = false;
+  child.on('message', (report: WorkerReport) => {
+    ended ||= report.kind === 'end';
+    take(report);
+  });
+  // One that others have found is enough.
+  const watch = setInterval(() => {
+    if (task.untilFirst && violations.length > 0) child.kill();
+  }, 200);
+  const [code] = await once(child, 'exit');
+  clearInterval(watch);
+  if (!ended && violations.length === 0)
+    throw new Error(`a process of the simulator ended with ${String(code)}`);
+}

@@ -1,0 +1,389 @@
+/** Plays a plan: machines that back up, forget and prune, what befalls them, and whether everything promised holds. */
+import { HoldfastError, isAbort } from '../../src/base/errors.ts';
+import { ReliedPackGone } from '../../src/archiver/commit.ts';
+import { SILENT_CHECK } from '../../src/repository/check-report.ts';
+import { check } from '../../src/repository/check.ts';
+import type { Secret } from '../../src/repository/key-slots.ts';
+import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
+import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
+import { directDestination } from './direct-destination.ts';
+import { Disk } from './disk.ts';
+import { Judge } from './judge.ts';
+import { Machine } from './machine.ts';
+import { DRIVE_ROOT, operate, type Place } from './operations.ts';
+import { GRACE_MS, LIES, type MachinePlan, type Operation, type Plan } from './plan.ts';
+import { enterSimulation } from './process-hooks.ts';
+import { Violation } from './promises.ts';
+import type { Manifest } from './source-tree.ts';
+import { DriveStorage, fillDrive, ObjectStorage, type Storage } from './storage.ts';
+import { World } from './world.ts';
+
+const never = new AbortController().signal;
+const secret: Secret = { kind: 'machine', secret: Buffer.alloc(32, 7) };
+
+/** Longer than any plan with all its sleeps. */
+const LIMIT_MS = 120 * 86_400_000;
+/** Between the end of the plan and the first prune after it: every session has expired by then. */
+const QUIET_MS = 3_600_000;
+
+export interface Outcome {
+  readonly violation: Violation | undefined;
+  readonly trace: readonly string[];
+  /** How often each fault came about, and how operations ended. */
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+let image: ReadonlyMap<string, Buffer> | undefined;
+let present: World | undefined;
+
+/** Everything that is the same in all simulations. */
+async function repositoryImage(): Promise<ReadonlyMap<string, Buffer>> {
+  if (image !== undefined) return image;
+  const world = new World({ traced: false });
+  const machine = new Machine(world, 'first', 1);
+  const storage = new ObjectStorage(world, { coarseTimes: false });
+  present = world;
+  world.current = machine;
+  enterSimulation(() => present?.current);
+  const destination = directDestination(storage, (key, body) => void storage.put(key, body));
+  await createRepository(
+    destination,
+    {
+      clock: machine.clock,
+      stateDirectory: undefined,
+      secrets: [{ secret, label: 'simulation' }],
+      cost: { m: 64, t: 1, p: 1 },
+      packTarget: 65_536,
+      segmentTarget: 65_536,
+    },
+    never,
+  );
+  image = new Map(storage.keys().map((key) => [key, storage.get(key)?.body ?? Buffer.alloc(0)]));
+  return image;
+}
+
+export async function simulate(plan: Plan, options: { readonly traced?: boolean } = {}): Promise<Outcome> {
+  const objects = await repositoryImage();
+  const simulation = await Simulation.begin(plan, objects, options.traced === true);
+  return await simulation.play();
+}
+
+interface Actor {
+  readonly machine: Machine;
+  readonly plan: MachinePlan;
+  next: number;
+  runs: number;
+  done: boolean;
+}
+
+class Simulation {
+  readonly #plan: Plan;
+  readonly #world: World;
+  readonly #place: Place;
+  readonly #judge: Judge;
+  readonly #judging: Repository;
+  readonly #judgeMachine: Machine;
+  readonly #actors: Actor[] = [];
+  readonly #expected: Map<string, Manifest>;
+  readonly #random: SeededRandom;
+  readonly #pool: readonly Buffer[];
+  readonly #drive: Disk | undefined;
+  readonly #counts = new Map<string, number>();
+  /** Faults are over: every operation has to succeed. */
+  #calm = false;
+  #failure: Violation | undefined;
+  readonly #broken = new Set<string>();
+  readonly #isCloned: boolean;
+  /** The storage breaks its contract in this plan. */
+  readonly #isLied: boolean;
+
+  static async begin(plan: Plan, objects: ReadonlyMap<string, Buffer>, traced: boolean): Promise<Simulation> {
+    const world = new World({ traced });
+    present = world;
+    const judge = new Machine(world, 'judge', plan.seed * 64 + 1);
+    world.current = judge;
+    const storage = new ObjectStorage(world, plan);
+    let stored: Storage = storage;
+    let drive: Disk | undefined;
+    if (plan.storage === 'directory') {
+      drive = new Disk(judge.chance, () => judge.wallMs);
+      fillDrive(drive, DRIVE_ROOT, objects);
+      stored = new DriveStorage(drive, DRIVE_ROOT);
+    } else for (const [key, body] of objects) storage.put(key, body);
+    stored.takeChanged();
+    const clock = judge.clock;
+    const judging = await openRepository(
+      directDestination(stored),
+      secret,
+      { clock, stateDirectory: undefined },
+      never,
+    );
+    const place = {
+      storage: drive === undefined ? storage : undefined,
+      conditionalCreate: plan.conditionalCreate,
+      secret,
+    };
+    return new Simulation(plan, { world, judge, stored, drive, judging, place });
+  }
+
+  private constructor(
+    plan: Plan,
+    parts: {
+      readonly world: World;
+      readonly judge: Machine;
+      readonly stored: Storage;
+      readonly drive: Disk | undefined;
+      readonly judging: Repository;
+      readonly place: Place;
+    },
+  ) {
+    this.#plan = plan;
+    this.#world = parts.world;
+    this.#place = parts.place;
+    this.#judging = parts.judging;
+    this.#judgeMachine = parts.judge;
+    this.#drive = parts.drive;
+    this.#random = seededRandom(plan.seed);
+    this.#pool = Array.from({ length: 12 }, () => this.#random.bytes(2_000 + this.#random.below(12_000)));
+    this.#expected = new Map();
+    this.#isCloned = plan.machines.some(({ cloneOf }) => cloneOf !== undefined);
+    this.#isLied = plan.machines.some(({ faults }) => faults.some(({ kind }) => LIES.has(kind)));
+    this.#judge = new Judge(parts.stored, parts.judging, {
+      expected: this.#expected,
+      isCloned: this.#isCloned,
+      isLied: this.#isLied,
+      overslept: (host) => this.#overslept(host),
+      isStore: this.#drive === undefined,
+      lookedMs: (host) => this.#actors.find(({ plan }) => plan.name === host)?.machine.lookedMs,
+    });
+    for (const machine of plan.machines) this.#addActor(machine, parts.stored);
+  }
+
+  #addActor(plan: MachinePlan, stored: Storage): void {
+    const machine = new Machine(this.#world, plan.name, this.#plan.seed * 64 + placeOf(plan.name));
+    machine.plan(plan.faults);
+    machine.drive = this.#drive;
+    const actor: Actor = { machine, plan, next: 0, runs: 0, done: false };
+    this.#actors.push(actor);
+    // Processes of one computer.
+    if (this.#drive !== undefined) {
+      const machines = this.#actors.map((one) => one.machine);
+      for (const one of machines) one.fate = machines;
+    }
+    machine.onDeath = (powerLoss) => {
+      if (powerLoss && stored instanceof DriveStorage) stored.markAllChanged();
+      this.#count('death');
+      this.#broken.add(plan.name);
+      if (!actor.done)
+        machine.after(5_000 + machine.chance.below(60_000), 'timer', () => void this.#act(actor));
+    };
+    for (let file = 0; file < 4; file += 1) this.#changeSource(machine);
+  }
+
+  async play(): Promise<Outcome> {
+    const onRejection = (error: unknown): void =>
+      this.#fail(new Violation('no-false-alarm', 'a promise was left rejected', error));
+    process.on('unhandledRejection', onRejection);
+    try {
+      await this.#playAll();
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      this.#failure ??= error;
+    } finally {
+      process.off('unhandledRejection', onRejection);
+    }
+    for (const [kind, count] of this.#world.fired) this.#counts.set(`fault ${kind}`, count);
+    return { violation: this.#failure, trace: this.#world.trace ?? [], counts: this.#counts };
+  }
+
+  async #playAll(): Promise<void> {
+    for (const actor of this.#actors) {
+      this.#world.current = actor.machine;
+      void this.#act(actor);
+    }
+    await this.#runUntilDone();
+    this.#judge.requireWithdrawn(this.#broken);
+    // What such a machine has left is for a person to forget.
+    if (!this.#plan.settles || this.#isAnyOverslept) return;
+    this.#calm = true;
+    await this.#judgeAfterwards();
+  }
+
+  async #runUntilDone(): Promise<void> {
+    const ended = await this.#world.run(
+      () => this.#failure !== undefined || this.#actors.every(({ done }) => done),
+      LIMIT_MS,
+      async () => {
+        const { current } = this.#world;
+        this.#world.current = this.#judgeMachine;
+        await this.#judge.look();
+        this.#world.current = current;
+      },
+    );
+    if (this.#failure !== undefined) throw this.#failure;
+    if (ended === 'done') return;
+    const waiting = this.#actors.filter(({ done }) => !done).map(({ machine }) => machine.name);
+    throw new Violation('no-hang', `${waiting.join(', ')} never came to an end (${ended})`);
+  }
+
+  /** Does one operation after the other, from where the machine stands. */
+  async #act(actor: Actor): Promise<void> {
+    const { machine, plan } = actor;
+    for (
+      let operation = plan.operations[actor.next];
+      operation !== undefined;
+      operation = plan.operations[actor.next]
+    ) {
+      await machine.pause(Math.max(0, operation.atMs - this.#world.nowMs));
+      if (actor.next === 0 && actor.runs === 0 && plan.cloneOf !== undefined)
+        this.#clone(machine, plan.cloneOf);
+      await this.#operate(actor, operation.do);
+      actor.next += 1;
+    }
+    actor.done = true;
+  }
+
+  async #operate(actor: Actor, what: Operation['do']): Promise<void> {
+    const { machine } = actor;
+    actor.runs += 1;
+    const name = `run-${machine.name}-${actor.runs}`;
+    this.#changeSource(machine);
+    this.#world.tell(machine.name, `begins ${what} (${name})`);
+    const cancel = new AbortController();
+    machine.cancel = () => cancel.abort(new DOMException('cancelled', 'AbortError'));
+    try {
+      await operate(
+        machine,
+        what,
+        this.#place,
+        {
+          name,
+          expect: (run, manifest) => void this.#expected.set(run, manifest),
+          completed: (id) => this.#judge.requireCompleted(id),
+        },
+        cancel.signal,
+      );
+      this.#count(what);
+      this.#world.tell(machine.name, `has ended ${what} (${name})`);
+    } catch (error) {
+      this.#world.tell(
+        machine.name,
+        `fails ${what} (${name}): ${error instanceof Error ? error.message : String(error)}`,
+      );
+      this.#broken.add(machine.name);
+      this.#judgeFailure(what, error, cancel.signal.aborted);
+    }
+  }
+
+  #judgeFailure(what: Operation['do'], error: unknown, cancelled: boolean): void {
+    if (error instanceof Violation) {
+      this.#fail(error);
+      return;
+    }
+    const reason = this.#excuseFor(error, cancelled);
+    if (reason === undefined || (this.#calm && reason !== 'fork'))
+      this.#fail(new Violation(this.#calm ? 'sound-afterwards' : 'no-false-alarm', `${what} failed`, error));
+    else this.#count(`${what}: ${reason}`);
+  }
+
+  /** Why an operation may fail so; undefined for what nothing explains. */
+  #excuseFor(error: unknown, cancelled: boolean): string | undefined {
+    if (cancelled && (isAbort(error) || error instanceof HoldfastError)) return 'cancelled';
+    if (error instanceof ReliedPackGone) return undefined;
+    if (!(error instanceof HoldfastError)) return undefined;
+    // Somebody else writes as this writer: that is what has to be said.
+    if (this.#isCloned && (error.code === 'DESTINATION_EXISTS' || this.#judge.forked)) return 'fork';
+    if (error.code === 'DESTINATION_EXISTS') return undefined;
+    if (error.side === 'destination') return error.code;
+    switch (error.code) {
+      case 'REPOSITORY_LOCKED':
+      case 'REFUSED':
+      case 'SNAPSHOT_NOT_FOUND':
+        return error.code;
+      case 'NO_REPOSITORY':
+      case 'CORRUPT_DATA':
+        return this.#isLied || this.#isAnyOverslept ? error.code : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  get #isAnyOverslept(): boolean {
+    return this.#actors.some(({ plan }) => this.#overslept(plan.name));
+  }
+
+  #overslept(name: string): boolean {
+    return this.#actors.some(({ machine }) => machine.name === name && machine.longestSleepMs >= GRACE_MS);
+  }
+
+  #fail(violation: Violation): void {
+    this.#failure ??= violation;
+  }
+
+  #count(what: string): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+  }
+
+  /** Files come, change, go, and cannot be read for a while; much of it other machines have as well. */
+  #changeSource({ sources, chance }: Machine): void {
+    for (let n = 1 + chance.below(3); n > 0; n -= 1) {
+      const path = `${sources.root}/${['', 'a/', 'a/b/', 'c/'][chance.below(4)]}file${chance.below(5)}`;
+      const content = chance.next() < 0.8 ? this.#pool[chance.below(this.#pool.length)] : chance.bytes(3_000);
+      if (chance.next() < 0.75 && content !== undefined) sources.write(path, content);
+      else sources.remove(path);
+    }
+    const files = sources.files();
+    for (const file of files) sources.setUnreadable(file, undefined);
+    const file = files[chance.below(Math.max(1, files.length))];
+    if (file !== undefined && chance.next() < 0.1) sources.setUnreadable(file, 'EACCES');
+  }
+
+  #clone(machine: Machine, name: string): void {
+    const original = this.#actors.find((actor) => actor.machine.name === name)?.machine;
+    if (original === undefined) return;
+    machine.becomeCopyOf(original);
+    this.#world.tell(machine.name, `is now a copy of ${name}`);
+  }
+
+  /** Without faults: everybody backs up once more, prune runs before and after the grace period, and a check finds nothing. */
+  async #judgeAfterwards(): Promise<void> {
+    this.#judgeMachine.wallOffsetMs = 0;
+    const writers = this.#actors.filter(({ plan }) => plan.name.startsWith('writer'));
+    const pruner = this.#actors.find(({ plan }) => plan.name.startsWith('pruner'));
+    await this.#afterwards(writers, 'backup');
+    if (pruner !== undefined) {
+      await this.#afterwards([pruner], 'prune');
+      this.#world.nowMs += GRACE_MS;
+      await this.#afterwards([pruner], 'prune');
+    }
+    this.#world.current = this.#judgeMachine;
+    const { findings } = await check(this.#judging, { readData: 'all', workers: 0 }, SILENT_CHECK, never);
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    const forks = errors.filter(({ what }) => what.includes('a copy of its machine also writes here'));
+    const others = errors.filter((one) => !forks.includes(one));
+    if (others.length > 0 && !this.#judge.forked)
+      throw new Violation('sound-afterwards', `check: ${others[0]?.object}: ${others[0]?.what}`);
+  }
+
+  async #afterwards(actors: readonly Actor[], what: Operation['do']): Promise<void> {
+    for (const actor of actors) {
+      actor.machine.plan([]);
+      actor.machine.offlineUntilMs = 0;
+      actor.done = false;
+      const run = async (): Promise<void> => {
+        await actor.machine.pause(QUIET_MS);
+        await this.#operate(actor, what);
+        actor.done = true;
+      };
+      this.#world.current = actor.machine;
+      void run();
+    }
+    await this.#runUntilDone();
+  }
+}
+
+/** The same for a machine whatever other machines there are: plans are made smaller. */
+function placeOf(name: string): number {
+  const number = Number(name.at(-1)) * 2;
+  return name.startsWith('writer') ? number : name.startsWith('pruner') ? 20 + number : 40 + number;
+}
