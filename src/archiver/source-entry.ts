@@ -32,7 +32,11 @@ export class OldEntries {
 }
 
 /** Same size, mtime, ctime and inode as in the parent, and old enough to trust them. */
-export function isUnchangedFile(old: FileEntry, stat: SourceStat, parent: Parent): boolean {
+export function isUnchangedFile(
+  old: FileEntry,
+  stat: SourceStat,
+  parent: Pick<Parent, 'trustedBeforeNs'>,
+): boolean {
   return (
     old.size === stat.size &&
     old.mtimeNs === stat.mtimeNs &&

@@ -3,26 +3,19 @@
  * would restore them, and compared with what the snapshots hold, read once more by another way.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { chmodSync, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  bytesOfText,
-  fsPath,
-  joinBytes,
-  textOfBytes,
-  asByteString,
-  type ByteString,
-} from '../base/byte-path.ts';
+import { bytesOfText, joinBytes, textOfBytes, asByteString, type ByteString } from '../base/byte-path.ts';
 import { RepositoryError, errnoOf } from '../base/errors.ts';
 import { ContentReader } from '../browse/cat.ts';
-import { SnapshotTrees, isDamage } from '../browse/snapshot-trees.ts';
+import { SnapshotTrees } from '../browse/snapshot-trees.ts';
 import type { DrillSpec, JobProblem } from '../jobs/job.ts';
 import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
 import { SILENT_RESTORE } from '../restorer/request.ts';
 import { restore } from '../restorer/restore.ts';
 import { newestOfEachSource, pickFiles, type PickedFile, type PickedFiles } from '../browse/file-sample.ts';
+import { compareRestored } from './drill-compare.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
@@ -111,7 +104,7 @@ async function drillSnapshot(
   for (const file of files) {
     tally.current = textOfBytes(file.path);
     const target = restored.has(file) ? below(scratch, file.path) : undefined;
-    const problem = problems.get(file.path) ?? (await compare(content, file, target, signal));
+    const problem = problems.get(file.path) ?? (await compareRestored(content, file, target, signal));
     if (problem !== undefined) {
       tally.failed += 1;
       report.problem(problem);
@@ -170,55 +163,6 @@ async function restoreFiles(
 
 function below(directory: string, path: ByteString): ByteString {
   return joinBytes(bytesOfText(directory), asByteString(path.slice(1)));
-}
-
-/** Reads the snapshot's bytes, each part checked against its id, beside the restored file's. Undefined when all is well. */
-async function compare(
-  content: ContentReader,
-  { path, entry }: PickedFile,
-  restored: ByteString | undefined,
-  signal: AbortSignal,
-): Promise<JobProblem | undefined> {
-  const problem = (code: string, message: string): JobProblem => ({ path: textOfBytes(path), code, message });
-  let file: number | undefined;
-  try {
-    if (restored !== undefined) {
-      // The mode may forbid reading even to the owner.
-      chmodSync(fsPath(restored), 0o600);
-      file = openSync(fsPath(restored), constants.O_RDONLY | constants.O_NOFOLLOW);
-      const { size } = fstatSync(file);
-      if (size !== entry.size)
-        return problem(
-          'DIFFERENT',
-          `it has ${size} bytes after the restore, and ${entry.size} in the snapshot`,
-        );
-    }
-    let at = 0;
-    for await (const bytes of content.read(entry, undefined, signal)) {
-      if (file !== undefined && !sameBytes(file, at, bytes))
-        return problem('DIFFERENT', `its bytes differ from byte ${at} on after the restore`);
-      at += bytes.length;
-    }
-    return undefined;
-  } catch (error) {
-    if (isDamage(error)) return problem('CORRUPT_DATA', error.message);
-    const errno = errnoOf(error);
-    if (errno === 'ENOENT' || errno === 'ELOOP') return problem(errno, 'it is not there after the restore');
-    throw error;
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
-}
-
-function sameBytes(file: number, at: number, expected: Buffer): boolean {
-  const actual = Buffer.allocUnsafe(expected.length);
-  let filled = 0;
-  while (filled < expected.length) {
-    const got = readSync(file, actual, filled, expected.length - filled, at + filled);
-    if (got === 0) return false;
-    filled += got;
-  }
-  return actual.equals(expected);
 }
 
 async function roomIn(directory: string): Promise<number> {

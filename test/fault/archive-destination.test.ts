@@ -9,6 +9,7 @@ import { BugError, DestinationError, RepositoryError } from '../../src/base/erro
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import type { Destination } from '../../src/destination/destination.ts';
 import { withRetry } from '../../src/destination/retry.ts';
+import { loadIndex } from '../../src/repository/chunk-index.ts';
 import { PackWriter } from '../../src/repository/pack-writer.ts';
 import { faultyDestination, type DestinationMethod, type Fault } from '../support/faulty-destination.ts';
 import { never, openEngine, requestFor, type Engine } from '../support/engine.ts';
@@ -94,6 +95,9 @@ describe('a destination that fails once', () => {
         expect(await failureOf(trial.through(recorded)), `${nth}`).toBe(unreachable);
         // Nothing goes on behind the back of whoever was told of the failure.
         expect(recorded.calls.filter(({ outcome }) => outcome === 'pending')).toEqual([]);
+        // Nothing names a pack that is not there.
+        const { missing } = await loadIndex(trial.repository, { without: new Set() }, never);
+        expect(missing, `${nth}`).toEqual([]);
         await expectNextRunSucceeds(trial);
       }
     },
@@ -145,7 +149,10 @@ describe('a destination that runs full', () => {
       await using trial = await newTrial();
       const faulty = faultyDestination(trial.inner, [{ on: 'put', fault: 'run-out-of-space', bytes }]);
       const error = await failureOf(trial.through(faulty));
-      if (error === undefined) break;
+      if (error === undefined) {
+        expect(() => faulty.assertFired(), `${bytes} bytes of space were not enough`).toThrow();
+        break;
+      }
       faulty.assertFired();
       expect(error).toMatchObject({ side: 'destination', kind: 'full' });
       await expectNextRunSucceeds(trial);

@@ -9,11 +9,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
 import type { EntryProblem } from '../../src/format/records.ts';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
+import { native } from '../../src/system/native.ts';
 import { storedContent } from '../support/compare-snapshot.ts';
 import { entryOf, never, openEngine, type Engine } from '../support/engine.ts';
 import { makeSpecial } from '../support/libc.ts';
@@ -76,6 +77,27 @@ describe('what cannot be read', () => {
       expect(stored).not.toContain(at('many/file-500'));
     }
   });
+
+  test.runIf(native !== null)(
+    'one entry that cannot be looked at is missing, and those after it are kept',
+    async () => {
+      mkdirSync(at('some'));
+      for (const name of ['a', 'b', 'c', 'd']) writeFileSync(at(`some/${name}`), name);
+      const real = native?.findEntry;
+      const looking = vi.spyOn(native ?? { findEntry: () => undefined }, 'findEntry');
+      looking.mockImplementation((directory, name) => {
+        if (name === 'b') throw Object.assign(new Error('EIO: planned'), { code: 'EIO', syscall: 'fstatat' });
+        return real?.(directory, name);
+      });
+      const { snapshot } = await engine.backup();
+      looking.mockRestore();
+      expect(snapshot.record.status).toBe('partial');
+      expect(snapshot.record.errors.map(({ path, code }) => [path, code])).toEqual([[at('some/b'), 'EIO']]);
+      const tree = await engine.treeOf(snapshot);
+      const stored = ['a', 'b', 'c', 'd'].filter((name) => tree.has(bytesOfText(at(`some/${name}`))));
+      expect(stored).toEqual(['a', 'c', 'd']);
+    },
+  );
 
   test('of directories: kept as empty ones, with what stands beside them', async () => {
     chmodSync(engine.directory, 0o755);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { copySnapshots, missingIn, type CopyObserver, type CopySummary } from '../../src/copier/copy.ts';
@@ -150,6 +150,24 @@ describe.each([
     expect(await snapshotDifferences(repository, await newest(repository), engine.source, never)).toEqual([]);
   });
 
+  test('is not committed when a pack was said to be stored, but is not there', async () => {
+    await engine.backup();
+    const { repository, calls } = await target();
+    const put = calls.put.bind(calls);
+    let dropped: string | undefined;
+    const dropping = vi.spyOn(calls, 'put').mockImplementation(async (key, body, signal) => {
+      if (dropped !== undefined || !key.startsWith('packs/')) return await put(key, body, signal);
+      dropped = key;
+      return { size: body.byteLength, modifiedMs: Date.now() };
+    });
+    await expect(copyAll(repository)).rejects.toMatchObject({ code: 'REPOSITORY_LOCKED' });
+    expect(dropped).toBeDefined();
+    expect((await listSnapshots(repository, never)).live).toEqual([]);
+    dropping.mockRestore();
+    expect(await copyAll(repository)).toMatchObject({ copied: 1, failed: 0 });
+    expect(await snapshotDifferences(repository, await newest(repository), engine.source, never)).toEqual([]);
+  });
+
   test('passes over a snapshot of which something is lost, and copies the others whole', async () => {
     await engine.backup([join(engine.source, 'one')]);
     writeFileSync(at('deep/unlucky'), randomBytes(700_000));
@@ -165,6 +183,10 @@ describe.each([
     );
     const data = packs.toSorted((a, b) => b.bytes - a.bytes)[0];
     if (data === undefined) throw new Error('nothing was stored');
+    // What comes after it takes nothing from what was noted for it.
+    rmSync(at('lost'));
+    writeFileSync(at('deep/later'), randomBytes(700_000));
+    await engine.backup();
     const flipping = hookedDestination(engine.calls, {});
     const get = flipping.get.bind(flipping);
     let flips = 0;
@@ -184,7 +206,7 @@ describe.each([
     const failed: Snapshot[] = [];
     const summary = await copyAll(repository, { failed: (snapshot) => failed.push(snapshot) }, from);
     expect(flips).toBeGreaterThan(0);
-    expect(summary).toMatchObject({ copied: 2, failed: 1 });
+    expect(summary).toMatchObject({ copied: 3, failed: 1 });
     expect(failed.map(({ id }) => id)).toEqual([bad.snapshot.id]);
     await expectSound(repository);
     expect(await copyAll(repository)).toMatchObject({ copied: 1, failed: 0 });

@@ -96,6 +96,15 @@ describe.runIf(isRoot)('with privileges', () => {
     expect(existsSync(join(target, 'null'))).toBe(false);
   });
 
+  test.each(['security.capability', 'trusted.holdfast'])('%s does not come back unasked', async (name) => {
+    // CAP_NET_RAW, permitted and effective.
+    const value = Buffer.from('0100000200200000000000000000000000000000', 'hex');
+    const able = file('x', { uid: 0, gid: 0, xattrs: [{ name: asByteString(name), value }] });
+    const snapshot = await handMadeSnapshot(repository, directory({ able }), {}, never);
+    expect(counts(await restored(snapshot, {}))).toEqual({ 'privileged-xattrs': 1 });
+    expect(listXattrs(bytesOfText(join(target, 'able')))).toEqual([]);
+  });
+
   test('owners are found by their names where those have other numbers here', async () => {
     const names = ownerNames();
     const uid = names.userId('nobody');

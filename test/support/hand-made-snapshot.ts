@@ -98,17 +98,21 @@ export async function memoryRepository(
   );
 }
 
-/** Stores what is new of a tree and commits a snapshot of it. Load the index afterwards to read it. */
+/**
+ * Stores what is new of a tree and commits a snapshot of it. Load the index afterwards to read it.
+ * @param dataIdKey names the data chunks in place of the repository's own key: no bytes are what their ids say
+ */
 export async function handMadeSnapshot(
   repository: Repository,
   root: HandMadeDirectory,
   record: Partial<SnapshotRecord>,
   signal: AbortSignal,
+  dataIdKey?: Buffer,
 ): Promise<Snapshot> {
   const namespace: Namespace = { plain: record.plain ?? false, salt: record.salt };
   const packs: { name: string; bytes: Buffer }[] = [];
   const trees = chunkStore(repository, 'tree', namespace, packs);
-  const data = chunkStore(repository, 'data', namespace, packs);
+  const data = chunkStore(repository, 'data', namespace, packs, dataIdKey);
   const { id, totals } = storeDirectory(root, { trees: trees.put, data: data.put });
   data.finish();
   trees.finish();
@@ -171,8 +175,8 @@ function chunkStore(
   kind: 'tree' | 'data',
   namespace: Namespace,
   packs: { name: string; bytes: Buffer }[],
+  idKey: Buffer = repository.keys.idKey(kind, namespace),
 ): { put: (chunk: Buffer) => Buffer; finish: () => void } {
-  const idKey = repository.keys.idKey(kind, namespace);
   const hasher = new ChunkHasher(idKey);
   const known = stored.get(repository) ?? new Set<string>();
   stored.set(repository, known);

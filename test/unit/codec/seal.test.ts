@@ -1,7 +1,16 @@
+import { createCipheriv } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { RepositoryError } from '../../../src/base/errors.ts';
 import { DIRECTORY_SEQUENCE, ObjectSeal, PADDING_SEQUENCE } from '../../../src/codec/seal.ts';
-import { OBJECT_TYPES, contextLength, type Cipher, type ObjectType } from '../../../src/format/header.ts';
+import {
+  CIPHER_GCM,
+  OBJECT_TYPES,
+  contextLength,
+  encodeHeader,
+  keyTypeOf,
+  type Cipher,
+  type ObjectType,
+} from '../../../src/format/header.ts';
 import { openObject, sealObject } from '../../../src/repository/objects.ts';
 import { testKeys, testMaterial, secretBytes } from '../../support/test-keys.ts';
 import { ObjectKeys } from '../../../src/codec/keys.ts';
@@ -49,6 +58,42 @@ describe('a sealed object', () => {
     );
 
     expect(new Set(codes)).toEqual(new Set(['CORRUPT_DATA']));
+  });
+
+  it('is refused with a tag of less than 16 bytes, also where there is nothing but the tag', () => {
+    const seal = ObjectSeal.create(keys, OBJECT_TYPES.lease, CIPHER_GCM, Buffer.alloc(9));
+    const nothing = seal.seal(0, Buffer.alloc(0));
+    // Lengths of which GCM would accept the beginning of the right tag.
+    const codes = [4, 8, 12, 13, 14, 15].map((length) =>
+      refused(() => seal.open(0, nothing.subarray(0, length), 'object')),
+    );
+
+    expect(seal.open(0, nothing, 'object')).toHaveLength(0);
+    expect(new Set(codes)).toEqual(new Set(['CORRUPT_DATA']));
+  });
+
+  it('is refused for its key commitment before it is decrypted, though all of it authenticates', () => {
+    const type = OBJECT_TYPES.lease;
+    const salt = Buffer.alloc(32, 7);
+    const { key, commitment } = keys.objectKey(keyTypeOf(type), keys.generation, salt, 'object');
+    const sealedWith = (claimed: Buffer): Buffer => {
+      const header = encodeHeader({
+        type,
+        cipher: CIPHER_GCM,
+        generation: keys.generation,
+        salt,
+        commitment: claimed,
+      });
+      const prefix = Buffer.concat([header, Buffer.alloc(contextLength(type))]);
+      const cipher = createCipheriv('aes-256-gcm', key, Buffer.alloc(12), { authTagLength: 16 });
+      cipher.setAAD(Buffer.concat([prefix, keys.repository, Buffer.alloc(17)]));
+      return Buffer.concat([prefix, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+    };
+
+    expect(openObject(keys, type, sealedWith(commitment), 'object').plaintext.equals(plaintext)).toBe(true);
+    expect(() => openObject(keys, type, sealedWith(Buffer.alloc(32)), 'object')).toThrow(
+      "object was not sealed with this repository's key",
+    );
   });
 
   it('is refused as an object of another type, of another repository, or under another name', () => {

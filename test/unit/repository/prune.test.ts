@@ -14,10 +14,16 @@ import {
   executePrune,
   planPrune,
   prune,
+  type PrunePhase,
   type PruneResult,
 } from '../../../src/repository/prune.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
-import { forgetSnapshots, listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
+import {
+  commitSnapshot,
+  forgetSnapshots,
+  listSnapshots,
+  type Snapshot,
+} from '../../../src/repository/snapshots.ts';
 import { readTombstones } from '../../../src/repository/tombstones.ts';
 import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';
@@ -267,6 +273,43 @@ describe('prune', () => {
     await expectSound();
   });
 
+  it('deletes no pack that a snapshot has come to need since it looked first', async () => {
+    const tree = files(6);
+    const gone = await backup(tree);
+    await forget(gone);
+    expect((await run()).markedPacks).toBeGreaterThan(0);
+    const marked = await names('packs/');
+    await clock.advance(GRACE);
+    // What another writer commits as the first pack is about to go.
+    const elsewhere = await openRepository(destination, secret, { clock, stateDirectory: undefined }, signal);
+    let late: Snapshot | undefined;
+    let isRemoving = false;
+    const observer = {
+      ...SILENT_PRUNE,
+      phase: (phase: PrunePhase) => void (isRemoving = phase === 'removing'),
+    };
+    const committing = hookedDestination(destination, {
+      list: async (prefix) => {
+        if (!isRemoving || late !== undefined || prefix !== 'trash/') return;
+        late = await commitSnapshot(elsewhere, gone.record, 1, signal);
+        trees.set(late.id, tree);
+      },
+    });
+    const through = await openRepository(committing, secret, { clock, stateDirectory: undefined }, signal);
+    const { removedPacks } = await prune(through, {}, observer, signal);
+    expect(late).toBeDefined();
+    expect(removedPacks).toBe(0);
+    expect(await names('packs/')).toEqual(marked);
+    await clock.advance(1_000);
+    expect((await run()).revivedPacks).toBe(marked.length);
+    // The index had left them out already; their own directories tell.
+    const { findings } = await check(repository, { readData: 'all', workers: 0 }, SILENT_CHECK, signal);
+    expect(findings.filter(({ severity }) => severity !== 'note')).toEqual([]);
+    const { live } = await listSnapshots(repository, signal);
+    expect(live.map(({ id }) => id)).toEqual([late?.id]);
+    for (const snapshot of live) expect(await lostFiles(repository, snapshot, tree, signal)).toEqual([]);
+  });
+
   it('never marks what a backup at work has stored, and clears it when that backup died', async () => {
     await backup(files(1));
     const halted = tinyBackup(
@@ -275,6 +318,8 @@ describe('prune', () => {
       {
         step: async (name) => {
           if (name !== 'look') return;
+          // Its packs are older by now than anything but its session.
+          await clock.advance(120_000);
           const { plan } = await run();
           expect(plan.mark).toEqual([]);
           expect(plan.young.length).toBeGreaterThan(0);
@@ -457,10 +502,45 @@ describe('prune stops and removes nothing', () => {
     await expectStopped('CORRUPT_DATA', packs);
   });
 
+  it('when one snapshot of several cannot be read', async () => {
+    await backup(files(2));
+    const { kept, packs } = await prepare();
+    await flip(`snapshots/${kept.id}`);
+    await expectStopped('CORRUPT_DATA', packs);
+  });
+
   it('when a snapshot is hidden', async () => {
     const { kept, packs } = await prepare();
     await destination.delete(`snapshots/${kept.id}`, signal);
     await expectStopped('CORRUPT_DATA', packs);
+  });
+
+  it('when a list has shrunk since it looked first', async () => {
+    const { packs } = await prepare();
+    const needed = packs.at(-1) ?? '';
+    let hidden = 0;
+    let isHiding = false;
+    const forgetful = {
+      ...destination,
+      async *list(prefix: string, on: AbortSignal) {
+        for await (const page of destination.list(prefix, on)) {
+          const shown = page.filter(({ key }) => !isHiding || key !== packKey(needed));
+          hidden += page.length - shown.length;
+          yield shown;
+        }
+      },
+    };
+    const through = await openRepository(forgetful, secret, { clock, stateDirectory: undefined }, signal);
+    const observer = {
+      ...SILENT_PRUNE,
+      phase: (phase: PrunePhase) => void (isHiding = phase === 'removing'),
+    };
+    await expect(prune(through, {}, observer, signal)).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringContaining('less than a moment ago'),
+    });
+    expect(hidden).toBeGreaterThan(0);
+    expect(await names('packs/')).toEqual(packs);
   });
 
   it('when a chunk that a snapshot needs is missing', async () => {

@@ -56,6 +56,7 @@ describe.each(STORE_KINDS)('API keys on %s', (kind) => {
     expect(await store.apiKeys.verify(old.secret)).toBeUndefined();
     expect(await store.apiKeys.active(partnerId)).toBeUndefined();
     expect(await eventKinds(store, partnerId)).toEqual(['api_key.revoked']);
+    expect((await auditActions(store, partnerId)).at(-1)).toBe('api_key.revoked');
     expect(await store.apiKeys.generate(partnerId, 'again', OWNER)).toMatchObject({ key: { name: 'again' } });
   });
 

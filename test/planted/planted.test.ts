@@ -1,0 +1,86 @@
+/** The planted defects can still be planted, and docs/reliability.md lists them as they are. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseDefect, readDefects } from './defect.ts';
+import { applyPatch, ROOT } from './scratch-copy.ts';
+import { plantedSection, SECTION } from './table.ts';
+
+const defects = readDefects();
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+test('there are at least 36, each with a number and a name of its own', () => {
+  const numbers = defects.map(({ name }) => Number.parseInt(name, 10));
+  expect(numbers).toEqual(defects.map((_, index) => index + 1));
+  expect(defects.length).toBeGreaterThanOrEqual(36);
+  expect(new Set(defects.map(({ name }) => name.replace(/^\d+-/, ''))).size).toBe(defects.length);
+});
+
+describe.each(defects)('$name', ({ patch, files, statedIn, caughtBy, suites }) => {
+  test('applies to the product as it is, and to nothing else', () => {
+    expect(() => applyPatch(patch, ROOT, ['--check'])).not.toThrow();
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.filter((file) => !file.startsWith('src/'))).toEqual([]);
+  });
+
+  test('names places and tests that are there', () => {
+    for (const place of statedIn) expect(existsSync(join(ROOT, place.replace(/,.*$/, ''))), place).toBe(true);
+    for (const suite of suites) {
+      const isThere = ['', '.test.ts'].some((end) => existsSync(join(ROOT, 'test', `${suite}${end}`)));
+      expect(isThere, suite).toBe(true);
+    }
+    expect(caughtBy.length).toBeGreaterThan(0);
+    for (const { file, title } of caughtBy) {
+      const text = read(file);
+      // Titles of tests that are made of a table stand there with a place for each value.
+      const blocks = title.split(' > ').map((block) => wordsOf(block));
+      for (const words of blocks)
+        expect(
+          words.some((word) => text.includes(word)),
+          title,
+        ).toBe(true);
+    }
+  });
+});
+
+function wordsOf(title: string): readonly string[] {
+  const words = title.split(' ');
+  return [
+    title,
+    ...words.map((_, at) => words.slice(at, at + 3).join(' ')).filter((part) => part.length > 8),
+  ];
+}
+
+test('docs/reliability.md says what the headers say', () => {
+  const text = read('docs/reliability.md');
+  const begin = text.indexOf(SECTION);
+  expect(begin).toBeGreaterThanOrEqual(0);
+  const end = text.indexOf('\n## ', begin + 1);
+  // npm run test:planted -- --section
+  expect(text.slice(begin, end < 0 ? undefined : end + 1).trimEnd()).toBe(plantedSection(defects).trimEnd());
+});
+
+describe('a header', () => {
+  const patch = '\ndiff --git a/src/a.ts b/src/a.ts\n--- a/src/a.ts\n+++ b/src/a.ts\n';
+  const header =
+    'Promise: P\nStated in: docs/a.md; src/a.ts, b\nCaught by: test/a.test.ts > b > c\nSuites: a, b\n';
+
+  test('says what is promised, where, and who would notice', () => {
+    expect(parseDefect('1-x', 'file', `${header}${patch}`)).toMatchObject({
+      promise: 'P',
+      statedIn: ['docs/a.md', 'src/a.ts, b'],
+      caughtBy: [{ file: 'test/a.test.ts', title: 'b > c' }],
+      suites: ['a', 'b'],
+      files: ['src/a.ts'],
+    });
+  });
+
+  test.each([
+    ['without a promise', header.replace(/^Promise.*\n/, '')],
+    ['with two', `Promise: Q\n${header}`],
+    ['with a field that is none', `Author: me\n${header}`],
+    ['with a test that is not named', header.replace(' > b > c', '')],
+  ])('%s is refused', (_, text) => {
+    expect(() => parseDefect('1-x', 'file', `${text}${patch}`)).toThrow('1-x: ');
+  });
+});

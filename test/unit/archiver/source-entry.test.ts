@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import type { Parent } from '../../../src/archiver/parent.ts';
+import { isUnchangedFile, metadataOf } from '../../../src/archiver/source-entry.ts';
+import type { SourceStat } from '../../../src/archiver/source-stat.ts';
+import type { FileEntry } from '../../../src/format/tree.ts';
+
+const SECOND = 1_000_000_000n;
+const stat: SourceStat = {
+  mode: 0o100644,
+  nlink: 1,
+  uid: 1,
+  gid: 1,
+  size: 1_000,
+  blocks: 2,
+  dev: 3n,
+  ino: 44n,
+  mtimeNs: 100n * SECOND,
+  ctimeNs: 200n * SECOND,
+  rdevMajor: 0,
+  rdevMinor: 0,
+};
+const old: FileEntry = {
+  type: 'file',
+  ...metadataOf(asByteString('name'), stat),
+  xattrs: undefined,
+  size: stat.size,
+  holes: undefined,
+  content: Buffer.alloc(24),
+  indirect: false,
+  changedWhileRead: false,
+};
+const trusted: Pick<Parent, 'trustedBeforeNs'> = { trustedBeforeNs: 300n * SECOND };
+
+describe('a file', () => {
+  test('is unchanged when all that is looked at is as it was', () => {
+    expect(isUnchangedFile(old, stat, trusted)).toBe(true);
+  });
+
+  // A clock that was set back gives a change a ctime that is older than the last run: each of these counts by itself.
+  test.each<readonly [string, Partial<SourceStat>]>([
+    ['size', { size: 1_001 }],
+    ['mtime', { mtimeNs: stat.mtimeNs + 1n }],
+    ['mtime, set back,', { mtimeNs: stat.mtimeNs - 1n }],
+    ['ctime', { ctimeNs: stat.ctimeNs + 1n }],
+    ['ctime, set back,', { ctimeNs: stat.ctimeNs - 1n }],
+    ['inode', { ino: 45n }],
+    ['number of names', { nlink: 2 }],
+  ])('has changed when its %s alone is another', (_, changes) => {
+    expect(isUnchangedFile(old, { ...stat, ...changes }, trusted)).toBe(false);
+  });
+
+  test('is read again when the last run read it while it changed, or began in the same moment', () => {
+    expect(isUnchangedFile({ ...old, changedWhileRead: true }, stat, trusted)).toBe(false);
+    expect(isUnchangedFile(old, stat, { trustedBeforeNs: stat.ctimeNs })).toBe(false);
+  });
+});
