@@ -43,6 +43,11 @@ export interface Keyring {
 
 const PAD = 1_024;
 
+/** Whether a generation has gone: their numbers only rise from 1, so that a gap tells. */
+export function hasRetired({ generations }: Keyring): boolean {
+  return generations.length < Math.max(...generations.map(({ g }) => g));
+}
+
 /** CBOR, padded with zeros to a multiple of 1,024 bytes. */
 export function encodeKeyring(ring: Keyring): Buffer {
   const cbor = encodeCbor({

@@ -1,5 +1,6 @@
 import { RepositoryError } from '../base/errors.ts';
 import type { ListedObject } from '../destination/destination.ts';
+import { hasRetired } from '../format/keyring.ts';
 import type { Findings } from './check-report.ts';
 import { isDamage } from './chunk-index.ts';
 import { decodeSlot, openRing } from './key-slots.ts';
@@ -23,8 +24,8 @@ export async function checkKeys(
   for (const [slot, { label, kind }] of known) {
     if (!names.has(slot)) findings.add('error', `keys/${slot}`, `the ${kind} slot "${label}" is missing`);
   }
-  // The lowest go together with a key generation that is retired.
-  for (let n = lowestRing(names); n < repository.ringNumber; n += 1) {
+  // The lowest go once a key generation is retired, and never before.
+  for (let n = hasRetired(repository.keyring) ? lowestRing(names) : 1; n < repository.ringNumber; n += 1) {
     if (!names.has(`ring-${n}`)) findings.add('warning', `keys/ring-${n}`, 'an older keyring is missing');
   }
 }

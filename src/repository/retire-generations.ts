@@ -1,6 +1,6 @@
 /** Takes generations of keys out of the keyring once nothing is sealed under them and nobody can seal anything more. */
 import { corrupt } from '../base/errors.ts';
-import { encodeKeyring, type Keyring } from '../format/keyring.ts';
+import { encodeKeyring, hasRetired, type Keyring } from '../format/keyring.ts';
 import { readNewestHeads } from './chain.ts';
 import { generationOfObject, isUnused, surveyGenerations, type GenerationUse } from './generations.ts';
 import { isUnusable } from './key-files.ts';
@@ -162,12 +162,10 @@ async function announce(
 }
 
 /**
- * Once a generation was retired, the rings that still have its key go. Also what a run that died left to do: numbers of
- * generations only rise, so a gap in them tells of it.
+ * Once a generation was retired, the rings that still have its key go. Also what a run that died left to do.
  */
 async function removeOldRings(repository: Repository, lease: Lease, signal: AbortSignal): Promise<void> {
-  const numbers = repository.keyring.generations.map(({ g }) => g);
-  if (numbers.length === Math.max(...numbers)) return;
+  if (!hasRetired(repository.keyring)) return;
   const { destination } = repository;
   const content = encodeKeyring(repository.keyring);
   let alike = 0;
