@@ -43,11 +43,18 @@ export class FileReader {
       return sourceFailure(error);
     }
     try {
-      return this.#readOpen(fd, task);
+      return this.#readAndClose(fd, task);
     } catch (error) {
       if (errnoOf(error) === undefined || !isSourceErrno(error)) throw error;
       this.#cutter.finish();
       return sourceFailure(error);
+    }
+  }
+
+  /** A file system may keep an error for the close. */
+  #readAndClose(fd: number, task: FileTask): FileRead {
+    try {
+      return this.#readOpen(fd, task);
     } finally {
       closeSource(task.path, fd);
     }

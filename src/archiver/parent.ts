@@ -49,6 +49,7 @@ export interface ParentDirectory {
   readonly id: Buffer;
   /** Without the files of which the repository has lost content: these are read, and so stored, again. */
   readonly entries: readonly Entry[];
+  /** The repository has all that it consists of: else it is stored again, whether or not it is the same. */
   readonly whole: boolean;
 }
 
@@ -62,11 +63,15 @@ export async function parentDirectory(
   const id = directory?.id ?? rootId;
   if (parent === undefined || id === undefined) return undefined;
   try {
-    const all = await parent.reader.directory(id, signal);
+    // What a cache still has may be gone from the repository.
+    let stored = true;
+    const all = await parent.reader.directory(id, signal, (chunk) => {
+      if (!hasAll(parent.index, chunk)) stored = false;
+    });
     const lost = new Set<Entry>();
     for (const entry of all)
       if (entry.type === 'file' && !(await hasContent(parent, entry, signal))) lost.add(entry);
-    if (lost.size === 0) return { id, entries: all, whole: true };
+    if (lost.size === 0) return { id, entries: all, whole: stored };
     return { id, entries: all.filter((entry) => !lost.has(entry)), whole: false };
   } catch (error) {
     if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') return undefined;

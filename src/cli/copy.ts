@@ -109,7 +109,9 @@ async function run({ from, to, names }: CopyPlace, options: CopyOptions, context
     signal,
   ).finally(() => progress.finish());
   for (const one of done) await one();
-  if (summary.failed > 0) context.exitCode = EXIT.partial;
+  // A snapshot that cannot be read is none that anybody asked for by name.
+  const lacking = names.length === 0 ? list.damaged.length : 0;
+  if (summary.failed + lacking > 0) context.exitCode = EXIT.partial;
   if (options.json === true) {
     await out.json({
       type: 'copy',

@@ -4,8 +4,11 @@
  */
 import {
   closeSync,
+  constants,
   fdatasyncSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -25,6 +28,8 @@ export interface JournalOptions {
 }
 
 const SMALL_BYTES = 4 * 1024 * 1024;
+/** Each write goes to the end, also after a line was taken away. */
+const ANEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
 /** Written anew when it is so many times as large as it was after the last time. */
 const GROWTH = 3;
 
@@ -37,6 +42,11 @@ export interface Journal {
   readonly damagedLines: number;
   /** On the disk when it returns. @throws {StateError} WRITE_ERROR */
   append(record: DurableRecord): void;
+  /**
+   * Takes the last line away again where it says something of this name, which needs no room on the disk; false when it
+   * does not, or cannot be taken away.
+   */
+  withdraw(name: string): boolean;
   /** Writes the journal anew from `all` when it has grown too long, or was damaged. @throws {StateError} WRITE_ERROR */
   rotateIfDue(all: () => Iterable<DurableRecord>): void;
   /** As `rotateIfDue`, due or not. */
@@ -63,19 +73,37 @@ export function openJournal(directory: string, { smallBytes = SMALL_BYTES }: Jou
   let due = Math.max(smallBytes, read.bytes);
   let rotateNow = read.damagedLines > 0 || files.length > 20;
   let torn = false;
+  /** Where the last line begins, and of what it is. */
+  let last: { readonly name: string; readonly from: number; readonly length: number } | undefined;
 
-  const write = (line: string): void => {
+  const write = (name: string, line: string): void => {
     const text = torn ? `\n${line}` : line;
     torn = true;
+    last = undefined;
     file ??= openNew(directory, pathOf(directory, number));
+    const from = fstatSync(file).size;
     writeWhole(file, Buffer.from(text, 'latin1'));
     fdatasyncSync(file);
     torn = false;
     bytes += text.length;
+    last = { name, from, length: text.length };
+  };
+  const withdraw = (name: string): boolean => {
+    if (file === undefined || last?.name !== name) return false;
+    try {
+      ftruncateSync(file, last.from);
+      fdatasyncSync(file);
+    } catch {
+      // It may be there and may not: whoever asked writes a line that corrects it.
+      return false;
+    }
+    bytes -= last.length;
+    last = undefined;
+    return true;
   };
   const rotate = (all: Iterable<DurableRecord>): void => {
     const path = pathOf(directory, number + 1);
-    const next = openSync(`${path}.tmp`, 'w', 0o600);
+    const next = openSync(`${path}.tmp`, ANEW, 0o600);
     let length = 0;
     try {
       for (const record of all)
@@ -89,6 +117,7 @@ export function openJournal(directory: string, { smallBytes = SMALL_BYTES }: Jou
     }
     if (file !== undefined) closeSync(file);
     [file, number, bytes, torn] = [next, number + 1, length, false];
+    last = undefined;
     due = Math.max(smallBytes, length * GROWTH);
     rotateNow = false;
     for (const old of journalFiles(directory)) if (old.number < number) retire(old, read.damagedFiles);
@@ -99,8 +128,9 @@ export function openJournal(directory: string, { smallBytes = SMALL_BYTES }: Jou
     wasThere: files.length > 0,
     damagedLines: read.damagedLines,
     append(record) {
-      guarded(directory, () => write(sealLine(key, number, record)));
+      guarded(directory, () => write(durableName(record), sealLine(key, number, record)));
     },
+    withdraw,
     rotateIfDue(all) {
       if (bytes > due || rotateNow) guarded(directory, () => rotate(all()));
     },

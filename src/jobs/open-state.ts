@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import { StateError } from '../base/errors.ts';
 import { durableName, type DurableRecord } from '../db/durable.ts';
-import type { JobBookkeeping, JobRecord } from '../db/jobs.ts';
+import { NO_BOOKKEEPING, type JobBookkeeping, type JobRecord } from '../db/jobs.ts';
 import { openStateDatabase, type StateDatabase } from '../db/state-database.ts';
 import type { Job } from './job.ts';
 import { openJournal, type Journal, type JournalOptions } from './journal.ts';
@@ -75,6 +75,8 @@ export function openAgentState(
       findings: findingsOf(database, journal, restored),
       lost: database.setAside !== null || (database.fresh && journal.wasThere),
       takeBack(correction) {
+        // On a full disk a line can be taken away where none can be added, and the agent may end before there is room.
+        if (journal.withdraw(durableName(correction))) return;
         corrections.push(correction);
         correctIfPossible();
       },
@@ -128,7 +130,9 @@ function isTruer(
   { job: written, bookkeeping }: JobRecord,
   { job: known, bookkeeping: kept }: JobRecord,
 ): boolean {
-  if (isTerminal(written.status)) return !isDeepStrictEqual(written, known);
+  // What an earlier version did not know is as it is in rows that it wrote.
+  const filled = { ...NO_BOOKKEEPING, ...bookkeeping };
+  if (isTerminal(written.status)) return !isDeepStrictEqual([written, filled], [known, kept]);
   // The line that said so was lost.
   if (isTerminal(known.status)) return false;
   const ahead = stepsOf(written, bookkeeping) - stepsOf(known, kept);

@@ -1,4 +1,4 @@
-import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
+import { DestinationError, RepositoryError, StateError, corrupt } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
@@ -107,8 +107,8 @@ async function isStored(destination: Destination, key: string, signal: AbortSign
 }
 
 /**
- * After a record is stored: remembers it and writes the head. The record alone is the commit; a head that could not be
- * written is made good by the next one.
+ * After a record is stored: remembers it and writes the head. The record alone is the commit; what of the rest could not
+ * be written is made good by the next one.
  */
 async function advanceChain(
   repository: Repository,
@@ -117,11 +117,16 @@ async function advanceChain(
   live: number,
   signal: AbortSignal,
 ): Promise<void> {
-  await repository.writer.remember({ seq: position.seq, prev: record, announced: undefined });
+  // The record stands: whoever was told of a failure would make it a second time.
+  try {
+    await repository.writer.remember({ seq: position.seq, prev: record, announced: undefined });
+  } catch (error) {
+    // It was announced, so the next run finds out that it is there.
+    if (!(error instanceof StateError)) throw error;
+  }
   try {
     await putHead(repository, position, { record, live }, signal);
   } catch (error) {
-    // The record stands: whoever was told of a failure would make it a second time.
     if (!(error instanceof DestinationError)) throw error;
     if (error.kind === 'exists') await settleTakenNumber(repository, position, record, signal);
   }

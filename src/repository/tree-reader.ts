@@ -63,8 +63,10 @@ export class TreeReader {
   async *leaves(
     id: Buffer,
     signal: AbortSignal,
+    each: (chunk: Buffer) => void = () => {},
     depth = 0,
   ): AsyncGenerator<readonly Entry[], void, undefined> {
+    each(id);
     const chunk = await this.chunk(id, signal);
     if (chunk.form === 'leaf') {
       yield chunk.entries;
@@ -72,16 +74,26 @@ export class TreeReader {
     }
     if (chunk.form !== 'branch' || depth > 8)
       throw corrupt(`tree ${id.toString('hex')}`, 'it is not a directory');
-    for (const child of chunk.children) yield* this.leaves(child.id, signal, depth + 1);
+    for (const child of chunk.children) yield* this.leaves(child.id, signal, each, depth + 1);
   }
 
-  /** All entries of a directory, in order of their names. */
-  async directory(id: Buffer, signal: AbortSignal): Promise<readonly Entry[]> {
+  /**
+   * All entries of a directory, in order of their names.
+   * @param each is told the id of every chunk that the directory consists of
+   */
+  async directory(
+    id: Buffer,
+    signal: AbortSignal,
+    each: (chunk: Buffer) => void = () => {},
+  ): Promise<readonly Entry[]> {
     const chunk = await this.chunk(id, signal);
-    if (chunk.form === 'leaf') return chunk.entries;
+    if (chunk.form === 'leaf') {
+      each(id);
+      return chunk.entries;
+    }
     const entries: Entry[] = [];
     let last: string | undefined;
-    for await (const leaf of this.leaves(id, signal)) {
+    for await (const leaf of this.leaves(id, signal, each)) {
       for (const entry of leaf) {
         if (last !== undefined && !(last < entry.name))
           throw corrupt(`tree ${id.toString('hex')}`, 'its leaves are out of order');

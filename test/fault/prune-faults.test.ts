@@ -13,6 +13,7 @@ import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.t
 import { faultyDestination } from '../support/faulty-destination.ts';
 import { manualClock, type ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { held, note } from '../sweep/settings.ts';
 import { lostFiles, tinyBackup, type TinyTree } from '../support/tiny-archiver.ts';
 
 const GRACE_SECONDS = 3_600;
@@ -207,6 +208,7 @@ describe('prune', () => {
       }
     }
     expect(tried).toBeGreaterThan(20);
+    note(held(tried));
   }, 900_000);
 });
 

@@ -10,8 +10,13 @@ import { openAgentState } from '../../src/jobs/open-state.ts';
 import { NO_PROGRESS } from '../../src/jobs/job.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { held, note } from '../sweep/settings.ts';
 import { OUTCOME } from '../unit/jobs/fake-engines.ts';
 import { backupOf } from '../unit/jobs/runner-site.ts';
+
+/** How many times as many damages as usual. */
+const TIMES = Number(process.env['HOLDFAST_STATE_DAMAGE_TIMES'] ?? 1);
+const rounds = (usual: number): readonly number[] => Array.from({ length: usual * TIMES }, (_, i) => i);
 
 const clock = manualClock();
 let directory: string;
@@ -49,7 +54,13 @@ beforeAll(() => {
   state.close();
 });
 
-afterAll(() => rmSync(directory, { recursive: true }));
+/** Damages after which every job was there. */
+let withstood = 0;
+
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+  note(held(withstood));
+});
 
 /** What of a job does not depend on how far it had been shown to be. */
 function kept({ job, bookkeeping }: JobRecord): unknown {
@@ -78,10 +89,14 @@ function expectKept(from: string, damage: (copy: string) => void): void {
       state.close();
     }
   }
+  withstood += 1;
 }
 
 function spoil(path: string, change: (bytes: Buffer) => Buffer): void {
-  writeFileSync(path, change(readFileSync(path)));
+  const before = readFileSync(path);
+  const after = change(Buffer.from(before));
+  expect(after.equals(before), 'the damage').toBe(false);
+  writeFileSync(path, after);
 }
 
 describe('a state database', () => {
@@ -103,47 +118,49 @@ describe('a state database', () => {
     );
   });
 
-  test.each(Array.from({ length: 20 }, (_, round) => round))(
-    'with changed bytes loses no job (%i)',
-    (round) => {
-      const random = seededRandom(20_261_121 + round);
-      expectKept(left.closed, (copy) =>
-        spoil(join(copy, 'state.db'), (bytes) => {
-          const length = random.next() < 0.5 ? 1 : 1 + random.below(300);
-          const at = random.below(bytes.length - length);
-          for (let index = at; index < at + length; index += 1)
-            bytes[index] = (bytes[index] ?? 0) ^ (1 + random.below(255));
-          return bytes;
-        }),
-      );
-    },
-  );
+  test('in which a name within a finished job was changed has it as it was', () => {
+    expectKept(left.closed, (copy) =>
+      spoil(join(copy, 'state.db'), (bytes) => {
+        const place = bytes.lastIndexOf('"cancelRequested"');
+        expect(place).toBeGreaterThan(0);
+        bytes.write('x', place + 2);
+        return bytes;
+      }),
+    );
+  });
 
-  test.each(Array.from({ length: 5 }, (_, round) => round))(
-    'that is cut short loses no job (%i)',
-    (round) => {
-      const random = seededRandom(20_261_221 + round);
-      expectKept(left.closed, (copy) =>
-        spoil(join(copy, 'state.db'), (bytes) =>
-          bytes.subarray(0, round === 0 ? 0 : random.below(bytes.length)),
-        ),
-      );
-    },
-  );
+  test.each(rounds(20))('with changed bytes loses no job (%i)', (round) => {
+    const random = seededRandom(20_261_121 + round);
+    expectKept(left.closed, (copy) =>
+      spoil(join(copy, 'state.db'), (bytes) => {
+        const length = random.next() < 0.5 ? 1 : 1 + random.below(300);
+        const at = random.below(bytes.length - length);
+        for (let index = at; index < at + length; index += 1)
+          bytes[index] = (bytes[index] ?? 0) ^ (1 + random.below(255));
+        return bytes;
+      }),
+    );
+  });
 
-  test.each(Array.from({ length: 6 }, (_, round) => round))(
-    'whose log is damaged loses no job (%i)',
-    (round) => {
-      const random = seededRandom(20_261_321 + round);
-      expect(statSync(join(left.killed, 'state.db-wal')).size).toBeGreaterThan(100_000);
-      expectKept(left.killed, (copy) => {
-        rmSync(join(copy, 'state.db-shm'), { force: true });
-        spoil(join(copy, 'state.db-wal'), (bytes) => {
-          if (round % 2 === 0) return bytes.subarray(0, random.below(bytes.length));
-          bytes.fill(0xaa, random.below(bytes.length));
-          return bytes;
-        });
+  test.each(rounds(5))('that is cut short loses no job (%i)', (round) => {
+    const random = seededRandom(20_261_221 + round);
+    expectKept(left.closed, (copy) =>
+      spoil(join(copy, 'state.db'), (bytes) =>
+        bytes.subarray(0, round === 0 ? 0 : random.below(bytes.length)),
+      ),
+    );
+  });
+
+  test.each(rounds(6))('whose log is damaged loses no job (%i)', (round) => {
+    const random = seededRandom(20_261_321 + round);
+    expect(statSync(join(left.killed, 'state.db-wal')).size).toBeGreaterThan(100_000);
+    expectKept(left.killed, (copy) => {
+      rmSync(join(copy, 'state.db-shm'), { force: true });
+      spoil(join(copy, 'state.db-wal'), (bytes) => {
+        if (round % 2 === 0) return bytes.subarray(0, random.below(bytes.length));
+        bytes.fill(0xaa, random.below(bytes.length));
+        return bytes;
       });
-    },
-  );
+    });
+  });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, readdir } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -156,6 +156,26 @@ test.concurrent('a file that cannot be read is listed once, all others are saved
   const [snapshot] = jsonLines(await place.expectRun(['snapshots', '--json', '--errors']));
   expect(snapshot).toMatchObject({ status: 'partial', errors_total: 1, errors: [{ code: 'EACCES' }] });
   return undefined;
+});
+
+test.concurrent('a copy of all snapshots that lacks one ends with 3, and says so', async () => {
+  await using place = await openPlace();
+  await place.expectRun(['init']);
+  await place.write({ a: 'a' });
+  await place.expectRun(['backup', place.source]);
+  await place.expectRun(['backup', place.source]);
+  const [first] = jsonLines(await place.expectRun(['snapshots', '--json']));
+  const record = join(place.repository, 'snapshots', String(first?.['id']));
+  const bytes = await readFile(record);
+  await writeFile(record, bytes.fill(0, bytes.length - 20));
+  const target = join(place.directory, 'target');
+  const env = { HOLDFAST_REPOSITORY: target };
+  await place.expectRun(['init'], 0, { env });
+  const copy = await place.expectRun(['copy', '--from', place.repository], 3, { env });
+  expect(copy.stdout).toContain('1 snapshot copied');
+  expect(copy.stderr).toContain('1 snapshot cannot be read');
+  const named = await place.expectRun(['copy', '--from', place.repository, 'latest'], 0, { env });
+  expect(named.stdout).toContain('1 there already');
 });
 
 test.concurrent('a destination that fills up ends the backup with 1 and no snapshot, and the next run is clean', async (context) => {

@@ -12,6 +12,7 @@ import { MetadataDatabase } from '../../src/cache/metadata-database.ts';
 import type { Destination } from '../../src/destination/destination.ts';
 import { loadIndex, type ChunkIndex } from '../../src/repository/chunk-index.ts';
 import { FirstLook } from '../../src/repository/first-look.ts';
+import { packKey } from '../../src/repository/listing.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
 import { putTombstone } from '../../src/repository/tombstones.ts';
@@ -89,6 +90,26 @@ test('a cold cache, or one that lies, only costs requests', async () => {
   expect(await lookAround(engine.repository.cachedBy(cold))).toEqual(truth);
   cold.close();
   expect(engine.calls.count('get')).toBe(0);
+});
+
+test('what only the cache still has of a tree is stored again', async () => {
+  await using engine = await openEngine();
+  fill(engine);
+  // Of several leaves.
+  mkdirSync(join(engine.source, 'many'));
+  for (let f = 0; f < 3_000; f += 1) writeFileSync(join(engine.source, 'many', `f${f}`), '');
+  const cache = cacheOf(engine, 'one.db');
+  const repository = engine.repository.cachedBy(cache);
+  await engine.backup(undefined, { repository });
+  const { packs } = await loadIndex(engine.repository, { without: new Set<string>() }, never);
+  const trees = packs.filter(({ kind }) => kind === 'tree');
+  expect(trees.length).toBeGreaterThan(0);
+  for (const { name } of trees) await engine.calls.delete(packKey(name), never);
+  const { snapshot, bytesRead } = await engine.backup(undefined, { repository });
+  cache.close();
+  // Files need not be read for it.
+  expect(bytesRead).toBe(0);
+  expect(await engine.differences(snapshot)).toEqual([]);
 });
 
 test('an unchanged backup with a warm cache needs no more than 20 requests', async () => {

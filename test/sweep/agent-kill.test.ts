@@ -1,7 +1,7 @@
 /** The real agent under `kill -9` at random moments: SWEEP_KILLS (30) of them. SWEEP_SEED repeats a sweep. */
 import { expect, test } from 'vitest';
 import { sweepAgentKills } from './agent-kill.ts';
-import { say, sweepCount, sweepSeed } from './settings.ts';
+import { held, say, sweepCount, sweepSeed } from './settings.ts';
 import { Workspace } from './workspace.ts';
 
 test('kill -9 of the agent: its jobs go on, and nothing stored is stored again', async () => {
@@ -21,6 +21,7 @@ test('kill -9 of the agent: its jobs go on, and nothing stored is stored again',
       `restore: ${result.phases.restore.toString()}); ${completed} jobs completed, ${failed} failed; ` +
       `${againBytes} of ${finishedBytes} finished bytes stored again; ${orphans} engines left behind, ` +
       `gone after ${Math.round(orphanMsMax)} ms at most; seed ${plan.seed}`,
+    held(plan.kills + secondKills),
   );
   expect(completed + failed).toBe(plan.kills);
   expect(againBytes).toBeLessThanOrEqual(finishedBytes * 0.01);

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { sweepDamages, sweepHealing, sweepIndexRebuilds } from './damage-sweep.ts';
-import { say, sweepCount, sweepSeed } from './settings.ts';
+import { held, say, sweepCount, sweepSeed } from './settings.ts';
 import { Workspace } from './workspace.ts';
 
 const damages = sweepCount('SWEEP_DAMAGES', 500);
@@ -20,6 +20,7 @@ describe('damage', () => {
       `damage: ${result.damages} damages of ${result.variety} sorts, ${found} found by check, ${refused} when opening, ` +
         `${rest} of which nothing is promised (absent leases and older heads); ${result.costly} cost files; ` +
         `${result.byProgram} judged by the program too; ${result.recovered} recovered; seed ${seed}`,
+      held(result.damages),
     );
     expect(found + refused + rest).toBe(damages);
   });
@@ -30,6 +31,7 @@ describe('damage', () => {
     const lost = await sweepIndexRebuilds(workspace, rounds, seed);
     say(
       `index rebuilds: ${rounds}, all but one with a damaged pack; ${lost} packs had lost their directory; seed ${seed}`,
+      held(rounds),
     );
     expect(lost).toBeLessThan(rounds);
   });
@@ -37,7 +39,7 @@ describe('damage', () => {
   test('that took packs away is made good by the next backup of what still stands', async () => {
     using workspace = new Workspace('healing');
     const packs = await sweepHealing(workspace, Math.ceil(damages / 20), seed);
-    say(`healing: ${packs} packs removed, each made good by the next backup; seed ${seed}`);
+    say(`healing: ${packs} packs removed, each made good by the next backup; seed ${seed}`, held(packs));
     expect(packs).toBeGreaterThan(0);
   });
 });

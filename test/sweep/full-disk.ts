@@ -25,7 +25,8 @@ export interface FullDiskResult {
 }
 
 const PAGE = 4_096;
-const PLENTY = 131_072 * PAGE;
+/** More than any trial fills. */
+export const PLENTY_PAGES = 131_072;
 /** What comes after the packs fits into so many pages, also when a last small pack of trees has to be stored again. */
 const RECORD_PAGES = 10;
 
@@ -35,8 +36,8 @@ export function whyNoDisk(): string | undefined {
   if (process.getuid?.() !== 0) return 'a tmpfs is mounted, which needs root';
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-mount-'));
   try {
-    mount(directory);
-    unmount(directory);
+    mountDisk(directory);
+    unmountDisk(directory);
     return undefined;
   } catch {
     return 'a tmpfs cannot be mounted here';
@@ -45,19 +46,21 @@ export function whyNoDisk(): string | undefined {
   }
 }
 
-function mount(directory: string): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${PLENTY}`, 'tmpfs', directory], { stdio: 'pipe' });
+export function mountDisk(directory: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${PLENTY_PAGES * PAGE}`, 'tmpfs', directory], {
+    stdio: 'pipe',
+  });
 }
 
-function unmount(directory: string): void {
+export function unmountDisk(directory: string): void {
   execFileSync('umount', [directory], { stdio: 'pipe' });
 }
 
-function resize(directory: string, pages: number): void {
+export function resizeDisk(directory: string, pages: number): void {
   execFileSync('mount', ['-o', `remount,size=${pages * PAGE}`, directory], { stdio: 'pipe' });
 }
 
-function pagesUsed(directory: string): number {
+export function pagesUsed(directory: string): number {
   const { blocks, bfree, bsize } = statfsSync(directory);
   return ((blocks - bfree) * bsize) / PAGE;
 }
@@ -83,9 +86,9 @@ export async function sweepFullDisks(workspace: Workspace, plan: FullDiskPlan): 
       : ((i - 1) / 2) % RECORD_PAGES;
     const step = await withDisk(workspace, disk, plan, async (place) => {
       if (!amongPacks) await storePacksOnly(place, source);
-      resize(disk, pagesUsed(disk) + free);
+      resizeDisk(disk, pagesUsed(disk) + free);
       const step = await expectNoSnapshot(place, source);
-      resize(disk, PLENTY / PAGE);
+      resizeDisk(disk, PLENTY_PAGES);
       await expectCompletes(workspace, place, source, version);
       return step;
     });
@@ -125,13 +128,13 @@ async function withDisk<T>(
   work: (place: Place) => Promise<T>,
 ): Promise<T> {
   mkdirSync(disk);
-  mount(disk);
+  mountDisk(disk);
   try {
     const place = { ...workspace.place('disk'), repository: join(disk, 'repository') };
     await workspace.createAt(place, sizes);
     return await work(place);
   } finally {
-    unmount(disk);
+    unmountDisk(disk);
     rmdirSync(disk);
   }
 }

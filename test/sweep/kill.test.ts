@@ -9,7 +9,7 @@ import { sweepPruneKills } from './kill-prune.ts';
 import { sweepRekeyKills } from './kill-rekey.ts';
 import { sweepRestoreKills } from './kill-restore.ts';
 import { sweepSteps } from './kill-steps.ts';
-import { say, sweepCount, sweepSeed } from './settings.ts';
+import { held, say, sweepCount, sweepSeed } from './settings.ts';
 import { Workspace } from './workspace.ts';
 
 const plan: KillPlan = {
@@ -29,6 +29,7 @@ describe('kill -9', () => {
     say(
       `${name} backup: ${phases.total} kills and ${secondKills} second ones (${phases.toString()}); ` +
         `stored again at most ${share}; seed ${plan.seed}`,
+      held(phases.total + secondKills),
     );
     expect(phases.missed).toEqual([]);
     expect(BACKUP_PHASES.length).toBe(5);
@@ -41,6 +42,7 @@ describe('kill -9', () => {
     const shown = Object.entries(phases).map(([kind, one]) => `${kind}: ${one.toString()}`);
     say(
       `prune: ${total} kills (${shown.join('; ')}); ${backupsBeside} backups beside a dead prune; seed ${plan.seed}`,
+      held(total),
     );
     expect(Object.values(phases).flatMap((one) => one.missed)).toEqual([]);
   });
@@ -52,6 +54,7 @@ describe('kill -9', () => {
     say(
       `rekey: ${rewriting.total + retiring.total} kills (rewriting: ${rewriting.toString()}; ` +
         `retiring: ${retiring.toString()}); ${backupsBeside} backups beside a dead rekey; seed ${plan.seed}`,
+      held(rewriting.total + retiring.total),
     );
     expect([...rewriting.missed, ...retiring.missed]).toEqual([]);
   });
@@ -62,6 +65,7 @@ describe('kill -9', () => {
     say(
       `restore: ${phases.new.total + phases.over.total} kills (new: ${phases.new.toString()}; ` +
         `over: ${phases.over.toString()}); ${unfinished} unfinished files, all marked so; seed ${plan.seed}`,
+      held(phases.new.total + phases.over.total),
     );
     expect([...phases.new.missed, ...phases.over.missed]).toEqual([]);
   });
@@ -70,7 +74,8 @@ describe('kill -9', () => {
     using workspace = new Workspace('kill-steps');
     const { steps } = await sweepSteps(workspace, 1);
     const shown = Object.entries(steps).map(([name, count]) => `${name} ${count}`);
-    say(`steps: killed before ${shown.join(', ')}`);
+    const total = Object.values(steps).reduce((sum, count) => sum + count, 0);
+    say(`steps: killed before ${shown.join(', ')}`, held(total));
     expect(Object.values(steps).every((count) => count > 0)).toBe(true);
   });
 });

@@ -107,13 +107,14 @@ describe('a state database that is lost', () => {
 });
 
 describe('a job that the database could not take', () => {
-  it('is refused, and not found in the journal later', async () => {
-    const { database, journal } = site.state;
-    const { append } = journal;
-    Object.assign(journal, {
-      // The line is written, and then the commit fails.
+  /** The line is written, `then` what else, and then the commit fails. */
+  function failCommits(then: (append: (record: DurableRecord) => void) => void): void {
+    const { append } = site.state.journal;
+    const queued = site.state.database.jobs.count('queued');
+    Object.assign(site.state.journal, {
       append: (record: DurableRecord) => {
         append(record);
+        then(append);
         throw new StateError('WRITE_ERROR', 'No room', {
           cause: Object.assign(new Error('full'), { code: 'ENOSPC' }),
         });
@@ -122,9 +123,35 @@ describe('a job that the database could not take', () => {
     expect(() => site.runner.submit(backupOf('/a'), 'api')).toThrow(
       expect.objectContaining({ code: 'INSUFFICIENT_STORAGE' }),
     );
-    expect(database.jobs.count('queued')).toBe(0);
+    expect(site.state.database.jobs.count('queued')).toBe(queued);
+  }
+
+  it('is refused, and not found in the journal later', async () => {
+    site.state.database.settings.set('before', '1');
+    failCommits(() => {});
+    site.state.database.settings.set('after', '2');
+    await site.crash(() => rmSync(pathOf('state.db')));
+    expect(allJobs()).toEqual([]);
+    expect(site.state.journal.damagedLines).toBe(0);
+    expect(Object.fromEntries(site.state.database.settings.all())).toMatchObject({ before: '1', after: '2' });
+  });
+
+  it('is found canceled there when something else was written behind it', async () => {
+    failCommits((append) => append({ kind: 'setting', key: 'behind', value: '1' }));
     await site.crash(() => rmSync(pathOf('state.db')));
     expect(allJobs().map(({ status }) => status)).toEqual(['canceled']);
+  });
+
+  it('is taken out of a journal that was just written anew, too', async () => {
+    await history();
+    site.state.rewriteJournal();
+    const before = allJobs();
+    failCommits(() => {});
+    site.state.database.settings.set('after', '2');
+    await site.crash(() => rmSync(pathOf('state.db')));
+    expect(allJobs().map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    expect(site.state.journal.damagedLines).toBe(0);
+    expect(site.state.database.settings.get('after')).toBe('2');
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -16,6 +16,7 @@ import { createRepository, openRepository, type Repository } from '../../../src/
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
 import { putTombstone } from '../../../src/repository/tombstones.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';
+import { hookedDestination } from '../../support/hooked-destination.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
 
 const { signal } = new AbortController();
@@ -85,6 +86,25 @@ describe("a writer's chain", () => {
     expect((await listSnapshots(repository, signal)).live).toHaveLength(2);
     const { findings } = await check(await again(), { readData: false }, SILENT_CHECK, signal);
     expect(findings).toEqual([]);
+  });
+
+  it('holds a record that is stored for stored though this host can no longer note it', async () => {
+    const memory = join(stateDirectory, 'repositories', `${repository.id}.json`);
+    let announced: Buffer | undefined;
+    const blocking = hookedDestination(destination, {
+      put: async (key) => {
+        if (!key.startsWith('snapshots/')) return;
+        announced = await readFile(memory);
+        await rm(memory);
+        await mkdir(join(memory, 'in the way'), { recursive: true });
+      },
+    });
+    const { id } = await tinyBackup(await again(blocking), tree, {}, signal);
+    expect((await listSnapshots(repository, signal)).live.map((one) => one.id)).toEqual([id]);
+    await rm(memory, { recursive: true });
+    await writeFile(memory, announced ?? '');
+    await tinyBackup(await again(), tree, {}, signal);
+    await expectOneChain(2);
   });
 
   it('keeps 64 heads, without listing them each time, and clears away what a broken-off run left', async () => {

@@ -1,0 +1,75 @@
+/** What `npm run test:nightly` runs, and how often: the second column of the fault catalogue (docs/reliability.md). */
+
+/** One sweep, in parts that can be run one by one. */
+export interface Entry {
+  readonly name: string;
+  /** Lines of the catalogue that it counts for. */
+  readonly faults: readonly string[];
+  /** `default`: one that `npm test` has too. */
+  readonly suite: 'sweep' | 'default';
+  readonly file: string;
+  /** What a test's title has in it, where the file has several. */
+  readonly test?: string;
+  /** Of each part, counted from 1. */
+  readonly env: (part: number) => Readonly<Record<string, string>>;
+  readonly parts: number;
+}
+
+const FAILING_PROGRAM_PARTS = 40;
+
+const kills = (name: string, faults: readonly string[], test: string, parts: number): Entry => ({
+  name: `kill-${name}`,
+  faults,
+  suite: 'sweep',
+  file: '/kill.test.ts',
+  test,
+  env: () => ({ SWEEP_KILLS: '50' }),
+  parts,
+});
+
+const sweep = (
+  name: string,
+  faults: readonly string[],
+  parts: number,
+  env: Readonly<Record<string, string>> = {},
+): Entry => ({ name, faults, suite: 'sweep', file: `${name}.test.ts`, env: () => env, parts });
+
+export const ENTRIES: readonly Entry[] = [
+  sweep('names', ['F36'], 3, { SWEEP_NAMES: '1000' }),
+  sweep('stale-cache', ['F46'], 5, { SWEEP_ROUNDS: '100' }),
+  {
+    name: 'state-damage',
+    faults: ['F44'],
+    suite: 'default',
+    file: 'property/state-damage',
+    env: () => ({ HOLDFAST_STATE_DAMAGE_TIMES: '20' }),
+    parts: 1,
+  },
+  {
+    name: 'prune-calls',
+    faults: ['F08'],
+    suite: 'default',
+    file: 'fault/prune-faults',
+    env: () => ({ HOLDFAST_PRUNE_FAULTS_EVERY: '1' }),
+    parts: 1,
+  },
+  sweep('failing-state', ['F08', 'F10'], 1),
+  sweep('every-call', ['F08'], 1),
+  sweep('full-disk', ['F09', 'F10'], 4, { SWEEP_FILLS: '50' }),
+  kills('restore', ['F04'], 'of restore', 6),
+  kills('rekey', ['F03'], 'of rekey', 4),
+  kills('prune', ['F03'], 'of prune', 16),
+  kills('first', ['F01'], 'of the first', 20),
+  kills('incremental', ['F02'], 'of the incremental', 20),
+  sweep('agent-kill', ['F01', 'F04'], 6, { SWEEP_KILLS: '50' }),
+  sweep('damage', ['F22', 'F23', 'F24'], 10, { SWEEP_DAMAGES: '800' }),
+  { ...kills('steps', ['F05'], 'of init', 20), env: () => ({}) },
+  {
+    name: 'failing-program',
+    faults: ['F08', 'F10', 'F12', 'F33'],
+    suite: 'sweep',
+    file: 'failing-program.test.ts',
+    env: (part) => ({ SWEEP_EVERY: String(FAILING_PROGRAM_PARTS), SWEEP_FIRST: String(part) }),
+    parts: FAILING_PROGRAM_PARTS,
+  },
+];
