@@ -11,6 +11,7 @@ import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
+import { durableUncovered } from '../repository/uncovered-packs.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
 import { changesSince, type ChangeSet } from './change-set.ts';
 import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from './commit.ts';
@@ -124,9 +125,9 @@ async function archiveOnce(
   if (parent === undefined) request.scout?.forget();
   const tally = new Tally(observer);
   const store = disposal.use(new PackStore(repository, signal));
-  for (const pack of index.uncovered) {
-    if (!snapshots.tombstones.packs.has(pack.name)) store.cover(encodeIndexedPack(pack));
-  }
+  const { packs: marked } = snapshots.tombstones;
+  for (const pack of await durableUncovered(repository, index, marked, signal))
+    store.cover(encodeIndexedPack(pack));
   const trees = new TreeStore(repository, index.table, store, {
     namespace,
     compression: request.compression,

@@ -11,6 +11,7 @@ import { loadIndex } from '../repository/chunk-index.ts';
 import { openSession } from '../repository/lease.ts';
 import { PackWriter } from '../repository/pack-writer.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
+import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { snapshotRecord, type ArchiveRequest, type ArchiveSummary } from './archive.ts';
 import { ChunkSink } from './chunk-sink.ts';
 import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from './commit.ts';
@@ -45,7 +46,9 @@ export async function archiveStream(
   await using session = await openSession(repository, {}, signal);
   const namespace = { plain, salt: undefined };
   const snapshots = await listSnapshots(repository, signal);
-  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  const { packs: marked } = snapshots.tombstones;
+  const index = await loadIndex(repository, { without: marked }, signal);
+  await durableUncovered(repository, index, marked, signal);
   repository.lookAnew();
   const tally = new Tally(observer);
   await using store = new PackStore(repository, signal);

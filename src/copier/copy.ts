@@ -11,6 +11,7 @@ import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
+import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { ChunkCopy } from './chunk-copy.ts';
 import { TreeCopy } from './tree-copy.ts';
 
@@ -77,9 +78,8 @@ export async function copySnapshots(
   // What the first look listed is not needed any more.
   to.lookAnew();
   await using store = new PackStore(to, signal);
-  for (const pack of toIndex.uncovered) {
-    if (!present.tombstones.packs.has(pack.name)) store.cover(encodeIndexedPack(pack));
-  }
+  for (const pack of await durableUncovered(to, toIndex, present.tombstones.packs, signal))
+    store.cover(encodeIndexedPack(pack));
   observer.live?.(() => store.uploadedBytes);
   let [copied, failed] = [0, 0];
   const live = (): number => liveCount(to, present) + copied;

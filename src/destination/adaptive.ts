@@ -56,6 +56,12 @@ export function withAdaptiveParallelism(destination: Destination): Destination {
       ? {}
       : { retain: (key, signal) => counted(signal, async () => await destination.retain?.(key, signal)) }),
     ...leftoversOf(destination, counted),
+    ...(destination.makeDurable === undefined
+      ? {}
+      : {
+          makeDurable: (keys, signal) =>
+            counted(signal, async () => await destination.makeDurable?.(keys, signal)),
+        }),
     close: () => destination.close(),
   };
 }

@@ -39,6 +39,12 @@ export interface Destination {
    * leave something.
    */
   removeLeftovers?(signal: AbortSignal): Promise<Leftovers>;
+  /**
+   * Makes objects durable that a list shows but whose put may not have resolved: its process may have died between giving
+   * the object its name and making that last. A key that is not there any more is none of its business. There only where
+   * put does the one after the other.
+   */
+  makeDurable?(keys: readonly string[], signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -212,6 +212,25 @@ function localDestination(
     });
   }
 
+  async function makeDurable(keys: readonly string[], signal: AbortSignal): Promise<void> {
+    const folders = new Set<string>();
+    for (const key of keys) {
+      checkKey(key);
+      // The files themselves were synced before they got their names.
+      for (let at = dirname(join(root, key)); at !== root; at = dirname(at)) folders.add(at);
+      folders.add(root);
+    }
+    await run('store', undefined, signal, async () => {
+      for (const folder of folders) {
+        try {
+          await directories.sync(folder);
+        } catch (error) {
+          if (!(await meansAbsent(error))) throw error;
+        }
+      }
+    });
+  }
+
   async function close(): Promise<void> {
     await Promise.allSettled(inFlight);
     await handle.close();
@@ -234,6 +253,7 @@ function localDestination(
       const { removedFiles: files, removedBytes: bytes } = await removeStaleTemporaries(root, signal);
       return { files, bytes };
     },
+    makeDurable,
     close,
   };
 }

@@ -187,6 +187,12 @@ export function withRetry(
       ? {}
       : { retain: (key, signal) => again(signal, async () => await destination.retain?.(key, signal)) }),
     ...leftoversOf(destination, again),
+    ...(destination.makeDurable === undefined
+      ? {}
+      : {
+          makeDurable: (keys, signal) =>
+            again(signal, async () => await destination.makeDurable?.(keys, signal)),
+        }),
     close: () => destination.close(),
   };
 }

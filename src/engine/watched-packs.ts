@@ -68,6 +68,9 @@ export function watchPacks(inner: Destination): WatchedPacks {
       ? {}
       : { retain: async (key, signal) => await inner.retain?.(key, signal) }),
     ...leftoversOf(inner),
+    ...(inner.makeDurable === undefined
+      ? {}
+      : { makeDurable: async (keys, signal) => await inner.makeDurable?.(keys, signal) }),
     close: () => inner.close(),
   };
   return {

@@ -90,6 +90,8 @@ async function settleAnnounced({ destination, writer }: Repository, signal: Abor
   const { announced, seq } = writer.memory;
   if (announced === undefined) return;
   const stored = announced.seq > seq && (await isStored(destination, announced.key, signal));
+  // The next record names it as the one before.
+  if (stored) await destination.makeDurable?.([announced.key], signal);
   await writer.remember({
     ...(stored ? { seq: announced.seq, prev: announced.record } : {}),
     announced: undefined,

@@ -158,6 +158,10 @@ export class FirstLook {
       ...(inner.retain === undefined
         ? {}
         : { retain: async (key, signal) => await inner.retain?.(key, signal) }),
+      ...(inner.removeLeftovers === undefined ? {} : { removeLeftovers: inner.removeLeftovers.bind(inner) }),
+      ...(inner.makeDurable === undefined
+        ? {}
+        : { makeDurable: async (keys, signal) => await inner.makeDurable?.(keys, signal) }),
       close: async () => await inner.close(),
     };
   }

@@ -21,6 +21,7 @@ import { putConfig, type Repository } from './repository.ts';
 import { retireGenerations, type Retirement } from './retire-generations.ts';
 import { commitSnapshot, type Snapshot } from './snapshots.ts';
 import { putTombstone } from './tombstones.ts';
+import { durableUncovered } from './uncovered-packs.ts';
 
 /** Reasons stand beside each. */
 export const REKEY_LIMITS = Object.freeze({
@@ -230,10 +231,9 @@ class RekeyRun {
   async #cover({ index, snapshots }: PruneStock, lease: Lease, signal: AbortSignal): Promise<void> {
     const writer = new IndexWriter(this.#repository);
     const { generation } = this.#repository.keys;
-    for (const pack of index.uncovered) {
-      const lasting = pack.generation === generation && !snapshots.tombstones.packs.has(pack.name);
-      if (lasting) writer.add(encodeIndexedPack(pack));
-    }
+    const { packs: marked } = snapshots.tombstones;
+    for (const pack of await durableUncovered(this.#repository, index, marked, signal))
+      if (pack.generation === generation) writer.add(encodeIndexedPack(pack));
     if (writer.pendingBytes === 0) return;
     await lease.assertHeld(signal);
     await writer.flush([], signal);

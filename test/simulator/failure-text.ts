@@ -9,7 +9,8 @@ export function failureText(plan: Plan, violation: Violation, trace: readonly st
   const machines = plan.machines.map(({ name, operations, faults, cloneOf }) => {
     const done = operations.map((one) => `${one.do} at ${(one.atMs / 1_000).toFixed(1)} s`);
     const hit = faults.map(
-      ({ kind, step, at, ms }) => `${kind} from call ${step}${at === undefined ? '' : ` at ${at}`}, ${ms} ms`,
+      ({ kind, step, at, ms, duringMs }) =>
+        `${kind} from call ${step}${at === undefined ? '' : ` at ${at}`}${duringMs === undefined ? '' : ` of what begins at ${duringMs / 1_000} s`}, ${ms} ms`,
     );
     return [
       `  ${name}${cloneOf === undefined ? '' : `, a copy of ${cloneOf}`}`,

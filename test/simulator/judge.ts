@@ -7,8 +7,9 @@ import { packKey } from '../../src/repository/listing.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { readSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { readTombstones, type Tombstones } from '../../src/repository/tombstones.ts';
-import { GRACE_MS } from './plan.ts';
+import { GRACE_MS } from './times.ts';
 import { Violation } from './promises.ts';
+import { Sessions } from './sessions.ts';
 import { readFiles } from './snapshot-files.ts';
 import type { Manifest } from './source-tree.ts';
 import type { Storage } from './storage.ts';
@@ -20,8 +21,6 @@ export type Expected = ReadonlyMap<string, Manifest>;
 const OPERATION_MS = 3_600_000;
 /** Of times in whole seconds, and of the way from the storage's clock to an answer. */
 const ROUNDING_MS = 10_000;
-/** Two heartbeats. */
-const LIVE_MS = 120_000;
 const HEADER_SALT_AT = 12;
 const HEADER_SALT_END = 44;
 const { signal } = new AbortController();
@@ -44,6 +43,8 @@ export class Judge {
   readonly #snapshots = new Map<string, JudgedSnapshot>();
   /** Names of records by writer and number. */
   readonly #records = new Map<string, Set<string>>();
+  /** Snapshots of backups that have said so. */
+  readonly #completed = new Set<string>();
   readonly #salts = new Map<string, string>();
   /** When, by id. */
   readonly #forgottenByHand = new Map<string, number>();
@@ -54,7 +55,8 @@ export class Judge {
   /** Snapshots whose packs went before they came. */
   readonly #late = new Map<string, Violation>();
   readonly #overslept: (host: string) => boolean;
-  readonly #sessions = new Map<string, { readonly startedMs: number; readonly seenMs: number }>();
+  readonly #sessions = new Sessions();
+  readonly #prunesSinceMs: () => number;
   readonly #isLied: boolean;
   #tombstones: Tombstones | undefined;
   #forked = false;
@@ -70,6 +72,8 @@ export class Judge {
       readonly isStore: boolean;
       /** When a machine last began to list tombstones, where that can be told. */
       readonly lookedMs: (host: string) => number | undefined;
+      /** When the longest of the prunes began that may store a mark now; in milliseconds since 1970. */
+      readonly prunesSinceMs: () => number;
     },
   ) {
     this.#storage = storage;
@@ -80,6 +84,7 @@ export class Judge {
     this.#overslept = options.overslept;
     this.#isStore = options.isStore;
     this.#lookedMs = options.lookedMs;
+    this.#prunesSinceMs = options.prunesSinceMs;
   }
 
   get forked(): boolean {
@@ -98,10 +103,12 @@ export class Judge {
     const under = (prefix: string): string[] => changed.filter((key) => key.startsWith(prefix));
     for (const key of changed) this.#lookAtSalt(key);
     for (const key of under('packs/')) await this.#lookAtPack(key);
-    for (const key of under('leases/session.')) this.#lookAtSession(key);
+    for (const key of under('leases/session.'))
+      this.#sessions.see(key, this.#storage.get(key)?.modifiedMs, this.#repository.clock.now());
     const trash = under('trash/');
     if (trash.length > 0) await this.#lookAtTombstones(trash);
     for (const key of under('snapshots/')) await this.#lookAtSnapshot(key);
+    for (const key of [...under('snapshots/'), ...trash]) this.#lookAtVanished(key);
     if (changed.some((key) => key.startsWith('packs/') || key.startsWith('trash/'))) this.#requireNeeds();
   }
 
@@ -121,6 +128,7 @@ export class Judge {
   requireCompleted(id: string): void {
     const late = this.#late.get(id);
     if (late !== undefined) throw late;
+    this.#completed.add(id);
     // Others may have forgotten it since.
     if (this.#snapshots.has(id) || this.#tombstones?.snapshots.has(id) === true) return;
     throw new Violation('completed-restorable', `snapshot ${id} is not stored`);
@@ -209,6 +217,15 @@ export class Judge {
       throw new Violation('no-silent-fork', `${names.size} records have the place ${place}`);
   }
 
+  /** Power loss takes a record that its writer was not yet told of, and its number is free again; no other one goes so. */
+  #lookAtVanished(key: string): void {
+    const name = key.slice(key.indexOf('/') + 1);
+    if (this.#storage.get(key) !== undefined || this.#tombstones?.snapshots.has(name) === true) return;
+    if (this.#completed.has(name))
+      throw new Violation('completed-restorable', `snapshot ${name} has gone, and nobody has forgotten it`);
+    if (!this.#isStore) for (const names of this.#records.values()) names.delete(name);
+  }
+
   /** Reads every file, and compares it with what was backed up. Returns the ids of all chunks. */
   async #readWhole(snapshot: Snapshot): Promise<ReadonlySet<string>> {
     const index = this.#index();
@@ -259,43 +276,34 @@ export class Judge {
     }
   }
 
-  /** A session counts from its first lease; which clock its times are of is the storage's affair. */
-  #lookAtSession(key: string): void {
-    const storedMs = this.#storage.get(key)?.modifiedMs;
-    const [, session = ''] = key.split('/');
-    if (storedMs === undefined) {
-      // The one before the next heartbeat goes when that is there.
-      const left = this.#storage.keys().some((other) => other.startsWith(`leases/${session}/`));
-      if (!left) this.#sessions.delete(session);
-      return;
-    }
-    const known = this.#sessions.get(session);
-    const seenMs = this.#repository.clock.now();
-    this.#sessions.set(session, { startedMs: known?.startedMs ?? storedMs, seenMs });
-  }
-
   #requireUnneeded(packs: readonly string[]): void {
     const nowMs = this.#repository.clock.now();
     const marked = new Set(packs);
     for (const { snapshot, needs, seenMs } of this.#live()) {
-      if (nowMs - seenMs < OPERATION_MS) continue;
+      if (nowMs - seenMs < OPERATION_MS || (this.#isLied && !this.#isToldOf(snapshot))) continue;
       for (const id of needs) {
         if ([...(this.#holders.get(id) ?? [])].some((pack) => !marked.has(pack))) continue;
         throw new Violation('mark-only-unneeded', `snapshot ${snapshot.id} needs a pack that is marked now`);
       }
     }
     if (this.#isLied) return;
+    const sinceMs = this.#prunesSinceMs();
     for (const pack of packs) {
       const storedMs = this.#storage.get(packKey(pack))?.modifiedMs ?? 0;
-      for (const [session, { startedMs, seenMs }] of this.#sessions) {
-        // Before it would count as dead, with the time for a prune to go from its look at the sessions to the mark.
-        if (storedMs < startedMs || nowMs - seenMs > LIVE_MS) continue;
-        throw new Violation(
-          'mark-only-unneeded',
-          `pack ${pack} is younger than ${session}, which is at work`,
-        );
-      }
+      const session = this.#sessions.protecting(storedMs, sinceMs, nowMs);
+      if (session === undefined) continue;
+      throw new Violation('mark-only-unneeded', `pack ${pack} is younger than ${session}, which is at work`);
     }
+  }
+
+  /** What a list does not show, a head or a later record of its writer tells of; without these nobody can know. */
+  #isToldOf({ chain: { writer, seq } }: Snapshot): boolean {
+    const head = `heads/${writer}/${String(seq).padStart(16, '0')}`;
+    if (this.#storage.get(head) !== undefined) return true;
+    return [...this.#records.keys()].some((place) => {
+      const [other, number] = place.split('/');
+      return other === writer && Number(number) > seq;
+    });
   }
 
   #requireLastKept(gone: ReadonlySet<string>): void {

@@ -44,6 +44,10 @@ export class Machine {
   /** True time until which it cannot reach the storage. */
   offlineUntilMs = 0;
   steps = 0;
+  /** What it is doing, or has done last: when that was planned for, and the first call of it. */
+  #operation: { readonly atMs: number; readonly firstStep: number } | undefined;
+  /** Lists that lack objects, always the same ones, until some true time. */
+  lacking: { readonly prefix: string; readonly untilMs: number; readonly number: number } | undefined;
   #faults: Fault[] = [];
   /** Rises with every process that is started here. */
   pid: number;
@@ -87,6 +91,10 @@ export class Machine {
     this.#salts = original.#salts;
   }
 
+  begin(atMs: number): void {
+    this.#operation = { atMs, firstStep: this.steps };
+  }
+
   plan(faults: readonly Fault[]): void {
     this.#faults = [...faults];
   }
@@ -94,10 +102,12 @@ export class Machine {
   /** Takes the fault that hits the call that is about to be made, if one is due that fits. */
   faultOf(call: CallKind, key: string): Fault | undefined {
     this.steps += 1;
-    const at = this.#faults.findIndex(
-      ({ step, kind, at: part }) =>
-        step <= this.steps && fits(kind, call) && (part === undefined || key.includes(part)),
-    );
+    const path = `${call} ${key}`;
+    const at = this.#faults.findIndex(({ step, kind, at: part, duringMs }) => {
+      if (duringMs !== undefined && duringMs !== this.#operation?.atMs) return false;
+      const from = duringMs === undefined ? 0 : (this.#operation?.firstStep ?? 0);
+      return from + step <= this.steps && fits(kind, call) && (part === undefined || path.includes(part));
+    });
     if (at < 0) return undefined;
     const [fault] = this.#faults.splice(at, 1);
     if (fault !== undefined)

@@ -108,7 +108,11 @@ export function networkDestination(
         const agoMs = fault?.kind === 'stale-list' ? fault.ms : 0;
         const rest = storage.list(prefix, agoMs).filter(({ key }) => key > from);
         const whole = rest.slice(0, pageLength);
-        const shown = fault?.kind === 'partial-list' ? whole.filter(() => chance.next() < 0.6) : whole;
+        if (fault?.kind === 'partial-list')
+          machine.lacking = { prefix, untilMs: world.nowMs + fault.ms, number: chance.below(2 ** 16) };
+        const { lacking } = machine;
+        const isPartial = lacking?.prefix === prefix && world.nowMs <= lacking.untilMs;
+        const shown = isPartial ? whole.filter(({ key }) => isShown(key, lacking.number)) : whole;
         return { page: shown, last: whole.at(-1)?.key ?? '', isEnd: whole.length === rest.length };
       });
       if (page.length > 0) yield page.map(({ key, object }) => ({ key, ...statOf(object) }));
@@ -133,6 +137,13 @@ export function networkDestination(
     delete: remove,
     close: async () => {},
   };
+}
+
+/** Three of five keys; which ones, the number decides. */
+function isShown(key: string, number: number): boolean {
+  let hash = number;
+  for (let at = 0; at < key.length; at += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) >>> 0;
+  return hash % 5 < 3;
 }
 
 interface Outcome<T> {

@@ -1,5 +1,7 @@
 /** What happens in one simulation, as data: made from a seed, printed, replayed and made smaller. */
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
+import { meetingOf } from './meeting.ts';
+import { DAY, GRACE_MS, HOUR, MINUTE } from './times.ts';
 
 export interface Plan {
   readonly seed: number;
@@ -67,8 +69,10 @@ export interface Fault {
   readonly kind: FaultKind;
   /** It hits the first suitable call of the machine from this one on, */
   readonly step: number;
-  /** and of these, if given, one for a key or file whose path has this part. */
+  /** and of these, if given, one for a key or file whose path has this part; before a key stands `put`, `list`, …, */
   readonly at?: string;
+  /** and the one that is made by the operation planned for this time, `step` counted from its beginning. */
+  readonly duringMs?: number;
   /** How long, or how far. */
   readonly ms: number;
 }
@@ -81,13 +85,6 @@ export const LIES: ReadonlySet<FaultKind> = new Set([
   'delete-returns',
   'storage-jump',
 ]);
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-/** Of storage time, between marking and deleting: the default of a new repository. */
-export const GRACE_MS = 72 * HOUR;
 
 /** Where it hurts most: what is stored, and in which order, is what everything else rests on. */
 const PLACES = [
@@ -105,6 +102,9 @@ const PLACES = [
 /** What prune decides by. */
 const LISTED = ['snapshots/', 'packs/', 'trash/', 'index/', 'heads/'];
 
+/** Share of plans in which somebody is held up while others do what he must not miss. */
+const MEETINGS = 0.3;
+
 /** How many calls one operation makes, or so. */
 const STEPS_OF_OPERATION = 120;
 
@@ -112,19 +112,27 @@ export function planOf(seed: number): Plan {
   const random = seededRandom(seed);
   const writers = 2 + random.below(4);
   const pruners = 1 + random.below(2);
-  const storage = random.next() < 0.25 ? 'directory' : 'objects';
+  const storage: Plan['storage'] = random.next() < 0.25 ? 'directory' : 'objects';
   const rounds = roundsOf(random);
   const machines: MachinePlan[] = [];
   for (let n = 1; n <= writers; n += 1) machines.push(writerOf(`writer${n}`, rounds, random));
   for (let n = 1; n <= pruners; n += 1) machines.push(prunerOf(`pruner${n}`, rounds, random));
   if (random.next() < 0.1)
     machines.push({ ...writerOf('clone1', rounds.slice(1), random), cloneOf: 'writer1' });
-  return {
+  const facts = {
     seed,
     storage,
     conditionalCreate: storage === 'directory' || random.next() < 0.7,
     coarseTimes: random.next() < 0.5,
     settles: random.next() < 0.15,
+  };
+  if (random.next() < MEETINGS) {
+    const named = (kind: string): string[] =>
+      machines.map(({ name }) => name).filter((name) => name.startsWith(kind));
+    return { ...facts, machines: meetingOf(named('writer'), named('pruner'), storage, random) };
+  }
+  return {
+    ...facts,
     machines: machines.map((one) => ({ ...one, faults: faultsOf(one, storage, random) })),
   };
 }

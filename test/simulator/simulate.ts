@@ -9,13 +9,14 @@ import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { directDestination } from './direct-destination.ts';
 import { Disk } from './disk.ts';
 import { Judge } from './judge.ts';
-import { Machine } from './machine.ts';
+import { FIRST_MOMENT_MS, Machine } from './machine.ts';
 import { DRIVE_ROOT, operate, type Place } from './operations.ts';
-import { GRACE_MS, LIES, type MachinePlan, type Operation, type Plan } from './plan.ts';
+import { LIES, type MachinePlan, type Operation, type Plan } from './plan.ts';
 import { enterSimulation } from './process-hooks.ts';
 import { Violation } from './promises.ts';
 import type { Manifest } from './source-tree.ts';
 import { DriveStorage, fillDrive, ObjectStorage, type Storage } from './storage.ts';
+import { GRACE_MS } from './times.ts';
 import { World } from './world.ts';
 
 const never = new AbortController().signal;
@@ -25,6 +26,8 @@ const secret: Secret = { kind: 'machine', secret: Buffer.alloc(32, 7) };
 const LIMIT_MS = 120 * 86_400_000;
 /** Between the end of the plan and the first prune after it: every session has expired by then. */
 const QUIET_MS = 3_600_000;
+/** No request takes longer to arrive, whatever became of who sent it. */
+const LATE_MS = 300_000;
 
 export interface Outcome {
   readonly violation: Violation | undefined;
@@ -93,6 +96,7 @@ class Simulation {
   #calm = false;
   #failure: Violation | undefined;
   readonly #broken = new Set<string>();
+  #prunes: { readonly machine: string; readonly beganMs: number; endedMs: number | undefined }[] = [];
   readonly #isCloned: boolean;
   /** The storage breaks its contract in this plan. */
   readonly #isLied: boolean;
@@ -155,6 +159,7 @@ class Simulation {
       overslept: (host) => this.#overslept(host),
       isStore: this.#drive === undefined,
       lookedMs: (host) => this.#actors.find(({ plan }) => plan.name === host)?.machine.lookedMs,
+      prunesSinceMs: () => FIRST_MOMENT_MS + this.#prunesSinceMs,
     });
     for (const machine of plan.machines) this.#addActor(machine, parts.stored);
   }
@@ -174,6 +179,7 @@ class Simulation {
       if (powerLoss && stored instanceof DriveStorage) stored.markAllChanged();
       this.#count('death');
       this.#broken.add(plan.name);
+      this.#endPrunes(plan.name);
       if (!actor.done)
         machine.after(5_000 + machine.chance.below(60_000), 'timer', () => void this.#act(actor));
     };
@@ -237,6 +243,7 @@ class Simulation {
       await machine.pause(Math.max(0, operation.atMs - this.#world.nowMs));
       if (actor.next === 0 && actor.runs === 0 && plan.cloneOf !== undefined)
         this.#clone(machine, plan.cloneOf);
+      machine.begin(operation.atMs);
       await this.#operate(actor, operation.do);
       actor.next += 1;
     }
@@ -249,6 +256,8 @@ class Simulation {
     const name = `run-${machine.name}-${actor.runs}`;
     this.#changeSource(machine);
     this.#world.tell(machine.name, `begins ${what} (${name})`);
+    if (what.endsWith('prune'))
+      this.#prunes.push({ machine: machine.name, beganMs: this.#world.nowMs, endedMs: undefined });
     const cancel = new AbortController();
     machine.cancel = () => cancel.abort(new DOMException('cancelled', 'AbortError'));
     try {
@@ -273,6 +282,12 @@ class Simulation {
       this.#broken.add(machine.name);
       this.#judgeFailure(what, error, cancel.signal.aborted);
     }
+    this.#endPrunes(machine.name);
+  }
+
+  #endPrunes(machine: string): void {
+    for (const one of this.#prunes)
+      if (one.machine === machine && one.endedMs === undefined) one.endedMs = this.#world.nowMs;
   }
 
   #judgeFailure(what: Operation['do'], error: unknown, cancelled: boolean): void {
@@ -318,6 +333,14 @@ class Simulation {
 
   #fail(violation: Violation): void {
     this.#failure ??= violation;
+  }
+
+  /** Simulated time at which the first prune began of those whose requests may still be on their way. */
+  get #prunesSinceMs(): number {
+    const { nowMs } = this.#world;
+    const open = this.#prunes.filter(({ endedMs }) => endedMs === undefined || nowMs - endedMs < LATE_MS);
+    this.#prunes = open;
+    return Math.min(nowMs, ...open.map(({ beganMs }) => beganMs));
   }
 
   #count(what: string): void {

@@ -1,0 +1,78 @@
+/** What a process that died has stored, but perhaps not made durable: nothing is built on it before it is. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DestinationError } from '../../src/base/errors.ts';
+import type { Destination } from '../../src/destination/destination.ts';
+import { hookedDestination } from '../support/hooked-destination.ts';
+import { openEngine } from '../support/engine.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+/** In their order: what was stored, and what was made durable. */
+interface Noted {
+  readonly did: 'put' | 'durable';
+  readonly key: string;
+}
+
+function notingDestination(inner: Destination): {
+  readonly destination: Destination;
+  readonly noted: Noted[];
+} {
+  const noted: Noted[] = [];
+  const hooked = hookedDestination(inner, { put: (key) => void noted.push({ did: 'put', key }) });
+  const makeDurable = async (keys: readonly string[]): Promise<void> => {
+    await Promise.resolve();
+    noted.push(...keys.map((key) => ({ did: 'durable' as const, key })));
+  };
+  return { destination: { ...hooked, makeDurable }, noted };
+}
+
+function refusing(prefix: string, inner: Destination): Destination {
+  return hookedDestination(inner, {
+    put: (key) => {
+      if (key.startsWith(prefix)) throw new DestinationError('denied', 'the process dies here');
+    },
+  });
+}
+
+test('packs of a run that died are made durable before an index object names them', async () => {
+  await using engine = await openEngine();
+  for (const name of ['a', 'b', 'c']) writeFileSync(join(engine.source, name), seededRandom(7).bytes(60_000));
+  const dying = await engine.open(refusing('index/', engine.calls));
+  await expect(engine.backup(undefined, { repository: dying })).rejects.toThrow('the process dies here');
+  const left = engine.calls.calls.filter(({ method, key }) => method === 'put' && key.startsWith('packs/'));
+  expect(left.length).toBeGreaterThan(0);
+
+  const { destination, noted } = notingDestination(engine.calls);
+  await engine.backup(undefined, { repository: await engine.open(destination) });
+  const firstIndex = noted.findIndex(({ did, key }) => did === 'put' && key.startsWith('index/'));
+  const durable = noted.slice(0, firstIndex).filter(({ did }) => did === 'durable');
+  expect(firstIndex).toBeGreaterThan(0);
+  expect(durable.map(({ key }) => key).sort()).toEqual(left.map(({ key }) => key).sort());
+
+  // What an index object names was durable before it.
+  const next = notingDestination(engine.calls);
+  await engine.backup(undefined, { repository: await engine.open(next.destination) });
+  expect(next.noted.filter(({ did }) => did === 'durable')).toEqual([]);
+});
+
+test('a record of a run that died is made durable before the next one names it', async () => {
+  await using engine = await openEngine();
+  writeFileSync(join(engine.source, 'a'), 'text');
+  const { repository } = engine;
+  const { memory } = repository.writer;
+  const { snapshot } = await engine.backup();
+  // As the memory of the run says that dies between storing its record and noting that it has.
+  const key = `snapshots/${snapshot.id}`;
+  const { destination, noted } = notingDestination(engine.calls);
+  const later = await engine.open(destination);
+  const { writer, seq, prev } = memory;
+  await later.writer.remember({ writer, seq, prev, announced: { seq: seq + 1, record: snapshot.id, key } });
+  await engine.backup(undefined, { repository: later });
+  const durable = noted.findIndex((one) => one.did === 'durable' && one.key === key);
+  const stored = noted.findIndex((one) => one.did === 'put' && one.key.startsWith('snapshots/'));
+  expect(durable).toBeGreaterThanOrEqual(0);
+  expect(stored).toBeGreaterThan(durable);
+  const [, second] = await engine.snapshots();
+  expect(second?.chain).toMatchObject({ writer, seq: seq + 2, prev: snapshot.id });
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { leaseKey } from '../../src/repository/lease-objects.ts';
+import { Sessions } from './sessions.ts';
+
+const PURPOSE = 'session.0123456789abcdef';
+const SECOND = 1_000;
+
+/** A session whose leases are stored at these seconds, of true time and of the storage's clock alike. */
+function sessionSeenAt(...seconds: readonly number[]): Sessions {
+  const sessions = new Sessions();
+  for (const [before, at] of seconds.entries())
+    sessions.see(leaseKey(PURPOSE, before + 1), at * SECOND, at * SECOND);
+  return sessions;
+}
+
+/** Whether a pack of one second keeps its mark away at another. */
+function protects(sessions: Sessions, packAt: number, nowAt: number, prunesSince = nowAt): boolean {
+  return sessions.protecting(packAt * SECOND, prunesSince * SECOND, nowAt * SECOND) === PURPOSE;
+}
+
+test('a backup at work protects what is younger than its first lease', () => {
+  const sessions = sessionSeenAt(100, 160, 220);
+  expect(protects(sessions, 150, 230)).toBe(true);
+  expect(protects(sessions, 99, 230)).toBe(false);
+});
+
+test('one that gives no sign of life any more protects nothing', () => {
+  expect(protects(sessionSeenAt(100, 160), 150, 400)).toBe(false);
+});
+
+test('a lease that is looked at again, or comes back with the power, is no sign of life', () => {
+  const sessions = sessionSeenAt(100, 160);
+  sessions.see(leaseKey(PURPOSE, 2), 160 * SECOND, 1_000 * SECOND);
+  sessions.see(leaseKey(PURPOSE, 1), 100 * SECOND, 1_000 * SECOND);
+  expect(protects(sessions, 150, 1_001)).toBe(false);
+});
+
+test('one whose leases are gone protects nothing, and all it had again once it wakes up', () => {
+  const sessions = sessionSeenAt(100);
+  sessions.see(leaseKey(PURPOSE, 1), undefined, 900 * SECOND);
+  expect(protects(sessions, 150, 901)).toBe(false);
+  sessions.see(leaseKey(PURPOSE, 2), 1_000 * SECOND, 1_000 * SECOND);
+  expect(protects(sessions, 150, 1_020, 1_010)).toBe(true);
+  // A prune that began before could not know of it: what it has stored since is young for that one as well.
+  expect(protects(sessions, 150, 1_020, 990)).toBe(false);
+  expect(protects(sessions, 1_010, 1_020, 990)).toBe(true);
+});

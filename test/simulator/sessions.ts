@@ -1,0 +1,68 @@
+/** The backups at work, as their leases in the storage show them to everybody. */
+import { LEASE_TIMES, parseLeaseKey } from '../../src/repository/lease-objects.ts';
+
+/** Two heartbeats: a prune has that much time to go from its look at the leases to a mark. */
+const LIVE_MS = 2 * LEASE_TIMES.heartbeat;
+
+/** Of times in whole seconds, and of the way from the storage's clock to an answer. */
+const ROUNDING_MS = 10_000;
+
+interface Session {
+  readonly purpose: string;
+  /** Storage time of its first lease: its later ones say it too, also once the first has gone. */
+  readonly startedMs: number;
+  /** Since when nobody has found it dead: by true time, and by the storage's clock. */
+  aliveSince: { readonly trueMs: number; readonly storedMs: number };
+  /** Its last sign of life, by true time. */
+  seenMs: number;
+  /** Highest epoch that there ever was. */
+  epoch: number;
+  /** Keys of its leases that are there. */
+  readonly leases: Set<string>;
+}
+
+export class Sessions {
+  readonly #sessions = new Map<string, Session>();
+
+  /** @param storedMs the storage's time of the lease; undefined for one that has gone */
+  see(key: string, storedMs: number | undefined, nowMs: number): void {
+    const lease = parseLeaseKey(key);
+    if (lease === undefined) return;
+    const { purpose, epoch } = lease;
+    const known = this.#sessions.get(purpose);
+    if (storedMs === undefined) {
+      known?.leases.delete(key);
+      return;
+    }
+    const now = { trueMs: nowMs, storedMs };
+    if (known === undefined) {
+      const facts = { startedMs: storedMs, aliveSince: now, seenMs: nowMs, leases: new Set([key]) };
+      this.#sessions.set(purpose, { purpose, epoch, ...facts });
+      return;
+    }
+    // One that is looked at again, or has come back after power was lost, is no sign of life.
+    if (epoch > known.epoch) {
+      const wasAlive = known.leases.size > 0 && nowMs - known.seenMs < LEASE_TIMES.expiry - ROUNDING_MS;
+      if (!wasAlive) known.aliveSince = now;
+      known.seenMs = nowMs;
+      known.epoch = epoch;
+    }
+    known.leases.add(key);
+  }
+
+  /**
+   * The session because of which a pack must not be marked. One that slept for so long that it counted as dead protects
+   * all its packs again from prunes that begin after it woke up, and from others what it has stored since.
+   *
+   * @param packMs when the pack was stored, by the storage's clock
+   * @param prunesSinceMs true time before which no prune began that may mark now
+   */
+  protecting(packMs: number, prunesSinceMs: number, nowMs: number): string | undefined {
+    for (const { purpose, leases, startedMs, aliveSince, seenMs } of this.#sessions.values()) {
+      if (leases.size === 0 || nowMs - seenMs > LIVE_MS) continue;
+      const fromMs = aliveSince.trueMs < prunesSinceMs ? startedMs : aliveSince.storedMs;
+      if (packMs >= fromMs) return purpose;
+    }
+    return undefined;
+  }
+}
