@@ -40,6 +40,7 @@ try:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 except ImportError as missing:
     sys.exit(f"{missing}\nInstall: apt install python3-cryptography python3-zstandard python3-argon2")
 
@@ -457,11 +458,12 @@ class Destination:
         return data
 
     def packs(self):
-        """Names and lengths of all packs."""
+        """Names, lengths and times of all packs."""
         for folder in self.names("packs", re.compile(r"[0-9a-f]{2}")):
             for name in self.names(f"packs/{folder}", NAME):
                 if name.startswith(folder):
-                    yield name, os.stat(os.path.join(self.directory, f"packs/{folder}/{name}")).st_size
+                    facts = os.stat(os.path.join(self.directory, f"packs/{folder}/{name}"))
+                    yield name, facts.st_size, facts.st_mtime_ns
 
 
 def pack_key(name):
@@ -471,6 +473,7 @@ def pack_key(name):
 # ---------------------------------------------------------------------------------------------------------------------
 # Secrets, slots, rings (section 4)
 
+FORMATS = 2  # the highest min_format that this reader knows
 PASSPHRASE, RECOVERY, MACHINE = 1, 2, 3
 SECRETS = {PASSPHRASE: "passphrase", RECOVERY: "recovery code", MACHINE: "machine key"}
 PASSPHRASE_TRIES = 4
@@ -608,7 +611,7 @@ def open_keyring(ring, slot, private):
     for name, check in fields.items():
         if name not in keyring or not check(keyring[name]):
             raise Damage(where, f"field {name} of the keyring is wrong")
-    if keyring["min_format"] > 1:
+    if keyring["min_format"] > FORMATS:
         raise Refused("the repository needs a newer reader")
     if keyring["repo"] != ring["repo"]:
         raise Damage(where, "the keyring is of another repository")
@@ -673,12 +676,29 @@ class Keys:
         self.roots = {item["g"]: item["key"] for item in keyring["gens"]}
 
     @functools.lru_cache(maxsize=256)
-    def of_object(self, kind, generation, salt):
-        """ObjKey and ObjCommit."""
+    def of_object(self, kind, generation, salt, number=0):
+        """ObjKey and ObjCommit; `number` is that of the write-only key that sealed the object (section 12)."""
         name = KEY_NAMES[kind]
+        if number:
+            private, public = self.sealing(generation)
+            sealer = expand(self.roots[generation], b"hf1/key/sealer" + struct.pack(">I", number), 32)
+            shared = private.exchange(X25519PublicKey.from_public_bytes(salt))
+            both = hkdf(shared + sealer, salt + public, b"hf1/sealed/" + name + self.repo, 64)
+            return both[:32], both[32:]
         key = expand(self.roots[generation], b"hf1/key/" + name, 32)
         both = hkdf(key, salt, b"hf1/obj/" + name + self.repo, 64)
         return both[:32], both[32:]
+
+    @functools.lru_cache(maxsize=256)
+    def sealing(self, generation):
+        """What write-only keys seal to: the private key, and the bytes of the public one."""
+        private = X25519PrivateKey.from_private_bytes(expand(self.roots[generation], b"hf1/key/seal", 32))
+        return private, private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+    def mark(self, number):
+        """Salt and beginning of the writer ids of a write-only key."""
+        mark = hashlib.sha256(b"hf1/write-only" + self.repo + struct.pack(">I", number)).digest()
+        return mark[:16], mark[16:24]
 
     def of_ids(self, snapshot):
         """Keys of the ids of data and of trees."""
@@ -700,28 +720,39 @@ class Keys:
             return False
 
 
-def make_header(keys, kind, cipher, generation, salt):
-    commit = keys.of_object(kind, generation, salt)[1] if cipher == 1 else bytes(32)
-    return struct.pack(">4sBBBBI32s32sI", b"HF1\0", 1, kind, cipher, 0, generation, salt, commit, 0)
+def make_header(keys, kind, cipher, generation, salt, number=0):
+    commit = keys.of_object(kind, generation, salt, number)[1] if cipher == 1 else bytes(32)
+    return struct.pack(">4sBBBBI32s32sI", b"HF1\0", 1, kind, cipher, int(number > 0), generation, salt, commit, number)
+
+
+def sealed_by(header):
+    """Number of the write-only key that sealed the object, or 0."""
+    return int.from_bytes(header[76:80], "big")
 
 
 def check_header(keys, header, where, kinds):
     """The header's type."""
     if len(header) < HEADER:
         raise Damage(where, "is cut short")
-    magic, version, kind, cipher, wrap, generation, salt, commit, reserved = struct.unpack(">4sBBBBI32s32sI", header[:HEADER])
+    magic, version, kind, cipher, wrap, generation, salt, commit, number = struct.unpack(">4sBBBBI32s32sI", header[:HEADER])
     if magic != b"HF1\0":
         raise Damage(where, "is no object of this format")
     if version > 1:
         raise Newer(where)
-    if version != 1 or kind not in kinds or cipher > 1 or wrap or reserved:
+    if version != 1 or kind not in kinds or cipher > 1 or wrap != int(number > 0):
         raise Damage(where, "its header is wrong")
     if cipher == 0 and (kind not in (DATA, TREE) or commit.strip(b"\0")):
+        raise Damage(where, "its header is wrong")
+    if number and (cipher == 0 or kind not in (DATA, TREE, SNAPSHOT)):
         raise Damage(where, "its header is wrong")
     if cipher == 1:
         if generation not in keys.roots:
             raise Damage(where, f"is sealed under key generation {generation}, which the keyring does not have")
-        if not same(keys.of_object(kind, generation, salt)[1], commit):
+        try:
+            expected = keys.of_object(kind, generation, salt, number)[1]
+        except ValueError as error:
+            raise Damage(where, "is sealed with a public key that gives no secret") from error
+        if not same(expected, commit):
             raise Damage(where, "is not sealed under a key of this repository")
     return kind
 
@@ -734,7 +765,7 @@ def open_part(keys, header, context, q, part, sealed, where):
             raise Damage(where, "its checksum does not hold")
         return plain
     generation, salt = struct.unpack(">I32s", header[8:44])
-    key = keys.of_object(header[5], generation, salt)[0]
+    key = keys.of_object(header[5], generation, salt, sealed_by(header))[0]
     plain = open_gcm(key, struct.pack(">IQ", 0, q), sealed, aad) if len(sealed) >= 16 else None
     if plain is None:
         raise Damage(where, "does not authenticate")
@@ -884,11 +915,16 @@ def read_index_object(destination, keys, name):
     packs = {}
     for _ in range(count):
         pack, kind, cipher, segment_count, chunk_count, length, generation, salt = cursor.numbers(">32sBBHIII32s")
-        if kind not in (DATA, TREE) or cipher > 1:
+        (number,) = cursor.numbers(">I") if cipher == 2 else (0,)
+        if kind not in (DATA, TREE) or cipher > 2 or (cipher == 2 and number == 0):
             raise Damage(where, "has a pack of an unknown kind")
+        cipher = min(cipher, 1)
         segments, lengths, ids, _ = read_chunk_table(cursor, segment_count, chunk_count, length, 16)
         if cipher == 0 or generation in keys.roots:
-            header = make_header(keys, kind, cipher, generation, salt)
+            try:
+                header = make_header(keys, kind, cipher, generation, salt, number)
+            except ValueError as error:
+                raise Damage(where, "has a public key that gives no secret") from error
             packs[pack.hex()] = length, (header, segments, lengths, ids)
     cursor.end()
     return older, packs
@@ -918,6 +954,9 @@ class Location:
         self.pack, self.segment, self.offset, self.length = pack, segment, offset, length
 
 
+SEALED_PACKS = 1 << 40  # added to the numbers of packs of write-only keys
+
+
 class Index:
     def __init__(self, destination, keys, warn):
         self.destination, self.keys = destination, keys
@@ -937,7 +976,9 @@ class Index:
         self.db.execute("BEGIN")
         unread = {}
         count = 0
-        for name, length in destination.packs():
+        # Whoever has a write-only key can store packs that only claim to hold a chunk: its packs count after all others,
+        # and by the time at which they came.
+        for name, length, _ in sorted(destination.packs(), key=lambda pack: pack[2]):
             try:
                 self.add(count, name, *read_pack_directory(destination, keys, name, length))
             except Unreadable as error:
@@ -949,6 +990,7 @@ class Index:
         self.db.execute("COMMIT")
 
     def add(self, number, name, header, segments, lengths, ids):
+        number += SEALED_PACKS if sealed_by(header) else 0
         self.db.execute("INSERT INTO packs VALUES (?, ?, ?)", (number, name, header))
         rows, at = [], 0
         for q, segment in enumerate(segments):
@@ -1076,7 +1118,7 @@ def check_config(destination, keys, warn):
         except Unreadable as error:
             warn(f"{error} (passed over)")
             continue
-        if record["min_format"] > 1:
+        if record["min_format"] > FORMATS:
             raise Refused("the repository needs a newer reader")
         return
     warn("no configuration is sound; restoring needs nothing of it")
@@ -1130,8 +1172,14 @@ def read_snapshot(destination, keys, name):
     data = destination.read_named(where)
     if len(data) > 16 * MIB:
         raise Damage(where, "is longer than 16 MiB")
-    _, plain = open_object(keys, data, where, SNAPSHOT)
-    return check_record(read_cbor(plain, where), where, SNAPSHOT_FIELDS, optional=("salt",))
+    context, plain = open_object(keys, data, where, SNAPSHOT)
+    snapshot = check_record(read_cbor(plain, where), where, SNAPSHOT_FIELDS, optional=("salt",))
+    number = sealed_by(data[:HEADER])
+    if number:
+        salt, writer = keys.mark(number)
+        if context[:8] != writer or snapshot["plain"] or snapshot.get("salt") != salt:
+            raise Damage(where, "the write-only key that sealed it may not say what it says")
+    return snapshot
 
 
 # ---------------------------------------------------------------------------------------------------------------------

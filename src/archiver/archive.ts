@@ -1,23 +1,23 @@
-import { randomBytes } from 'node:crypto';
 import type { ByteString } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
-import type { Namespace } from '../codec/keys.ts';
+import { refuseReading, type Namespace } from '../codec/keys.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { SnapshotRecord } from '../format/records.ts';
-import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
-import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
+import { resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
 import { changesSince, type ChangeSet } from './change-set.ts';
-import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from './commit.ts';
+import { commitRelied, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
 import { createExcluder, type Excluder, type ExcludeOptions } from './exclude.ts';
-import { FileSaver } from './file-saver.ts';
+import { FileSaver, type ContentOf } from './file-saver.ts';
 import { cleanTest, TreeNotes, type KnownTree } from './known-tree.ts';
+import { notedFiles, type NotedFiles } from './noted-files.ts';
 import type { ArchiveObserver } from './observer.ts';
 import { PackStore } from './pack-store.ts';
 import { chooseParent, parentOf, type Parent } from './parent.ts';
@@ -26,10 +26,12 @@ import { Batcher, type Batch } from './read-job.ts';
 import { Readers } from './readers.ts';
 import { readRuleFile } from './rule-files.ts';
 import type { Scout } from './scout.ts';
+import type { SourceStat } from './source-stat.ts';
 import { arrangeSources } from './source-tree.ts';
 import { Tally } from './tally.ts';
 import { TreeStore } from './tree-store.ts';
 import { TreeNotAsKnown, walk } from './walk.ts';
+import { whatIsThere } from './what-is-there.ts';
 
 export interface ArchiveRequest {
   readonly repository: Repository;
@@ -109,6 +111,7 @@ async function archiveOnce(
   const { clock } = repository;
   const startedMs = clock.now();
   const started = clock.monotonic();
+  const namespace = repository.keys.newNamespace(request);
   observer.phase('scanning');
   await using disposal = new AsyncDisposableStack();
   // Beside the lists: it has to stand before the first pack is stored.
@@ -117,8 +120,8 @@ async function archiveOnce(
     const [opened] = await Promise.allSettled([opening]);
     if (opened.status === 'fulfilled') await opened.value.release();
   });
-  const namespace: Namespace = { plain: request.plain, salt: request.isolated ? randomBytes(16) : undefined };
-  const [session, { snapshots, index }] = await Promise.all([opening, whatIsThere(repository, signal)]);
+  const there = whatIsThere(repository, signal, { remembered: true });
+  const [session, { snapshots, index }] = await Promise.all([opening, there]);
   // What the first look listed is not needed any more.
   repository.lookAnew();
   const parent = findParent(request, snapshots, index);
@@ -136,7 +139,8 @@ async function archiveOnce(
   observer.live?.(() => tally.counters(store.uploadedBytes));
 
   const notes = request.learn === true ? new TreeNotes() : undefined;
-  const context = { parent, tally, store, trees, readers, session, notes, observer, signal };
+  const noted = notedFiles(repository, index, { namespace, startedMs });
+  const context = { parent, tally, store, trees, readers, session, notes, noted, observer, signal };
   const root = await walkSources(request, context);
 
   await store.finish();
@@ -147,9 +151,10 @@ async function archiveOnce(
   const make = async () => {
     await leaveCopiedIdentity(repository, snapshots.live, signal);
     const record = snapshotRecord(request, { ...finished, finishedMs: clock.now() });
-    return { record, live: liveCount(repository, snapshots) + 1 };
+    return { record, live: liveWithNew(repository, snapshots) };
   };
   const snapshot = await commitRelied(repository, relied, make, signal);
+  repository.ledger.finishRun();
   return {
     snapshot,
     bytesRead: tally.bytesRead,
@@ -161,15 +166,6 @@ async function archiveOnce(
   };
 }
 
-async function whatIsThere(
-  repository: Repository,
-  signal: AbortSignal,
-): Promise<{ readonly snapshots: SnapshotList; readonly index: ChunkIndex }> {
-  const snapshots = await listSnapshots(repository, signal, { remembered: true });
-  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
-  return { snapshots, index };
-}
-
 interface WalkContext {
   readonly parent: Parent | undefined;
   readonly tally: Tally;
@@ -178,13 +174,14 @@ interface WalkContext {
   readonly readers: Readers;
   readonly session: Lease;
   readonly notes: TreeNotes | undefined;
+  readonly noted: NotedFiles | undefined;
   readonly observer: ArchiveObserver;
   readonly signal: AbortSignal;
 }
 
 /** Walks and reads everything; resolves once every data pack is stored and the last tree pack on its way. */
 async function walkSources(request: ArchiveRequest, context: WalkContext): Promise<StoredDirectory> {
-  const { parent, tally, store, trees, readers, session, notes, observer, signal } = context;
+  const { parent, tally, store, trees, readers, session, notes, noted, observer, signal } = context;
   const batches: Batch[] = [];
   const batcher = new Batcher((batch) => batches.push(batch));
   const send = async (): Promise<void> => {
@@ -196,6 +193,7 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   const changes = changesSince(parent, request.changes);
   const clean = notes && (await cleanTest(parent, changes, request.known, notes));
   if (parent !== undefined && clean !== undefined) tally.startFrom(parent.snapshot.record.counts);
+  const contentOf: ContentOf = (ids) => trees.content(ids);
   const parts = {
     parent,
     changes,
@@ -204,7 +202,9 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
     ruleFiles: new Set(request.exclude.ignoreFiles),
     tally,
     signal,
-    files: new FileSaver(batcher, tally, (ids) => trees.content(ids)),
+    files: new FileSaver(batcher, tally, contentOf, noted?.note),
+    unchanged: (path: ByteString, stat: SourceStat) =>
+      request.parent === 'none' ? undefined : noted?.unchanged(path, stat, contentOf),
     seen: (path: ByteString) => request.scout?.take(path),
     storeChunk: trees.put,
     excluderFor: excluderMaker(request, observer),
@@ -254,7 +254,8 @@ export function findParent(
   index: ChunkIndex,
 ): Parent | undefined {
   const { repository, parent, plain, isolated, host, sources } = request;
-  if (parent === 'none' || isolated) return undefined;
+  if (repository.isWriteOnly && typeof parent === 'object') throw refuseReading();
+  if (parent === 'none' || isolated || repository.isWriteOnly) return undefined;
   const snapshot =
     parent === 'auto'
       ? chooseParent(snapshots.live, { host, paths: sources, plain, kind: 'files' })

@@ -178,6 +178,11 @@ async function sizeOf(
   }
 }
 
+/** Live snapshots of this writer with the one that is being made; 0 where they cannot be counted. */
+export function liveWithNew(repository: Repository, snapshots: SnapshotList): number {
+  return repository.isWriteOnly ? 0 : liveCount(repository, snapshots) + 1;
+}
+
 /** Live snapshots of this writer, for the head. */
 export function liveCount(repository: Repository, snapshots: SnapshotList): number {
   return snapshots.live.filter((one) => one.chain.writer === repository.writer.memory.writer).length;

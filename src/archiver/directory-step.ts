@@ -12,6 +12,7 @@ import type { DirectoryScope, Excluder } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
 import type { ChangeSet } from './change-set.ts';
 import type { CleanTest, TreeNotes } from './known-tree.ts';
+import type { UnchangedContent } from './noted-files.ts';
 import type { Parent } from './parent.ts';
 import { PendingDirectory, type StoredDirectory } from './pending-directory.ts';
 import {
@@ -46,6 +47,8 @@ export interface WalkParts {
   /** Names of files in the tree that hold exclude rules for everything below their directory. */
   readonly ruleFiles: ReadonlySet<ByteString>;
   readonly files: Pick<FileSaver, 'save' | 'keep'>;
+  /** Where there is no parent: the content of a file that has not changed since it was noted. */
+  readonly unchanged?: (path: ByteString, stat: SourceStat) => UnchangedContent | undefined;
   readonly tally: Tally;
   /** A look at the directory that was taken earlier in this run, if any. */
   readonly seen: (path: ByteString) => ListedDirectory | undefined;
@@ -245,6 +248,12 @@ export class DirectoryStep {
     const before = old?.type === 'file' ? old : undefined;
     if (before !== undefined && parent !== undefined && isUnchangedFile(before, stat, parent)) {
       this.#keep(before, storedNumber(stat.dev));
+      return;
+    }
+    const noted = this.#parts.unchanged?.(path, stat);
+    if (noted !== undefined) {
+      const metadata = this.#metadata(name, path, stat, undefined);
+      this.#keep({ type: 'file', ...metadata, size: stat.size, ...noted, changedWhileRead: false });
       return;
     }
     files.save({ path, name, stat, old: before }, this.#pending.expect());

@@ -1,14 +1,15 @@
 import type { ByteString } from '../base/byte-path.ts';
-import { loadIndex } from '../repository/chunk-index.ts';
-import { listSnapshots } from '../repository/snapshots.ts';
 import { findParent, excluderMaker, type ArchiveRequest } from './archive.ts';
 import type { FileToSave } from './file-saver.ts';
 import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
 import { changesSince } from './change-set.ts';
+import { notedFiles } from './noted-files.ts';
+import type { SourceStat } from './source-stat.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import { arrangeSources } from './source-tree.ts';
 import { Tally } from './tally.ts';
 import { walk } from './walk.ts';
+import { whatIsThere } from './what-is-there.ts';
 
 /** What a backup would do, from a walk alone: no file is opened and nothing is stored. */
 export interface Estimate {
@@ -28,8 +29,9 @@ export async function estimate(
 ): Promise<Estimate> {
   const { repository } = request;
   observer.phase('scanning');
-  const snapshots = await listSnapshots(repository, signal);
-  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  const namespace = repository.keys.newNamespace(request);
+  const { snapshots, index } = await whatIsThere(repository, signal);
+  const noted = notedFiles(repository, index, { namespace, startedMs: repository.clock.now() });
   const tally = new Tally(observer);
   const save = ({ stat, old }: FileToSave, done: PendingEntry): void => {
     if (old === undefined) tally.filesNew += 1;
@@ -48,6 +50,10 @@ export async function estimate(
     tally,
     signal,
     files: { save, keep: () => {} },
+    unchanged: (path: ByteString, stat: SourceStat) =>
+      request.parent === 'none'
+        ? undefined
+        : noted?.unchanged(path, stat, (ids) => ({ content: ids, indirect: false })),
     seen: (path: ByteString) => request.scout?.take(path),
     storeChunk: () => Buffer.alloc(24),
     excluderFor: excluderMaker(request, observer),

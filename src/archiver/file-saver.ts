@@ -23,18 +23,27 @@ export interface FileToSave {
 /** Turns what the readers found of a file's content into the content field of its entry. */
 export type ContentOf = (ids: Buffer) => { content: Buffer; indirect: boolean };
 
+export type WasRead = (
+  path: ByteString,
+  stat: SourceStat,
+  content: { readonly ids: Buffer; readonly holes: readonly Hole[] },
+) => void;
+
 /** Has the content of new and changed files read and makes their entries. */
 export class FileSaver {
   readonly #batcher: Batcher;
   readonly #tally: Tally;
   readonly #contentOf: ContentOf;
+  readonly #wasRead: WasRead | undefined;
   /** Several names of one inode: read once. */
   readonly #links = new Map<string, LinkGroup>();
 
-  constructor(batcher: Batcher, tally: Tally, contentOf: ContentOf) {
+  /** @param wasRead told of every file that was read and did not change meanwhile */
+  constructor(batcher: Batcher, tally: Tally, contentOf: ContentOf, wasRead?: WasRead) {
     this.#batcher = batcher;
     this.#tally = tally;
     this.#contentOf = contentOf;
+    this.#wasRead = wasRead;
   }
 
   /** An unchanged file: further names of its inode need not be read either. */
@@ -164,6 +173,7 @@ export class FileSaver {
     this.#tally.bytesRead += size;
     const ids = whole === undefined ? Buffer.concat(outcomes.map((one) => one.ids)) : whole.ids;
     const holes = joinHoles(extras);
+    if (!changed && refreshed === undefined) this.#wasRead?.(path, stat, { ids, holes });
     return {
       type: 'file',
       ...metadataOf(name, stat),

@@ -1,5 +1,7 @@
 import { DestinationError } from '../base/errors.ts';
+import { indexedIds } from '../format/index-object.ts';
 import { IndexWriter } from '../repository/index-writer.ts';
+import type { NotedPack } from '../repository/ledger.ts';
 import { packKey } from '../repository/listing.ts';
 import type { Repository } from '../repository/repository.ts';
 
@@ -14,6 +16,11 @@ export interface StorablePack {
 const INDEX_EVERY_MS = 180_000;
 /** And once this much of it is pending: writing one holds it in memory four times over. */
 const INDEX_EVERY_BYTES = 8 * 1024 * 1024;
+
+function notedPack({ name, bytes, indexEntry }: StorablePack): NotedPack {
+  const { kind, ids } = indexedIds(indexEntry);
+  return { name, kind, length: bytes.length, ids };
+}
 
 /** Stores packs, and index objects for them, in the order that keeps the repository sound. */
 export class PackStore {
@@ -111,6 +118,12 @@ export class PackStore {
     }
     this.uploadedBytes += pack.bytes.length;
     this.#stored.set(pack.name, pack.bytes.length);
+    const { isWriteOnly, ledger } = this.#repository;
+    if (isWriteOnly) {
+      // It writes no index objects: they would say of any pack what they like, and be believed.
+      ledger.notePack(notedPack(pack));
+      return;
+    }
     this.#index.add(pack.indexEntry);
     const now = this.#repository.clock.monotonic();
     if (now - this.#lastIndexMs < INDEX_EVERY_MS && this.#index.pendingBytes < INDEX_EVERY_BYTES) return;

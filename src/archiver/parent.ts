@@ -7,7 +7,7 @@ import type { TreeReader } from '../repository/tree-reader.ts';
 import type { Tally } from './tally.ts';
 
 /** Files touched this shortly before the parent run began may have changed within one tick of the file system's clock. */
-const TICK_NS = 20_000_000n;
+export const TICK_NS = 20_000_000n;
 
 /** The snapshot that a run compares the source with. */
 export interface Parent {

@@ -7,19 +7,18 @@ import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
 import { encodeDirectory } from '../format/tree-split.ts';
 import type { DirectoryEntry, FileEntry } from '../format/tree.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
-import { loadIndex } from '../repository/chunk-index.ts';
 import { openSession } from '../repository/lease.ts';
 import { PackWriter } from '../repository/pack-writer.ts';
-import { listSnapshots } from '../repository/snapshots.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { snapshotRecord, type ArchiveRequest, type ArchiveSummary } from './archive.ts';
 import { ChunkSink } from './chunk-sink.ts';
-import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from './commit.ts';
+import { commitRelied, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
 import { Cutter } from './cutter.ts';
 import type { ArchiveObserver } from './observer.ts';
 import { PackStore } from './pack-store.ts';
 import { Tally } from './tally.ts';
 import { TreeStore } from './tree-store.ts';
+import { whatIsThere } from './what-is-there.ts';
 
 /** Everything of an ArchiveRequest but the walk. */
 export type StreamRequest = Omit<ArchiveRequest, 'exclude' | 'parent' | 'changes' | 'workers' | 'sources'> & {
@@ -42,13 +41,11 @@ export async function archiveStream(
   const { clock } = repository;
   const startedMs = clock.now();
   const started = clock.monotonic();
+  const namespace = repository.keys.newNamespace({ plain, isolated: false });
   observer.phase('scanning');
   await using session = await openSession(repository, {}, signal);
-  const namespace = { plain, salt: undefined };
-  const snapshots = await listSnapshots(repository, signal);
-  const { packs: marked } = snapshots.tombstones;
-  const index = await loadIndex(repository, { without: marked }, signal);
-  await durableUncovered(repository, index, marked, signal);
+  const { snapshots, index } = await whatIsThere(repository, signal);
+  await durableUncovered(repository, index, snapshots.tombstones.packs, signal);
   repository.lookAnew();
   const tally = new Tally(observer);
   await using store = new PackStore(repository, signal);
@@ -109,7 +106,7 @@ export async function archiveStream(
   const make = async () => {
     await leaveCopiedIdentity(repository, snapshots.live, signal);
     const record = snapshotRecord({ ...request, sources: [path] }, { ...finished, finishedMs: clock.now() });
-    return { record, live: liveCount(repository, snapshots) + 1 };
+    return { record, live: liveWithNew(repository, snapshots) };
   };
   const snapshot = await commitRelied(repository, relied, make, signal).catch((error: unknown) => {
     // A stream cannot be read a second time.

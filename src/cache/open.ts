@@ -4,6 +4,7 @@ import { expand } from '../codec/kdf.ts';
 import type { Destination } from '../destination/destination.ts';
 import { FirstLook, type LookExtent } from '../repository/first-look.ts';
 import type { Repository } from '../repository/repository.ts';
+import { LedgerDatabase } from './ledger-database.ts';
 import { openKeyCopies } from './key-copies.ts';
 import { DEFAULT_CACHE_BYTES, MetadataDatabase } from './metadata-database.ts';
 
@@ -14,8 +15,17 @@ export interface CachedRepository {
   close(): void;
 }
 
-/** A repository on this machine is its own cache. */
+/**
+ * A repository on this machine is its own cache. With a write-only key there is nothing to be read, near or far: in its
+ * place this machine notes what it has stored.
+ */
 export function openCached(repository: Repository, stateDirectory: string, clock: Clock): CachedRepository {
+  const { grantedTo } = repository.keyring;
+  if (grantedTo !== undefined) {
+    const path = join(stateDirectory, 'cache', `${repository.id}.write-only-${grantedTo}.db`);
+    const ledger = new LedgerDatabase(path, clock);
+    return { repository: repository.notedIn(ledger), close: () => ledger.close() };
+  }
   if (!repository.destination.properties.remote) return { repository, close: () => {} };
   const cache = new MetadataDatabase({
     path: join(stateDirectory, 'cache', `${repository.id}.db`),

@@ -97,7 +97,7 @@ async function backUpFiles(
         await protect(repository, context);
       }
     };
-    await withCachedRepository(options, context, work, { look: 'everything' });
+    await withCachedRepository(options, context, work, { look: 'everything', adds: true });
   } finally {
     scout?.stop();
   }
@@ -113,7 +113,7 @@ async function backUpStream(stream: StreamSource, options: BackupOptions, contex
     await showSummary(await saveStream(request, stream.read(), options, context), options, context);
     await protect(repository, context);
   };
-  await withCachedRepository(options, context, work, { look: 'everything' });
+  await withCachedRepository(options, context, work, { look: 'everything', adds: true });
 }
 
 function common(repository: Repository, options: BackupOptions) {

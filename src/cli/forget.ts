@@ -181,8 +181,10 @@ async function forgetByRules(
   options: ForgetOptions,
   context: Context,
 ): Promise<number> {
-  const inputs = filterSnapshots(live, options).map(({ id, record }) => ({
+  const inputs = filterSnapshots(live, options).map(({ id, record, sealedBy, storedMs }) => ({
     id,
+    sealedBy,
+    storedMs,
     timeMs: record.startedMs,
     host: record.host,
     paths: record.paths.map(textOfBytes),

@@ -195,7 +195,7 @@ function remaining(uses: readonly GenerationUse[]): string {
   return `Under older keys: ${parts.join(', ')}${waiting}.`;
 }
 
-function planText({ packs, dead, young, snapshots, postponed, unreadable }: RekeyPlan): string {
+function planText({ packs, dead, snapshots, ...left }: RekeyPlan): string {
   const lines = [
     `Would write ${count(packs.length, 'pack')} (${formatBytes(bytesOf(packs))}) and ${count(snapshots.length, 'snapshot')} anew.`,
   ];
@@ -203,7 +203,7 @@ function planText({ packs, dead, young, snapshots, postponed, unreadable }: Reke
     lines.push(
       `Would mark ${count(dead.length, 'pack')} (${formatBytes(bytesOf(dead))}) that nothing needs.`,
     );
-  return `${[...lines, ...leftLines({ young, postponed, unreadable, packs: 0 })].join('\n')}\n`;
+  return `${[...lines, ...leftLines({ ...left, packs: 0 })].join('\n')}\n`;
 }
 
 function resultText({
@@ -226,12 +226,22 @@ function resultText({
   return `${lines.join('\n')}\n`;
 }
 
-function leftLines({ packs, young, postponed, unreadable }: RekeyResult['left']): readonly string[] {
+function leftLines({
+  packs,
+  young,
+  postponed,
+  writeOnly,
+  unreadable,
+}: RekeyResult['left']): readonly string[] {
   const lines: string[] = [];
   if (packs > 0) lines.push(`${count(packs, 'pack')} beyond the limit of this run.`);
   if (young.length + postponed.length > 0)
     lines.push(
       `${count(young.length, 'pack')} and ${count(postponed.length, 'snapshot')} may belong to a backup at work: run this again when it has ended.`,
+    );
+  if (writeOnly.length > 0)
+    lines.push(
+      `${count(writeOnly.length, 'pack')} (${formatBytes(bytesOf(writeOnly))}) of write-only keys in use stay as they are. To have them sealed anew, give those machines new keys, remove the old ones ("holdfast keys remove") and run this again.`,
     );
   if (unreadable.length > 0)
     lines.push(`${count(unreadable.length, 'pack')} cannot be read: see "holdfast check".`);
@@ -261,6 +271,7 @@ function planObject(plan: RekeyPlan, before: readonly GenerationUse[]): object {
     rewrite: fate(plan.packs),
     mark: fate(plan.dead),
     young: fate(plan.young),
+    write_only: fate(plan.writeOnly),
     snapshots: plan.snapshots.length,
     snapshots_postponed: plan.postponed.length,
     packs_unreadable: plan.unreadable,
@@ -279,6 +290,7 @@ function resultObject({ left, ...result }: RekeyResult): object {
     packs_skipped: result.skipped,
     packs_left: left.packs,
     packs_young: left.young.length,
+    packs_write_only: left.writeOnly.length,
     snapshots_postponed: left.postponed.length,
     packs_unreadable: left.unreadable,
     generations: result.retired,

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
 import { hostname, totalmem } from 'node:os';
 import type { Command } from 'commander';
-import { RequestError } from '../base/errors.ts';
+import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { addKey, listKeys, removeKey, replaceKey, type KeyInfo, type NewKey } from '../repository/keys.ts';
 import type { Repository } from '../repository/repository.ts';
+import { writeOnlyKeyText } from '../repository/typed-secret.ts';
 import type { Context } from './context.ts';
 import { drilledKeys } from './drilled-keys.ts';
 import { defineDrill } from './keys-drill.ts';
@@ -38,6 +40,7 @@ interface NewPassphraseOptions {
 interface AddOptions extends KeyOptions, NewPassphraseOptions {
   readonly recoveryCode?: boolean;
   readonly thisMachine?: boolean;
+  readonly writeOnly?: string;
 }
 
 interface PasswdOptions extends KeyOptions, NewPassphraseOptions {
@@ -65,7 +68,11 @@ export function define(command: Command, context: Context): void {
   add
     .optionsGroup('The new key:')
     .option('--recovery-code', 'Make a recovery code and print it')
-    .option('--this-machine', 'Let this machine open its embedded repository without passphrase');
+    .option('--this-machine', 'Let this machine open its embedded repository without passphrase')
+    .option(
+      '--write-only <file>',
+      'Make a key for a machine that adds backups and cannot read any, and write it to a new file',
+    );
   addNewPassphrase(add);
   addCommon(add, 'The result as a JSON object');
   add.action(async (options: AddOptions) => {
@@ -107,6 +114,7 @@ export function define(command: Command, context: Context): void {
     ['holdfast keys list', 'what opens the repository'],
     ['holdfast keys add --recovery-code', 'make another recovery code'],
     ['holdfast keys drill', 'prove that the recovery code on paper works'],
+    ['holdfast keys add --write-only web1.key', 'let a server add backups that it cannot read'],
   ]);
 }
 
@@ -125,12 +133,68 @@ function addNewPassphrase(command: Command): Command {
 
 async function addOne(repository: Repository, options: AddOptions, context: Context): Promise<void> {
   const { env, signal } = context;
+  if (options.writeOnly !== undefined) {
+    await addWriteOnly(repository, options.writeOnly, options, context);
+    return;
+  }
   const { secret, label, shown } = await newSecret(options, context);
   const { slot } = await addKey(repository, newKey(secret, options.label ?? label, env), signal);
   const text =
     shown === undefined ? '' : `\n\nRecovery code  ${shown}\n\nIt is shown only now. Write it down.`;
   const object = { type: 'key_added', id: slot, kind: secret.kind, ...(shown && { recovery_code: shown }) };
   await say(`Added the ${WORDS[secret.kind]} ${shortId(slot)}.${text}`, object, options, context);
+}
+
+async function addWriteOnly(
+  repository: Repository,
+  file: string,
+  options: AddOptions,
+  context: Context,
+): Promise<void> {
+  if (options.recoveryCode === true || options.thisMachine === true)
+    throw usage('Two kinds of keys are asked for at once', 'Make one key at a time.');
+  const secret = randomBytes(32);
+  // First the file: a key that nobody has is of no use to anybody.
+  await writeKeyFile(file, `${writeOnlyKeyText(secret)}\n`);
+  const key: Secret = { kind: 'write-only', secret };
+  let slot: string;
+  try {
+    const label = options.label ?? 'write-only key';
+    ({ slot } = await addKey(repository, newKey(key, label, context.env), context.signal));
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
+  const lines = [
+    `Added the write-only key ${shortId(slot)}; it is in ${file}.`,
+    '',
+    'Carry the file to the machine that is to back up with it, for one machine each, and delete it here.',
+    'There: holdfast backup --repository … --password-file FILE PATH',
+    'That machine cannot read, forget or prune any backup, not even its own.',
+  ];
+  const object = { type: 'key_added', id: slot, kind: key.kind, file };
+  await say(lines.join('\n'), object, options, context);
+}
+
+/** @throws {StateError} also when there is such a file */
+async function writeKeyFile(file: string, text: string): Promise<void> {
+  try {
+    await using handle = await open(file, 'wx', 0o600);
+    await handle.writeFile(text);
+    await handle.sync();
+  } catch (cause) {
+    const exists = errnoOf(cause) === 'EEXIST';
+    throw new StateError(
+      'WRITE_ERROR',
+      exists ? `${file} is there already` : `The key file ${file} cannot be written`,
+      {
+        hint: exists
+          ? 'Name a new file: what is there may be another key.'
+          : 'Check that the directory is there and can be written.',
+        cause,
+      },
+    );
+  }
 }
 
 async function newSecret(
@@ -209,7 +273,12 @@ function newKey(secret: Secret, label: string, env: Context['env']): NewKey {
   return { secret, label, cost: passphraseCost(env, totalmem()) };
 }
 
-const WORDS = { passphrase: 'passphrase', recovery: 'recovery code', machine: 'machine key' };
+const WORDS = {
+  passphrase: 'passphrase',
+  recovery: 'recovery code',
+  machine: 'machine key',
+  'write-only': 'write-only key',
+};
 const STATES = {
   sound: '',
   missing: 'its file is missing',
@@ -224,13 +293,15 @@ async function showKeys(
   { out, env }: Context,
 ): Promise<void> {
   if (options.json === true) {
-    for (const { slot, kind, label, createdMs, current, state } of keys) {
+    for (const { slot, kind, number, label, createdMs, current, state } of keys) {
       const created = createdMs === undefined ? null : new Date(createdMs).toISOString();
       const drill = drilled.get(slot);
+      const numbered = number === undefined ? {} : { number };
       await out.json({
         type: 'key',
         id: slot,
         kind,
+        ...numbered,
         label,
         created_at: created,
         current,
@@ -241,9 +312,9 @@ async function showKeys(
     return;
   }
   const { bold } = createStyles(wantsColor(out.stream, env));
-  const rows = keys.map(({ slot, kind, label, createdMs, current, state }) => [
+  const rows = keys.map(({ slot, kind, number, label, createdMs, current, state }) => [
     shortId(slot),
-    WORDS[kind],
+    number === undefined ? WORDS[kind] : `${WORDS[kind]} ${number}`,
     label,
     createdMs === undefined ? '' : localTime(createdMs),
     shownDrill(drilled.get(slot)),

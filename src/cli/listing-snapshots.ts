@@ -20,7 +20,7 @@ const COLUMNS: readonly Column[] = [
 
 /** A row for each, in the order given. */
 export function snapshotsTable(snapshots: readonly Snapshot[], { styles, width }: Look): string {
-  const rows = snapshots.map(({ id, record }): readonly Cell[] => [
+  const rows = snapshots.map(({ id, record, sealedBy }): readonly Cell[] => [
     { text: shortId(id), style: styles.bold },
     localTime(record.startedMs),
     record.host,
@@ -28,19 +28,23 @@ export function snapshotsTable(snapshots: readonly Snapshot[], { styles, width }
     record.paths.map(printableBytes).join(', '),
     record.counts.files,
     formatBytes(record.counts.bytes),
-    { text: statusText(record), style: record.status === 'complete' ? styles.dim : styles.yellow },
+    { text: statusText(record, sealedBy), style: record.status === 'complete' ? styles.dim : styles.yellow },
   ]);
   return renderTable(COLUMNS, rows, { width, titleStyle: styles.bold });
 }
 
-/** `complete`, or `partial (3 files)`; and what else is special. */
-export function statusText(record: Snapshot['record']): string {
+/**
+ * `complete`, or `partial (3 files)`; and what else is special.
+ * @param sealedBy number of the write-only key that stored it
+ */
+export function statusText(record: Snapshot['record'], sealedBy?: number): string {
   const problems = record.errors.length + record.errorsMore;
   const words: string[] = [
     record.status === 'complete' || problems === 0 ? record.status : `partial (${count(problems, 'file')})`,
   ];
   if (record.pinned) words.push('pinned');
   if (record.plain) words.push('not encrypted');
+  if (sealedBy !== undefined) words.push(`write-only key ${sealedBy}`);
   return words.join(', ');
 }
 
@@ -49,7 +53,8 @@ export interface SnapshotObjectOptions {
   readonly errors: boolean;
 }
 
-export function snapshotObject({ id, record, chain }: Snapshot, options: SnapshotObjectOptions): object {
+export function snapshotObject(snapshot: Snapshot, options: SnapshotObjectOptions): object {
+  const { id, record, chain, sealedBy } = snapshot;
   const { counts } = record;
   return {
     id,
@@ -65,7 +70,7 @@ export function snapshotObject({ id, record, chain }: Snapshot, options: Snapsho
     pinned: record.pinned,
     status: record.status,
     encrypted: !record.plain,
-    deduplicated: record.salt === undefined,
+    deduplicated: record.salt === undefined || sealedBy !== undefined,
     files_total: counts.files,
     files_new: counts.new,
     files_changed: counts.changed,
@@ -82,6 +87,7 @@ export function snapshotObject({ id, record, chain }: Snapshot, options: Snapsho
     omitted: record.omitted,
     ...(record.parent === undefined ? {} : { parent_id: record.parent }),
     ...(record.original === undefined ? {} : { original_id: record.original }),
+    ...(sealedBy === undefined ? {} : { write_only_key: sealedBy }),
     writer: chain.writer,
     sequence: chain.seq,
   };

@@ -28,6 +28,8 @@ export interface Opening {
    * look lists. A backup lists nearly everything anyway.
    */
   readonly look?: LookExtent;
+  /** Nothing is read that a write-only key could not open. */
+  readonly adds?: boolean;
   /** Most bytes of packs that are stored in a second. */
   readonly limitRate?: number | undefined;
 }
@@ -172,6 +174,7 @@ export async function withRepository<T>(
 ): Promise<T> {
   const repository = await openChosen(options, context, opening);
   try {
+    if (opening?.adds !== true) repository.requireReading();
     return await work(repository);
   } finally {
     await repository.close();

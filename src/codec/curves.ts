@@ -45,6 +45,11 @@ export function generateKeys(curve: Curve): RawKeyPair {
   };
 }
 
+/** The public key of a private one. */
+export function publicKeyOf(curve: Curve, rawPrivate: Uint8Array): Buffer {
+  return createPublicKey(privateKey(curve, rawPrivate)).export({ format: 'der', type: 'spki' }).subarray(-32);
+}
+
 /** X25519 shared secret. */
 export function agree(ownPrivate: Uint8Array, otherPublic: Uint8Array): Buffer {
   return diffieHellman({

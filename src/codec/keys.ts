@@ -1,14 +1,34 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
-import { RepositoryError } from '../base/errors.ts';
+import { RepositoryError, corrupt } from '../base/errors.ts';
 import type { KeyType } from '../format/header.ts';
+import { agree, publicKeyOf, type RawKeyPair } from './curves.ts';
 import { expand, hkdf } from './kdf.ts';
+import {
+  isSealedType,
+  sealedObjectKey,
+  sealerKey,
+  sealingPair,
+  writeOnlyMark,
+  type WriteOnlyMark,
+} from './write-only.ts';
+
+/** What a write-only key has of a key generation, in place of the root key. */
+export interface GrantedKeys {
+  readonly config: Uint8Array;
+  readonly tomb: Uint8Array;
+  readonly lease: Uint8Array;
+  /** To seal with, in the current generation. */
+  readonly sealing?: { readonly public: Uint8Array; readonly sealer: Uint8Array } | undefined;
+}
 
 export interface KeyGeneration {
   readonly g: number;
+  /** Empty where only some keys were granted. */
   readonly key: Buffer;
   readonly state: 'current' | 'old';
+  readonly granted?: GrantedKeys | undefined;
 }
 
 /** The secrets of an open repository in the form that is posted to worker threads. */
@@ -23,7 +43,18 @@ export interface KeyMaterial {
     readonly g: number;
     readonly key: Uint8Array;
     readonly state: 'current' | 'old';
+    readonly granted?: GrantedKeys | undefined;
   }[];
+  /** Number of the write-only key that these are of; the chunk-id keys are then those of its namespace. */
+  readonly writeOnly?: number | undefined;
+}
+
+/** Key of an object that is to be made, and what its header says of it. */
+export interface NewObjectKey {
+  readonly salt: Buffer;
+  readonly sealedBy: number;
+  readonly key: Buffer;
+  readonly commitment: Buffer;
 }
 
 /** The two namespaces of a repository: encrypted chunks and plain ones are never shared. */
@@ -64,7 +95,7 @@ function generationsOf({ generations }: KeyMaterial): Generations {
   return {
     current: current.g,
     rootKeys: new Map(generations.map((one) => [one.g, Buffer.from(one.key)])),
-    hedge: expand(current.key, 'hf1/hedge', 32),
+    hedge: expand(current.granted?.sealing?.sealer ?? current.key, 'hf1/hedge', 32),
   };
 }
 
@@ -81,6 +112,7 @@ export class ObjectKeys {
   #material: KeyMaterial;
   #generations: Generations;
   readonly #typeKeys = new Map<string, Buffer>();
+  readonly #sealingPairs = new Map<number, RawKeyPair>();
 
   constructor(material: KeyMaterial) {
     this.#material = material;
@@ -107,6 +139,7 @@ export class ObjectKeys {
     this.#generations = generationsOf(material);
     this.#material = material;
     this.#typeKeys.clear();
+    this.#sealingPairs.clear();
   }
 
   /** Key and commitment of the object with this salt. */
@@ -125,6 +158,77 @@ export class ObjectKeys {
     return { key: okm.subarray(0, 32), commitment: okm.subarray(32) };
   }
 
+  /** The key of a new object of this type. */
+  newObject(type: KeyType): NewObjectKey {
+    const fresh = this.freshSalt();
+    const { writeOnly = 0 } = this.#material;
+    if (writeOnly === 0 || !isSealedType(type)) {
+      return { salt: fresh, sealedBy: 0, ...this.objectKey(type, this.generation, fresh, 'a new object') };
+    }
+    const { sealing } = this.#granted(this.generation) ?? {};
+    if (sealing === undefined) throw refuseReading();
+    const own = publicKeyOf('x25519', fresh);
+    const { public: to, sealer } = sealing;
+    const shared = agree(fresh, to);
+    const facts = { shared, sealer, own, sealing: to, type, repository: this.repository };
+    return { salt: own, sealedBy: writeOnly, ...sealedObjectKey(facts) };
+  }
+
+  /**
+   * Key and commitment of an object that write-only key `sealedBy` made.
+   * @param own the object's public key, the salt of its header
+   * @throws {RepositoryError} REFUSED for a write-only key, which opens nothing of the kind; CORRUPT_DATA
+   */
+  sealedObjectKey(
+    type: KeyType,
+    { generation, sealedBy, salt: own }: { generation: number; sealedBy: number; salt: Buffer },
+    object: string,
+  ): { key: Buffer; commitment: Buffer } {
+    if (this.#material.writeOnly !== undefined) throw refuseReading();
+    if (!isSealedType(type)) throw corrupt(object, 'it is of a type that is never sealed to a public key');
+    const root = this.#rootKey(generation, object);
+    let pair = this.#sealingPairs.get(generation);
+    if (pair === undefined) {
+      pair = sealingPair(root);
+      this.#sealingPairs.set(generation, pair);
+    }
+    let shared: Buffer;
+    try {
+      shared = agree(pair.private, own);
+    } catch (cause) {
+      throw corrupt(object, 'it was sealed with a public key that gives no secret', cause);
+    }
+    const sealer = sealerKey(root, sealedBy);
+    return sealedObjectKey({
+      shared,
+      sealer,
+      own,
+      sealing: pair.public,
+      type,
+      repository: this.repository,
+    });
+  }
+
+  /** Undefined for keys that open everything. */
+  get writeOnlyMark(): WriteOnlyMark | undefined {
+    const { writeOnly } = this.#material;
+    return writeOnly === undefined ? undefined : writeOnlyMark(this.repository, writeOnly);
+  }
+
+  /**
+   * Where the chunks of a new snapshot have their ids.
+   * @throws {RepositoryError} REFUSED for what a write-only key cannot do
+   */
+  newNamespace({ plain, isolated }: { readonly plain: boolean; readonly isolated: boolean }): Namespace {
+    const mark = this.writeOnlyMark;
+    if (mark === undefined) return { plain, salt: isolated ? randomBytes(16) : undefined };
+    if (!plain && !isolated) return { plain, salt: mark.salt };
+    const option = plain ? 'unencrypted' : 'without deduplication';
+    throw new RepositoryError('REFUSED', `A write-only key stores nothing ${option}`, {
+      hint: 'Leave that option out, or back up from a machine that has the passphrase.',
+    });
+  }
+
   /** 32 bytes that no other object has. */
   freshSalt(): Buffer {
     return createHmac('sha256', this.#generations.hedge)
@@ -138,13 +242,20 @@ export class ObjectKeys {
   /** Key of the chunk ids of data or trees in a namespace. */
   idKey(of: 'data' | 'tree', namespace: Namespace): Buffer {
     const { idData, idTree, idPlain } = this.#material;
+    const mark = this.writeOnlyMark;
+    if (mark !== undefined) {
+      // It has no keys but those of its own namespace.
+      if (namespace.plain || namespace.salt === undefined || !mark.salt.equals(namespace.salt))
+        throw refuseReading();
+      return Buffer.from(of === 'data' ? idData : idTree);
+    }
     const base = namespace.plain
       ? of === 'data'
         ? Buffer.from(idPlain)
         : expand(idPlain, 'hf1/id/plain-tree', 32)
       : Buffer.from(of === 'data' ? idData : idTree);
     if (namespace.salt === undefined) return base;
-    return expand(base, Buffer.concat([Buffer.from('hf1/id/salt', 'latin1'), namespace.salt]), 32);
+    return saltedKey(base, namespace.salt);
   }
 
   get chunkerKey(): Buffer {
@@ -155,19 +266,48 @@ export class ObjectKeys {
     const name = `${generation}/${type}`;
     let key = this.#typeKeys.get(name);
     if (key === undefined) {
-      const root = this.#generations.rootKeys.get(generation);
-      if (root === undefined) {
-        throw new RepositoryError(
-          'CORRUPT_DATA',
-          `${object} names key generation ${generation}, which the keyring lacks`,
-          {
-            details: { object, generation },
-          },
-        );
-      }
-      key = expand(root, `hf1/key/${type}`, 32);
+      const root = this.#rootKey(generation, object);
+      const granted = this.#granted(generation);
+      key = granted === undefined ? typeKey(root, type) : grantedKey(granted, type);
       this.#typeKeys.set(name, key);
     }
     return key;
   }
+
+  #rootKey(generation: number, object: string): Buffer {
+    const root = this.#generations.rootKeys.get(generation);
+    if (root !== undefined) return root;
+    const message = `${object} names key generation ${generation}, which the keyring lacks`;
+    throw new RepositoryError('CORRUPT_DATA', message, { details: { object, generation } });
+  }
+
+  #granted(generation: number): GrantedKeys | undefined {
+    return this.#material.generations.find(({ g }) => g === generation)?.granted;
+  }
+}
+
+/** The key of one type of objects in one generation. */
+export function typeKey(root: Uint8Array, type: KeyType): Buffer {
+  return expand(root, `hf1/key/${type}`, 32);
+}
+
+/** A key as snapshots with this salt use it in place of `key`. */
+export function saltedKey(key: Uint8Array, salt: Uint8Array): Buffer {
+  return expand(key, Buffer.concat([Buffer.from('hf1/id/salt', 'latin1'), salt]), 32);
+}
+
+function grantedKey(granted: GrantedKeys, type: KeyType): Buffer {
+  if (type === 'config' || type === 'tomb' || type === 'lease') return Buffer.from(granted[type]);
+  throw refuseReading();
+}
+
+/** What every attempt to read with a write-only key comes to. */
+export function refuseReading(): RepositoryError {
+  return new RepositoryError(
+    'REFUSED',
+    "This machine's key adds backups to the repository and cannot read any of them",
+    {
+      hint: 'Run it on a machine that has the passphrase; or give the passphrase or the recovery code here, with --password-file.',
+    },
+  );
 }

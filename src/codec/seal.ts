@@ -57,12 +57,16 @@ export class ObjectSeal {
 
   /** Begins a new object. */
   static create(keys: ObjectKeys, type: ObjectType, cipher: Cipher, context: Buffer): ObjectSeal {
-    const salt = keys.freshSalt();
-    const { key, commitment } =
+    const { salt, key, commitment, sealedBy } =
       cipher === CIPHER_GCM
-        ? keys.objectKey(keyTypeOf(type), keys.generation, salt, 'a new object')
-        : { key: Buffer.alloc(32), commitment: Buffer.alloc(32) };
-    const header: Header = { type, cipher, generation: keys.generation, salt, commitment };
+        ? keys.newObject(keyTypeOf(type))
+        : {
+            salt: keys.freshSalt(),
+            key: Buffer.alloc(32),
+            commitment: Buffer.alloc(32),
+            sealedBy: 0,
+          };
+    const header: Header = { type, cipher, generation: keys.generation, salt, commitment, sealedBy };
     return new ObjectSeal(header, Buffer.concat([encodeHeader(header), context]), key, keys.repository);
   }
 
@@ -84,12 +88,7 @@ export class ObjectSeal {
     const prefix = Buffer.from(start.subarray(0, length));
     if (header.cipher === CIPHER_PLAIN)
       return new ObjectSeal(header, prefix, Buffer.alloc(32), keys.repository);
-    const { key, commitment } = keys.objectKey(
-      keyTypeOf(header.type),
-      header.generation,
-      header.salt,
-      object,
-    );
+    const { key, commitment } = keyOf(keys, header, object);
     if (!timingSafeEqual(commitment, header.commitment)) {
       throw new RepositoryError('CORRUPT_DATA', `${object} was not sealed with this repository's key`, {
         details: { object },
@@ -99,18 +98,13 @@ export class ObjectSeal {
   }
 
   /** The seal of a pack whose header is known from an index object; a wrong index makes every part fail to open. */
-  static ofPack(
-    keys: ObjectKeys,
-    type: ObjectType,
-    cipher: Cipher,
-    generation: number,
-    salt: Buffer,
-  ): ObjectSeal {
-    const plain = cipher === CIPHER_PLAIN;
+  static ofPack(keys: ObjectKeys, pack: Omit<Header, 'commitment'>): ObjectSeal {
+    const plain = pack.cipher === CIPHER_PLAIN;
     const { key, commitment } = plain
       ? { key: Buffer.alloc(32), commitment: Buffer.alloc(32) }
-      : keys.objectKey(keyTypeOf(type), generation, salt, 'a pack');
-    const header: Header = { type, cipher, generation, salt, commitment };
+      : keyOf(keys, pack, 'a pack');
+    const { type, cipher, generation, salt, sealedBy } = pack;
+    const header: Header = { type, cipher, generation, salt, commitment, sealedBy };
     return new ObjectSeal(header, encodeHeader(header), key, keys.repository);
   }
 
@@ -206,6 +200,13 @@ export class ObjectSeal {
       cause,
     });
   }
+}
+
+function keyOf(keys: ObjectKeys, header: Omit<Header, 'commitment'>, object: string) {
+  const { type, generation, salt, sealedBy } = header;
+  return sealedBy === 0
+    ? keys.objectKey(keyTypeOf(type), generation, salt, object)
+    : keys.sealedObjectKey(keyTypeOf(type), header, object);
 }
 
 /** Copies what node:crypto made and frees it at once: left to the collector, 60 MB of it pile up in every thread. */

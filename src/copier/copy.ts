@@ -9,7 +9,7 @@ import type { SnapshotRecord } from '../format/records.ts';
 import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
 import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
-import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import { listSnapshots, writeOnlyOrigin, type Snapshot } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { ChunkCopy } from './chunk-copy.ts';
@@ -189,7 +189,8 @@ async function copyOne(
   const root = await transfer.bring(snapshot, observer, signal);
   // The parent has another id there, or none.
   const tags = parts.tags?.(snapshot) ?? snapshot.record.tags;
-  const copy = { ...snapshot.record, tags, root, parent: undefined };
+  const writeOnly = writeOnlyOrigin(snapshot, to.clock.now());
+  const copy = { ...snapshot.record, tags, root, parent: undefined, writeOnly };
   const relied = { index: toIndex, stored: store.stored, parent: undefined, session };
   const make = async () => await Promise.resolve({ record: copy, live: parts.live() + 1 });
   return await commitRelied(to, relied, make, signal).catch((error: unknown) => {

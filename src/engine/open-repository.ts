@@ -177,7 +177,7 @@ async function openFor(
       await place.close();
       return await pretend(where, options, signal);
     }
-    const secret = secretHanded(destination.secret);
+    const secret = secretFor(destination);
     const like = created ? await request.like?.() : undefined;
     const repository = created
       ? await createRepository(
@@ -199,7 +199,9 @@ async function openFor(
   }
 }
 
-const LABELS: Readonly<Record<Secret['kind'], string>> = {
+type ReadingSecret = Exclude<Secret, { readonly kind: 'write-only' }>;
+
+const LABELS: Readonly<Record<ReadingSecret['kind'], string>> = {
   machine: 'this machine',
   passphrase: 'passphrase',
   recovery: 'recovery code',
@@ -259,6 +261,15 @@ async function pretend(where: Where, options: OpenOptions, signal: AbortSignal):
     useSpool: () => {},
     hasThrown: () => false,
   };
+}
+
+/** @throws {RepositoryError} REFUSED for a write-only key: jobs compare, list and check what they make */
+function secretFor({ secret, name }: EngineDestination): ReadingSecret {
+  const handed = secretHanded(secret);
+  if (handed.kind !== 'write-only') return handed;
+  throw new RepositoryError('REFUSED', `The destination "${name}" has a write-only key for a passphrase`, {
+    hint: 'The agent needs a key that reads. With this one back up by "holdfast backup", from a timer of the system.',
+  });
 }
 
 function rememberedId({ repositoryId }: EngineDestination): string | undefined {

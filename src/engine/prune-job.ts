@@ -51,7 +51,13 @@ async function forget(
 ): Promise<Record<string, number>> {
   const { live } = await listSnapshots(repository, signal);
   const plan = planForgetting(
-    live.map(({ id, record }) => ({ ...record, id, partial: record.status === 'partial' })),
+    live.map(({ id, record, sealedBy, storedMs }) => ({
+      ...record,
+      id,
+      partial: record.status === 'partial',
+      sealedBy,
+      storedMs,
+    })),
     rules,
     repository.clock.now(),
   );

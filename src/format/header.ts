@@ -15,6 +15,8 @@ export type ObjectType = (typeof OBJECT_TYPES)[keyof typeof OBJECT_TYPES];
 
 export const HEADER_BYTES = 80;
 export const FORMAT = 1;
+/** What a reader must know where there are write-only keys: the highest `min_format` that this program knows. */
+export const WRITE_ONLY_FORMAT = 2;
 const MAGIC = Buffer.from('HF1\0', 'latin1');
 /** What stands in place of a commitment where there is no key. */
 const NO_COMMITMENT = Buffer.alloc(32);
@@ -27,8 +29,11 @@ export interface Header {
   readonly type: ObjectType;
   readonly cipher: Cipher;
   readonly generation: number;
+  /** Of a sealed object its public key. */
   readonly salt: Buffer;
   readonly commitment: Buffer;
+  /** Number of the write-only key that sealed the object; 0 for all others (the field `wrap` follows from it). */
+  readonly sealedBy: number;
 }
 
 /** Name of the key an object type is sealed with. */
@@ -67,16 +72,27 @@ export function contextLength(type: ObjectType): number {
   }
 }
 
+const WRAP_SYMMETRIC = 0;
+const WRAP_SEALED = 1;
+/** What a write-only key may store. */
+const SEALED_TYPES: ReadonlySet<number> = new Set([
+  OBJECT_TYPES.dataPack,
+  OBJECT_TYPES.treePack,
+  OBJECT_TYPES.snapshot,
+  OBJECT_TYPES.head,
+]);
+
 export function encodeHeader(header: Header): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   MAGIC.copy(bytes, 0);
   bytes[4] = FORMAT;
   bytes[5] = header.type;
   bytes[6] = header.cipher;
-  bytes[7] = 0;
+  bytes[7] = header.sealedBy === 0 ? WRAP_SYMMETRIC : WRAP_SEALED;
   bytes.writeUInt32BE(header.generation, 8);
   header.salt.copy(bytes, 12);
   header.commitment.copy(bytes, 44);
+  bytes.writeUInt32BE(header.sealedBy, 76);
   return bytes;
 }
 
@@ -107,14 +123,16 @@ export function decodeHeader(bytes: Buffer, object: string): Header {
   }
   const type = bytes.readUInt8(5);
   const cipher = bytes.readUInt8(6);
+  const sealedBy = bytes.readUInt32BE(76);
   const plainAllowed = type === OBJECT_TYPES.dataPack || type === OBJECT_TYPES.treePack;
   const sound =
     format === FORMAT &&
     isObjectType(type) &&
     (cipher === CIPHER_GCM || (cipher === CIPHER_PLAIN && plainAllowed)) &&
     (cipher === CIPHER_GCM || bytes.subarray(44, 76).equals(NO_COMMITMENT)) &&
-    bytes[7] === 0 &&
-    bytes.readUInt32BE(76) === 0;
+    (sealedBy === 0
+      ? bytes[7] === WRAP_SYMMETRIC
+      : bytes[7] === WRAP_SEALED && cipher === CIPHER_GCM && SEALED_TYPES.has(type));
   if (!sound || !isObjectType(type) || (cipher !== 0 && cipher !== 1)) {
     throw new RepositoryError('CORRUPT_DATA', `${object} has a header with impossible values`, {
       details: { object },
@@ -126,5 +144,6 @@ export function decodeHeader(bytes: Buffer, object: string): Header {
     generation: bytes.readUInt32BE(8),
     salt: Buffer.from(bytes.subarray(12, 44)),
     commitment: Buffer.from(bytes.subarray(44, 76)),
+    sealedBy,
   };
 }

@@ -1,10 +1,13 @@
 import { corrupt, newerFormat } from '../base/errors.ts';
-import type { Cipher } from './header.ts';
+import { CIPHER_GCM, type Cipher } from './header.ts';
 import { decodeDirectoryBody, encodeDirectoryBody, type PackDirectory } from './pack.ts';
 
 export const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 const NAME = 32;
 const PACK_FIXED = NAME + 48;
+/** Stands in place of the cipher where a write-only key sealed the pack; its number then follows the salt. */
+const SEALED = 2;
+const SEALED_BY = 4;
 
 export interface IndexedPack {
   /** SHA-256 of the pack, lower-case hex. */
@@ -13,6 +16,8 @@ export interface IndexedPack {
   /** Key generation and salt of the pack's header, so that its segments can be opened without reading it. */
   readonly generation: number;
   readonly salt: Buffer;
+  /** Number of the write-only key that sealed it, or 0. */
+  readonly sealedBy: number;
   readonly directory: PackDirectory;
 }
 
@@ -25,16 +30,28 @@ export interface IndexObject {
 /** The bytes of one pack inside an index object; what a worker hands over together with a finished pack. */
 export function encodeIndexedPack(pack: IndexedPack): Buffer {
   const { directory } = pack;
-  const fixed = Buffer.alloc(PACK_FIXED);
+  const sealed = pack.sealedBy !== 0;
+  const fixed = Buffer.alloc(PACK_FIXED + (sealed ? SEALED_BY : 0));
   fixed.write(pack.name, 0, 'hex');
   fixed[NAME] = directory.kind === 'data' ? 1 : 2;
-  fixed[NAME + 1] = pack.cipher;
+  fixed[NAME + 1] = sealed ? SEALED : pack.cipher;
   fixed.writeUInt16BE(directory.segments.length, NAME + 2);
   fixed.writeUInt32BE(directory.lengths.length, NAME + 4);
   fixed.writeUInt32BE(directory.packLength, NAME + 8);
   fixed.writeUInt32BE(pack.generation, NAME + 12);
   pack.salt.copy(fixed, NAME + 16);
+  if (sealed) fixed.writeUInt32BE(pack.sealedBy, PACK_FIXED);
   return Buffer.concat([fixed, encodeDirectoryBody(directory, 16)]);
+}
+
+/** Kind and short chunk ids of an encoded pack. */
+export function indexedIds(entry: Uint8Array): { kind: 'data' | 'tree'; ids: Buffer } {
+  const bytes = Buffer.from(entry.buffer, entry.byteOffset, entry.byteLength);
+  const length = bytes.readUInt32BE(NAME + 4) * 16;
+  return {
+    kind: bytes[NAME] === 1 ? 'data' : 'tree',
+    ids: Buffer.from(bytes.subarray(bytes.length - length)),
+  };
 }
 
 /** The plaintext of an index object made of encoded packs. */
@@ -70,7 +87,8 @@ export function decodeIndexObject(bytes: Buffer, object: string): IndexObject {
     if (at + PACK_FIXED > bytes.length) throw corrupt(object, 'its content is cut short');
     const name = bytes.toString('hex', at, at + NAME);
     const kindByte = bytes[at + NAME];
-    const cipher = bytes[at + NAME + 1];
+    const cipherByte = bytes[at + NAME + 1];
+    const cipher = cipherByte === SEALED ? CIPHER_GCM : cipherByte;
     if ((kindByte !== 1 && kindByte !== 2) || (cipher !== 0 && cipher !== 1)) {
       throw corrupt(object, `its entry for pack ${name} has impossible values`);
     }
@@ -83,8 +101,16 @@ export function decodeIndexObject(bytes: Buffer, object: string): IndexObject {
     };
     const generation = bytes.readUInt32BE(at + NAME + 12);
     const salt = Buffer.from(bytes.subarray(at + NAME + 16, at + PACK_FIXED));
-    const { directory, end } = decodeDirectoryBody(bytes, at + PACK_FIXED, facts, object);
-    packs.push({ name, cipher, generation, salt, directory });
+    let body = at + PACK_FIXED;
+    let sealedBy = 0;
+    if (cipherByte === SEALED) {
+      if (body + SEALED_BY > bytes.length) throw corrupt(object, 'its content is cut short');
+      sealedBy = bytes.readUInt32BE(body);
+      if (sealedBy === 0) throw corrupt(object, `its entry for pack ${name} has impossible values`);
+      body += SEALED_BY;
+    }
+    const { directory, end } = decodeDirectoryBody(bytes, body, facts, object);
+    packs.push({ name, cipher, generation, salt, sealedBy, directory });
     at = end;
   }
   if (at !== bytes.length) throw corrupt(object, 'its content has bytes after its end');

@@ -1,13 +1,19 @@
 import { corrupt } from '../base/errors.ts';
-import { decodeCborMap, encodeCbor } from './cbor.ts';
+import { decodeCborMap, encodeCbor, type RecordReader } from './cbor.ts';
 
-export type SlotKind = 'passphrase' | 'recovery' | 'machine';
-export const SLOT_KINDS: Readonly<Record<SlotKind, number>> = { passphrase: 1, recovery: 2, machine: 3 };
+export type SlotKind = 'passphrase' | 'recovery' | 'machine' | 'write-only';
+export const SLOT_KINDS: Readonly<Record<SlotKind, number>> = {
+  passphrase: 1,
+  recovery: 2,
+  machine: 3,
+  'write-only': 4,
+};
 
 export function slotKindOf(value: number, object: string): SlotKind {
   if (value === 1) return 'passphrase';
   if (value === 2) return 'recovery';
   if (value === 3) return 'machine';
+  if (value === 4) return 'write-only';
   throw corrupt(object, 'it is of an unknown kind');
 }
 
@@ -20,6 +26,12 @@ export interface KnownSlot {
   readonly label: string;
   /** SHA-256 of the slot file, so that damage to it is found before the slot is needed. */
   readonly file?: Buffer | undefined;
+}
+
+/** A key that adds backups and reads none: its slot gets a grant in each ring, never the keyring. */
+export interface WriteOnlyKey extends KnownSlot {
+  /** From 1; never used again. */
+  readonly number: number;
 }
 
 /** All secrets of a repository. */
@@ -36,9 +48,23 @@ export interface Keyring {
     readonly g: number;
     readonly key: Buffer;
     readonly state: 'current' | 'old';
+    /** Only as a write-only key has it. */
+    readonly granted?: GrantedGeneration | undefined;
   }[];
   readonly minFormat: number;
   readonly slots: readonly KnownSlot[];
+  /** From the first write-only key on: those there are, and the highest number there has been. */
+  readonly writeOnly?: { readonly last: number; readonly keys: readonly WriteOnlyKey[] } | undefined;
+  /** Set for what a write-only key has in place of a keyring: its number. */
+  readonly grantedTo?: number | undefined;
+}
+
+/** The keys of one generation that a write-only key has. */
+export interface GrantedGeneration {
+  readonly config: Buffer;
+  readonly tomb: Buffer;
+  readonly lease: Buffer;
+  readonly sealing?: { readonly public: Buffer; readonly sealer: Buffer } | undefined;
 }
 
 const PAD = 1_024;
@@ -48,26 +74,8 @@ export function hasRetired({ generations }: Keyring): boolean {
   return generations.length < Math.max(...generations.map(({ g }) => g));
 }
 
-/** CBOR, padded with zeros to a multiple of 1,024 bytes. */
-export function encodeKeyring(ring: Keyring): Buffer {
-  const cbor = encodeCbor({
-    repo: ring.repository,
-    id_data: ring.idData,
-    id_tree: ring.idTree,
-    id_plain: ring.idPlain,
-    cdc: ring.cdc,
-    admin: ring.admin ?? null,
-    admin_public: ring.adminPublic,
-    gens: ring.generations.map(({ g, key, state }) => ({ g, key, state })),
-    min_format: ring.minFormat,
-    slots: ring.slots.map((slot) => ({
-      slot: Buffer.from(slot.slot, 'hex'),
-      public: slot.public,
-      kind: SLOT_KINDS[slot.kind],
-      label: slot.label,
-      ...(slot.file === undefined ? {} : { file: slot.file }),
-    })),
-  });
+/** Length, CBOR, and zeros up to a multiple of 1,024 bytes. */
+export function padded(cbor: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(cbor.length);
   const used = 4 + cbor.length;
@@ -75,10 +83,66 @@ export function encodeKeyring(ring: Keyring): Buffer {
 }
 
 /** @throws {RepositoryError} CORRUPT_DATA */
-export function decodeKeyring(bytes: Buffer, object: string): Keyring {
+export function unpadded(bytes: Buffer, object: string): Buffer {
   const length = bytes.length < 4 ? -1 : bytes.readUInt32BE(0);
   if (length < 0 || length > bytes.length - 4) throw corrupt(object, 'its keyring is cut short');
-  const map = decodeCborMap(bytes.subarray(4, 4 + length), object);
+  return bytes.subarray(4, 4 + length);
+}
+
+function slotMap(slot: KnownSlot) {
+  return {
+    slot: Buffer.from(slot.slot, 'hex'),
+    public: slot.public,
+    kind: SLOT_KINDS[slot.kind],
+    label: slot.label,
+    ...(slot.file === undefined ? {} : { file: slot.file }),
+  };
+}
+
+function slotOf(one: RecordReader, object: string): KnownSlot {
+  return {
+    slot: one.bytes('slot', 16).toString('hex'),
+    public: one.bytes('public', 32),
+    kind: slotKindOf(one.integer('kind'), object),
+    label: one.text('label', 128),
+    file: one.has('file') ? one.bytes('file', 32) : undefined,
+  };
+}
+
+/** CBOR, padded with zeros to a multiple of 1,024 bytes. */
+export function encodeKeyring(ring: Keyring): Buffer {
+  const { writeOnly } = ring;
+  return padded(
+    encodeCbor({
+      repo: ring.repository,
+      id_data: ring.idData,
+      id_tree: ring.idTree,
+      id_plain: ring.idPlain,
+      cdc: ring.cdc,
+      admin: ring.admin ?? null,
+      admin_public: ring.adminPublic,
+      gens: ring.generations.map(({ g, key, state }) => ({ g, key, state })),
+      min_format: ring.minFormat,
+      slots: ring.slots.map(slotMap),
+      ...(writeOnly === undefined
+        ? {}
+        : {
+            write_only: {
+              last: writeOnly.last,
+              keys: writeOnly.keys.map((key) => ({ ...slotMap(key), number: key.number })),
+            },
+          }),
+    }),
+  );
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA */
+export function decodeKeyring(bytes: Buffer, object: string): Keyring {
+  const map = decodeCborMap(unpadded(bytes, object), object);
+  const slots = map.maps('slots', 64).map((one) => slotOf(one, object));
+  // One of these is given everything.
+  if (slots.some(({ kind }) => kind === 'write-only'))
+    throw corrupt(object, 'it lists a write-only key among those that open everything');
   return {
     repository: map.bytes('repo', 16),
     idData: map.bytes('id_data', 32),
@@ -93,12 +157,17 @@ export function decodeKeyring(bytes: Buffer, object: string): Keyring {
       state: one.text('state') === 'current' ? ('current' as const) : ('old' as const),
     })),
     minFormat: map.integer('min_format', 1, 1_000),
-    slots: map.maps('slots', 64).map((one) => ({
-      slot: one.bytes('slot', 16).toString('hex'),
-      public: one.bytes('public', 32),
-      kind: slotKindOf(one.integer('kind'), object),
-      label: one.text('label', 128),
-      file: one.has('file') ? one.bytes('file', 32) : undefined,
-    })),
+    slots,
+    writeOnly: map.has('write_only') ? writeOnlyOf(map.map('write_only'), object) : undefined,
   };
+}
+
+function writeOnlyOf(map: RecordReader, object: string): Keyring['writeOnly'] {
+  const last = map.integer('last', 1, 0xffff_ffff);
+  const keys = map
+    .maps('keys', 64)
+    .map((one) => ({ ...slotOf(one, object), number: one.integer('number', 1, last) }));
+  if (new Set(keys.map(({ number }) => number)).size !== keys.length)
+    throw corrupt(object, 'it lists two write-only keys of one number');
+  return { last, keys };
 }

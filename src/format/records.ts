@@ -78,6 +78,8 @@ export interface SnapshotRecord {
   readonly omitted: readonly string[];
   readonly parent?: string | undefined;
   readonly original?: string | undefined;
+  /** Of what a write-only key stored and somebody else has stored again: its number, and when the storage got it first. */
+  readonly writeOnly?: { readonly number: number; readonly storedMs: number } | undefined;
   readonly kind: 'files' | 'stream';
 }
 
@@ -119,6 +121,8 @@ export function encodeSnapshot(record: SnapshotRecord): Buffer {
   if (record.salt !== undefined) map['salt'] = record.salt;
   if (record.parent !== undefined) map['parent'] = Buffer.from(record.parent, 'hex');
   if (record.original !== undefined) map['original'] = Buffer.from(record.original, 'hex');
+  if (record.writeOnly !== undefined)
+    map['write_only'] = { number: record.writeOnly.number, stored: record.writeOnly.storedMs };
   return encodeCbor(map);
 }
 
@@ -154,6 +158,7 @@ export function decodeSnapshot(bytes: Buffer, object: string): SnapshotRecord {
     omitted: map.texts('omitted'),
     parent: map.has('parent') ? map.bytes('parent', 32).toString('hex') : undefined,
     original: map.has('original') ? map.bytes('original', 32).toString('hex') : undefined,
+    writeOnly: map.has('write_only') ? writeOnlyOrigin(map.map('write_only')) : undefined,
     kind: oneOf(map, 'kind', ['files', 'stream'] as const),
   };
 }
@@ -311,6 +316,10 @@ function oneOf<T extends string>(map: RecordReader, field: string, values: reado
   const value = values.find((one) => one === text);
   if (value === undefined) throw corrupt(map.object, `its field "${field}" has an unknown value`);
   return value;
+}
+
+function writeOnlyOrigin(map: RecordReader): NonNullable<SnapshotRecord['writeOnly']> {
+  return { number: map.integer('number', 1, 0xffff_ffff), storedMs: map.integer('stored') };
 }
 
 function nameTable(map: RecordReader): Record<string, string> {

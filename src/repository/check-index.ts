@@ -5,6 +5,7 @@ import { disagreement, type PackIdentity } from './check-pack.ts';
 import type { Findings } from './check-report.ts';
 import {
   fillTable,
+  inOrderOfTrust,
   isDamage,
   readIndexObjects,
   readPackDirectory,
@@ -85,7 +86,7 @@ export async function readIndexForCheck(
   ];
   const indexNames = [...objects.keys()].filter((name) => !superseded.has(name));
   const index = {
-    ...fillTable(withLast(usable, last)),
+    ...fillTable(withLast(inOrderOfTrust(usable, listed), last)),
     damaged,
     indexNames,
     uncovered,

@@ -4,6 +4,7 @@ import { hasRetired } from '../format/keyring.ts';
 import type { Findings } from './check-report.ts';
 import { isDamage } from './chunk-index.ts';
 import { decodeSlot, openRing } from './key-slots.ts';
+import { knownSlots } from './keys.ts';
 import { sha256 } from './objects.ts';
 import type { Repository } from './repository.ts';
 
@@ -15,7 +16,7 @@ export async function checkKeys(
   signal: AbortSignal,
 ): Promise<void> {
   const names = new Set(listed.map(({ key }) => key.slice('keys/'.length)));
-  const known = new Map(repository.keyring.slots.map((slot) => [slot.slot, slot]));
+  const known = new Map(knownSlots(repository.keyring).map((slot) => [slot.slot, slot]));
   for (const name of names) {
     const ring = /^ring-(\d{1,9})$/.exec(name)?.[1];
     if (ring !== undefined) await checkRing(repository, Number(ring), findings, signal);
@@ -50,7 +51,7 @@ async function checkSlot(
       findings.add('error', object, 'it belongs to another repository');
       return;
     }
-    const known = repository.keyring.slots.find((one) => one.slot === name);
+    const known = knownSlots(repository.keyring).find((one) => one.slot === name);
     if (known === undefined) {
       findings.add('warning', object, 'the keyring does not know it, and it opens nothing');
       return;

@@ -3,7 +3,8 @@ import { STORED_ZSTD, SegmentDecompressor } from '../codec/compress.ts';
 import { ChunkHasher, ID_BYTES } from '../codec/hash.ts';
 import type { ObjectKeys } from '../codec/keys.ts';
 import { DIRECTORY_SEQUENCE, ObjectSeal, PADDING_SEQUENCE } from '../codec/seal.ts';
-import { CIPHER_PLAIN, OBJECT_TYPES, type Cipher } from '../format/header.ts';
+import { writeOnlyMark } from '../codec/write-only.ts';
+import { CIPHER_PLAIN, OBJECT_TYPES, type Cipher, type Header } from '../format/header.ts';
 import type { IndexedPack } from '../format/index-object.ts';
 import {
   decodePackDirectory,
@@ -19,6 +20,8 @@ export interface PackIdentity {
   readonly cipher: Cipher;
   readonly generation: number;
   readonly salt: Uint8Array;
+  /** Number of the write-only key that sealed it, or 0. */
+  readonly sealedBy: number;
 }
 
 /** What a pack's own bytes say of it. */
@@ -74,7 +77,7 @@ export class PackExaminer {
     const found = problems.length > 0 && known !== undefined ? this.#knownDirectory(known) : own;
     if (found === undefined) return { ...result, self: undefined };
     const { seal, directory } = found;
-    const hashers = this.#hashersOf(directory.kind, seal.header.cipher);
+    const hashers = this.#hashersOf(directory.kind, seal.header);
     let chunk = 0;
     for (const [number, segment] of directory.segments.entries()) {
       const { offset, storedLength, rawLength, compression } = segment;
@@ -107,8 +110,8 @@ export class PackExaminer {
     if ((directory.kind === 'data') !== (seal.header.type === OBJECT_TYPES.dataPack)) {
       throw corrupt(object, 'its directory is of another kind than its header says');
     }
-    const { cipher, generation, salt } = seal.header;
-    return { self: { cipher, generation, salt, directory: plaintext }, seal, directory, tail };
+    const { cipher, generation, salt, sealedBy } = seal.header;
+    return { self: { cipher, generation, salt, sealedBy, directory: plaintext }, seal, directory, tail };
   }
 
   #checkPadding(name: string, bytes: Buffer, own: OwnDirectory): void {
@@ -124,9 +127,9 @@ export class PackExaminer {
   }
 
   #knownDirectory(known: IndexedPack): { seal: ObjectSeal; directory: PackDirectory } {
-    const { cipher, generation, salt, directory } = known;
+    const { directory } = known;
     const type = directory.kind === 'data' ? OBJECT_TYPES.dataPack : OBJECT_TYPES.treePack;
-    return { seal: ObjectSeal.ofPack(this.#keys, type, cipher, generation, salt), directory };
+    return { seal: ObjectSeal.ofPack(this.#keys, { ...known, type }), directory };
   }
 
   #decompressed(
@@ -147,14 +150,14 @@ export class PackExaminer {
   }
 
   /** The hashers under which chunks of such a pack may have their ids, the usual one first. */
-  #hashersOf(kind: PackKind, cipher: Cipher): readonly ChunkHasher[] {
-    const name = `${kind}/${cipher}`;
+  #hashersOf(kind: PackKind, { cipher, sealedBy }: Pick<Header, 'cipher' | 'sealedBy'>) {
+    const name = `${kind}/${cipher}/${sealedBy}`;
     let hashers = this.#hashers.get(name);
     if (hashers === undefined) {
       const plain = cipher === CIPHER_PLAIN;
-      hashers = [undefined, ...this.#salts].map(
-        (salt) => new ChunkHasher(this.#keys.idKey(kind, { plain, salt })),
-      );
+      const own = sealedBy === 0 ? undefined : writeOnlyMark(this.#keys.repository, sealedBy).salt;
+      const salts = own === undefined ? [undefined, ...this.#salts] : [own];
+      hashers = salts.map((salt) => new ChunkHasher(this.#keys.idKey(kind, { plain, salt })));
       this.#hashers.set(name, hashers);
     }
     return hashers;
@@ -185,9 +188,12 @@ export function disagreement(
   directory: PackDirectory,
 ): string | undefined {
   const { segments, lengths, ids, idBytes } = known.directory;
-  if (known.cipher !== self.cipher || known.generation !== self.generation || !known.salt.equals(self.salt)) {
-    return 'another key';
-  }
+  const sameKey =
+    known.cipher === self.cipher &&
+    known.generation === self.generation &&
+    known.sealedBy === self.sealedBy &&
+    known.salt.equals(self.salt);
+  if (!sameKey) return 'another key';
   if (known.directory.kind !== directory.kind || known.directory.packLength !== directory.packLength) {
     return 'another kind or length';
   }

@@ -18,7 +18,7 @@ import { traverseTrees, type Traversal } from './check-trees.ts';
 import { fillTable, withLast, type ChunkIndex } from './chunk-index.ts';
 import { packKey, type Listed } from './listing.ts';
 import type { Repository } from './repository.ts';
-import { listSnapshots, type SnapshotList } from './snapshots.ts';
+import { listSnapshots, saltsOf, type SnapshotList } from './snapshots.ts';
 import { repairedPacks } from './tombstones.ts';
 import { chainView, newestRecords, verifyChains } from './verify-chains.ts';
 
@@ -66,6 +66,7 @@ export async function check(
   observer: CheckObserver,
   signal: AbortSignal,
 ): Promise<CheckReport> {
+  repository.requireReading();
   const started = repository.clock.monotonic();
   const findings = new Findings(observer);
   observer.phase('listing');
@@ -81,7 +82,7 @@ export async function check(
   const chosen = new Set(names);
   const others = [...checked.listed.keys()].filter((name) => !chosen.has(name));
   observer.phase(names.length === 0 ? 'structure' : 'reading');
-  const packOptions = { salts: saltsOf(snapshots), workers: options.workers };
+  const packOptions = { salts: saltsOf(snapshots.live), workers: options.workers };
   const work = [
     readPacks(repository, names, checked, packOptions, findings, observer, signal),
     checkDirectories(repository, others, checked, findings, signal),
@@ -297,10 +298,6 @@ function countsOf(
     trees: traversal.trees,
     files: traversal.files,
   };
-}
-
-function saltsOf(snapshots: SnapshotList): Uint8Array[] {
-  return snapshots.live.flatMap(({ record }) => (record.salt === undefined ? [] : [record.salt]));
 }
 
 async function listAll(repository: Repository, prefix: string, signal: AbortSignal): Promise<ListedObject[]> {

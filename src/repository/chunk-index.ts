@@ -23,6 +23,8 @@ export interface KnownPack {
   readonly cipher: Cipher;
   readonly generation: number;
   readonly salt: Buffer;
+  /** Number of the write-only key that sealed it, or 0. */
+  readonly sealedBy: number;
   readonly length: number;
   /** Three words a segment: offset, stored length, raw length with bit 31 set when compressed. */
   readonly segments: Uint32Array;
@@ -66,7 +68,10 @@ export interface LoadOptions {
   readonly ignoreIndexObjects?: boolean;
   /** Packs in which a chunk is located only when no other pack holds it. */
   readonly last?: ReadonlySet<string>;
-  /** A chunk is located in packs that are sealed under this key generation before others, those of `last` left aside. */
+  /**
+   * A chunk is located in packs that are sealed under this key generation before others, those of `last` and of
+   * write-only keys left aside.
+   */
   readonly preferGeneration?: number;
 }
 
@@ -79,6 +84,7 @@ export async function loadIndex(
   options: LoadOptions,
   signal: AbortSignal,
 ): Promise<ChunkIndex> {
+  repository.requireReading();
   const { destination } = repository;
   const damaged: { object: string; error: unknown }[] = [];
   const objects =
@@ -104,12 +110,8 @@ export async function loadIndex(
   const uncovered = directories.filter((pack) => pack !== undefined);
   for (const pack of uncovered) indexed.set(pack.name, pack);
   for (const name of indexed.keys()) missing.delete(name);
-  const wanted = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
-  const { preferGeneration } = options;
-  if (preferGeneration !== undefined)
-    wanted.sort(
-      (a, b) => Number(a.generation !== preferGeneration) - Number(b.generation !== preferGeneration),
-    );
+  const usable = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
+  const wanted = inOrderOfTrust(usable, listed, options.preferGeneration);
   return {
     ...fillTable(withLast(wanted, options.last ?? new Set())),
     damaged,
@@ -117,6 +119,26 @@ export async function loadIndex(
     uncovered,
     missing: [...missing],
   };
+}
+
+/**
+ * A chunk is located in the first pack that names it. Whoever has taken over a machine with a write-only key can store
+ * packs that name chunks of its earlier backups, and hold something else: so packs of all others come first, and those
+ * of write-only keys by the time at which the storage got them.
+ * @param preferGeneration of those that come first, the ones that are sealed under this key generation lead
+ */
+export function inOrderOfTrust(
+  packs: readonly IndexedPack[],
+  listed: ReadonlyMap<string, Listed>,
+  preferGeneration?: number,
+): readonly IndexedPack[] {
+  const others = packs.filter(({ sealedBy }) => sealedBy === 0);
+  const isPreferred = ({ generation }: IndexedPack): number => Number(generation === preferGeneration);
+  if (preferGeneration !== undefined) others.sort((a, b) => isPreferred(b) - isPreferred(a));
+  const sealed = packs.filter(({ sealedBy }) => sealedBy !== 0);
+  const storedMs = ({ name }: IndexedPack): number => listed.get(name)?.modifiedMs ?? 0;
+  sealed.sort((a, b) => storedMs(a) - storedMs(b));
+  return [...others, ...sealed];
 }
 
 /** Has chunks located in the packs `last` only where no other pack holds them. */
@@ -151,8 +173,8 @@ export async function readPackDirectory(
   const directory = decodePackDirectory(seal.open(DIRECTORY_SEQUENCE, sealed, object), object);
   if (directory.packLength !== length)
     throw corrupt(object, `it has ${length} bytes where its directory says ${directory.packLength}`);
-  const { cipher, generation, salt } = seal.header;
-  return { name, cipher, generation, salt, directory };
+  const { cipher, generation, salt, sealedBy } = seal.header;
+  return { name, cipher, generation, salt, sealedBy, directory };
 }
 
 /** The packs and the chunk table of a set of pack directories. */
@@ -164,7 +186,7 @@ export function fillTable(indexed: readonly IndexedPack[]): {
   const chunks = indexed.reduce((sum, pack) => sum + pack.directory.lengths.length, 0);
   const table = ChunkTable.create(chunks, indexed.length);
   const packs: KnownPack[] = [];
-  for (const { name, cipher, generation, salt, directory } of indexed) {
+  for (const { name, cipher, generation, salt, sealedBy, directory } of indexed) {
     const { kind, packLength, lengths, ids, idBytes } = directory;
     const segments = new Uint32Array(directory.segments.length * 3);
     let chunk = 0;
@@ -179,7 +201,7 @@ export function fillTable(indexed: readonly IndexedPack[]): {
         offset += length;
       }
     }
-    packs.push({ name, kind, cipher, generation, salt, length: packLength, segments });
+    packs.push({ name, kind, cipher, generation, salt, sealedBy, length: packLength, segments });
   }
   return { packs, table, chunks };
 }

@@ -32,6 +32,9 @@ export interface ForgettableSnapshot {
   readonly partial: boolean;
   /** Whose tags or pin were changed to make this one. */
   readonly original?: string | undefined;
+  /** As retention takes them. */
+  readonly sealedBy?: number | undefined;
+  readonly storedMs?: number | undefined;
 }
 
 export interface ForgettingPlan {

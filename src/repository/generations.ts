@@ -46,6 +46,7 @@ export async function surveyGenerations(
   repository: Repository,
   signal: AbortSignal,
 ): Promise<readonly GenerationUse[]> {
+  repository.requireReading();
   const { destination } = repository;
   const uses = new Map<number, GenerationUse>();
   const tombstones = await readTombstones(repository, signal);

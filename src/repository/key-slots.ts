@@ -8,9 +8,11 @@ import {
 } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { RepositoryError, corrupt } from '../base/errors.ts';
-import { agree, generateKeys } from '../codec/curves.ts';
+import { agree, generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { argon2id, hkdf, type Argon2Cost } from '../codec/kdf.ts';
-import { decodeCborMap, encodeCbor, type CborMap } from '../format/cbor.ts';
+import { refuseReading } from '../codec/keys.ts';
+import { decodeCborMap, encodeCbor, type CborMap, type RecordReader } from '../format/cbor.ts';
+import { decodeGrant, encodeGrant } from '../format/grant.ts';
 import {
   SLOT_KINDS,
   decodeKeyring,
@@ -21,6 +23,7 @@ import {
   type SlotKind,
 } from '../format/keyring.ts';
 import { requireVersion } from '../format/records.ts';
+import { grantFor, keyringOfGrant } from './write-only-grant.ts';
 
 const TAG = 16;
 const MAX_LABEL_BYTES = 128;
@@ -29,7 +32,8 @@ const MAX_LABEL_BYTES = 128;
 export type Secret =
   | { readonly kind: 'passphrase'; readonly text: string }
   | { readonly kind: 'recovery'; readonly secret: Buffer }
-  | { readonly kind: 'machine'; readonly secret: Buffer };
+  | { readonly kind: 'machine'; readonly secret: Buffer }
+  | { readonly kind: 'write-only'; readonly secret: Buffer };
 
 /** A slot file as stored. */
 export interface SlotFile {
@@ -51,7 +55,9 @@ export interface SlotFile {
 export interface OpenSlot {
   readonly slot: string;
   readonly private: Buffer;
+  /** Of a write-only key the administrator's public key: whoever could authenticate rings could also make them. */
   readonly ringAuth: Buffer;
+  readonly writeOnly: boolean;
 }
 
 /** Costs outside of these are refused: a planted slot must neither exhaust memory nor weaken the passphrase. */
@@ -66,6 +72,7 @@ const COST_LIMITS = {
 
 /**
  * Makes a slot for `secret`; returns its file and what the keyring must know of it.
+ * @param ringAuth for a write-only key the administrator's public key
  * @throws {RepositoryError} LIMIT_EXCEEDED when the label is too long
  */
 export async function createSlot(
@@ -103,7 +110,7 @@ export async function createSlot(
   return {
     file,
     known: { slot: id, public: pair.public, kind: secret.kind, label: facts.label, file: digest },
-    open: { slot: id, private: pair.private, ringAuth },
+    open: { slot: id, private: pair.private, ringAuth, writeOnly: secret.kind === 'write-only' },
   };
 }
 
@@ -156,7 +163,12 @@ export async function openSlot(
     const { kek, commit } = slotKeys(await stretched(secret, file.cost), Buffer.from(file.slot, 'hex'));
     if (!timingSafeEqual(commit, file.commit)) continue;
     const plaintext = gcmOpen(kek, file.nonce, file.associated, file.ct, `key slot ${file.slot}`);
-    return { slot: file.slot, private: plaintext.subarray(0, 32), ringAuth: plaintext.subarray(32, 64) };
+    return {
+      slot: file.slot,
+      private: plaintext.subarray(0, 32),
+      ringAuth: plaintext.subarray(32, 64),
+      writeOnly: file.kind === 'write-only',
+    };
   }
   if (refused !== undefined) throw refused;
   throw new RepositoryError('WRONG_PASSPHRASE', wrongSecretMessage(secret, candidates.length), {
@@ -166,39 +178,106 @@ export async function openSlot(
 
 function wrongSecretMessage(secret: Secret, candidates: number): string {
   if (secret.kind === 'machine') return "This machine's key does not open the repository";
+  if (secret.kind === 'write-only') return 'The write-only key does not open this repository';
   if (candidates === 0)
     return `The repository has no key slot for a ${secret.kind === 'recovery' ? 'recovery code' : 'passphrase'}`;
   return secret.kind === 'recovery' ? 'The recovery code does not open this repository' : 'Wrong passphrase';
 }
 
-/** Seals a keyring to every slot it knows. */
+/**
+ * Seals a keyring to every slot it knows, and to every write-only key what that key may have of it.
+ * @throws {RepositoryError} REFUSED without administrator key, which signs what write-only keys get
+ */
 export function sealRing(ring: Keyring, n: number, ringAuth: Buffer): Buffer {
+  if (ring.grantedTo !== undefined) throw refuseReading();
   const plaintext = encodeKeyring(ring);
-  const slots = ring.slots.map((known) => {
-    const ephemeral = generateKeys('x25519');
-    const slot = Buffer.from(known.slot, 'hex');
-    const nonce = randomBytes(12);
-    const wrap = ringWrap(agree(ephemeral.private, known.public), slot, n, ephemeral.public);
-    const ct = gcmSeal(wrap, nonce, ringAssociated(ring.repository, n, slot), plaintext);
-    return { slot, epk: ephemeral.public, nonce, ct };
-  });
-  const map: CborMap = { v: 1, repo: ring.repository, n, slots };
+  const slots = ring.slots.map((known) => sealToSlot(ring, n, known, RING, plaintext));
+  const map: CborMap = {
+    v: 1,
+    repo: ring.repository,
+    n,
+    slots,
+    ...(ring.writeOnly === undefined ? {} : { write_only: sealGrants(ring, n) }),
+  };
   return encodeCbor({ ...map, auth: createHmac('sha256', ringAuth).update(encodeCbor(map)).digest() });
 }
 
+/** What tells the two kinds of plaintext in a ring apart. */
+const RING = { wrap: 'hf1/ring/v1', associated: 'hf1/ring' } as const;
+const GRANT = { wrap: 'hf1/grant/v1', associated: 'hf1/grant' } as const;
+type Sealing = typeof RING | typeof GRANT;
+
+function sealToSlot(ring: Keyring, n: number, known: KnownSlot, sealing: Sealing, plaintext: Buffer) {
+  const ephemeral = generateKeys('x25519');
+  const slot = Buffer.from(known.slot, 'hex');
+  const nonce = randomBytes(12);
+  const wrap = ringWrap(sealing, agree(ephemeral.private, known.public), slot, n, ephemeral.public);
+  const ct = gcmSeal(wrap, nonce, ringAssociated(sealing, ring.repository, n, slot), plaintext);
+  return { slot, epk: ephemeral.public, nonce, ct };
+}
+
+/** Signed also when there is none left: so a removed key learns that it was removed. */
+function sealGrants(ring: Keyring, n: number): CborMap {
+  const { admin } = ring;
+  if (admin === undefined) {
+    throw new RepositoryError(
+      'REFUSED',
+      'The keys of this repository need administrator rights to be changed',
+      {
+        hint: 'Change keys from a host with administrator rights.',
+      },
+    );
+  }
+  const keys = (ring.writeOnly?.keys ?? []).map((key) =>
+    sealToSlot(ring, n, key, GRANT, encodeGrant(grantFor(ring, key.number))),
+  );
+  const signature = signEd25519(admin, grantsMessage(ring.repository, n, encodeCbor({ keys })));
+  return { keys, signature };
+}
+
+function grantsMessage(repository: Buffer, n: number, unsigned: Buffer): Buffer {
+  return Buffer.concat([Buffer.from('hf1/grants', 'latin1'), repository, u64(n), unsigned]);
+}
+
 /**
- * Opens ring `n` with an opened slot.
+ * Opens ring `n` with an opened slot. A write-only key gets a keyring with what was granted to it and nothing else.
  * @throws {RepositoryError} CORRUPT_DATA when it is not authentic; WRONG_PASSPHRASE when the slot was removed from it
  */
 export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
   const object = `keys/ring-${n}`;
   const map = decodeCborMap(bytes, object);
+  if (slot.writeOnly) return openGrant(map, n, slot, object);
   const auth = createHmac('sha256', slot.ringAuth).update(map.encodedWithout('auth')).digest();
   if (!timingSafeEqual(auth, map.bytes('auth', 32))) throw corrupt(object, 'it is not authentic');
   requireVersion(map);
   if (map.integer('n') !== n) throw corrupt(object, 'it stands under another number');
   const repository = map.bytes('repo', 16);
-  const slots = map.maps('slots', 64).map((one) => ({
+  const plaintext = openOwn(map.maps('slots', 64), { repository, n, slot, sealing: RING, object });
+  const ring = decodeKeyring(plaintext, object);
+  if (!ring.repository.equals(repository)) throw corrupt(object, 'it belongs to another repository');
+  return ring;
+}
+
+function openGrant(map: RecordReader, n: number, slot: OpenSlot, object: string): Keyring {
+  requireVersion(map);
+  const repository = map.bytes('repo', 16);
+  if (!map.has('write_only')) throw corrupt(object, 'it says nothing of write-only keys');
+  const grants = map.map('write_only');
+  const message = grantsMessage(repository, n, grants.encodedWithout('signature'));
+  if (!verifyEd25519(slot.ringAuth, message, grants.bytes('signature', 64)))
+    throw corrupt(object, 'it is not signed by the administrator key');
+  const plaintext = openOwn(grants.maps('keys', 64), { repository, n, slot, sealing: GRANT, object });
+  const grant = decodeGrant(plaintext, object);
+  if (!grant.repository.equals(repository)) throw corrupt(object, 'it belongs to another repository');
+  return keyringOfGrant(grant);
+}
+
+function openOwn(
+  sealed: readonly RecordReader[],
+  facts: { repository: Buffer; n: number; slot: OpenSlot; sealing: Sealing; object: string },
+): Buffer {
+  const { repository, n, slot, sealing, object } = facts;
+  const slots = sealed.map((one) => ({
     slot: one.bytes('slot', 16),
     epk: one.bytes('epk', 32),
     nonce: one.bytes('nonce', 12),
@@ -207,16 +286,13 @@ export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
   const own = slots.find((one) => one.slot.toString('hex') === slot.slot);
   if (own === undefined) {
     throw new RepositoryError('WRONG_PASSPHRASE', 'This key was removed from the repository', {
-      hint: 'Use another passphrase or the recovery code.',
+      hint: slot.writeOnly
+        ? 'Make another one on a machine that has the passphrase: holdfast keys add --write-only FILE'
+        : 'Use another passphrase or the recovery code.',
     });
   }
-  const wrap = ringWrap(sharedSecret(slot, own.epk, object), own.slot, n, own.epk);
-  const ring = decodeKeyring(
-    gcmOpen(wrap, own.nonce, ringAssociated(repository, n, own.slot), own.ct, object),
-    object,
-  );
-  if (!ring.repository.equals(repository)) throw corrupt(object, 'it belongs to another repository');
-  return ring;
+  const wrap = ringWrap(sealing, sharedSecret(slot, own.epk, object), own.slot, n, own.epk);
+  return gcmOpen(wrap, own.nonce, ringAssociated(sealing, repository, n, own.slot), own.ct, object);
 }
 
 function sharedSecret(slot: OpenSlot, epk: Buffer, object: string): Buffer {
@@ -268,12 +344,12 @@ function u64(n: number): Buffer {
   return bytes;
 }
 
-function ringAssociated(repository: Buffer, n: number, slot: Buffer): Buffer {
-  return Buffer.concat([Buffer.from('hf1/ring', 'latin1'), repository, u64(n), slot]);
+function ringAssociated({ associated }: Sealing, repository: Buffer, n: number, slot: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(associated, 'latin1'), repository, u64(n), slot]);
 }
 
-function ringWrap(shared: Buffer, slot: Buffer, n: number, epk: Buffer): Buffer {
-  return hkdf(shared, slot, Buffer.concat([Buffer.from('hf1/ring/v1', 'latin1'), u64(n), epk]), 32);
+function ringWrap({ wrap }: Sealing, shared: Buffer, slot: Buffer, n: number, epk: Buffer): Buffer {
+  return hkdf(shared, slot, Buffer.concat([Buffer.from(wrap, 'latin1'), u64(n), epk]), 32);
 }
 
 function gcmSeal(key: Buffer, nonce: Buffer, associated: Buffer, plaintext: Buffer): Buffer {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Argon2Cost } from '../codec/kdf.ts';
-import type { Keyring, SlotKind } from '../format/keyring.ts';
+import { WRITE_ONLY_FORMAT } from '../format/header.ts';
+import type { Keyring, KnownSlot, SlotKind } from '../format/keyring.ts';
 import { createSlot, decodeSlot, sealRing, type Secret } from './key-slots.ts';
 import { sha256 } from './objects.ts';
-import { Repository } from './repository.ts';
+import type { Repository } from './repository.ts';
 import { isDamage } from './chunk-index.ts';
 
 /** Readers take 1,000 (docs/repository-format.md). Rotation leaves room for the removal of keys. */
@@ -15,6 +16,8 @@ export interface KeyInfo {
   /** 32 hex digits. */
   readonly slot: string;
   readonly kind: SlotKind;
+  /** Of a write-only key: snapshots tell by it which key stored them. */
+  readonly number?: number | undefined;
   readonly label: string;
   /** Undefined when the slot file is missing or damaged. */
   readonly createdMs: number | undefined;
@@ -39,7 +42,8 @@ export interface NewKey {
 
 /** Every key slot, those that the keyring lists first. */
 export async function listKeys(repository: Repository, signal: AbortSignal): Promise<KeyInfo[]> {
-  const { slots } = repository.keyring;
+  repository.requireReading();
+  const slots = knownSlots(repository.keyring);
   const keys: KeyInfo[] = [];
   for (const { slot, kind, label, file } of slots) {
     const stored = await readSlotFile(repository, slot, signal);
@@ -48,6 +52,7 @@ export async function listKeys(repository: Repository, signal: AbortSignal): Pro
     keys.push({
       slot,
       kind,
+      number: repository.keyring.writeOnly?.keys.find((key) => key.slot === slot)?.number,
       label,
       createdMs: stored?.slot?.createdMs,
       current: slot === repository.slot.slot,
@@ -74,18 +79,49 @@ export async function listKeys(repository: Repository, signal: AbortSignal): Pro
  * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time
  */
 export async function addKey(repository: Repository, key: NewKey, signal: AbortSignal): Promise<KeyChange> {
+  repository.requireReading();
   await repository.followRing(signal);
-  const { keyring, destination } = repository;
-  if (keyring.slots.length >= 64) {
+  const { keyring, destination, slot } = repository;
+  if (knownSlots(keyring).length >= 64) {
     throw new RepositoryError('LIMIT_EXCEEDED', 'The repository has 64 keys, which is the limit', {
       hint: 'Remove one that is no longer needed.',
     });
   }
   const facts = { label: key.label, cost: key.cost, createdMs: repository.clock.now() };
-  const { file, known } = await createSlot(keyring.repository, key.secret, repository.slot.ringAuth, facts);
+  const check = key.secret.kind === 'write-only' ? keyring.adminPublic : slot.ringAuth;
+  const { file, known } = await createSlot(keyring.repository, key.secret, check, facts);
   await destination.put(`keys/${known.slot}`, file, signal);
-  await replaceRing(repository, { ...keyring, slots: [...keyring.slots, known] }, signal);
+  await replaceRing(repository, withSlot(keyring, known), signal);
   return { repository, slot: known.slot };
+}
+
+/** Every key of a repository: at most 64. */
+export function knownSlots({ slots, writeOnly }: Keyring): readonly KnownSlot[] {
+  return [...slots, ...(writeOnly?.keys ?? [])];
+}
+
+/** Numbers of the write-only keys that were not removed. */
+export function writeOnlyInUse({ writeOnly }: Keyring): ReadonlySet<number> {
+  return new Set(writeOnly?.keys.map(({ number }) => number));
+}
+
+function withSlot(ring: Keyring, known: KnownSlot): Keyring {
+  if (known.kind !== 'write-only') return { ...ring, slots: [...ring.slots, known] };
+  const number = (ring.writeOnly?.last ?? 0) + 1;
+  const keys = [...(ring.writeOnly?.keys ?? []), { ...known, number }];
+  // A program that knew nothing of these keys would seal the keyring to none of them, and take their objects for damage.
+  const minFormat = Math.max(ring.minFormat, WRITE_ONLY_FORMAT);
+  return { ...ring, minFormat, writeOnly: { last: number, keys } };
+}
+
+function withoutSlot({ slots, writeOnly, ...ring }: Keyring, slot: string): Keyring {
+  const others = <Slot extends KnownSlot>(known: readonly Slot[]): Slot[] =>
+    known.filter((one) => one.slot !== slot);
+  return {
+    ...ring,
+    slots: others(slots),
+    ...(writeOnly === undefined ? {} : { writeOnly: { ...writeOnly, keys: others(writeOnly.keys) } }),
+  };
 }
 
 /**
@@ -100,6 +136,7 @@ export async function removeKey(
   slot: string,
   signal: AbortSignal,
 ): Promise<KeyChange> {
+  repository.requireReading();
   await repository.followRing(signal);
   const { keyring, destination } = repository;
   const keys = await listKeys(repository, signal);
@@ -114,8 +151,8 @@ export async function removeKey(
     await destination.delete(`keys/${slot}`, signal);
     return { repository, slot };
   }
-  const slots = keyring.slots.filter((one) => one.slot !== slot);
-  await replaceRing(repository, { ...keyring, slots, generations: withNewGeneration(keyring) }, signal);
+  const generations = withNewGeneration(keyring);
+  await replaceRing(repository, { ...withoutSlot(keyring, slot), generations }, signal);
   await destination.delete(`keys/${slot}`, signal);
   return { repository, slot };
 }
@@ -127,6 +164,7 @@ export async function removeKey(
  * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time
  */
 export async function rotateKeys(repository: Repository, signal: AbortSignal): Promise<void> {
+  repository.requireReading();
   await repository.followRing(signal);
   const { keyring } = repository;
   const generations = withNewGeneration(keyring, MOST_ROTATED);
@@ -164,9 +202,11 @@ export function oldGenerations({ keyring }: Repository): readonly number[] {
 }
 
 function requireEnoughLeft(keys: readonly KeyInfo[], gone: KeyInfo): void {
-  const left = keys.filter((key) => key.slot !== gone.slot && key.state === 'sound');
+  if (gone.kind === 'write-only') return;
+  const opens = keys.filter(({ kind }) => kind !== 'write-only');
+  const left = opens.filter((key) => key.slot !== gone.slot && key.state === 'sound');
   const forPeople = ({ kind }: KeyInfo): boolean => kind !== 'machine';
-  const enough = left.length > 0 && (left.some(forPeople) || !keys.some(forPeople) || !forPeople(gone));
+  const enough = left.length > 0 && (left.some(forPeople) || !opens.some(forPeople) || !forPeople(gone));
   if (enough) return;
   throw new RepositoryError(
     'REFUSED',

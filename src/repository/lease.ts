@@ -223,6 +223,7 @@ export async function acquirePruneLease(
   options: PruneLeaseOptions,
   signal: AbortSignal,
 ): Promise<Lease> {
+  repository.requireReading();
   const { destination } = repository;
   const { conditionalCreate } = destination.properties;
   const record = newLeaseRecord(repository, randomBytes(8).toString('hex'));

@@ -3,6 +3,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { corrupt } from '../base/errors.ts';
 import type { ObjectKeys } from '../codec/keys.ts';
 import { ObjectSeal } from '../codec/seal.ts';
+import { writeOnlyMark } from '../codec/write-only.ts';
 import { CIPHER_GCM, type ObjectType } from '../format/header.ts';
 
 /** Records larger than this are refused (docs/repository-format.md): 64 MiB for an index object, the largest kind. */
@@ -29,6 +30,8 @@ export function sealObject(
 export interface OpenedObject {
   /** Key generation that it is sealed under. */
   readonly generation: number;
+  /** Number of the write-only key that sealed it, or 0. */
+  readonly sealedBy: number;
   readonly context: Buffer;
   readonly plaintext: Buffer;
 }
@@ -47,8 +50,13 @@ export function openObject(
 ): OpenedObject {
   if (name !== undefined && sha256(bytes) !== name) throw corrupt(object, 'its bytes do not match its name');
   const seal = ObjectSeal.open(keys, bytes, object, [type]);
+  const { context } = seal;
+  const { generation, sealedBy } = seal.header;
   const plaintext = seal.open(0, bytes.subarray(seal.prefix.length), object);
-  return { generation: seal.header.generation, context: seal.context, plaintext };
+  // All that a write-only key seals alone is a record of a chain: of a writer that only this key can be.
+  if (sealedBy !== 0 && !context.subarray(0, 8).equals(writeOnlyMark(keys.repository, sealedBy).writer))
+    throw corrupt(object, 'the write-only key that sealed it is not the writer that it names');
+  return { generation, sealedBy, context, plaintext };
 }
 
 /** Index objects are compressed before they are sealed; the length stands first so that the output is capped. */

@@ -239,8 +239,8 @@ export class PackWriter {
     tail.copy(pack.buffer, at);
     const bytes = pack.buffer.subarray(0, packLength);
     const name = createHash('sha256').update(bytes).digest('hex');
-    const { generation, salt } = pack.seal.header;
-    const indexEntry = encodeIndexedPack({ name, cipher, generation, salt, directory });
+    const { generation, salt, sealedBy } = pack.seal.header;
+    const indexEntry = encodeIndexedPack({ name, cipher, generation, salt, sealedBy, directory });
     emit({ name, kind, cipher, bytes, indexEntry, chunks: pack.ids.length, rawBytes: pack.rawBytes });
   }
 }

@@ -1,5 +1,5 @@
 import { corrupt } from '../base/errors.ts';
-import { encodeIndexedPack } from '../format/index-object.ts';
+import { encodeIndexedPack, type IndexedPack } from '../format/index-object.ts';
 import { readIndexObjects } from './chunk-index.ts';
 import { IndexWriter } from './index-writer.ts';
 import { listNamed } from './listing.ts';
@@ -65,6 +65,27 @@ export async function rewriteIndex(
   const written = await writer.flush([...new Set([...replacedNames, ...superseded])], signal);
   await requireSame(repository, written, expected, signal);
   return { written, superseded, replaced: replacedNames };
+}
+
+/**
+ * Names the packs of write-only keys in an index object: they make none themselves, and each of their packs would be
+ * read by its directory again and again.
+ * @param uncovered packs with the directories that were read
+ * @param leaving packs that are about to go
+ */
+export async function indexSealedPacks(
+  repository: Repository,
+  uncovered: readonly IndexedPack[],
+  leaving: ReadonlySet<string>,
+  assertHeld: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const writer = new IndexWriter(repository);
+  for (const pack of uncovered)
+    if (pack.sealedBy !== 0 && !leaving.has(pack.name)) writer.add(encodeIndexedPack(pack));
+  if (writer.pendingBytes === 0) return;
+  await assertHeld(signal);
+  await writer.flush([], signal);
 }
 
 /** Reads the new index objects back and compares them, as sets, with what the old ones said. */

@@ -1,4 +1,5 @@
 import { RepositoryError } from '../base/errors.ts';
+import { writeOnlyInUse } from './keys.ts';
 import type { LiveSession } from './lease-objects.ts';
 import type { PruneStock, StockedPack } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
@@ -122,6 +123,8 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
     young: new Array<PackFate>(),
   };
   const mostlyDead: PackFate[] = [];
+  // A machine with a write-only key would not learn where its chunks are then, and store them again after each prune.
+  const inUse = writeOnlyInUse(repository.keyring);
   for (const pack of packs.values()) {
     if (!pack.readable) continue;
     const fate = fateOf(pack);
@@ -129,6 +132,8 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
       (fate.liveBytes > 0 ? fates.revive : due.has(pack.name) ? fates.remove : fates.waiting).push(fate);
     } else if (fate.liveBytes === 0) {
       (pack.storedMs >= youngMs ? fates.young : fates.mark).push(fate);
+    } else if (inUse.has(pack.sealedBy)) {
+      continue;
     } else if (fate.liveBytes < fate.rawBytes * settings.repackBelow && pack.storedMs < youngMs) {
       mostlyDead.push(fate);
     }

@@ -11,6 +11,7 @@ import type { PackFate } from './prune-plan.ts';
 import type { PruneStock } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
 import { SegmentOpener, fetchSegment } from './segment-reader.ts';
+import { saltsOf } from './snapshots.ts';
 
 export interface RepackResult {
   /** Packs whose live chunks are all stored elsewhere now. */
@@ -143,8 +144,7 @@ class Copier {
     const known = this.#keys.get(name);
     if (known !== undefined) return known;
     const plain = cipher === CIPHER_PLAIN;
-    const salts = this.#stock.snapshots.live.flatMap(({ record }) => record.salt ?? []);
-    const made = [undefined, ...salts].map((salt) => {
+    const made = [undefined, ...saltsOf(this.#stock.snapshots.live)].map((salt) => {
       const idKey = this.#repository.keys.idKey(kind, { plain, salt });
       return { idKey, hasher: new ChunkHasher(idKey) };
     });

@@ -18,6 +18,8 @@ export interface StockedPack {
   readonly readable: boolean;
   readonly liveBytes: number;
   readonly rawBytes: number;
+  /** Number of the write-only key that sealed it, or 0. */
+  readonly sealedBy: number;
 }
 
 /** Everything prune decides by, as it was at one time. */
@@ -72,7 +74,9 @@ export async function takeStock(
     const number = readable.get(name);
     const facts = { name, bytes: size, storedMs: modifiedMs, readable: number !== undefined };
     const liveBytes = number === undefined ? 0 : (live[number] ?? 0);
-    packs.set(name, { ...facts, liveBytes, rawBytes: number === undefined ? 0 : rawBytesOf(index, number) });
+    const rawBytes = number === undefined ? 0 : rawBytesOf(index, number);
+    const sealedBy = number === undefined ? 0 : (index.packs[number]?.sealedBy ?? 0);
+    packs.set(name, { ...facts, liveBytes, rawBytes, sealedBy });
   }
   return { nowMs, snapshots, sessions, index, reachable: traversal.referenced, packs, indexObjects };
 }

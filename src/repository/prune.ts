@@ -2,7 +2,7 @@ import { RepositoryError } from '../base/errors.ts';
 import { LEASE_TIMES, leaseKey, listLeases, probeStorageClock } from './lease-objects.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
 import { listNamed, packKey } from './listing.ts';
-import { rewriteIndex } from './prune-index.ts';
+import { indexSealedPacks, rewriteIndex } from './prune-index.ts';
 import {
   PRUNE_LIMITS,
   decide,
@@ -162,6 +162,8 @@ class PruneRun {
   async all(restrict: (fresh: PrunePlan) => PrunePlan): Promise<PruneResult> {
     const first = await this.#plan(restrict);
     const { plan, stock } = first;
+    const leaving = new Set([...plan.remove, ...plan.mark, ...plan.repack].map(({ name }) => name));
+    await indexSealedPacks(this.#repository, stock.index.uncovered, leaving, this.#held, this.#signal);
     await this.#revive(first);
     await this.#remove(first);
     this.#observer.phase('repacking');

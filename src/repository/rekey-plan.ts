@@ -1,6 +1,6 @@
 /** What is to be sealed anew because it is sealed under an old generation of keys. */
 import { CIPHER_PLAIN } from '../format/header.ts';
-import { oldGenerations } from './keys.ts';
+import { oldGenerations, writeOnlyInUse } from './keys.ts';
 import type { LiveSession } from './lease-objects.ts';
 import type { PackFate } from './prune-plan.ts';
 import type { PruneStock } from './prune-stock.ts';
@@ -18,6 +18,11 @@ export interface RekeyPlan {
   readonly dead: readonly PackFate[];
   /** May belong to a backup at work; for a later run. */
   readonly young: readonly PackFate[];
+  /**
+   * Stored with write-only keys that are in use: those machines find their chunks nowhere else, and would store them
+   * again. They are left as they are until the key is removed, or nothing needs them any more.
+   */
+  readonly writeOnly: readonly PackFate[];
   /** Packs whose content is unknown; they are left alone. */
   readonly unreadable: readonly string[];
   /** Are stored again under a new id. */
@@ -41,13 +46,21 @@ export function decideRekey(repository: Repository, stock: PruneStock): RekeyPla
       cipher === CIPHER_PLAIN ? undefined : generation,
     ]),
   );
-  const fates = { packs: new Array<PackFate>(), dead: new Array<PackFate>(), young: new Array<PackFate>() };
-  for (const { name, bytes, liveBytes, rawBytes, storedMs, readable } of stock.packs.values()) {
+  const inUse = writeOnlyInUse(repository.keyring);
+  const fates = {
+    packs: new Array<PackFate>(),
+    dead: new Array<PackFate>(),
+    young: new Array<PackFate>(),
+    writeOnly: new Array<PackFate>(),
+  };
+  for (const pack of stock.packs.values()) {
+    const { name, bytes, liveBytes, rawBytes, storedMs, readable, sealedBy } = pack;
     const generation = generationOf.get(name);
     if (!readable || generation === undefined || !old.has(generation)) continue;
     const fate = { name, bytes, liveBytes, rawBytes };
     const marked = snapshots.tombstones.packs.has(name);
-    if (liveBytes > 0) (storedMs >= youngMs ? fates.young : fates.packs).push(fate);
+    if (liveBytes > 0 && inUse.has(sealedBy)) fates.writeOnly.push(fate);
+    else if (liveBytes > 0) (storedMs >= youngMs ? fates.young : fates.packs).push(fate);
     else if (!marked) (storedMs >= youngMs ? fates.young : fates.dead).push(fate);
   }
   const outdated = snapshots.live.filter(({ generation }) => old.has(generation));

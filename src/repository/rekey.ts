@@ -5,6 +5,7 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import { encodeSnapshot, type SnapshotRecord, type TombstoneRecord } from '../format/records.ts';
+import { putConfig } from './configuration.ts';
 import { generationOfObject } from './generations.ts';
 import { IndexWriter } from './index-writer.ts';
 import { oldGenerations } from './keys.ts';
@@ -17,9 +18,9 @@ import { takeStock, type PruneStock } from './prune-stock.ts';
 import { TombstoneWriter } from './prune-tombstones.ts';
 import { withPruneLease } from './prune.ts';
 import { decideRekey, type RekeyPlan } from './rekey-plan.ts';
-import { putConfig, type Repository } from './repository.ts';
+import type { Repository } from './repository.ts';
 import { retireGenerations, type Retirement } from './retire-generations.ts';
-import { commitSnapshot, type Snapshot } from './snapshots.ts';
+import { commitSnapshot, recordAgain, type Snapshot } from './snapshots.ts';
 import { putTombstone } from './tombstones.ts';
 import { durableUncovered } from './uncovered-packs.ts';
 
@@ -75,13 +76,16 @@ export interface RekeyResult {
   /** Packs that were left as they are because something in them is damaged. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
   /** What a later run has to do, as far as the limit or backups at work left it. */
-  readonly left: Pick<RekeyPlan, 'young' | 'postponed' | 'unreadable'> & { readonly packs: number };
+  readonly left: Pick<RekeyPlan, 'young' | 'postponed' | 'writeOnly' | 'unreadable'> & {
+    readonly packs: number;
+  };
   /** What became of each old generation. */
   readonly retired: readonly Retirement[];
 }
 
 /** What `rekey` would do now. Writes nothing but a probe of the storage's clock. */
 export async function planRekey(repository: Repository, signal: AbortSignal): Promise<RekeyPlan> {
+  repository.requireReading();
   await repository.followRing(signal);
   return decideRekey(
     repository,
@@ -103,6 +107,7 @@ export async function rekey(
   observer: RekeyObserver,
   signal: AbortSignal,
 ): Promise<RekeyResult> {
+  repository.requireReading();
   await repository.followRing(signal);
   const run = new RekeyRun(repository, options, observer);
   let finished = await run.turn(signal);
@@ -147,7 +152,7 @@ class RekeyRun {
   #markedPacks = 0;
   #markedBytes = 0;
   #retired: readonly Retirement[] = [];
-  #left: RekeyResult['left'] = { packs: 0, young: [], postponed: [], unreadable: [] };
+  #left: RekeyResult['left'] = { packs: 0, young: [], postponed: [], writeOnly: [], unreadable: [] };
 
   constructor(repository: Repository, options: RekeyOptions, observer: RekeyObserver) {
     const { maxBytes, batchBytes } = options;
@@ -207,10 +212,10 @@ class RekeyRun {
     await new TombstoneWriter(repository, lease, stock.snapshots, new Set()).retire(plan.tombstones, signal);
     await renewConfig(repository, signal);
     this.#retired = await retireGenerations(repository, lease, signal);
-    const { young, postponed, unreadable } = plan;
+    const { young, postponed, writeOnly, unreadable } = plan;
     const dealtWith = new Set([...todo.map(({ name }) => name), ...this.#skipped.keys()]);
     const beyond = plan.packs.filter(({ name }) => !dealtWith.has(name));
-    this.#left = { packs: beyond.length, young, postponed, unreadable };
+    this.#left = { packs: beyond.length, young, postponed, writeOnly, unreadable };
     return true;
   }
 
@@ -294,7 +299,7 @@ class RekeyRun {
     const { writer } = repository.writer.memory;
     let own = stock.snapshots.live.filter(({ chain }) => chain.writer === writer).length;
     for (const old of outdated) {
-      const record = { ...old.record, original: old.record.original ?? old.id };
+      const record = recordAgain(old, lease.storageMs);
       await lease.assertHeld(signal);
       const known = twinOf(record, stock, repository);
       const { id } = known ?? (await commitSnapshot(repository, record, own + 1, signal));

@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { RepositoryError, corrupt } from '../base/errors.ts';
+import { RepositoryError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import { generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { DEFAULT_CHUNKER, type ChunkerParameters } from '../codec/chunker.ts';
 import type { Argon2Cost } from '../codec/kdf.ts';
-import { ObjectKeys, unknownGeneration } from '../codec/keys.ts';
+import { refuseReading, unknownGeneration, type ObjectKeys } from '../codec/keys.ts';
 import type { Destination } from '../destination/destination.ts';
-import { FORMAT, OBJECT_TYPES } from '../format/header.ts';
+import { FORMAT, WRITE_ONLY_FORMAT } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
-import { configMap, decodeConfig, encodeSigned, type ConfigRecord } from '../format/records.ts';
+import type { ConfigRecord } from '../format/records.ts';
+import { configEarly, newestConfig, putConfig } from './configuration.ts';
 import type { FirstLook } from './first-look.ts';
-import { fetchEarly, isUnusable, openKeyring, readKeyFiles, unfinishedInit } from './key-files.ts';
+import { objectKeysOf, openWriter } from './identity.ts';
+import { isUnusable, openKeyring, readKeyFiles, unfinishedInit } from './key-files.ts';
 import { createSlot, openRing, sealRing, type OpenSlot, type Secret } from './key-slots.ts';
+import { NO_LEDGER, type Ledger } from './ledger.ts';
 import { listNumbered } from './listing.ts';
 import { NO_CACHE, type MetadataCache } from './metadata-cache.ts';
-import { openObject, sealObject } from './objects.ts';
 import { WriterState } from './writer-state.ts';
 
 export interface OpenOptions {
@@ -55,6 +57,7 @@ interface RepositoryParts {
   readonly ringNumber: number;
   readonly slot: OpenSlot;
   readonly cache?: MetadataCache;
+  readonly ledger?: Ledger | undefined;
   readonly look?: FirstLook | undefined;
 }
 
@@ -74,6 +77,8 @@ export class Repository {
   readonly slot: OpenSlot;
   /** For what only reads or adds; what proves that the repository is whole, or removes from it, goes without. */
   readonly cache: MetadataCache;
+  /** What stands in for index objects and trees where the key cannot read them. */
+  readonly ledger: Ledger;
   /** How a run sees a far destination when it begins. */
   readonly look: FirstLook | undefined;
   readonly #parts: RepositoryParts;
@@ -88,6 +93,7 @@ export class Repository {
     this.writer = parts.writer;
     this.slot = parts.slot;
     this.cache = parts.cache ?? NO_CACHE;
+    this.ledger = parts.ledger ?? NO_LEDGER;
     this.look = parts.look;
     const { keyring, ringNumber, writer } = parts;
     this.#held = held ?? { keyring, ringNumber, keys: objectKeysOf(keyring, writer) };
@@ -103,6 +109,19 @@ export class Repository {
 
   get keys(): ObjectKeys {
     return this.#held.keys;
+  }
+
+  /** It was opened with a key that adds backups and reads none. */
+  get isWriteOnly(): boolean {
+    return this.keyring.grantedTo !== undefined;
+  }
+
+  /**
+   * To be called before anything is read that a write-only key cannot open: so that it does not look like damage.
+   * @throws {RepositoryError} REFUSED
+   */
+  requireReading(): void {
+    if (this.isWriteOnly) throw refuseReading();
   }
 
   /** 32 hex digits. */
@@ -173,6 +192,11 @@ export class Repository {
     this.#held.ringNumber = n;
   }
 
+  /** The same repository, with this machine's notes of what it stored there. */
+  notedIn(ledger: Ledger): Repository {
+    return new Repository({ ...this.#parts, ledger }, this.#held);
+  }
+
   /** From now on every list is asked of the destination: before anything that must not rely on what was there earlier. */
   lookAnew(): void {
     this.look?.end();
@@ -211,6 +235,7 @@ export async function createRepository(
   signal: AbortSignal,
 ): Promise<Repository> {
   options.look?.end();
+  options.like?.requireReading();
   if (!(await clearForInit(destination, signal))) {
     throw new RepositoryError(
       'REPOSITORY_EXISTS',
@@ -289,14 +314,18 @@ export async function openRepository(
     options,
     signal,
   );
-  const writer = await WriterState.open(options.stateDirectory, keyring.repository.toString('hex'));
+  const writer = await openWriter(options.stateDirectory, keyring);
   const {
     config,
     number,
     passed: passedConfig,
-  } = await newestConfig(destination, { keyring, writer, early: await early }, signal);
+  } = await newestConfig(
+    destination,
+    { keyring, keys: objectKeysOf(keyring, writer), early: await early },
+    signal,
+  );
   requireNotOlder(writer, { ring: ringNumber, config: number }, passed ?? passedConfig);
-  if (config.minFormat > FORMAT || keyring.minFormat > FORMAT) {
+  if (config.minFormat > WRITE_ONLY_FORMAT || keyring.minFormat > WRITE_ONLY_FORMAT) {
     throw new RepositoryError('NEWER_FORMAT', 'The repository needs a newer version of Holdfast', {
       hint: 'Update Holdfast on this machine.',
     });
@@ -337,100 +366,6 @@ function requireNotOlder(
       cause: passed,
     });
   }
-}
-
-/**
- * Stores a configuration under number `n` and remembers that it is there.
- * @throws {RepositoryError} CORRUPT_DATA when it has a value that no reader accepts
- */
-export async function putConfig(
-  repository: Repository,
-  config: ConfigRecord,
-  n: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const context = Buffer.alloc(8);
-  context.writeBigUInt64BE(BigInt(n));
-  const plaintext = encodeSigned(configMap(config), (unsigned) => repository.sign('hf1/config', unsigned));
-  // One that does not read back would lock everybody out.
-  decodeConfig(plaintext, `config/${n}`);
-  const { bytes } = sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext);
-  await repository.destination.put(`config/${n}`, bytes, signal);
-  await repository.writer.remember({ config: n });
-}
-
-interface EarlyConfig {
-  /** Ascending. */
-  readonly numbers: readonly number[];
-  /** Of the newest. */
-  readonly bytes: Buffer | undefined;
-}
-
-/** Fetched while the passphrase is stretched; undefined when it cannot be had, and is to be asked for again. */
-async function configEarly(destination: Destination, signal: AbortSignal): Promise<EarlyConfig | undefined> {
-  try {
-    const numbers = await listNumbered(destination, 'config/', signal);
-    const newest = numbers.at(-1);
-    const bytes = await fetchEarly(
-      destination,
-      newest === undefined ? undefined : `config/${newest}`,
-      signal,
-    );
-    return { numbers, bytes };
-  } catch {
-    return undefined;
-  }
-}
-
-async function newestConfig(
-  destination: Destination,
-  {
-    keyring,
-    writer,
-    early,
-  }: { readonly keyring: Keyring; readonly writer: WriterState; readonly early: EarlyConfig | undefined },
-  signal: AbortSignal,
-) {
-  const keys = objectKeysOf(keyring, writer);
-  const numbers = [...(early?.numbers ?? (await listNumbered(destination, 'config/', signal)))].toReversed();
-  let passed: Error | undefined;
-  for (const number of numbers) {
-    const object = `config/${number}`;
-    try {
-      const opened = openObject(
-        keys,
-        OBJECT_TYPES.config,
-        (number === early?.numbers.at(-1) ? early.bytes : undefined) ??
-          (await destination.get(object, undefined, signal)),
-        object,
-      );
-      const { record, signed, signature } = decodeConfig(opened.plaintext, object);
-      const message = Buffer.concat([Buffer.from('hf1/config'), keyring.repository, signed]);
-      if (!verifyEd25519(keyring.adminPublic, message, signature))
-        throw corrupt(object, 'it is not signed by the administrator key');
-      if (Number(opened.context.readBigUInt64BE(0)) !== number)
-        throw corrupt(object, 'it stands under another number');
-      if (!record.repository.equals(keyring.repository))
-        throw corrupt(object, 'it belongs to another repository');
-      return { config: record, number, passed };
-    } catch (error) {
-      if (!isUnusable(error)) throw error;
-      passed ??= error;
-    }
-  }
-  throw passed ?? corrupt('config/', 'the repository has no configuration');
-}
-
-function objectKeysOf(keyring: Keyring, writer: WriterState): ObjectKeys {
-  return new ObjectKeys({
-    repository: keyring.repository,
-    writer: Buffer.from(writer.memory.writer, 'hex'),
-    idData: keyring.idData,
-    idTree: keyring.idTree,
-    idPlain: keyring.idPlain,
-    cdc: keyring.cdc,
-    generations: keyring.generations,
-  });
 }
 
 function newKeyring(repository: Buffer, slots: Keyring['slots'], like: Keyring | undefined): Keyring {

@@ -9,8 +9,14 @@
  * - pinned snapshots;
  * - snapshots from the future, which take nobody's place: their clock was wrong, or ours is;
  * - in each group the newest complete snapshot, and the newest one if that is partial.
+ *
+ * Whoever has taken over a machine with a write-only key can store any number of snapshots that say what they like. So
+ * those of such a key are groups of their own; each stays that a rule wants by the time it bears, or by the time at
+ * which the storage got it, which nobody can make earlier (and which a copy of the repository makes later); and a policy
+ * that only counts the last few, which many false ones would push out, removes none of them.
  */
 import { BugError } from '../base/errors.ts';
+import { groupField, groupSnapshots, newestFirst } from './retention-groups.ts';
 import { openCalendar, parseKeepDuration, refused, LATEST_TIME_MS } from './retention-calendar.ts';
 import type { Calendar, CalendarUnit, KeepDuration } from './retention-calendar.ts';
 
@@ -27,6 +33,10 @@ export interface RetentionInput {
   readonly partial: boolean;
   /** Id of the snapshot whose tags or pin were changed to make this one. */
   readonly original?: string | undefined;
+  /** Number of the write-only key that stored it. */
+  readonly sealedBy?: number | undefined;
+  /** When the storage got it; counts beside `timeMs` for what a write-only key stored. */
+  readonly storedMs?: number | undefined;
 }
 
 /** How many to keep; 0 is the same as not stated. */
@@ -105,7 +115,7 @@ export function planRetention(
   const rules = readRules(policy);
   refuseUnusable(snapshots, now);
   const groups = groupSnapshots(snapshots, policy.groupBy ?? ['host', 'paths']).map(({ key, members }) => {
-    const reasons = reasonsToKeep(members, rules, calendar, now);
+    const reasons = reasonsByBothTimes(members, rules, calendar, now);
     return {
       key,
       snapshots: members.map((snapshot) => {
@@ -213,69 +223,35 @@ function refuseUnusable(snapshots: readonly RetentionInput[], now: number): void
   }
 }
 
-// ---- Groups ---------------------------------------------------------------------------------------------------
-
-interface Members {
-  readonly key: RetentionGroup['key'];
-  /** Newest first. */
-  readonly members: RetentionInput[];
-}
-
-function groupSnapshots(
-  snapshots: readonly RetentionInput[],
-  groupBy: readonly GroupField[],
-): readonly Members[] {
-  const fields = new Set(groupBy.map((field) => groupField(field)));
-  const groups = new Map<string, Members>();
-  for (const snapshot of [...snapshots].sort(newestFirst)) {
-    const key = {
-      ...(fields.has('host') ? { host: snapshot.host } : {}),
-      ...(fields.has('paths') ? { paths: [...new Set(snapshot.paths)].sort() } : {}),
-      ...(fields.has('tags') ? { tags: [...new Set(snapshot.tags)].sort() } : {}),
-      ...(fields.has('user') && snapshot.user !== undefined ? { user: snapshot.user } : {}),
-    };
-    const name = JSON.stringify(key);
-    const group = groups.get(name) ?? { key, members: [] };
-    group.members.push(snapshot);
-    groups.set(name, group);
-  }
-  return [...groups.values()];
-}
-
-/**
- * Snapshots of one instant are ordered by id, so that the plan does not depend on the order of the list; but first one
- * that takes another's place: whoever changes its tags is about to forget the other, and both would be gone.
- */
-function newestFirst(a: RetentionInput, b: RetentionInput): number {
-  return b.timeMs - a.timeMs || replaces(b) - replaces(a) || (a.id < b.id ? -1 : 1);
-}
-
-function replaces({ original }: RetentionInput): number {
-  return original === undefined ? 0 : 1;
-}
-
-function groupField(word: string): GroupField {
-  switch (word) {
-    case 'host':
-    case 'paths':
-    case 'tags':
-    case 'user':
-      return word;
-    case 'path':
-      return 'paths';
-    case 'tag':
-      return 'tags';
-    default:
-      throw refused(`Cannot group by "${word}"`, 'Group by any of host, paths, tags and user, or by none.');
-  }
-}
-
 // ---- The rules applied to one group ---------------------------------------------------------------------------
 
 interface Reason {
   readonly rule: RuleName;
   /** For people. */
   readonly text: string;
+}
+
+/** By the time that each bears; of write-only keys also by the time at which it was stored. */
+function reasonsByBothTimes(
+  members: readonly RetentionInput[],
+  rules: Rules,
+  calendar: Calendar,
+  now: number,
+): ReadonlyMap<RetentionInput, readonly Reason[]> {
+  const reasons = reasonsToKeep(members, rules, calendar, now);
+  if (members.every(({ sealedBy }) => sealedBy === undefined)) return reasons;
+  const stored = members.map((one) => ({ ...one, timeMs: one.storedMs ?? one.timeMs })).sort(newestFirst);
+  const byStored = reasonsToKeep(stored, rules, calendar, now);
+  const originals = new Map(members.map((one) => [one.id, one]));
+  const both = new Map(reasons);
+  for (const [{ id }, why] of byStored) {
+    const original = originals.get(id);
+    if (original === undefined) continue;
+    const known = both.get(original) ?? [];
+    const texts = new Set(known.map(({ text }) => text));
+    both.set(original, [...known, ...why.filter(({ text }) => !texts.has(text))]);
+  }
+  return both;
 }
 
 function reasonsToKeep(
@@ -292,7 +268,9 @@ function reasonsToKeep(
     else known.push({ rule, text });
   };
 
+  const onlyLast = rules.counted.length + rules.within.length + rules.tags.length === 0;
   for (const snapshot of group) {
+    if (onlyLast && snapshot.sealedBy !== undefined) keep(snapshot, 'last', 'stored with a write-only key');
     if (snapshot.pinned) keep(snapshot, 'pinned', 'pinned');
     if (snapshot.timeMs > now) keep(snapshot, 'future', 'in the future');
     for (const list of rules.tags) {

@@ -51,7 +51,7 @@ export class SegmentOpener {
     let seal = this.#seals.get(pack.name);
     if (seal === undefined) {
       const type = pack.kind === 'data' ? OBJECT_TYPES.dataPack : OBJECT_TYPES.treePack;
-      seal = ObjectSeal.ofPack(this.#keys, type, pack.cipher, pack.generation, pack.salt);
+      seal = ObjectSeal.ofPack(this.#keys, { ...pack, type });
       if (this.#seals.size > 1_000) this.#seals.clear();
       this.#seals.set(pack.name, seal);
     }

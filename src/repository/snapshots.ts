@@ -1,4 +1,5 @@
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
+import { writeOnlyMark } from '../codec/write-only.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
   decodeChainContext,
@@ -23,11 +24,21 @@ export interface Snapshot {
   readonly chain: ChainPosition;
   /** Key generation that it is sealed under. */
   readonly generation: number;
+  /** Number of the write-only key that stored it, also when it was stored again since; absent for all others. */
+  readonly sealedBy?: number | undefined;
+  /** When the storage got it first, by its own clock: known of those with `sealedBy` that were listed. */
+  readonly storedMs?: number | undefined;
 }
 
 export interface CommittedSnapshot extends Snapshot {
   /** When it was stored, by the storage's clock. */
   readonly storedMs: number;
+}
+
+/** The salts of snapshots whose chunks have ids of their own, each once. */
+export function saltsOf(snapshots: readonly Snapshot[]): Buffer[] {
+  const salts = snapshots.flatMap(({ record }) => record.salt ?? []);
+  return [...new Map(salts.map((salt) => [salt.toString('hex'), salt])).values()];
 }
 
 export interface SnapshotList {
@@ -54,10 +65,12 @@ export async function listSnapshots(
   signal: AbortSignal,
   options: { readonly remembered?: boolean } = {},
 ): Promise<SnapshotList> {
+  repository.requireReading();
   const known = options.remembered === true ? remembered.get(repository) : undefined;
   const tombstones = await readTombstones(repository, signal);
   const { destination } = repository;
-  const listed = [...(await listNamed(destination, 'snapshots/', signal)).keys()];
+  const objects = await listNamed(destination, 'snapshots/', signal);
+  const listed = [...objects.keys()];
   const forgotten = listed.filter((id) => tombstones.snapshots.has(id));
   const standing = listed.filter((id) => !tombstones.snapshots.has(id));
   const damaged: { id: string; error: RepositoryError }[] = [];
@@ -70,7 +83,13 @@ export async function listSnapshots(
       return undefined;
     }
   });
-  const live = read.filter((one) => one !== undefined);
+  const live = read
+    .filter((one) => one !== undefined)
+    .map((one) =>
+      one.sealedBy === undefined || one.storedMs !== undefined
+        ? one
+        : { ...one, storedMs: objects.get(one.id)?.modifiedMs },
+    );
   live.sort((a, b) => a.record.startedMs - b.record.startedMs || a.chain.seq - b.chain.seq);
   if (options.remembered === true) {
     const kept = live.filter(({ record }) => record.errors.length <= REMEMBERED_ERRORS);
@@ -85,6 +104,7 @@ export async function readSnapshot(
   id: string,
   signal: AbortSignal,
 ): Promise<Snapshot> {
+  repository.requireReading();
   const object = `snapshot ${id}`;
   let bytes: Buffer;
   try {
@@ -94,8 +114,19 @@ export async function readSnapshot(
     throw new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`, { cause: error });
   }
   const open = (): OpenedObject => openObject(repository.keys, OBJECT_TYPES.snapshot, bytes, object, id);
-  const { context, generation, plaintext } = await repository.withKeys(open, signal);
-  return { id, record: decodeSnapshot(plaintext, object), chain: decodeChainContext(context), generation };
+  const { context, generation, plaintext, sealedBy } = await repository.withKeys(open, signal);
+  const record = decodeSnapshot(plaintext, object);
+  const chain = decodeChainContext(context);
+  if (sealedBy === 0) {
+    const { writeOnly } = record;
+    const origin = writeOnly && { sealedBy: writeOnly.number, storedMs: writeOnly.storedMs };
+    return { id, record, chain, generation, ...origin };
+  }
+  const { salt } = writeOnlyMark(repository.keys.repository, sealedBy);
+  // Whoever has a write-only key says what is in here: never that others have stored it.
+  if (record.plain || record.salt?.equals(salt) !== true)
+    throw corrupt(object, 'the write-only key that sealed it may not use the chunks that it names');
+  return { id, record, chain, generation, sealedBy };
 }
 
 /**
@@ -148,7 +179,7 @@ export async function commitSnapshot(
   };
   const { position, name, storedMs } = await appendRecord(repository, seal, live, signal);
   if (stored?.name === name) repository.cache.keep(stored.key, stored.bytes);
-  return { id: name, record, chain: position, generation, storedMs };
+  return { id: name, record, chain: position, generation, sealedBy: repository.keyring.grantedTo, storedMs };
 }
 
 /** Marks snapshots as forgotten. They vanish from every list; prune removes them and their data after the grace period. */
@@ -169,6 +200,25 @@ export async function forgetSnapshots(
 }
 
 /**
+ * What a record that stands for this snapshot has to tell of it: which write-only key stored it first, and when. Else
+ * whoever has that key could have others vouch for what is false.
+ *
+ * @param nowMs stands for the time at which the storage got it where that is not known
+ */
+export function writeOnlyOrigin(
+  { sealedBy, storedMs }: Snapshot,
+  nowMs: number,
+): SnapshotRecord['writeOnly'] {
+  return sealedBy === undefined ? undefined : { number: sealedBy, storedMs: storedMs ?? nowMs };
+}
+
+/** The record of a snapshot that is to be stored again under a new id. @param nowMs as for `writeOnlyOrigin` */
+export function recordAgain(snapshot: Snapshot, nowMs: number): SnapshotRecord {
+  const { id, record } = snapshot;
+  return { ...record, original: record.original ?? id, writeOnly: writeOnlyOrigin(snapshot, nowMs) };
+}
+
+/**
  * Stores a snapshot anew with other tags or another pin and marks the old object as forgotten. In between both are
  * there.
  */
@@ -181,11 +231,8 @@ export async function rewriteSnapshot(
   const { live } = await listSnapshots(repository, signal);
   await leaveCopiedIdentity(repository, live, signal);
   const own = live.filter((one) => one.chain.writer === repository.writer.memory.writer).length;
-  const record: SnapshotRecord = {
-    ...snapshot.record,
-    ...changes,
-    original: snapshot.record.original ?? snapshot.id,
-  };
+  const listed = live.find(({ id }) => id === snapshot.id) ?? snapshot;
+  const record: SnapshotRecord = { ...recordAgain(listed, repository.clock.now()), ...changes };
   const rewritten = await commitSnapshot(repository, record, own + 1, signal);
   await forgetSnapshots(repository, [snapshot.id], `replaced by ${rewritten.id}`, signal);
   return rewritten;

@@ -1,11 +1,30 @@
 /** What somebody typed, as a secret that opens a repository. */
-import { looksLikeRecoveryCode, parseRecoveryCode } from '../codec/recovery-code.ts';
+import { formatRecoveryCode, looksLikeRecoveryCode, parseRecoveryCode } from '../codec/recovery-code.ts';
 import type { Secret } from './key-slots.ts';
 
-/** A recovery code may be given wherever a passphrase is. @throws {RepositoryError} for a code with a typing mistake */
+/** What the text of a write-only key begins with. */
+const WRITE_ONLY = 'holdfast-write-only:';
+
+/** The one line of a key file. */
+export function writeOnlyKeyText(secret: Buffer): string {
+  return `${WRITE_ONLY}${formatRecoveryCode(secret)}`;
+}
+
+/** Whether what was given for a passphrase is a write-only key. */
+export function isWriteOnlyKey(typed: string): boolean {
+  return typed.trim().startsWith(WRITE_ONLY);
+}
+
+/**
+ * A recovery code or the text of a write-only key may be given wherever a passphrase is.
+ * @throws {RepositoryError} for a code with a typing mistake
+ */
 export function secretOf(typed: string): Secret {
+  const text = typed.trim();
+  if (isWriteOnlyKey(typed))
+    return { kind: 'write-only', secret: parseRecoveryCode(text.slice(WRITE_ONLY.length)) };
   return looksLikeRecoveryCode(typed)
-    ? { kind: 'recovery', secret: parseRecoveryCode(typed.trim()) }
+    ? { kind: 'recovery', secret: parseRecoveryCode(text) }
     : { kind: 'passphrase', text: typed };
 }
 

@@ -42,32 +42,41 @@ export interface AnnouncedRecord {
 /** Keeps a WriterMemory in `<directory>/repositories/<id>.json`, or in memory only when there is no directory. */
 export class WriterState {
   readonly #path: string | undefined;
+  readonly #mark: Buffer;
   #memory: WriterMemory;
   #holdsLock = false;
   #foreign: ForeignRecord | undefined;
   #queue: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string | undefined, memory: WriterMemory) {
+  private constructor(path: string | undefined, mark: Buffer, memory: WriterMemory) {
     this.#path = path;
+    this.#mark = mark;
     this.#memory = memory;
   }
 
-  /** @throws {StateError} when the file is there but cannot be understood */
-  static async open(directory: string | undefined, repositoryId: string): Promise<WriterState> {
-    const path =
-      directory === undefined ? undefined : join(directory, 'repositories', `${repositoryId}.json`);
+  /**
+   * @param name the repository's id, and more for a writer beside the ordinary one
+   * @param mark what the writer id begins with
+   * @throws {StateError} when the file is there but cannot be understood
+   */
+  static async open(
+    directory: string | undefined,
+    name: string,
+    mark: Buffer = Buffer.alloc(0),
+  ): Promise<WriterState> {
+    const path = directory === undefined ? undefined : join(directory, 'repositories', `${name}.json`);
     const fresh: WriterMemory = {
-      writer: randomBytes(16).toString('hex'),
+      writer: newWriter(mark),
       seq: 0,
       prev: NO_RECORD,
       ring: 0,
       config: 0,
       heads: {},
     };
-    if (path === undefined) return new WriterState(undefined, fresh);
+    if (path === undefined) return new WriterState(undefined, mark, fresh);
     const stored = await readFileIfPresent(path);
-    if (stored === undefined) return new WriterState(path, fresh);
-    return new WriterState(path, parseMemory(stored.toString('utf8'), path));
+    if (stored === undefined) return new WriterState(path, mark, fresh);
+    return new WriterState(path, mark, parseMemory(stored.toString('utf8'), path));
   }
 
   get memory(): WriterMemory {
@@ -88,7 +97,7 @@ export class WriterState {
   async becomeAnother(foreign: ForeignRecord): Promise<void> {
     const { writer, seq, prev } = this.#memory;
     await this.remember({
-      writer: randomBytes(16).toString('hex'),
+      writer: newWriter(this.#mark),
       seq: 0,
       prev: NO_RECORD,
       announced: undefined,
@@ -198,6 +207,10 @@ function isMemory(value: unknown): value is WriterMemory {
     Object.values(memory.heads).every(isHead) &&
     (memory.announced === undefined || isAnnounced(memory.announced))
   );
+}
+
+function newWriter(mark: Buffer): string {
+  return Buffer.concat([mark, randomBytes(16 - mark.length)]).toString('hex');
 }
 
 function isCount(value: unknown): boolean {

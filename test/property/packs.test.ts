@@ -124,8 +124,8 @@ describe('a pack writer', () => {
     expect(directory.packLength).toBe(bytes.length);
     const padding = seal.open(PADDING_SEQUENCE, bytes.subarray(end, tail.directoryOffset), 'pack');
     expect(padding.every((byte) => byte === 0)).toBe(true);
-    const { cipher, generation, salt } = seal.header;
-    return { name, cipher, generation, salt, directory };
+    const { cipher, generation, salt, sealedBy } = seal.header;
+    return { name, cipher, generation, salt, sealedBy, directory };
   }
 
   it('refuses to store bytes that changed since they were named', () => {
@@ -202,6 +202,7 @@ describe('directories of packs', () => {
           cipher: i % 2 === 0 ? (1 as const) : (0 as const),
           generation: i + 1,
           salt: secretBytes(`salt ${i}`),
+          sealedBy: i % 4 === 0 ? i + 7 : 0,
           directory,
         }));
         const supersedes = Array.from({ length: superseded }, (_, i) =>

@@ -87,6 +87,7 @@ const ringSlot: OpenSlot = {
   slot: vectors.ring.slot,
   private: hex(vectors.ring.private),
   ringAuth: hex(vectors.ring.ring_auth),
+  writeOnly: false,
 };
 
 const parsers: readonly Parser[] = [

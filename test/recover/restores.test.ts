@@ -1,5 +1,16 @@
 /** Everything that the program stores comes back by recover.py: fixtures, the torture tree, every way of storing. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
@@ -226,6 +237,62 @@ function freshTests(program: RecoverProgram): void {
     const after = path.join(place.directory, 'after');
     expect((await recover(place, ['list'])).stdout).not.toContain('@first');
     expect((await recover(place, ['restore', 'latest', after])).code).toBe(0);
+    expect(differences(place, after)).toEqual([]);
+  });
+
+  it('restores what write-only keys stored, also when it was sealed anew after a key was removed', async () => {
+    await using place = await openPlace();
+    await place.write({ shared: 'the same on both\n'.repeat(1_000), own: 'of the server' });
+    await place.expectRun(['init']);
+    const key = path.join(place.directory, 'server.key');
+    await place.expectRun(['keys', 'add', '--write-only', key]);
+    const server = {
+      env: {
+        HOLDFAST_PASSWORD: undefined,
+        HOLDFAST_PASSWORD_FILE: key,
+        HOLDFAST_STATE_DIR: path.join(place.directory, 'server-state'),
+      },
+    };
+    await place.expectRun(['backup', place.source], 0, server);
+    await place.expectRun(['keys', 'rotate']);
+    await place.write({ later: 'under newer keys' });
+    await place.expectRun(['backup', place.source], 0, server);
+    const before = path.join(place.directory, 'before');
+    const first = await recover(place, ['restore', 'latest', before]);
+    const indexed = path.join(place.directory, 'indexed');
+    const copy = path.join(place.directory, 'copy');
+    await place.expectRun(['prune']);
+    cpSync(place.repository, copy, { recursive: true });
+    for (const name of readdirSync(path.join(copy, 'packs'), { recursive: true, encoding: 'utf8' })) {
+      const file = path.join(copy, 'packs', name);
+      if (!statSync(file).isFile()) continue;
+      const bytes = readFileSync(file);
+      writeFileSync(file, bytes.fill(0, bytes.length - 16));
+    }
+    const byIndex = await program.run([
+      copy,
+      '--secret-file',
+      passphrase,
+      '--any-cost',
+      'restore',
+      'latest',
+      indexed,
+    ]);
+    const keyAsSecret = await program.run([place.repository, '--any-cost', '--secret-file', key, 'list']);
+
+    expect(first).toMatchObject({ code: 0 });
+    expect(differences(place, before)).toEqual([]);
+    expect(byIndex.stderr).toContain('(read by index/');
+    expect(byIndex.code).toBe(0);
+    expect(differences(place, indexed)).toEqual([]);
+    expect(keyAsSecret.code).toBe(2);
+    const [listed] = jsonLines(await place.expectRun(['keys', 'list', '--json'])).filter(
+      ({ kind }) => kind === 'write-only',
+    );
+    await place.expectRun(['keys', 'remove', String(listed?.['id']).slice(0, 8)]);
+    await place.expectRun(['keys', 'rekey']);
+    const after = path.join(place.directory, 'after');
+    expect(await recover(place, ['restore', 'latest', after])).toMatchObject({ code: 0 });
     expect(differences(place, after)).toEqual([]);
   });
 

@@ -7,12 +7,8 @@ import { newLeaseRecord, putLease } from '../../src/repository/lease-objects.ts'
 import { acquirePruneLease } from '../../src/repository/lease.ts';
 import { addKey, removeKey } from '../../src/repository/keys.ts';
 import { SILENT_PRUNE, prune } from '../../src/repository/prune.ts';
-import {
-  createRepository,
-  openRepository,
-  putConfig,
-  type Repository,
-} from '../../src/repository/repository.ts';
+import { putConfig } from '../../src/repository/configuration.ts';
+import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots } from '../../src/repository/snapshots.ts';
 import { manualClock, type ManualClock } from './manual-clock.ts';
 import type { SeededRandom } from './seeded-random.ts';

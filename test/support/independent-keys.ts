@@ -122,7 +122,7 @@ function openNewestRing(directory: string, slot: Slot): Keys | undefined {
 
 function keysOf(map: Fields, repo: Uint8Array): Keys {
   need(hex(bytes(map, 'repo', 16)) === hex(repo), 'keyring of another repository');
-  need(integer(map, 'min_format') <= 1, 'newer format');
+  need(integer(map, 'min_format') <= 2, 'newer format');
   return {
     repo,
     idData: bytes(map, 'id_data', 32),

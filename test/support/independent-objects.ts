@@ -6,7 +6,20 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { ascii, blake3, expand, gcmOpen, hkdf, join, sha256, u32, u64 } from './independent-primitives.ts';
+import {
+  ascii,
+  blake3,
+  expand,
+  gcmOpen,
+  hkdf,
+  join,
+  publicOf,
+  sha256,
+  u32,
+  u64,
+  uncbor,
+  x25519,
+} from './independent-primitives.ts';
 
 /** The secrets of an opened repository. */
 export interface Keys {
@@ -61,6 +74,8 @@ export interface Header {
   readonly cipher: number;
   readonly generation: number;
   readonly salt: Buffer;
+  /** Section 12: number of the write-only key of an object of wrap 1. */
+  readonly sealedBy?: number;
 }
 
 /** The first 80 bytes of an object, and the key of its parts: none when they are plain. */
@@ -70,16 +85,35 @@ export interface ObjectKey {
 }
 
 /** What an object begins with, and its key, from the four values that are not the same for all. */
-export function objectKey({ type, cipher, generation, salt }: Header, keys: Keys): ObjectKey {
-  const start = join('HF1\0', 1, type, cipher, 0, u32(generation), salt);
+export function objectKey(facts: Header, keys: Keys): ObjectKey {
+  const { type, cipher, generation, salt, sealedBy = 0 } = facts;
+  const start = join('HF1\0', 1, type, cipher, sealedBy === 0 ? 0 : 1, u32(generation), salt);
   need(start.length === 44, 'length of a salt');
   if (cipher === 0) return { header: join(start, Buffer.alloc(36)), key: undefined };
   const root = keys.generations.get(generation);
   need(root !== undefined, 'key generation');
   const name = KEY_TYPES[type] ?? '';
+  if (sealedBy !== 0) {
+    const okm = sealedKeys(root, sealedBy, salt, join(`hf1/sealed/${name}`, keys.repo));
+    return { header: join(start, okm.subarray(32), u32(sealedBy)), key: okm.subarray(0, 32) };
+  }
   const typeKey = expand(root, ascii(`hf1/key/${name}`), 32);
   const okm = hkdf(typeKey, salt, join(`hf1/obj/${name}`, keys.repo), 64);
   return { header: join(start, okm.subarray(32), u32(0)), key: okm.subarray(0, 32) };
+}
+
+/** Section 12.2: ObjKey and ObjCommit. */
+export function sealedKeys(root: Uint8Array, sealedBy: number, own: Uint8Array, info: Buffer): Buffer {
+  const sealing = expand(root, ascii('hf1/key/seal'), 32);
+  const sealer = expand(root, join('hf1/key/sealer', u32(sealedBy)), 32);
+  const shared = x25519(sealing, own);
+  return hkdf(join(shared, sealer), join(own, publicOf('X25519', sealing)), info, 64);
+}
+
+/** Section 12.1. */
+export function markOf(repo: Uint8Array, sealedBy: number): { salt: Buffer; writer: Buffer } {
+  const mark = sha256(join('hf1/write-only', repo, u32(sealedBy)));
+  return { salt: mark.subarray(0, 16), writer: mark.subarray(16, 24) };
 }
 
 /** Checks the header of a stored object of one of the types. */
@@ -88,7 +122,10 @@ export function openHeader(stored: Buffer, types: readonly number[], keys: Keys)
   const [type, cipher] = [stored.readUInt8(5), stored.readUInt8(6)];
   need(types.includes(type), 'type');
   need(cipher === 1 || (cipher === 0 && (type === 1 || type === 2)), 'cipher');
-  const header = { type, cipher, generation: stored.readUInt32BE(8), salt: stored.subarray(12, 44) };
+  const sealedBy = stored.readUInt32BE(76);
+  need(sealedBy === 0 || [1, 2, 5, 7].includes(type), 'type of wrap 1');
+  const [generation, salt] = [stored.readUInt32BE(8), stored.subarray(12, 44)];
+  const header = { type, cipher, generation, salt, sealedBy };
   const expected = objectKey(header, keys);
   need(timingSafeEqual(expected.header, stored.subarray(0, 80)), 'commitment, wrap or reserved bytes');
   return expected;
@@ -116,6 +153,18 @@ export function openObject(stored: Buffer, type: number, keys: Keys): { context:
   const key = openHeader(stored, [type], keys);
   const prefix = stored.subarray(0, 80 + (CONTEXT[type] ?? 0));
   const plaintext = openPart(key, prefix, keys.repo, 0, stored.subarray(prefix.length));
+  const sealedBy = stored.readUInt32BE(76);
+  if (sealedBy !== 0) {
+    const { salt, writer } = markOf(keys.repo, sealedBy);
+    need(prefix.subarray(80, 88).equals(writer), 'writer of a write-only key');
+    if (type === 5) {
+      const record = uncbor(plaintext);
+      need(
+        record['plain'] === false && hex(bytes(record, 'salt', 16)) === hex(salt),
+        'namespace of a write-only key',
+      );
+    }
+  }
   return { context: prefix.subarray(80), plaintext };
 }
 

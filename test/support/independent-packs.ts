@@ -152,14 +152,15 @@ function* indexedPacks(directory: string, keys: Keys): Generator<Pack & { readon
     for (let left = object.readUInt32BE(at - 4); left > 0; left -= 1) {
       const fixed = object.subarray(at, at + 80);
       const name = hex(fixed.subarray(0, 32));
-      const [type, cipher, segments] = [fixed.readUInt8(32), fixed.readUInt8(33), fixed.readUInt16BE(34)];
+      const [type, form, segments] = [fixed.readUInt8(32), fixed.readUInt8(33), fixed.readUInt16BE(34)];
+      const [cipher, sealedBy] = form === 2 ? [1, object.readUInt32BE(at + 80)] : [form, 0];
       const [chunks, length, generation] = [
         fixed.readUInt32BE(36),
         fixed.readUInt32BE(40),
         fixed.readUInt32BE(44),
       ];
-      const body = directoryBody(object, at + 80, segments, chunks, 16);
-      const key = objectKey({ type, cipher, generation, salt: fixed.subarray(48, 80) }, keys);
+      const body = directoryBody(object, at + (form === 2 ? 84 : 80), segments, chunks, 16);
+      const key = objectKey({ type, cipher, generation, salt: fixed.subarray(48, 80), sealedBy }, keys);
       yield { name, length, key, ...body };
       at = body.end;
     }

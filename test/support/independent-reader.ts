@@ -109,7 +109,7 @@ function requireConfig(directory: string, keys: Keys): void {
   const { context, plaintext } = openObject(read(directory, `config/${n}`), 6, keys);
   const map = uncbor(plaintext);
   need(isSigned(map, 'hf1/config', keys) && context.equals(u64(n)), 'configuration');
-  need(integer(map, 'v') === 1 && integer(map, 'min_format') <= 1, 'newer format');
+  need(integer(map, 'v') === 1 && integer(map, 'min_format') <= 2, 'newer format');
 }
 
 /** The names that tombstones of a kind list, and when the newest of those was stored, by the file's time. */

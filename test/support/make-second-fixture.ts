@@ -35,12 +35,8 @@ import { addKey, removeKey } from '../../src/repository/keys.ts';
 import { newLeaseRecord, putLease } from '../../src/repository/lease-objects.ts';
 import { acquirePruneLease } from '../../src/repository/lease.ts';
 import { SILENT_PRUNE, prune } from '../../src/repository/prune.ts';
-import {
-  createRepository,
-  openRepository,
-  putConfig,
-  type Repository,
-} from '../../src/repository/repository.ts';
+import { putConfig } from '../../src/repository/configuration.ts';
+import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { TreeReader } from '../../src/repository/tree-reader.ts';
 import { native } from '../../src/system/native.ts';

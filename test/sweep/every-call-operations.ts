@@ -14,16 +14,12 @@ import type { Destination, ListedObject } from '../../src/destination/destinatio
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { SILENT_CHECK, type CheckReport } from '../../src/repository/check-report.ts';
 import { check } from '../../src/repository/check.ts';
+import { putConfig } from '../../src/repository/configuration.ts';
 import type { Secret } from '../../src/repository/key-slots.ts';
 import { addKey, listKeys, removeKey } from '../../src/repository/keys.ts';
 import { prune, SILENT_PRUNE } from '../../src/repository/prune.ts';
 import { recover } from '../../src/repository/recover.ts';
-import {
-  createRepository,
-  openRepository,
-  putConfig,
-  type Repository,
-} from '../../src/repository/repository.ts';
+import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { SILENT_RESTORE } from '../../src/restorer/request.ts';
 import { restore } from '../../src/restorer/restore.ts';

@@ -14,11 +14,12 @@ export const NAMES = {
     'tombstone',
     'config',
     'keyring',
+    'grant',
     'cbor-map',
     'compressed-record',
     'segment',
   ],
-  keys: ['sealed-object', 'ring', 'slot', 'recovery-code'],
+  keys: ['sealed-object', 'ring', 'grants', 'slot', 'recovery-code'],
   configuration: ['config-file', 'config-edit'],
   requests: [
     'json-body',

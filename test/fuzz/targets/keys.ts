@@ -2,14 +2,17 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { RepositoryError } from '../../../src/base/errors.ts';
+import { signEd25519 } from '../../../src/codec/curves.ts';
 import { ObjectKeys } from '../../../src/codec/keys.ts';
 import {
   formatRecoveryCode,
   looksLikeRecoveryCode,
   parseRecoveryCode,
 } from '../../../src/codec/recovery-code.ts';
+import { decodeGrant } from '../../../src/format/grant.ts';
 import { OBJECT_TYPES, contextLength, type ObjectType } from '../../../src/format/header.ts';
 import { decodeIndexObject } from '../../../src/format/index-object.ts';
+import { padded } from '../../../src/format/keyring.ts';
 import {
   decodeChainContext,
   decodeConfig,
@@ -22,6 +25,7 @@ import {
 } from '../../../src/format/records.ts';
 import { decodeSlot, openRing, type OpenSlot } from '../../../src/repository/key-slots.ts';
 import { decompressRecord, openObject, sealObject } from '../../../src/repository/objects.ts';
+import { keyringOfGrant } from '../../../src/repository/write-only-grant.ts';
 import type { FormatVectors } from '../../support/format-vectors.ts';
 import { openObject as strangerOpens } from '../../support/independent-objects.ts';
 import { cbor, uncbor } from '../../support/independent-primitives.ts';
@@ -30,7 +34,7 @@ import { EXAMPLE_KEYS, exampleBytes } from '../../support/worked-example.ts';
 import { mutate } from '../mutate.ts';
 import { changeCbor, judged, need, parsed, requireEqual, textOf } from '../structured.ts';
 import type { TargetTable } from '../target.ts';
-import { isRefusal, LEASE, storedExample } from './stored.ts';
+import { isRefusal, LEASE, storedExample, WRITE_ONLY } from './stored.ts';
 
 const vectors: FormatVectors = JSON.parse(
   readFileSync(new URL('../../../docs/vectors/format-1.json', import.meta.url), 'utf8'),
@@ -45,6 +49,14 @@ const keys = new ObjectKeys({
   idPlain: Buffer.from(EXAMPLE_KEYS.idPlain),
   cdc: exampleBytes('cdc'),
   generations: [{ g: 1, key: exampleBytes('generation 1'), state: 'current' }],
+});
+
+const granted = decodeGrant(padded(hex(WRITE_ONLY.grant.plaintext)), 'object');
+/** Of the write-only key of the vectors, whose repository is that of the example. */
+const writeOnlyKeys = new ObjectKeys({
+  ...keys.material,
+  generations: keyringOfGrant(granted).generations,
+  writeOnly: granted.number,
 });
 
 type Decoder = (plaintext: Buffer, object: string) => unknown;
@@ -80,13 +92,15 @@ function resealed(stored: Buffer, random: SeededRandom): Buffer {
   const nextType = random.below(8) === 0 ? (TYPES[random.below(TYPES.length)] ?? type) : type;
   const context = Buffer.alloc(contextLength(nextType));
   mutate(opened.context, mutation).copy(context);
-  return sealObject(keys, nextType, context, plaintext).bytes;
+  if (opened.sealedBy === 0) return sealObject(keys, nextType, context, plaintext).bytes;
+  return sealObject(writeOnlyKeys, OBJECT_TYPES.head, opened.context, plaintext).bytes;
 }
 
 const ringSlot: OpenSlot = {
   slot: vectors.ring.slot,
   private: hex(vectors.ring.private),
   ringAuth: hex(vectors.ring.ring_auth),
+  writeOnly: false,
 };
 
 /** With the tag that whoever holds the authentication key would give it. */
@@ -94,6 +108,28 @@ function authentic(ring: Buffer): Buffer {
   try {
     const { auth: _, ...fields } = uncbor(ring);
     return cbor({ ...fields, auth: createHmac('sha256', ringSlot.ringAuth).update(cbor(fields)).digest() });
+  } catch {
+    return ring;
+  }
+}
+
+const grantSlot: OpenSlot = {
+  slot: WRITE_ONLY.grant.slot,
+  private: hex(WRITE_ONLY.grant.slot_private),
+  ringAuth: hex(WRITE_ONLY.grant.admin_public),
+  writeOnly: true,
+};
+
+/** With the signature that whoever holds the administrator's key would give it. */
+function signed(ring: Buffer): Buffer {
+  try {
+    const { write_only: grants, ...fields } = uncbor(ring);
+    const { signature: _, ...unsigned } = uncbor(cbor(grants));
+    const start = Buffer.concat([Buffer.from('hf1/grants'), keys.repository, Buffer.alloc(8)]);
+    start.writeBigUInt64BE(BigInt(WRITE_ONLY.grant.n), start.length - 8);
+    const message = Buffer.concat([start, cbor(unsigned)]);
+    const signature = signEd25519(exampleBytes('admin'), message);
+    return cbor({ ...fields, write_only: { ...unsigned, signature } });
   } catch {
     return ring;
   }
@@ -111,6 +147,7 @@ export const KEYS: TargetTable<'keys'> = {
       storedExample('snapshots/'),
       storedExample('heads/'),
       storedExample('config/'),
+      hex(WRITE_ONLY.head.object),
       sealObject(keys, OBJECT_TYPES.lease, Buffer.alloc(9), encodeLease(LEASE)).bytes,
     ],
     maxBytes: 65_536,
@@ -146,6 +183,20 @@ export const KEYS: TargetTable<'keys'> = {
       judged(
         parsed(
           () => openRing(input, 1, ringSlot),
+          (error) =>
+            isRefusal(error) || (error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE'),
+        ),
+      ),
+  }),
+  grants: () => ({
+    files: ['src/repository/key-slots.ts', 'src/format/grant.ts'],
+    seeds: [hex(WRITE_ONLY.grant.ring)],
+    maxBytes: 65_536,
+    change: (input, random) => signed(changeCbor(input, random)),
+    run: (input) =>
+      judged(
+        parsed(
+          () => openRing(input, WRITE_ONLY.grant.n, grantSlot),
           (error) =>
             isRefusal(error) || (error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE'),
         ),

@@ -4,9 +4,10 @@ import { zstdCompressSync } from 'node:zlib';
 import { RepositoryError } from '../../../src/base/errors.ts';
 import { SegmentDecompressor } from '../../../src/codec/compress.ts';
 import { decodeCborMap, encodeCbor, type CborValue } from '../../../src/format/cbor.ts';
-import { decodeHeader, encodeHeader } from '../../../src/format/header.ts';
+import { decodeGrant, encodeGrant } from '../../../src/format/grant.ts';
+import { CIPHER_GCM, decodeHeader, encodeHeader } from '../../../src/format/header.ts';
 import { decodeIndexObject, encodeIndexObject, encodeIndexedPack } from '../../../src/format/index-object.ts';
-import { decodeKeyring, encodeKeyring } from '../../../src/format/keyring.ts';
+import { decodeKeyring, encodeKeyring, padded } from '../../../src/format/keyring.ts';
 import {
   decodePackDirectory,
   decodeTail,
@@ -39,7 +40,9 @@ import { compressRecord, decompressRecord } from '../../../src/repository/object
 import type { FormatVectors } from '../../support/format-vectors.ts';
 import { uncbor } from '../../support/independent-primitives.ts';
 import { readTreeChunk, type TreeEntry } from '../../support/independent-tree.ts';
+import type { SeededRandom } from '../../support/seeded-random.ts';
 import { exampleBytesOf, workedExample } from '../../support/worked-example.ts';
+import type { WriteOnlyVectors } from '../../support/write-only-vectors.ts';
 import { changeCbor, judged, need, parsed, requireEqual } from '../structured.ts';
 import type { FuzzTarget, TargetTable } from '../target.ts';
 
@@ -47,6 +50,10 @@ const vectors: FormatVectors = JSON.parse(
   readFileSync(new URL('../../../docs/vectors/format-1.json', import.meta.url), 'utf8'),
 );
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
+/** What write-only keys add to the format. */
+export const WRITE_ONLY: WriteOnlyVectors = JSON.parse(
+  readFileSync(new URL('../../../docs/vectors/write-only.json', import.meta.url), 'utf8'),
+);
 
 /** The plaintext of an object of the format's worked example. */
 export function openedExample(key: string): Buffer {
@@ -95,7 +102,11 @@ export const LEASE = { writer: name.slice(32), nonce: name.slice(48), startedMs:
 export const STORED: TargetTable<'stored'> = {
   header: () => ({
     files: ['src/format/header.ts'],
-    seeds: [storedExample('heads/').subarray(0, 80), hex(vectors.packs[0]?.bytes ?? '').subarray(0, 80)],
+    seeds: [
+      storedExample('heads/').subarray(0, 80),
+      hex(vectors.packs[0]?.bytes ?? '').subarray(0, 80),
+      hex(WRITE_ONLY.head.object).subarray(0, 80),
+    ],
     maxBytes: 200,
     run: (input) =>
       judged(parse(decodeHeader, input), (header) => {
@@ -145,7 +156,7 @@ export const STORED: TargetTable<'stored'> = {
   }),
   'index-object': () => ({
     files: ['src/format/index-object.ts', 'src/format/pack.ts'],
-    seeds: [hex(vectors.index.raw)],
+    seeds: [hex(vectors.index.raw), sealedIndex(hex(vectors.index.raw))],
     maxBytes: 262_144,
     run: (input) =>
       judged(parse(decodeIndexObject, input), ({ supersedes, packs }) => {
@@ -167,18 +178,22 @@ export const STORED: TargetTable<'stored'> = {
   ),
   keyring: () => ({
     files: ['src/format/keyring.ts', 'src/format/cbor.ts'],
-    seeds: [openedExample('keys/ring-1')],
+    seeds: [openedExample('keys/ring-1'), withWriteOnlyKey(openedExample('keys/ring-1'))],
     maxBytes: 65_536,
-    change: (input, random) => {
-      const length = input.length < 4 ? 0 : input.readUInt32BE(0);
-      const map = changeCbor(input.subarray(4, 4 + length), random);
-      const head = Buffer.alloc(4);
-      head.writeUInt32BE(map.length);
-      return Buffer.concat([head, map, Buffer.alloc(random.below(2) * 1_024)]);
-    },
+    change: changePadded,
     run: (input) =>
       judged(parse(decodeKeyring, input), (ring) => {
         requireEqual(decodeKeyring(encodeKeyring(ring), 'object'), ring, 'the keyring written again');
+      }),
+  }),
+  grant: () => ({
+    files: ['src/format/grant.ts', 'src/format/keyring.ts', 'src/format/cbor.ts'],
+    seeds: [padded(hex(WRITE_ONLY.grant.plaintext))],
+    maxBytes: 65_536,
+    change: changePadded,
+    run: (input) =>
+      judged(parse(decodeGrant, input), (grant) => {
+        requireEqual(decodeGrant(encodeGrant(grant), 'object'), grant, 'the grant written again');
       }),
   }),
   'cbor-map': () => ({
@@ -220,6 +235,29 @@ export const STORED: TargetTable<'stored'> = {
     };
   },
 };
+
+/** Changes the map of a keyring, or of what stands in its place, and pads it anew. */
+function changePadded(input: Buffer, random: SeededRandom): Buffer {
+  const length = input.length < 4 ? 0 : input.readUInt32BE(0);
+  const map = changeCbor(input.subarray(4, 4 + length), random);
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(map.length);
+  return Buffer.concat([head, map, Buffer.alloc(random.below(2) * 1_024)]);
+}
+
+function withWriteOnlyKey(bytes: Buffer): Buffer {
+  const ring = decodeKeyring(bytes, 'object');
+  const { slot, public: own } = ring.slots[0] ?? { slot: name.slice(32), public: Buffer.alloc(32) };
+  const key = { slot, public: own, kind: 'write-only' as const, label: 'server', number: 3 };
+  return encodeKeyring({ ...ring, minFormat: 2, writeOnly: { last: 3, keys: [key] } });
+}
+
+/** The same index object, its packs as if a write-only key had sealed them. */
+function sealedIndex(raw: Buffer): Buffer {
+  const { supersedes, packs } = decodeIndexObject(raw, 'object');
+  const sealed = packs.map((pack) => encodeIndexedPack({ ...pack, cipher: CIPHER_GCM, sealedBy: 3 }));
+  return encodeIndexObject(supersedes, sealed);
+}
 
 function encoded(chunk: TreeChunk): Buffer {
   if (chunk.form === 'list') return encodeList(chunk.ids);

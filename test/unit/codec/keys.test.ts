@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { agree, generateKeys, signEd25519, verifyEd25519 } from '../../../src/codec/curves.ts';
 import { ChunkHasher, plainChecksum } from '../../../src/codec/hash.ts';
 import { argon2id, expand, hkdf } from '../../../src/codec/kdf.ts';
+import { ObjectKeys } from '../../../src/codec/keys.ts';
 import { testKeys, secretBytes } from '../../support/test-keys.ts';
 
 describe('the keys of chunk ids', () => {
@@ -17,6 +18,21 @@ describe('the keys of chunk ids', () => {
     );
 
     expect(new Set(all.map((key) => key.toString('hex'))).size).toBe(12);
+  });
+});
+
+describe('generations that are taken over', () => {
+  it('give the keys of what write-only keys sealed, and no older ones stay behind', () => {
+    const facts = { generation: 1, sealedBy: 1, salt: generateKeys('x25519').public };
+    const before = testKeys();
+    const { material } = before;
+    const old = before.sealedObjectKey('pack', facts, 'o');
+    const generations = [{ g: 1, key: secretBytes('another root', 32), state: 'current' as const }];
+    before.adopt(generations);
+    const now = before.sealedObjectKey('pack', facts, 'o');
+
+    expect(now).toEqual(new ObjectKeys({ ...material, generations }).sealedObjectKey('pack', facts, 'o'));
+    expect(now.key).not.toEqual(old.key);
   });
 });
 

@@ -83,6 +83,7 @@ describe('a sealed object', () => {
         generation: keys.generation,
         salt,
         commitment: claimed,
+        sealedBy: 0,
       });
       const prefix = Buffer.concat([header, Buffer.alloc(contextLength(type))]);
       const cipher = createCipheriv('aes-256-gcm', key, Buffer.alloc(12), { authTagLength: 16 });
@@ -185,9 +186,8 @@ describe.each([
 
   it('open with what an index object says of the pack, and not when it says something else', () => {
     const sealed = seal.seal(7, plaintext, segment);
-    const { generation, salt } = seal.header;
-    const indexed = ObjectSeal.ofPack(keys, type, cipher, generation, salt);
-    const wrong = ObjectSeal.ofPack(keys, type, cipher, generation, secretBytes('another salt'));
+    const indexed = ObjectSeal.ofPack(keys, seal.header);
+    const wrong = ObjectSeal.ofPack(keys, { ...seal.header, salt: secretBytes('another salt') });
 
     expect(indexed.open(7, sealed, 'pack', segment).equals(plaintext)).toBe(true);
     expect(refused(() => wrong.open(7, sealed, 'pack', segment))).toBe('CORRUPT_DATA');

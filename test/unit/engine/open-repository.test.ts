@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { RepositoryKeeper, type OpenRequest } from '../../../src/engine/open-repository.ts';
 import type { EngineDestination } from '../../../src/engine/protocol.ts';
 import { addKey, removeKey } from '../../../src/repository/keys.ts';
+import { writeOnlyKeyText } from '../../../src/repository/typed-secret.ts';
 import { never } from '../../support/engine.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
@@ -66,6 +67,15 @@ describe('the repository of the next job', () => {
     await open();
     const secret = { kind: 'passphrase', text: 'wrong' } as const;
     await expect(open({ secret })).rejects.toMatchObject({ code: 'WRONG_PASSPHRASE' });
+  });
+
+  test('is not opened with a write-only key, and it is said what to do with one', async () => {
+    await open();
+    const secret = { kind: 'passphrase', text: writeOnlyKeyText(Buffer.alloc(32, 1)) } as const;
+    await expect(open({ secret })).rejects.toMatchObject({
+      code: 'REFUSED',
+      hint: expect.stringContaining('holdfast backup'),
+    });
   });
 
   test('is opened anew when its keys have changed', async () => {

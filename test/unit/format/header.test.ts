@@ -14,6 +14,7 @@ const header = {
   generation: 0xffff_ffff,
   salt: Buffer.alloc(32, 1),
   commitment: Buffer.alloc(32, 2),
+  sealedBy: 0,
 } as const;
 
 function codeOf(bytes: Buffer): string {
@@ -66,6 +67,22 @@ describe('a header', () => {
     for (const type of Object.values(OBJECT_TYPES))
       if (type > 2) expect(codeOf(encodeHeader({ ...plain, type }))).toBe('CORRUPT_DATA');
     expect(codeOf(changed(60, 1, plain))).toBe('CORRUPT_DATA');
+  });
+
+  it('names the write-only key that sealed a pack, snapshot or head; it can have sealed nothing else', () => {
+    const { dataPack, treePack, snapshot, head } = OBJECT_TYPES;
+    const sealed: readonly number[] = [dataPack, treePack, snapshot, head];
+    for (const type of Object.values(OBJECT_TYPES)) {
+      const bytes = encodeHeader({ ...header, type, sealedBy: 0x0102_0304 });
+      expect([bytes[7], bytes.toString('hex', 76)]).toEqual([1, '01020304']);
+      expect(codeOf(bytes)).toBe(sealed.includes(type) ? 'read' : 'CORRUPT_DATA');
+      if (sealed.includes(type))
+        expect(decodeHeader(bytes, 'o')).toEqual({ ...header, type, sealedBy: 0x0102_0304 });
+    }
+    const plain = { ...header, cipher: 0, commitment: Buffer.alloc(32), sealedBy: 1 } as const;
+    expect(codeOf(encodeHeader(plain))).toBe('CORRUPT_DATA');
+    expect(codeOf(changed(7, 0, { ...header, sealedBy: 1 }))).toBe('CORRUPT_DATA');
+    expect(codeOf(changed(7, 2, { ...header, sealedBy: 1 }))).toBe('CORRUPT_DATA');
   });
 
   it('is followed by the context of its type', () => {

@@ -87,7 +87,12 @@ describe('docs/vectors/format-1.json', () => {
 
   it('has a ring that opens, with a keyring that is written the same', () => {
     const { n, slot, private: own, ring_auth, file, keyring } = vectors.ring;
-    const opened = openRing(bytes(file), n, { slot, private: bytes(own), ringAuth: bytes(ring_auth) });
+    const opened = openRing(bytes(file), n, {
+      slot,
+      private: bytes(own),
+      ringAuth: bytes(ring_auth),
+      writeOnly: false,
+    });
     const encoded = encodeKeyring(opened);
     expect(encoded.toString('hex', 4, 4 + encoded.readUInt32BE(0))).toBe(keyring);
     expect(encoded.length % 1_024).toBe(0);
@@ -213,7 +218,8 @@ describe('docs/vectors/format-1.json', () => {
       const plaintext = seal.open(DIRECTORY_SEQUENCE, sealed, 'pack');
       expect(plaintext.toString('hex')).toBe(pack.directory);
       const directory = decodePackDirectory(plaintext, 'pack');
-      const facts = { name: pack.name, cipher: pack.cipher, generation: 1, salt: bytes(pack.salt) };
+      const salt = bytes(pack.salt);
+      const facts = { name: pack.name, cipher: pack.cipher, generation: 1, salt, sealedBy: 0 };
       const [byDirectory, byIndex] = [{ ...facts, directory }, index.packs[i]];
       expect({ ...byIndex?.directory, ids: undefined, idBytes: 24 }).toEqual({
         ...directory,

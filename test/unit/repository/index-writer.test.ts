@@ -23,6 +23,7 @@ function pack(chunks: number): IndexedPack {
     cipher: 1,
     generation: 1,
     salt: randomBytes(32),
+    sealedBy: 0,
     directory: {
       kind: 'data',
       packLength: 100_000,

@@ -193,7 +193,7 @@ describe('a key slot', () => {
       'CORRUPT_DATA',
     );
     expect(await codeOf(() => withFields(file, { v: 2 }))).toBe('NEWER_FORMAT');
-    expect(await codeOf(() => withFields(file, { kind: 4 }))).toBe('CORRUPT_DATA');
+    expect(await codeOf(() => withFields(file, { kind: 5 }))).toBe('CORRUPT_DATA');
   });
 });
 
@@ -252,7 +252,7 @@ describe('a ring', () => {
 
   it('does not open with another private key', async () => {
     const { known } = await slotFor(machine);
-    const other: OpenSlot = { slot: known.slot, private: secretBytes('other'), ringAuth };
+    const other: OpenSlot = { slot: known.slot, private: secretBytes('other'), ringAuth, writeOnly: false };
 
     expect(publicOf('X25519', other.private)).not.toEqual(known.public);
     expect(await codeOf(() => openRing(sealRing(keyring([known]), 1, ringAuth), 1, other))).toBe(

@@ -82,7 +82,7 @@ describe('opening a repository', () => {
   });
 
   it('stops when the configuration asks for a newer version', async () => {
-    await destination.put('config/2', configBytes(2, { min_format: 2 }), signal);
+    await destination.put('config/2', configBytes(2, { min_format: 3 }), signal);
     expect(await opened()).toBe('NEWER_FORMAT');
 
     await destination.put('config/3', configBytes(3, { v: 2 }), signal);

@@ -204,7 +204,7 @@ describe('rekey', () => {
     const result = await rekeyed();
     expect(result.packs).toBe(before.packs);
     expect(result.snapshots.map(({ old }) => old)).toEqual([one.id, two.id]);
-    expect(result.left).toEqual({ packs: 0, young: [], postponed: [], unreadable: [] });
+    expect(result.left).toEqual({ packs: 0, young: [], postponed: [], writeOnly: [], unreadable: [] });
     expect(await use(1)).toMatchObject({
       packs: 0,
       markedPacks: before.packs,

@@ -70,6 +70,46 @@ it('keeps the snapshot that takes the place of another, which whoever changes th
   }
 });
 
+describe('snapshots of a write-only key', () => {
+  const day = (n: number): string => `2026-11-${String(n).padStart(2, '0')}T03:00Z`;
+  const stored = (n: number, facts: Partial<RetentionInput> = {}): RetentionInput =>
+    snapshot(day(n), { sealedBy: 1, storedMs: Date.parse(day(n)), ...facts });
+  const genuine = [1, 5, 10, 14, 15, 16, 17, 18].map((n) => stored(n));
+  const names = (of: RetentionPlan): readonly string[] => [...of.keep].sort();
+
+  it('are not pushed out by false ones: not by many, nor by such that say they are older, or of another machine', () => {
+    const policy = { keepDaily: 5, keepWeekly: 2 };
+    const without = names(plan(genuine, policy));
+    expect(without.length).toBeLessThan(genuine.length);
+    const storedMs = Date.parse('2026-11-19T04:00Z');
+    const falseOnes = [1, 5, 10, 14, 15, 16, 17, 18].flatMap((n) => [
+      stored(n, { id: `claimed ${n}`, timeMs: Date.parse(`${day(n).slice(0, 10)}T23:00Z`), storedMs }),
+      stored(n, { id: `many ${n}`, timeMs: storedMs + n, storedMs: storedMs + n }),
+    ]);
+    const left = names(plan([...genuine, ...falseOnes], policy));
+    // One day more has passed, in which anything may have been stored.
+    const expected = names(plan([...genuine, stored(19)], policy)).filter((id) => id !== day(19));
+    expect(left).toEqual(expect.arrayContaining([...expected]));
+
+    const ordinary = [1, 2, 3].map((n) => snapshot(day(n), { id: `ordinary ${n}` }));
+    expect(names(plan([...ordinary, ...falseOnes], { keepLast: 3 }))).toEqual(
+      expect.arrayContaining(['ordinary 1', 'ordinary 2', 'ordinary 3']),
+    );
+  });
+
+  it('all stay where only the last few are counted', () => {
+    expect(plan(genuine, { keepLast: 2 }).remove).toEqual([]);
+    expect(plan(genuine, { keepLast: 2, keepDaily: 3 }).remove).not.toEqual([]);
+  });
+
+  it('stay by the time they bear where a copy of the repository has made all storage times the same', () => {
+    const copied = genuine.map((one) => ({ ...one, storedMs: Date.parse('2026-11-20T01:00Z') }));
+    const ordinary = genuine.map((one) => ({ ...one, sealedBy: undefined }));
+    const policy = { keepDaily: 5, keepWeekly: 2 };
+    expect(names(plan(copied, policy))).toEqual(expect.arrayContaining([...names(plan(ordinary, policy))]));
+  });
+});
+
 describe('a worked example', () => {
   const history = [
     '2026-11-20T10:00Z',

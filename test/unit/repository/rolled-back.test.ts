@@ -9,12 +9,8 @@ import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import type { Secret } from '../../../src/repository/key-slots.ts';
 import { addKey } from '../../../src/repository/keys.ts';
-import {
-  createRepository,
-  openRepository,
-  putConfig,
-  type Repository,
-} from '../../../src/repository/repository.ts';
+import { putConfig } from '../../../src/repository/configuration.ts';
+import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 
 const { signal } = new AbortController();
 const cost = { m: 64, t: 1, p: 1 };

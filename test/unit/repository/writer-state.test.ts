@@ -22,6 +22,16 @@ describe('what a machine remembers of a repository', () => {
     expect(memory).toMatchObject({ seq: 3, heads: { ['a'.repeat(32)]: { seq: 2 ** 60 } } });
   });
 
+  it('keeps what its writer ids begin with when it goes on as another', async () => {
+    const mark = Buffer.from('0123456789abcdef', 'hex');
+    const state = await WriterState.open(directory, 'marked', mark);
+    const before = state.memory.writer;
+    await state.becomeAnother({ writer: before, seq: 1, record: null, host: null, atMs: null });
+    expect(before).toMatch(/^0123456789abcdef/);
+    expect(state.memory.writer).toMatch(/^0123456789abcdef/);
+    expect(state.memory.writer).not.toBe(before);
+  });
+
   it.each<[string, object]>([
     ['a negative number', { seq: -1 }],
     ['a negative ring', { ring: -1 }],

@@ -52,6 +52,7 @@ function indexOf(lengths: readonly number[], perSegment = 3, perPack = 2): Chunk
       cipher: 1 as const,
       generation: 1,
       salt: Buffer.alloc(32),
+      sealedBy: 0,
       directory: {
         kind: 'data' as const,
         packLength: offset + 1_000,

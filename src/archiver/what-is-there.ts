@@ -1,0 +1,25 @@
+import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import { loadLedger } from '../repository/ledger.ts';
+import type { Repository } from '../repository/repository.ts';
+import { listSnapshots, type SnapshotList } from '../repository/snapshots.ts';
+import { readTombstones } from '../repository/tombstones.ts';
+
+/**
+ * What a run can build on: all snapshots and chunks; with a write-only key no snapshots, and the chunks that this
+ * machine itself has stored. Chunks of packs that are about to be deleted count as absent.
+ * @param options as for `listSnapshots`
+ */
+export async function whatIsThere(
+  repository: Repository,
+  signal: AbortSignal,
+  options: { readonly remembered?: boolean } = {},
+): Promise<{ readonly snapshots: SnapshotList; readonly index: ChunkIndex }> {
+  if (repository.isWriteOnly) {
+    const tombstones = await readTombstones(repository, signal);
+    const index = await loadLedger(repository, tombstones.packs, signal);
+    return { snapshots: { live: [], damaged: [], forgotten: [], tombstones }, index };
+  }
+  const snapshots = await listSnapshots(repository, signal, options);
+  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  return { snapshots, index };
+}
