@@ -28,12 +28,17 @@ export async function withLockFile<T>(path: string, work: () => Promise<T>, sign
 }
 
 async function acquire(path: string, mark: string, signal: AbortSignal): Promise<void> {
+  let seen = { mark, sinceMs: 0 };
   for (;;) {
     signal.throwIfAborted();
     if (await create(path, mark)) return;
     const holder = await readHolder(path);
     if (holder === undefined) continue;
-    if (holder.dead) await breakLock(path, holder.mark);
+    const nowMs = systemClock.monotonic();
+    if (seen.mark !== holder.mark) seen = { mark: holder.mark, sinceMs: nowMs };
+    // Its time says nothing when the clock was set back since: then it may lie years ahead.
+    const isOld = nowMs - seen.sinceMs > (holder.mark === '' ? UNWRITTEN_MS : STALE_MS);
+    if (holder.dead || isOld) await breakLock(path, holder.mark);
     else await delay(POLL_MS, undefined, { signal });
   }
 }

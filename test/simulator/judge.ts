@@ -57,6 +57,7 @@ export class Judge {
   readonly #overslept: (host: string) => boolean;
   readonly #sessions = new Sessions();
   readonly #prunesSinceMs: () => number;
+  readonly #prunersSleptMs: () => number;
   readonly #isLied: boolean;
   #tombstones: Tombstones | undefined;
   #forked = false;
@@ -74,6 +75,8 @@ export class Judge {
       readonly lookedMs: (host: string) => number | undefined;
       /** When the longest of the prunes began that may store a mark now; in milliseconds since 1970. */
       readonly prunesSinceMs: () => number;
+      /** How long a machine that prunes has slept at a time at most. */
+      readonly prunersSleptMs: () => number;
     },
   ) {
     this.#storage = storage;
@@ -85,6 +88,7 @@ export class Judge {
     this.#isStore = options.isStore;
     this.#lookedMs = options.lookedMs;
     this.#prunesSinceMs = options.prunesSinceMs;
+    this.#prunersSleptMs = options.prunersSleptMs;
   }
 
   get forked(): boolean {
@@ -279,15 +283,18 @@ export class Judge {
   #requireUnneeded(packs: readonly string[]): void {
     const nowMs = this.#repository.clock.now();
     const marked = new Set(packs);
+    const sinceMs = this.#prunesSinceMs();
     for (const { snapshot, needs, seenMs } of this.#live()) {
-      if (nowMs - seenMs < OPERATION_MS || (this.#isLied && !this.#isToldOf(snapshot))) continue;
+      // What was there when it began a prune has seen; what came later it has seen soon, unless it slept.
+      const isOld = nowMs - seenMs >= OPERATION_MS + this.#prunersSleptMs();
+      if (!isOld && (this.#isLied || seenMs >= sinceMs - ROUNDING_MS)) continue;
+      if (this.#isLied && !this.#isToldOf(snapshot)) continue;
       for (const id of needs) {
         if ([...(this.#holders.get(id) ?? [])].some((pack) => !marked.has(pack))) continue;
         throw new Violation('mark-only-unneeded', `snapshot ${snapshot.id} needs a pack that is marked now`);
       }
     }
     if (this.#isLied) return;
-    const sinceMs = this.#prunesSinceMs();
     for (const pack of packs) {
       const storedMs = this.#storage.get(packKey(pack))?.modifiedMs ?? 0;
       const session = this.#sessions.protecting(storedMs, sinceMs, nowMs);

@@ -160,6 +160,13 @@ class Simulation {
       isStore: this.#drive === undefined,
       lookedMs: (host) => this.#actors.find(({ plan }) => plan.name === host)?.machine.lookedMs,
       prunesSinceMs: () => FIRST_MOMENT_MS + this.#prunesSinceMs,
+      prunersSleptMs: () =>
+        Math.max(
+          0,
+          ...this.#actors.map(({ machine, plan }) =>
+            plan.name.startsWith('pruner') ? machine.longestSleepMs : 0,
+          ),
+        ),
     });
     for (const machine of plan.machines) this.#addActor(machine, parts.stored);
   }

@@ -1,0 +1,50 @@
+import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { withLockFile } from '../../../src/base/lock-file.ts';
+
+/** Of the lock's time: the clock was set back since. */
+const AHEAD_MS = 10 * 365 * 86_400_000;
+
+let directory: string;
+let path: string;
+let looks: number;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'holdfast-lock-'));
+  path = join(directory, 'lock');
+  looks = 0;
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(directory, { recursive: true });
+});
+
+function leaveLock(mark: string): void {
+  writeFileSync(path, mark);
+  const at = new Date(Date.now() + AHEAD_MS);
+  utimesSync(path, at, at);
+}
+
+/** Each look at the monotonic clock is so much later. */
+function letPass(ms: number): void {
+  vi.spyOn(systemClock, 'monotonic').mockImplementation(() => {
+    looks += 1;
+    return looks * ms;
+  });
+}
+
+test.each([
+  { what: 'an empty lock', mark: '', stepMs: 4_000 },
+  { what: 'the lock of a number that somebody else has now', mark: `${process.pid} 0`, stepMs: 400_000 },
+])('$what from the future is waited for no longer than any other', async ({ mark, stepMs }) => {
+  leaveLock(mark);
+  letPass(stepMs);
+  const { signal } = new AbortController();
+  expect(await withLockFile(path, async () => await Promise.resolve('done'), signal)).toBe('done');
+  // Not at once: it might have been of somebody alive.
+  expect(looks).toBeGreaterThan(3);
+  expect(existsSync(path)).toBe(false);
+});
