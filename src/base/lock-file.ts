@@ -11,6 +11,8 @@ const POLL_MS = 20;
 const STALE_MS = 900_000;
 /** A lock without content is one that is just being written, or was left by a process that died right then. */
 const UNWRITTEN_MS = 10_000;
+/** Marks of locks that this process has given up and could not remove. */
+const leftBehind = new Set<string>();
 
 /**
  * Runs `work` while this process holds the lock file at `path`, waiting for other processes of this machine that hold
@@ -23,7 +25,17 @@ export async function withLockFile<T>(path: string, work: () => Promise<T>, sign
   try {
     return await work();
   } finally {
+    await release(path, mark);
+  }
+}
+
+/** What was done under the lock stands, whatever becomes of the file: others find it dead when this process has ended. */
+async function release(path: string, mark: string): Promise<void> {
+  try {
     await rm(path, { force: true });
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    leftBehind.add(mark);
   }
 }
 
@@ -56,15 +68,19 @@ async function create(path: string, mark: string): Promise<boolean> {
     return true;
   } catch (cause) {
     if (errnoOf(cause) === 'EEXIST') return false;
-    throw new StateError(
-      'WRITE_ERROR',
-      `Cannot create the lock ${path} (${errnoOf(cause) ?? 'unknown error'})`,
-      {
-        hint: 'Check that the directory is writable and that the disk has space.',
-        cause,
-      },
-    );
+    throw cannotLock(path, cause);
   }
+}
+
+function cannotLock(path: string, cause: unknown): StateError {
+  return new StateError(
+    'WRITE_ERROR',
+    `Cannot create the lock ${path} (${errnoOf(cause) ?? 'unknown error'})`,
+    {
+      hint: 'Check that the directory is writable and that the disk has space.',
+      cause,
+    },
+  );
 }
 
 /** Undefined when the lock is free again. */
@@ -73,11 +89,11 @@ async function readHolder(path: string): Promise<{ mark: string; dead: boolean }
     const mark = await readFile(path, 'utf8');
     const ageMs = systemClock.now() - (await stat(path)).mtimeMs;
     const pid = Number(mark.split(' ')[0]);
-    const dead = mark === '' ? ageMs > UNWRITTEN_MS : ageMs > STALE_MS || !isAlive(pid);
-    return { mark, dead };
+    if (mark === '') return { mark, dead: ageMs > UNWRITTEN_MS };
+    return { mark, dead: leftBehind.has(mark) || ageMs > STALE_MS || !isAlive(pid) };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
+    throw cannotLock(path, error);
   }
 }
 
@@ -98,7 +114,7 @@ async function breakLock(path: string, mark: string): Promise<void> {
     await rename(path, aside);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return;
-    throw error;
+    throw cannotLock(path, error);
   }
   if ((await readFile(aside, 'utf8')) !== mark) await rename(aside, path);
   else await rm(aside, { force: true });

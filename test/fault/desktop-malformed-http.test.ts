@@ -356,9 +356,11 @@ describe('too many connections', () => {
 describe('the end of the server', () => {
   test('ends event streams and lets running requests finish', async () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
+    const { promise: runs, resolve: tellRuns } = Promise.withResolvers<undefined>();
     const ending = await openApiSite({
       agent: {
         pause: async () => {
+          tellRuns(undefined);
           await promise;
         },
       },
@@ -369,9 +371,7 @@ describe('the end of the server', () => {
     stream.write(`GET /v1/events HTTP/1.1\r\nHost: ${ending.host}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
     await once(stream, 'data');
     const running = ending.call('/v1/pause', { method: 'POST', token, body: {} });
-    await new Promise((wait) => {
-      setTimeout(wait, 200);
-    });
+    await runs;
     const closed = ending.server.close(3_000);
     stream.resume();
     await once(stream, 'close');

@@ -21,7 +21,7 @@ const kills = (name: string, faults: readonly string[], test: string, parts: num
   name: `kill-${name}`,
   faults,
   suite: 'sweep',
-  file: '/kill.test.ts',
+  file: 'kill.test.ts',
   test,
   env: () => ({ SWEEP_KILLS: '50' }),
   parts,
@@ -37,6 +37,7 @@ const sweep = (
 export const ENTRIES: readonly Entry[] = [
   sweep('names', ['F36'], 3, { SWEEP_NAMES: '1000' }),
   sweep('stale-cache', ['F46'], 5, { SWEEP_ROUNDS: '100' }),
+  sweep('source-faults', ['F32', 'F33', 'F35'], 4, { SWEEP_ROUNDS: '60' }),
   {
     name: 'state-damage',
     faults: ['F44'],
