@@ -155,11 +155,16 @@ test('what is opened before the search for the last letter began stays open', as
   await field.fill('one.tx');
   const found = page.getByRole('grid', { name: 'Files found' }).getByRole('link', { name: 'one.txt' });
   await found.waitFor();
-  // In one go, as two keys that come before the page is drawn again.
   await field.evaluate(
-    (input: HTMLInputElement, link) => {
-      input.value = 'one.txt';
-      input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    async (input: HTMLInputElement, link) => {
+      const type = (text: string): void => {
+        input.value = text;
+        input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      };
+      // The same search once more, so that the next letter has to wait for its own.
+      type('one.tx ');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      type('one.txt');
       (link as HTMLElement).click();
     },
     await found.elementHandle(),
@@ -168,4 +173,29 @@ test('what is opened before the search for the last letter began stays open', as
   await page.getByRole('dialog').getByText('one', { exact: true }).waitFor();
   expect(page.url()).toMatch(/[?&]file=/);
   expect(await field.inputValue()).toBe('one.txt');
+});
+
+test('who goes to another page while settings are being saved is not asked, and gets there once they are', async () => {
+  const shown = await site.signedIn();
+  const { page } = shown;
+  await site.visit(shown, '/settings/schedule');
+  const { promise: mayGo, resolve: letGo } = Promise.withResolvers<void>();
+  let saves = 0;
+  await page.route('**/settings', async (route) => {
+    if (route.request().method() === 'PUT') {
+      saves += 1;
+      await mayGo;
+    }
+    await route.continue();
+  });
+  await page.getByLabel('Days to keep').fill('21');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(() => saves).toBe(1);
+  await page.getByRole('link', { name: 'API access' }).click();
+  await expect.poll(() => page.url()).toMatch(/settings\/schedule$/);
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  letGo();
+  await page.getByLabel('What it is for').waitFor();
+  await expect.poll(config).toContain('"keepDaily": 21');
+  expect(shown.complaints).toEqual([]);
 });

@@ -46,6 +46,8 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
         <div class="browse">
           <SnapshotList place={place} timeline={timeline} onSource={(source) => goTo(hrefOfSource(source))} />
           <div class="browse-main">
+            {/* Stays while another backup is loaded, as when a result is opened: somebody may be typing. */}
+            <SearchField place={place} />
             {snapshot === undefined ? (
               <p class="quiet">{pages.isBusy ? t.common.loading : ''}</p>
             ) : (
@@ -69,7 +71,6 @@ function Contents(
   const closeFile = (): void => goTo(hrefOfPlace({ ...place, file: undefined }), 'replace');
   return (
     <>
-      <SearchField place={place} />
       <Card className="browse-card" label={t.restore.files}>
         {place.q === '' ? (
           <>

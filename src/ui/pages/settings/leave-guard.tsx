@@ -6,17 +6,21 @@ import { Dialog } from '../../components/dialog.tsx';
 import { t } from '../../language/language.ts';
 import { goTo, guardLeaving, readRoute } from '../../route.ts';
 
-/** While it is in the document. */
-export function LeaveGuard(): JSX.Element | null {
+/** While it is in the document. Whoever leaves while it is being saved is not asked, and goes on once it is. */
+export function LeaveGuard({ isSaving }: { readonly isSaving: boolean }): JSX.Element | null {
   const [target, setTarget] = useState<string | undefined>(undefined);
   const here = useRef(location.hash);
   const isLeaving = useRef(false);
+  const saving = useRef(isSaving);
+  saving.current = isSaving;
+  const onceSaved = useRef<string | undefined>(undefined);
   useEffect(() => {
     guardLeaving((wanted) => {
       if (isLeaving.current || pageOf(wanted) === pageOf(here.current)) return true;
       // The address goes back to what is shown until the person has decided.
       history.pushState(null, '', here.current);
-      setTarget(wanted);
+      if (saving.current) onceSaved.current = wanted;
+      else setTarget(wanted);
       return false;
     });
     const closing = (event: BeforeUnloadEvent): void => event.preventDefault();
@@ -24,8 +28,13 @@ export function LeaveGuard(): JSX.Element | null {
     return () => {
       guardLeaving(undefined);
       removeEventListener('beforeunload', closing);
+      if (onceSaved.current !== undefined) goTo(onceSaved.current);
     };
   }, []);
+  useEffect(() => {
+    // Still here, so it could not be saved: that has to be read first.
+    if (!isSaving) onceSaved.current = undefined;
+  }, [isSaving]);
   if (target === undefined) return null;
   const leave = (): void => {
     isLeaving.current = true;

@@ -44,7 +44,7 @@ export function SettingsForm({ paths, children }: SettingsFormFacts): JSX.Elemen
         {...(isChanged ? { title: t.settings.changesAsCommands } : {})}
       />
       <Command lines={curlLines(location.origin, draft.revision)} title={t.settings.withCurl} />
-      {isChanged ? <LeaveGuard /> : null}
+      {isChanged ? <LeaveGuard isSaving={draft.isSaving} /> : null}
       <div class="save-live" role="status">
         {draft.isJustSaved && !isChanged ? <p class="note good">{t.settings.saved}</p> : null}
       </div>

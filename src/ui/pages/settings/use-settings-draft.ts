@@ -116,6 +116,8 @@ export function useSettingsDraft(): { draft: SettingsDraft | undefined; problem:
       return;
     }
     setJustSaved(false);
+    // What is being saved is judged by that.
+    if (isSaving) return;
     const controller = new AbortController();
     const { signal } = controller;
     const check = async (): Promise<void> => {
@@ -135,7 +137,7 @@ export function useSettingsDraft(): { draft: SettingsDraft | undefined; problem:
       clearTimeout(timer);
       controller.abort();
     };
-  }, [checkable, isDirty]);
+  }, [checkable, isDirty, isSaving]);
 
   if (state === undefined) return { draft: undefined, problem };
   const change = (how: (before: State) => State): void => {
