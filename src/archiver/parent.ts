@@ -95,9 +95,15 @@ export async function uncountBelow(
 /** Whether every chunk of a file lies in a pack that this session's listing shows. */
 async function hasContent({ index, reader }: Parent, file: FileEntry, signal: AbortSignal): Promise<boolean> {
   if (!hasAll(index, file.content)) return false;
-  // The lists of large files are only read when something of the repository is known to be gone.
-  if (!file.indirect || (index.missing.length === 0 && index.damaged.length === 0)) return true;
-  return hasAll(index, await reader.contentIds(file, signal));
+  if (!file.indirect) return true;
+  // A pack that went together with the index objects that named it is missed by nothing but the lists.
+  try {
+    for await (const ids of reader.lists(file, signal)) if (!hasAll(index, ids)) return false;
+    return true;
+  } catch (error) {
+    if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') return false;
+    throw error;
+  }
 }
 
 function hasAll({ table }: ChunkIndex, ids: Buffer): boolean {

@@ -3,12 +3,14 @@ import { PackStore } from '../archiver/pack-store.ts';
 import { liveCount } from '../archiver/commit.ts';
 import { RepositoryError } from '../base/errors.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
+import { encodeIndexedPack } from '../format/index-object.ts';
 import type { CheckReport } from '../repository/check-report.ts';
 import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
 import { acquirePruneLease, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { REPAIRED, putTombstone } from '../repository/tombstones.ts';
+import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { runOf, Transfer, type CopyObserver } from './copy.ts';
 import { Healing } from './healing.ts';
 
@@ -86,10 +88,10 @@ class Repair {
   /** Everything that can be found by its id. */
   async heal(signal: AbortSignal): Promise<Healed> {
     const { repository, other } = this.#request;
-    const sound = await this.#soundIndex(signal);
+    await using store = new PackStore(repository, signal);
+    const sound = await this.#soundIndex(store, signal);
     const all = await loadIndex(repository, { without: new Set(), last: this.#damaged() }, signal);
     const otherIndex = await loadIndex(other, { without: new Set() }, signal);
-    await using store = new PackStore(repository, signal);
     const healing = new Healing({ repository, other, sound, all, otherIndex, store });
     const broken: Snapshot[] = [];
     for (const snapshot of this.#present.live) {
@@ -120,7 +122,7 @@ class Repair {
       from: other,
       to: repository,
       fromIndex: await loadIndex(other, { without: new Set() }, signal),
-      toIndex: await this.#soundIndex(signal),
+      toIndex: await this.#soundIndex(store, signal),
       store,
       compression: DEFAULT_COMPRESSION,
     });
@@ -161,8 +163,14 @@ class Repair {
     return new Set([...this.#present.tombstones.packs, ...this.#request.damaged]);
   }
 
-  async #soundIndex(signal: AbortSignal): Promise<ChunkIndex> {
-    return await loadIndex(this.#request.repository, { without: this.#damaged() }, signal);
+  /** What can be relied on. The packs that no index object names are among it, so the next one names them. */
+  async #soundIndex(store: PackStore, signal: AbortSignal): Promise<ChunkIndex> {
+    const { repository } = this.#request;
+    const damaged = this.#damaged();
+    const index = await loadIndex(repository, { without: damaged }, signal);
+    for (const pack of await durableUncovered(repository, index, damaged, signal))
+      store.cover(encodeIndexedPack(pack));
+    return index;
   }
 }
 

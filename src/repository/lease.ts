@@ -40,6 +40,8 @@ export class Lease implements AsyncDisposable {
   readonly #stop = new AbortController();
   #epoch: number;
   #storageMs: number;
+  #monotonicMs: number;
+  #longestSilenceMs = 0;
   #lost: HoldfastError | undefined;
   #anchor: { readonly wall: number; readonly monotonic: number };
   #beating: Promise<unknown> = Promise.resolve();
@@ -55,6 +57,7 @@ export class Lease implements AsyncDisposable {
     this.#epoch = first.epoch;
     this.#storageMs = first.storedMs;
     this.#anchor = this.#moment();
+    this.#monotonicMs = this.#anchor.monotonic;
     void this.#keepAlive();
   }
 
@@ -66,6 +69,16 @@ export class Lease implements AsyncDisposable {
   /** Storage time of the newest epoch. */
   get storageMs(): number {
     return this.#storageMs;
+  }
+
+  /** This machine's monotonic time that belongs to `storageMs`. */
+  get monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
+  /** The longest time between two signs of life, by the storage's clock: beyond the expiry anybody could have taken it. */
+  get longestSilenceMs(): number {
+    return this.#longestSilenceMs;
   }
 
   /** Why the lease is gone, when it is. */
@@ -148,12 +161,16 @@ export class Lease implements AsyncDisposable {
     const before = this.#epoch;
     const next = before + 1;
     this.#creating = next;
+    // The machine may fall asleep while it waits for the answer: what counts is when it asked.
+    const asked = this.#moment();
     const storedMs = await this.#create(next, signal);
     this.#creating = undefined;
     if (storedMs === undefined) throw this.#lose(this.#gone('another process took it over'));
     this.#epoch = next;
+    this.#longestSilenceMs = Math.max(this.#longestSilenceMs, storedMs - this.#storageMs);
     this.#storageMs = storedMs;
-    this.#anchor = this.#moment();
+    this.#anchor = asked;
+    this.#monotonicMs = this.#repository.clock.monotonic();
     const { destination } = this.#repository;
     if (destination.properties.canDelete) await destination.delete(leaseKey(this.purpose, before), signal);
   }

@@ -1,10 +1,12 @@
 import { corrupt } from '../base/errors.ts';
-import { encodeIndexedPack, type IndexedPack } from '../format/index-object.ts';
+import { encodeIndexedPack } from '../format/index-object.ts';
 import { readIndexObjects } from './chunk-index.ts';
 import { IndexWriter } from './index-writer.ts';
 import { listNamed } from './listing.ts';
 import { PRUNE_LIMITS } from './prune-plan.ts';
+import type { PruneStock } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
+import { durableUncovered } from './uncovered-packs.ts';
 
 export interface IndexRewrite {
   readonly written: readonly string[];
@@ -68,21 +70,25 @@ export async function rewriteIndex(
 }
 
 /**
- * Names the packs of write-only keys in an index object: they make none themselves, and each of their packs would be
- * read by its directory again and again.
- * @param uncovered packs with the directories that were read
+ * Names, in an index object, packs that none names: those of write-only keys, which make none themselves, and those that
+ * snapshots need, which an earlier prune had left out when it was about to delete them. Each would be read by its
+ * directory again and again. What a run that died has left stays without a name: it is marked, or a backup takes it up.
+ *
  * @param leaving packs that are about to go
  */
-export async function indexSealedPacks(
+export async function indexUncovered(
   repository: Repository,
-  uncovered: readonly IndexedPack[],
+  { index, packs }: Pick<PruneStock, 'index' | 'packs'>,
   leaving: ReadonlySet<string>,
   assertHeld: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  const uncovered = index.uncovered.filter(
+    ({ name, sealedBy }) => sealedBy !== 0 || (packs.get(name)?.liveBytes ?? 0) > 0,
+  );
   const writer = new IndexWriter(repository);
-  for (const pack of uncovered)
-    if (pack.sealedBy !== 0 && !leaving.has(pack.name)) writer.add(encodeIndexedPack(pack));
+  for (const pack of await durableUncovered(repository, { uncovered }, leaving, signal))
+    writer.add(encodeIndexedPack(pack));
   if (writer.pendingBytes === 0) return;
   await assertHeld(signal);
   await writer.flush([], signal);

@@ -9,13 +9,24 @@ import { putTombstone, type Tombstone } from './tombstones.ts';
 export class TombstoneWriter {
   readonly #repository: Repository;
   readonly #lease: Lease;
+  readonly #assertHeld: (signal: AbortSignal) => Promise<void>;
   readonly #live: number;
   readonly #written: Set<string>;
 
-  /** @param written gets the names of the new tombstones */
-  constructor(repository: Repository, lease: Lease, snapshots: SnapshotList, written: Set<string>) {
+  /**
+   * @param written gets the names of the new tombstones
+   * @param assertHeld called before every write, by those who demand more than the lease itself does
+   */
+  constructor(
+    repository: Repository,
+    lease: Lease,
+    snapshots: SnapshotList,
+    written: Set<string>,
+    assertHeld = async (signal: AbortSignal): Promise<void> => await lease.assertHeld(signal),
+  ) {
     this.#repository = repository;
     this.#lease = lease;
+    this.#assertHeld = assertHeld;
     this.#written = written;
     const { writer } = repository.writer.memory;
     this.#live = snapshots.live.filter(({ chain }) => chain.writer === writer).length;
@@ -28,7 +39,7 @@ export class TombstoneWriter {
     signal: AbortSignal,
   ): Promise<void> {
     for (let at = 0; at < names.length; at += PRUNE_LIMITS.namesPerTombstone) {
-      await this.#lease.assertHeld(signal);
+      await this.#assertHeld(signal);
       const record: TombstoneRecord = {
         kind,
         names: names.slice(at, at + PRUNE_LIMITS.namesPerTombstone),
@@ -50,7 +61,7 @@ export class TombstoneWriter {
     const names = new Set([...forgotten, ...tombstones.map(({ name }) => name)]);
     await this.write('snapshots', [...names], 'compacted', signal);
     for (const { name } of tombstones) {
-      await this.#lease.assertHeld(signal);
+      await this.#assertHeld(signal);
       await this.#repository.destination.delete(`trash/${name}`, signal);
     }
   }

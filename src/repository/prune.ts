@@ -2,7 +2,7 @@ import { RepositoryError } from '../base/errors.ts';
 import { LEASE_TIMES, leaseKey, listLeases, probeStorageClock } from './lease-objects.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
 import { listNamed, packKey } from './listing.ts';
-import { indexSealedPacks, rewriteIndex } from './prune-index.ts';
+import { indexUncovered, rewriteIndex } from './prune-index.ts';
 import {
   PRUNE_LIMITS,
   decide,
@@ -156,14 +156,14 @@ class PruneRun {
     this.#lease = lease;
     this.#observer = observer;
     this.#signal = signal;
-    this.#anchor = { storageMs: lease.storageMs, monotonicMs: repository.clock.monotonic() };
+    this.#anchor = { storageMs: lease.storageMs, monotonicMs: lease.monotonicMs };
   }
 
   async all(restrict: (fresh: PrunePlan) => PrunePlan): Promise<PruneResult> {
     const first = await this.#plan(restrict);
     const { plan, stock } = first;
     const leaving = new Set([...plan.remove, ...plan.mark, ...plan.repack].map(({ name }) => name));
-    await indexSealedPacks(this.#repository, stock.index.uncovered, leaving, this.#held, this.#signal);
+    await indexUncovered(this.#repository, stock, leaving, this.#held, this.#signal);
     await this.#revive(first);
     await this.#remove(first);
     this.#observer.phase('repacking');
@@ -297,19 +297,44 @@ class PruneRun {
     return await stillHolds(this.#repository, stock, own, this.#signal);
   }
 
-  readonly #held = async (signal: AbortSignal): Promise<void> => await this.#lease.assertHeld(signal);
+  /** To be called before every write: what was seen of the repository counts only while this machine stays awake. */
+  readonly #held = async (signal: AbortSignal): Promise<void> => {
+    await this.#lease.assertHeld(signal);
+    this.#requireAwake();
+  };
 
   #writer(stock: PruneStock): TombstoneWriter {
-    return new TombstoneWriter(this.#repository, this.#lease, stock.snapshots, this.#written);
+    return new TombstoneWriter(this.#repository, this.#lease, stock.snapshots, this.#written, this.#held);
   }
 
   /** The storage's present time, when its clock has not jumped. */
   async #storageNow(): Promise<number> {
     const nowMs = await this.#lease.renew(this.#signal);
-    const passedMs = this.#repository.clock.monotonic() - this.#anchor.monotonicMs;
-    if (Math.abs(nowMs - this.#anchor.storageMs - passedMs) <= PRUNE_LIMITS.clockJump) return nowMs;
-    throw new RepositoryError('REFUSED', 'The clock of the destination jumped, or this machine was asleep', {
-      hint: 'Nothing was removed because of it. Prune again; if it repeats, set the clock of the storage.',
+    this.#requireAwake();
+    return nowMs;
+  }
+
+  /**
+   * @throws {RepositoryError} REFUSED when other time has passed at the storage than here; REPOSITORY_LOCKED when this
+   * process was held up for so long that its right could have been another's
+   */
+  #requireAwake(): void {
+    const { storageMs, monotonicMs, longestSilenceMs } = this.#lease;
+    const awakeMs = monotonicMs - this.#anchor.monotonicMs;
+    if (Math.abs(storageMs - this.#anchor.storageMs - awakeMs) > PRUNE_LIMITS.clockJump) {
+      throw new RepositoryError(
+        'REFUSED',
+        'The clock of the destination jumped, or this machine was asleep',
+        {
+          hint: 'Nothing was removed because of it. Prune again; if it repeats, set the clock of the storage.',
+          retry: 'later',
+        },
+      );
+    }
+    if (longestSilenceMs <= LEASE_TIMES.expiry) return;
+    const message = `This prune was held up for ${Math.round(longestSilenceMs / 1_000)} s; what it has seen of the repository is old`;
+    throw new RepositoryError('REPOSITORY_LOCKED', message, {
+      hint: 'Nothing was removed because of it. Prune again.',
       retry: 'later',
     });
   }

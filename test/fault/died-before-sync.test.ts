@@ -3,9 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DestinationError } from '../../src/base/errors.ts';
+import { repairFrom } from '../../src/copier/repair.ts';
 import type { Destination } from '../../src/destination/destination.ts';
+import { listNamed, packKey } from '../../src/repository/listing.ts';
 import { hookedDestination } from '../support/hooked-destination.ts';
-import { openEngine } from '../support/engine.ts';
+import { never, openEngine, type Engine } from '../support/engine.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 /** In their order: what was stored, and what was made durable. */
@@ -54,6 +56,50 @@ test('packs of a run that died are made durable before an index object names the
   const next = notingDestination(engine.calls);
   await engine.backup(undefined, { repository: await engine.open(next.destination) });
   expect(next.noted.filter(({ did }) => did === 'durable')).toEqual([]);
+});
+
+/** Runs a backup that another one, of the same files, overtakes, and that then dies. */
+async function dieOvertaken(engine: Engine): Promise<{ readonly first: string[]; readonly left: string[] }> {
+  const names = async (): Promise<string[]> => [
+    ...(await listNamed(engine.repository.destination, 'packs/', never)).keys(),
+  ];
+  const overtake = async (): Promise<string[]> => {
+    await engine.backup();
+    return await names();
+  };
+  let overtaking: Promise<string[]> | undefined;
+  const overtaken = hookedDestination(refusing('index/', engine.calls), {
+    put: async (key) => {
+      if (!key.startsWith('packs/')) return;
+      overtaking ??= overtake();
+      await overtaking;
+    },
+  });
+  const dying = await engine.open(overtaken);
+  await expect(engine.backup(undefined, { repository: dying })).rejects.toThrow('the process dies here');
+  const first = (await overtaking) ?? [];
+  return { first, left: (await names()).filter((name) => !first.includes(name)) };
+}
+
+test('packs of a run that died are made durable before a repair gives up others that hold the same', async () => {
+  await using engine = await openEngine();
+  for (const name of ['a', 'b', 'c']) writeFileSync(join(engine.source, name), seededRandom(7).bytes(60_000));
+  const { first, left } = await dieOvertaken(engine);
+  expect(left.length).toBe(first.length);
+
+  const { destination, noted } = notingDestination(engine.calls);
+  const repository = await engine.open(destination);
+  const silent = { begin: () => {}, read: () => {}, copied: () => {}, failed: () => {} };
+  const request = { repository, other: engine.repository, damaged: new Set(first) };
+  const { bytes, packsReplaced } = await repairFrom(request, silent, never);
+  expect(bytes).toBe(0);
+  expect([...packsReplaced].sort()).toEqual(first.sort());
+  const marked = noted.findIndex(({ did, key }) => did === 'put' && key.startsWith('trash/'));
+  const named = noted.findIndex(({ did, key }) => did === 'put' && key.startsWith('index/'));
+  const durable = noted.slice(0, named).filter(({ did }) => did === 'durable');
+  expect(durable.map(({ key }) => key).sort()).toEqual(left.map(packKey).sort());
+  expect(named).toBeGreaterThan(0);
+  expect(marked).toBeGreaterThan(named);
 });
 
 test('a record of a run that died is made durable before the next one names it', async () => {

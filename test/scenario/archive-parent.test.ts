@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText } from '../../src/base/byte-path.ts';
+import { loadIndex, segmentOf, type KnownPack } from '../../src/repository/chunk-index.ts';
+import { packKey } from '../../src/repository/listing.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { entryOf, never, openEngine, type Engine } from '../support/engine.ts';
 import {
@@ -82,6 +84,62 @@ test('devices that have other numbers since the machine was started: nothing is 
   expect(bytesRead).toBe(0);
   // The device is compared too.
   expect(await engine.differences(snapshot)).toEqual([]);
+});
+
+async function packsOf(kind: 'data' | 'tree'): Promise<readonly KnownPack[]> {
+  const { packs } = await loadIndex(engine.repository, { without: new Set() }, never);
+  return packs.filter((pack) => pack.kind === kind);
+}
+
+describe('a large file, whose chunks are named by lists', () => {
+  const CHUNKS = 6_000;
+  /** Two lists, of 72,000 bytes each: more than one segment. */
+  const content = 'x'.repeat(CHUNKS / 2) + 'y'.repeat(CHUNKS / 2);
+
+  async function largeParent(): Promise<Snapshot> {
+    writeFileSync(at('a/three'), content);
+    await delay(40);
+    const chunks = Array.from(content, (letter) => Buffer.from(letter));
+    return await handMadeParent((node, path) =>
+      path.endsWith('three') && node.type === 'file' ? { ...node, chunks, idsPerList: CHUNKS / 2 } : node,
+    );
+  }
+
+  test('is taken over when all is there', async () => {
+    await largeParent();
+    const { snapshot, bytesRead } = await engine.backup();
+    expect(bytesRead).toBe(0);
+    expect((await entryOf(engine, snapshot, at('a/three'), 'file')).indirect).toBe(true);
+    expect(await engine.differences(snapshot)).toEqual([]);
+  });
+
+  test('is read again when a pack is gone that no index object names any more', async () => {
+    await largeParent();
+    for (const { name } of await packsOf('data'))
+      await engine.repository.destination.delete(packKey(name), never);
+    const { missing, damaged } = await loadIndex(engine.repository, { without: new Set() }, never);
+    expect([...missing, ...damaged]).toEqual([]);
+    const { snapshot, bytesRead } = await engine.backup();
+    expect(bytesRead).toBe(CHUNKS + 'content'.length);
+    expect(await engine.differences(snapshot)).toEqual([]);
+  });
+
+  test('is read again, and it alone, when a list of it cannot be read', async () => {
+    await largeParent();
+    const [trees] = await packsOf('tree');
+    if (trees === undefined) throw new Error('no trees');
+    expect(trees.segments.length / 3).toBeGreaterThan(1);
+    // The lists were stored before the directory that names them.
+    const { offset } = segmentOf(trees, 0);
+    const { destination } = engine.repository;
+    const bytes = await destination.get(packKey(trees.name), undefined, never);
+    bytes.writeUInt8(bytes.readUInt8(offset + 20) ^ 1, offset + 20);
+    await destination.delete(packKey(trees.name), never);
+    await destination.put(packKey(trees.name), bytes, never);
+    const { snapshot, bytesRead } = await engine.backup();
+    expect(bytesRead).toBe(CHUNKS);
+    expect(await engine.differences(snapshot)).toEqual([]);
+  });
 });
 
 test('a file that changed while the parent read it is read again', async () => {

@@ -58,3 +58,13 @@ test('a rename is there whole or not at all', () => {
   });
   expect([...left].sort()).toEqual(['new', 'old']);
 });
+
+test('a directory can be removed when it is empty', () => {
+  const disk = new Disk(seededRandom(1), () => 0);
+  disk.makeDirectories('/a/b');
+  expect(() => disk.removeDirectory('/a')).toThrow('ENOTEMPTY');
+  disk.removeDirectory('/a/b');
+  expect(() => disk.removeDirectory('/a/b')).toThrow('ENOENT');
+  disk.createFile('/a/file');
+  expect(() => disk.removeDirectory('/a/file')).toThrow('ENOTDIR');
+});

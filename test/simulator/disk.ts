@@ -129,6 +129,11 @@ export class Disk {
     this.onChange?.(path);
   }
 
+  removeDirectory(path: string): void {
+    if (this.directory(path).entries.size > 0) throw systemError('ENOTEMPTY', path);
+    this.remove(path);
+  }
+
   sync(node: Node): void {
     if (node.kind === 'file') {
       node.synced = node.data;

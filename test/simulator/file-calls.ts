@@ -72,6 +72,11 @@ export function fileCalls(machine: () => Machine) {
         const { disk, path: inside } = at(path);
         disk.remove(inside);
       },
+      rmdir: async (path: string) => {
+        await step(path);
+        const { disk, path: inside } = at(path);
+        disk.removeDirectory(inside);
+      },
       stat: async (path: string) => {
         await step(path);
         return statsOf(node(path));

@@ -1,5 +1,6 @@
 /** What happens in one simulation, as data: made from a seed, printed, replayed and made smaller. */
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
+import { withClockAhead } from './clock-ahead.ts';
 import { meetingOf } from './meeting.ts';
 import { DAY, GRACE_MS, HOUR, MINUTE } from './times.ts';
 
@@ -105,10 +106,22 @@ const LISTED = ['snapshots/', 'packs/', 'trash/', 'index/', 'heads/'];
 /** Share of plans in which somebody is held up while others do what he must not miss. */
 const MEETINGS = 0.3;
 
+/** Share of plans with a store in which a pruner's clock is set ahead. */
+const AHEAD = 0.1;
+const AHEAD_SEEDS = 1_000_000_007;
+
 /** How many calls one operation makes, or so. */
 const STEPS_OF_OPERATION = 120;
 
 export function planOf(seed: number): Plan {
+  const plan = usualPlanOf(seed);
+  // Numbers of their own: the other plans stay as they are.
+  const random = seededRandom(seed + AHEAD_SEEDS);
+  if (plan.storage !== 'objects' || random.next() >= AHEAD) return plan;
+  return { ...plan, machines: withClockAhead(plan.machines, random) };
+}
+
+function usualPlanOf(seed: number): Plan {
   const random = seededRandom(seed);
   const writers = 2 + random.below(4);
   const pruners = 1 + random.below(2);

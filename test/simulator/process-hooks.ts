@@ -143,6 +143,9 @@ function replaceRandomness(): void {
 export function enterSimulation(of: () => Machine | undefined): void {
   current = of;
   const files = fileCalls(machine);
+  // What is not simulated must not reach the real disk: its answer would come from outside of all order.
+  for (const [name, real] of Object.entries(fsPromises))
+    if (typeof real === 'function') Object.assign(fsPromises, { [name]: notSimulated(name) });
   Object.assign(fsPromises, files.promises);
   Object.assign(fs, files.sync);
   Object.assign(os, { hostname: () => current()?.name ?? 'simulator' });
@@ -165,6 +168,13 @@ export function enterSimulation(of: () => Machine | undefined): void {
   Object.assign(Math, { random: () => entropy().next() });
   Object.defineProperty(process, 'pid', { get: () => current()?.pid ?? 1, configurable: true });
   Object.assign(process, { kill: isRunning });
+}
+
+function notSimulated(name: string) {
+  return async (): Promise<never> => {
+    await Promise.resolve();
+    throw new Error(`the simulator has no ${name}`);
+  };
 }
 
 function timeoutSignal(ms: number): AbortSignal {

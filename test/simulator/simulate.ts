@@ -1,68 +1,35 @@
 /** Plays a plan: machines that back up, forget and prune, what befalls them, and whether everything promised holds. */
-import { HoldfastError, isAbort } from '../../src/base/errors.ts';
-import { ReliedPackGone } from '../../src/archiver/commit.ts';
 import { SILENT_CHECK } from '../../src/repository/check-report.ts';
 import { check } from '../../src/repository/check.ts';
-import type { Secret } from '../../src/repository/key-slots.ts';
-import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
-import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
+import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { directDestination } from './direct-destination.ts';
 import { Disk } from './disk.ts';
+import { excuseFor } from './excuse.ts';
 import { Judge } from './judge.ts';
 import { FIRST_MOMENT_MS, Machine } from './machine.ts';
 import { DRIVE_ROOT, operate, type Place } from './operations.ts';
 import { LIES, type MachinePlan, type Operation, type Plan } from './plan.ts';
-import { enterSimulation } from './process-hooks.ts';
+import { PruneTimes } from './prune-times.ts';
 import { Violation } from './promises.ts';
+import { enterWorld, repositoryImage, secret } from './repository-image.ts';
+import { SourceChanges } from './source-changes.ts';
 import type { Manifest } from './source-tree.ts';
 import { DriveStorage, fillDrive, ObjectStorage, type Storage } from './storage.ts';
 import { GRACE_MS } from './times.ts';
 import { World } from './world.ts';
 
-const never = new AbortController().signal;
-const secret: Secret = { kind: 'machine', secret: Buffer.alloc(32, 7) };
+const { signal } = new AbortController();
 
 /** Longer than any plan with all its sleeps. */
 const LIMIT_MS = 120 * 86_400_000;
 /** Between the end of the plan and the first prune after it: every session has expired by then. */
 const QUIET_MS = 3_600_000;
-/** No request takes longer to arrive, whatever became of who sent it. */
-const LATE_MS = 300_000;
 
 export interface Outcome {
   readonly violation: Violation | undefined;
   readonly trace: readonly string[];
   /** How often each fault came about, and how operations ended. */
   readonly counts: ReadonlyMap<string, number>;
-}
-
-let image: ReadonlyMap<string, Buffer> | undefined;
-let present: World | undefined;
-
-/** Everything that is the same in all simulations. */
-async function repositoryImage(): Promise<ReadonlyMap<string, Buffer>> {
-  if (image !== undefined) return image;
-  const world = new World({ traced: false });
-  const machine = new Machine(world, 'first', 1);
-  const storage = new ObjectStorage(world, { coarseTimes: false });
-  present = world;
-  world.current = machine;
-  enterSimulation(() => present?.current);
-  const destination = directDestination(storage, (key, body) => void storage.put(key, body));
-  await createRepository(
-    destination,
-    {
-      clock: machine.clock,
-      stateDirectory: undefined,
-      secrets: [{ secret, label: 'simulation' }],
-      cost: { m: 64, t: 1, p: 1 },
-      packTarget: 65_536,
-      segmentTarget: 65_536,
-    },
-    never,
-  );
-  image = new Map(storage.keys().map((key) => [key, storage.get(key)?.body ?? Buffer.alloc(0)]));
-  return image;
 }
 
 export async function simulate(plan: Plan, options: { readonly traced?: boolean } = {}): Promise<Outcome> {
@@ -88,22 +55,21 @@ class Simulation {
   readonly #judgeMachine: Machine;
   readonly #actors: Actor[] = [];
   readonly #expected: Map<string, Manifest>;
-  readonly #random: SeededRandom;
-  readonly #pool: readonly Buffer[];
+  readonly #sourceChanges: SourceChanges;
   readonly #drive: Disk | undefined;
   readonly #counts = new Map<string, number>();
   /** Faults are over: every operation has to succeed. */
   #calm = false;
   #failure: Violation | undefined;
   readonly #broken = new Set<string>();
-  #prunes: { readonly machine: string; readonly beganMs: number; endedMs: number | undefined }[] = [];
+  readonly #prunes = new PruneTimes();
   readonly #isCloned: boolean;
   /** The storage breaks its contract in this plan. */
   readonly #isLied: boolean;
 
   static async begin(plan: Plan, objects: ReadonlyMap<string, Buffer>, traced: boolean): Promise<Simulation> {
     const world = new World({ traced });
-    present = world;
+    enterWorld(world);
     const judge = new Machine(world, 'judge', plan.seed * 64 + 1);
     world.current = judge;
     const storage = new ObjectStorage(world, plan);
@@ -120,7 +86,7 @@ class Simulation {
       directDestination(stored),
       secret,
       { clock, stateDirectory: undefined },
-      never,
+      signal,
     );
     const place = {
       storage: drive === undefined ? storage : undefined,
@@ -147,8 +113,7 @@ class Simulation {
     this.#judging = parts.judging;
     this.#judgeMachine = parts.judge;
     this.#drive = parts.drive;
-    this.#random = seededRandom(plan.seed);
-    this.#pool = Array.from({ length: 12 }, () => this.#random.bytes(2_000 + this.#random.below(12_000)));
+    this.#sourceChanges = new SourceChanges(plan.seed);
     this.#expected = new Map();
     this.#isCloned = plan.machines.some(({ cloneOf }) => cloneOf !== undefined);
     this.#isLied = plan.machines.some(({ faults }) => faults.some(({ kind }) => LIES.has(kind)));
@@ -159,7 +124,7 @@ class Simulation {
       overslept: (host) => this.#overslept(host),
       isStore: this.#drive === undefined,
       lookedMs: (host) => this.#actors.find(({ plan }) => plan.name === host)?.machine.lookedMs,
-      prunesSinceMs: () => FIRST_MOMENT_MS + this.#prunesSinceMs,
+      prunesSinceMs: () => FIRST_MOMENT_MS + this.#prunes.sinceMs(this.#world.nowMs),
       prunersSleptMs: () =>
         Math.max(
           0,
@@ -186,11 +151,11 @@ class Simulation {
       if (powerLoss && stored instanceof DriveStorage) stored.markAllChanged();
       this.#count('death');
       this.#broken.add(plan.name);
-      this.#endPrunes(plan.name);
+      this.#prunes.end(plan.name, this.#world.nowMs);
       if (!actor.done)
         machine.after(5_000 + machine.chance.below(60_000), 'timer', () => void this.#act(actor));
     };
-    for (let file = 0; file < 4; file += 1) this.#changeSource(machine);
+    for (let file = 0; file < 4; file += 1) this.#sourceChanges.change(machine);
   }
 
   async play(): Promise<Outcome> {
@@ -261,10 +226,9 @@ class Simulation {
     const { machine } = actor;
     actor.runs += 1;
     const name = `run-${machine.name}-${actor.runs}`;
-    this.#changeSource(machine);
+    this.#sourceChanges.change(machine);
     this.#world.tell(machine.name, `begins ${what} (${name})`);
-    if (what.endsWith('prune'))
-      this.#prunes.push({ machine: machine.name, beganMs: this.#world.nowMs, endedMs: undefined });
+    if (what.endsWith('prune')) this.#prunes.begin(machine.name, this.#world.nowMs);
     const cancel = new AbortController();
     machine.cancel = () => cancel.abort(new DOMException('cancelled', 'AbortError'));
     try {
@@ -289,12 +253,7 @@ class Simulation {
       this.#broken.add(machine.name);
       this.#judgeFailure(what, error, cancel.signal.aborted);
     }
-    this.#endPrunes(machine.name);
-  }
-
-  #endPrunes(machine: string): void {
-    for (const one of this.#prunes)
-      if (one.machine === machine && one.endedMs === undefined) one.endedMs = this.#world.nowMs;
+    this.#prunes.end(machine.name, this.#world.nowMs);
   }
 
   #judgeFailure(what: Operation['do'], error: unknown, cancelled: boolean): void {
@@ -302,32 +261,15 @@ class Simulation {
       this.#fail(error);
       return;
     }
-    const reason = this.#excuseFor(error, cancelled);
+    const reason = excuseFor(error, {
+      isCancelled: cancelled,
+      isCloned: this.#isCloned,
+      isForked: this.#judge.forked,
+      mayLack: this.#isLied || this.#isAnyOverslept,
+    });
     if (reason === undefined || (this.#calm && reason !== 'fork'))
       this.#fail(new Violation(this.#calm ? 'sound-afterwards' : 'no-false-alarm', `${what} failed`, error));
     else this.#count(`${what}: ${reason}`);
-  }
-
-  /** Why an operation may fail so; undefined for what nothing explains. */
-  #excuseFor(error: unknown, cancelled: boolean): string | undefined {
-    if (cancelled && (isAbort(error) || error instanceof HoldfastError)) return 'cancelled';
-    if (error instanceof ReliedPackGone) return undefined;
-    if (!(error instanceof HoldfastError)) return undefined;
-    // Somebody else writes as this writer: that is what has to be said.
-    if (this.#isCloned && (error.code === 'DESTINATION_EXISTS' || this.#judge.forked)) return 'fork';
-    if (error.code === 'DESTINATION_EXISTS') return undefined;
-    if (error.side === 'destination') return error.code;
-    switch (error.code) {
-      case 'REPOSITORY_LOCKED':
-      case 'REFUSED':
-      case 'SNAPSHOT_NOT_FOUND':
-        return error.code;
-      case 'NO_REPOSITORY':
-      case 'CORRUPT_DATA':
-        return this.#isLied || this.#isAnyOverslept ? error.code : undefined;
-      default:
-        return undefined;
-    }
   }
 
   get #isAnyOverslept(): boolean {
@@ -342,30 +284,8 @@ class Simulation {
     this.#failure ??= violation;
   }
 
-  /** Simulated time at which the first prune began of those whose requests may still be on their way. */
-  get #prunesSinceMs(): number {
-    const { nowMs } = this.#world;
-    const open = this.#prunes.filter(({ endedMs }) => endedMs === undefined || nowMs - endedMs < LATE_MS);
-    this.#prunes = open;
-    return Math.min(nowMs, ...open.map(({ beganMs }) => beganMs));
-  }
-
   #count(what: string): void {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
-  }
-
-  /** Files come, change, go, and cannot be read for a while; much of it other machines have as well. */
-  #changeSource({ sources, chance }: Machine): void {
-    for (let n = 1 + chance.below(3); n > 0; n -= 1) {
-      const path = `${sources.root}/${['', 'a/', 'a/b/', 'c/'][chance.below(4)]}file${chance.below(5)}`;
-      const content = chance.next() < 0.8 ? this.#pool[chance.below(this.#pool.length)] : chance.bytes(3_000);
-      if (chance.next() < 0.75 && content !== undefined) sources.write(path, content);
-      else sources.remove(path);
-    }
-    const files = sources.files();
-    for (const file of files) sources.setUnreadable(file, undefined);
-    const file = files[chance.below(Math.max(1, files.length))];
-    if (file !== undefined && chance.next() < 0.1) sources.setUnreadable(file, 'EACCES');
   }
 
   #clone(machine: Machine, name: string): void {
@@ -387,7 +307,7 @@ class Simulation {
       await this.#afterwards([pruner], 'prune');
     }
     this.#world.current = this.#judgeMachine;
-    const { findings } = await check(this.#judging, { readData: 'all', workers: 0 }, SILENT_CHECK, never);
+    const { findings } = await check(this.#judging, { readData: 'all', workers: 0 }, SILENT_CHECK, signal);
     const errors = findings.filter(({ severity }) => severity === 'error');
     const forks = errors.filter(({ what }) => what.includes('a copy of its machine also writes here'));
     const others = errors.filter((one) => !forks.includes(one));

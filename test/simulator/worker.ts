@@ -18,6 +18,11 @@ let seeds = 0;
 /** Asked to end: after the seed at hand, with what came of those so far. */
 const over = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => over.abort());
+// Who started it has died: nobody will read what comes of the seeds.
+process.on('disconnect', () => process.exit(1));
+// That alone does not keep it running.
+process.channel?.unref();
+if (process.send !== undefined && !process.connected) process.exit(1);
 
 function report(message: WorkerReport): void {
   process.send?.(message);

@@ -212,6 +212,25 @@ describe('the right to prune', () => {
     expect(lease.storageMs).toBe(clock.now());
   });
 
+  it('is checked anew when the machine slept while it waited for the answer to a heartbeat', async () => {
+    let sleepMs = 0;
+    const sleepy: Destination = {
+      ...destination,
+      put: async (...given) => {
+        const stored = await destination.put(...given);
+        clock.jump(sleepMs);
+        sleepMs = 0;
+        return stored;
+      },
+    };
+    const lease = keep(await acquirePruneLease(await elsewhere(sleepy), {}, signal));
+    sleepMs = 3_600_000;
+    await lease.renew(signal);
+    expect(lease.storageMs).toBe(clock.now() - 3_600_000);
+    await lease.assertHeld(signal);
+    expect(lease.storageMs).toBe(clock.now());
+  });
+
   it('costs no call while nothing is suspicious', async () => {
     const lease = keep(await acquirePruneLease(repository, {}, signal));
     const { epoch } = lease;

@@ -302,12 +302,12 @@ describe('prune', () => {
     expect(await names('packs/')).toEqual(marked);
     await clock.advance(1_000);
     expect((await run()).revivedPacks).toBe(marked.length);
-    // The index had left them out already; their own directories tell.
-    const { findings } = await check(repository, { readData: 'all', workers: 0 }, SILENT_CHECK, signal);
-    expect(findings.filter(({ severity }) => severity !== 'note')).toEqual([]);
-    const { live } = await listSnapshots(repository, signal);
-    expect(live.map(({ id }) => id)).toEqual([late?.id]);
-    for (const snapshot of live) expect(await lostFiles(repository, snapshot, tree, signal)).toEqual([]);
+    // The index had left them out already; it names them again.
+    const { packs, uncovered } = await loadIndex(repository, { without: new Set() }, signal);
+    expect(packs.map(({ name }) => name).sort()).toEqual(marked);
+    expect(uncovered).toEqual([]);
+    expect((await listSnapshots(repository, signal)).live.map(({ id }) => id)).toEqual([late?.id]);
+    await expectSound();
   });
 
   it('never marks what a backup at work has stored, and clears it when that backup died', async () => {
@@ -597,6 +597,57 @@ describe('prune stops and removes nothing', () => {
     await expect(prune(through, {}, SILENT_PRUNE, signal)).rejects.toThrow('clock of the destination jumped');
     expect(puts).toBeGreaterThanOrEqual(2);
     expect(await names('packs/')).toEqual(before);
+  });
+
+  it('when it slept just before it deletes, though nobody has taken its right', async () => {
+    const { packs } = await prepare();
+    let asleep = 0;
+    let isRemoving = false;
+    const observer = {
+      ...SILENT_PRUNE,
+      phase: (phase: PrunePhase) => void (isRemoving = phase === 'removing'),
+    };
+    // The last look before packs go.
+    const sleepy = hookedDestination(destination, {
+      list: (prefix) => {
+        if (!isRemoving || asleep > 0 || prefix !== 'trash/') return;
+        asleep += 1;
+        clock.jump(LEASE_TIMES.expiry + 1_000);
+      },
+    });
+    const through = await openRepository(sleepy, secret, { clock, stateDirectory: undefined }, signal);
+    await expect(prune(through, {}, observer, signal)).rejects.toMatchObject({ code: 'REFUSED' });
+    expect(asleep).toBe(1);
+    expect(await names('packs/')).toEqual(packs);
+    expect((await run()).removedPacks).toBeGreaterThan(0);
+    await expectSound();
+  });
+
+  it.each([
+    { what: 'its machine slept', counts: 0, code: 'REFUSED' },
+    { what: 'it was stopped, and its clocks went on,', counts: 1, code: 'REPOSITORY_LOCKED' },
+  ])('when $what just before it marks', async ({ counts, code }) => {
+    await backup(files(3));
+    await forget(await backup(files(6)));
+    let asleepMs = 0;
+    const phase = (now: PrunePhase): void => {
+      if (now !== 'marking') return;
+      asleepMs += LEASE_TIMES.expiry + 1_000;
+      clock.jump(LEASE_TIMES.expiry + 1_000);
+    };
+    const slow = { ...clock, monotonic: () => clock.monotonic() + asleepMs * counts };
+    const through = await openRepository(
+      destination,
+      secret,
+      { clock: slow, stateDirectory: undefined },
+      signal,
+    );
+    destination.reset();
+    await expect(prune(through, {}, { ...SILENT_PRUNE, phase }, signal)).rejects.toMatchObject({ code });
+    expect(asleepMs).toBeGreaterThan(0);
+    expect(changes()).toEqual([]);
+    expect((await run()).markedPacks).toBeGreaterThan(0);
+    await expectSound();
   });
 
   it('whatever the clock of this machine says', async () => {

@@ -1,0 +1,59 @@
+/** The processes of the simulator end with whoever started them. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { SOURCE_FLAGS } from '../support/node-flags.ts';
+
+/** Milliseconds: machines may have much else to do. */
+const PATIENCE = 120_000;
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** What has ended and was not fetched by anybody yet counts as ended. */
+function isRunning(pid: number): boolean {
+  return /^State:\s+[^ZX]/m.test(textOf(`/proc/${pid}/status`));
+}
+
+async function until(what: () => boolean): Promise<void> {
+  for (const end = performance.now() + PATIENCE / 2; !what();) {
+    if (performance.now() > end) throw new Error('it did not come to that');
+    await delay(50);
+  }
+}
+
+test.runIf(process.platform === 'linux')(
+  'a process that plays seeds ends when the one that started it was killed',
+  async () => {
+    const main = fork(join(import.meta.dirname, 'main.ts'), ['--seeds', '1000000', '--processes', '1'], {
+      execArgv: [...SOURCE_FLAGS],
+      stdio: 'ignore',
+    });
+    const { pid = 0 } = main;
+    let workers: number[] = [];
+    try {
+      await until(() => {
+        workers = textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+        return workers.length > 0;
+      });
+    } finally {
+      main.kill('SIGKILL');
+    }
+    await once(main, 'exit');
+    try {
+      await until(() => !workers.some(isRunning));
+    } finally {
+      for (const worker of workers.filter(isRunning)) process.kill(worker, 'SIGKILL');
+    }
+    expect(workers).toHaveLength(1);
+  },
+  PATIENCE,
+);
