@@ -42,7 +42,8 @@ export function createRouteTable(): RouteTable {
         });
       }
       const all = [...entries, ...pageEntries];
-      const allowed = all.filter(({ url }) => matches(url, path)).map((entry) => entry.method);
+      const matching = isRoutable(path) ? all.filter(({ url }) => matches(url, path)) : [];
+      const allowed = matching.map((entry) => entry.method);
       if (allowed.length === 0) {
         return new ApiError('NOT_FOUND', 'There is no such route', {
           hint: 'See /docs for those there are.',
@@ -61,9 +62,12 @@ export function pathOf(target: string): string {
   return target.split(/[?#]/, 1)[0] ?? '';
 }
 
-/** Whether the router can take a path apart and finds no empty id in it; else it is not shown the path. */
+/**
+ * Whether the router can take a path apart and finds no id in it that is empty or has a NUL, which PostgreSQL takes in no
+ * text; else it is not shown the path.
+ */
 export function isRoutable(path: string): boolean {
-  return isDecodable(path) && !/\/(?:\/|$)/.test(path.slice(1));
+  return isDecodable(path) && !path.includes('%00') && !/\/(?:\/|$)/.test(path.slice(1));
 }
 
 function isDecodable(path: string): boolean {

@@ -280,6 +280,9 @@ describe('what is wrong with a request', () => {
   test('is said with a code, whatever it is', async () => {
     const wrong: readonly (readonly [Promise<Reply>, number, string])[] = [
       [ask('GET', '/nothing'), 404, 'NOT_FOUND'],
+      // No text of PostgreSQL has it.
+      [ask('GET', '/customers/%00'), 404, 'NOT_FOUND'],
+      [ask('POST', '/customers/a%00b/enrollment-tokens'), 404, 'NOT_FOUND'],
       [ask('POST', '/account'), 405, 'METHOD_NOT_ALLOWED'],
       [ask('POST', '/customers', { body: '{"name":' }), 400, 'INVALID_JSON'],
       [ask('POST', '/customers', { body: {} }), 400, 'MISSING_FIELD'],
