@@ -6,8 +6,8 @@ import { useEvents } from '../../agent/events.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import { type FetchedPage, type Pages, usePages } from '../../agent/use-pages.ts';
-import { goTo } from '../../route.ts';
-import { hrefOfPlace, type Place } from './place.ts';
+import { goTo, readRoute } from '../../route.ts';
+import { hrefOfPlace, type Place, readPlace } from './place.ts';
 
 /** As many as a page of them may have. */
 const PAGE = 100;
@@ -62,9 +62,10 @@ export function useTimeline(place: Place): Timeline {
   useEffect(() => {
     if (snapshot === undefined) return;
     if (place.snapshot === snapshot.id && place.source !== undefined) return;
-    // What is looked at stays when a newer backup comes.
-    const source = place.source ?? snapshot.source;
-    goTo(hrefOfPlace({ ...place, snapshot: snapshot.id, source }), 'replace');
+    // What is looked at stays when a newer backup comes; and the address may be ahead of what is drawn: a search, say.
+    const now = readPlace(readRoute(location.hash));
+    if (now.snapshot !== place.snapshot || now.source !== place.source) return;
+    goTo(hrefOfPlace({ ...now, snapshot: snapshot.id, source: now.source ?? snapshot.source }), 'replace');
   }, [snapshot?.id, place.snapshot, place.source]);
   return { pages, sources, snapshot, problem: pages.problem ?? asked.problem };
 }
