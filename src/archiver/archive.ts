@@ -68,6 +68,8 @@ export interface ArchiveSummary {
   /** Bytes sent to the destination, trees and index objects included. */
   readonly bytesUploaded: number;
   readonly durationMs: number;
+  /** Files in the snapshot that the source was compared with, if there was one. */
+  readonly filesBefore: number | undefined;
   /** Somebody else writes as this machine; it has gone on as another writer. */
   readonly foreign: ForeignRecord | undefined;
   /** When it was to learn. */
@@ -161,6 +163,7 @@ async function archiveOnce(
     bytesNew: readers.newBytes + trees.newBytes,
     bytesUploaded: store.uploadedBytes,
     durationMs: clock.monotonic() - started,
+    filesBefore: parent?.snapshot.record.counts.files,
     foreign: repository.writer.takeForeign(),
     known: notes && { snapshot: snapshot.id, packs: packsOf(index, store), notes },
   };

@@ -56,6 +56,8 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   const behindLink = /[^/]\/+$/.test(name);
   const path = behindLink ? realPath(wanted) : inRealDirectory(wanted);
   const stats = lstatSync(path, { throwIfNoEntry: false });
+  // Only a link that leads nowhere is still one: the directory that was meant is not there.
+  if (behindLink && stats?.isSymbolicLink() === true) return { path, stats: undefined };
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
   if (stats?.isSymbolicLink() === true) {
     notes.push(

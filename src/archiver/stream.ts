@@ -118,6 +118,7 @@ export async function archiveStream(
     bytesNew: sink.newBytes + trees.newBytes,
     bytesUploaded: store.uploadedBytes,
     durationMs: clock.monotonic() - started,
+    filesBefore: undefined,
     foreign: repository.writer.takeForeign(),
     known: undefined,
   };

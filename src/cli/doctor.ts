@@ -5,6 +5,7 @@ import type { Context } from './context.ts';
 import { checkAgent, checkPort, checkWatching } from './doctor/agent.ts';
 import { guarded, type Finding } from '../daemon/doctor/finding.ts';
 import { writeBundle } from './doctor/bundle.ts';
+import { checkKeyDrill, checkRestoreDrill } from './doctor/drills.ts';
 import { checkNative } from './doctor/native.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from '../daemon/doctor/machine.ts';
 import { checkRepository, checkSettings, checkState, witnessesOf } from './doctor/place.ts';
@@ -86,8 +87,11 @@ async function examine(options: DoctorOptions, context: Context): Promise<Examin
     }),
   );
   if (settings !== undefined) findings.push(...(await examineSettings(settings, agent, context)));
+  if (agent !== undefined)
+    findings.push(await guarded('restore drill', async () => await checkRestoreDrill(context)));
   findings.push(
     await guarded('recovery kit', async () => await checkRecoveryKit(paths.recoveryKit)),
+    await guarded('key drill', async () => await checkKeyDrill(context)),
     await guarded('clock', async () => await checkClock(clock.now(), witnessesOf(env))),
   );
   return { findings, agentRuns: agent !== undefined };

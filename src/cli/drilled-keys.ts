@@ -1,9 +1,30 @@
 /** When each key of a repository was last proven to bring files back, as far as this machine has seen it. */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
+import { errnoOf } from '../base/errors.ts';
 
 function pathOf(stateDirectory: string, repositoryId: string): string {
   return join(stateDirectory, 'repositories', `${repositoryId}.drills.json`);
+}
+
+/** The last drill of any key of any repository, in milliseconds since 1970; undefined when there was none. */
+export async function lastKeyDrill(stateDirectory: string): Promise<number | 'no repository' | undefined> {
+  const names = await namesIn(join(stateDirectory, 'repositories'));
+  const ids = names.flatMap((name) => /^([0-9a-f]{32})\.json$/.exec(name)?.[1] ?? []);
+  if (ids.length === 0) return 'no repository';
+  const times: number[] = [];
+  for (const id of ids) times.push(...(await drilledKeys(stateDirectory, id)).values());
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** Milliseconds since 1970, by slot. What cannot be understood counts as never. */

@@ -1,6 +1,7 @@
 /** What a backup did, or would do: for people and for programs. */
 import type { ArchiveSummary } from '../archiver/archive.ts';
 import type { Estimate } from '../archiver/estimate.ts';
+import { textOfBytes } from '../base/byte-path.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { foreignText } from '../repository/foreign-record.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
@@ -24,10 +25,16 @@ export async function showSummary(
   // Whoever wants to hear of nothing but what is wrong hears of this.
   if (summary.foreign !== undefined)
     context.stderr.write(`Warning: ${printable(foreignText(summary.foreign))}\n`);
+  const { counts, paths } = summary.snapshot.record;
+  const { filesBefore = 0 } = summary;
+  if (counts.files === 0 && filesBefore > 0)
+    context.stderr.write(
+      `Warning: ${printable(paths.map(textOfBytes).join(', '))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: holdfast forget ${shortId(summary.snapshot.id)}\n`,
+    );
 }
 
 /** The object that ends `backup --json`. */
-function summaryObject({ snapshot, foreign, ...summary }: ArchiveSummary): object {
+function summaryObject({ snapshot, foreign, filesBefore, ...summary }: ArchiveSummary): object {
   const { counts } = snapshot.record;
   return {
     type: 'summary',
@@ -37,6 +44,7 @@ function summaryObject({ snapshot, foreign, ...summary }: ArchiveSummary): objec
     files_changed: counts.changed,
     files_unchanged: counts.unchanged,
     files_failed: counts.failed,
+    files_before: filesBefore ?? null,
     directories_total: counts.directories,
     bytes_total: counts.bytes,
     bytes_read: summary.bytesRead,

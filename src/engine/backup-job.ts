@@ -39,14 +39,14 @@ export async function runBackup(
   const { live } = await listSnapshots(repository, signal, { remembered: true });
   const made = snapshotOfJob(live, job.id);
   const lies = bytesOfText(whereItLies(spec.source));
-  const last = lastOfSource(
-    live.filter(({ id }) => id !== made?.id),
-    madeHere().host,
-    lies,
-  );
+  const { host } = madeHere();
+  const earlier = live.filter(({ id }) => id !== made?.id);
+  const last = lastOfSource(earlier, host, lies);
   if (made !== undefined) return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
   const never = neverPaths(parts);
-  if (!job.emptyExpected && !spec.options.dry_run) refuseEmptySource(lies, last, never);
+  // Where a directory was a link may stand now, to a place that was never backed up.
+  const lastThere = last ?? lastOfSource(earlier, host, bytesOfText(spec.source));
+  if (!job.emptyExpected && !spec.options.dry_run) refuseEmptySource(lies, lastThere, never);
   const { source, notes } = findSource(spec, never);
   for (const note of notes) report.note(note);
   const request = requestOf(parts, spec, { source, never });

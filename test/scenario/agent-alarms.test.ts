@@ -130,6 +130,19 @@ test('a source that vanishes behind a link is noticed by the watcher, and told o
   await site.configure(settings);
 });
 
+test('a source in whose place a link to nowhere stands is refused, and told of', async () => {
+  const source = fill('linked', 3);
+  const { spec } = await backUp(source);
+  rmSync(source, { recursive: true });
+  symlinkSync('nowhere', source);
+  // As its schedule does it: what a person asks for is refused at once.
+  const run = async (): Promise<Job> => await site.ended((await site.agent.submit(spec, 'schedule')).id);
+  expect((await run()).error?.code).toBe('SOURCE_SUSPICIOUSLY_EMPTY');
+  expect(await site.ask('acknowledge', {})).toMatchObject([{ kind: 'empty', source }]);
+  // The link is not what was to be saved.
+  expect((await run()).error?.code).toBe('INVALID_SOURCE');
+});
+
 test('a source that lost most files is told of; its older snapshots stay, those of others do not', async () => {
   const [source, other] = [fill('shrunk'), fill('other', 1)];
   await backUp(other);

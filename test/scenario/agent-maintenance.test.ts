@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkRestoreDrill } from '../../src/cli/doctor/drills.ts';
+import type { Finding } from '../../src/daemon/doctor/finding.ts';
 import type { JobType } from '../../src/jobs/job.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 
@@ -40,6 +42,12 @@ const types = (): readonly JobType[] =>
     .map(({ type }) => type)
     .toSorted();
 
+const whatDoctorSays = async (): Promise<Finding> =>
+  await checkRestoreDrill({
+    env: { HOLDFAST_STATE_DIR: site.state },
+    signal: new AbortController().signal,
+  });
+
 interface Drilled {
   readonly data: {
     readonly items: readonly { readonly id: string; readonly last_drill: { readonly id: string } | null }[];
@@ -70,6 +78,10 @@ test('each runs when it is due, and what a drill found is kept with the snapshot
     files: 4,
     files_failed: 0,
   });
+  expect(await whatDoctorSays()).toMatchObject({
+    status: 'ok',
+    message: expect.stringContaining('4 files of "default" came back whole'),
+  });
   const listed = await site.get<Drilled>('/v1/snapshots');
   expect(listed.data.items).toMatchObject([
     { id: snapshot?.id, last_drill: { id: drill.id, files_count: 4, files_failed: 0 } },
@@ -97,6 +109,7 @@ test('a drill over damaged data fails, and the snapshot says so', async () => {
   site.clock.skip(7 * HOUR_MS);
   const drill = await site.endOfNext('drill', known);
   expect(drill).toMatchObject({ status: 'failed', error: { code: 'CORRUPT_DATA' } });
+  expect(await whatDoctorSays()).toMatchObject({ status: 'warning', hint: `See: holdfast jobs ${drill.id}` });
   const [snapshot] = await site.agent.snapshots({ limit: 1 });
   expect(snapshot?.last_drill).toMatchObject({ job_id: drill.id, files: 4 });
   expect(snapshot?.last_drill?.files_failed).toBeGreaterThan(0);

@@ -151,6 +151,21 @@ test.concurrent('a link on the way to the source is resolved, and a link as the 
   expect(stdout).toBe(`${join(place.source, 'real', 'a')}\n`);
   const link = await place.expectRun(['backup', join(place.source, 'way')]);
   expect(link.stderr).toContain('only the link is stored');
+  await rm(join(place.source, 'real'), { recursive: true });
+  const nowhere = await place.run(['backup', `${join(place.source, 'way')}/`]);
+  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('does not exist') });
+});
+
+test.concurrent('a source that had files and has none is told of', async () => {
+  await using place = await openInitialised();
+  await place.write({ 'disk/a': 'x' });
+  const disk = join(place.source, 'disk');
+  expect((await place.expectRun(['backup', disk])).stderr).not.toContain('Warning');
+  await rm(join(disk, 'a'));
+  const emptied = await place.expectRun(['backup', '--json', disk]);
+  expect(emptied.stderr).toContain(`${disk} had 1 file at the last backup, and has none now`);
+  expect(jsonLines(emptied).at(-1)).toMatchObject({ files_total: 0, files_before: 1 });
+  expect((await place.expectRun(['backup', disk])).stderr).not.toContain('Warning');
 });
 
 test.concurrent('files are found, followed through their versions, compared and read', async () => {

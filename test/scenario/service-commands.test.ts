@@ -195,6 +195,7 @@ describe('holdfast doctor', () => {
     const report = await examine(place, 0);
     expect(statusOf(report, 'native modules')).toBe('ok');
     expect(statusOf(report, 'repository')).toBe('warning');
+    expect(statusOf(report, 'key drill')).toBe('ok');
     await expect(stat(place.state)).rejects.toThrow('ENOENT');
   });
 
@@ -202,7 +203,16 @@ describe('holdfast doctor', () => {
     await using place = await openPlace();
     await place.write({ 'a.txt': 'one' });
     await place.expectRun(['start', '--once', '--source', place.source], 0, embedded);
-    expect(statusOf(await examine(place, 0), 'repository')).toBe('ok');
+    const report = await examine(place, 0);
+    expect(statusOf(report, 'repository')).toBe('ok');
+    expect(statusOf(report, 'key drill')).toBe('warning');
+    const kit = await readFile(join(place.state, 'recovery-kit.txt'), 'utf8');
+    const paper = join(place.directory, 'paper');
+    await writeFile(paper, /Recovery code +(\S+)/.exec(kit)?.[1] ?? '');
+    await place.expectRun(['keys', 'drill', '--password-file', paper], 0, embedded);
+    const drilled = (await examine(place, 0)).findings.find(({ check }) => check === 'key drill');
+    expect(drilled?.status).toBe('ok');
+    expect(drilled?.message).toContain(new Date().getFullYear().toString());
 
     const key = join(place.state, 'machine.key');
     const secret = (await readFile(key, 'utf8')).trim();

@@ -37,6 +37,9 @@ const sweep = (
 export const ENTRIES: readonly Entry[] = [
   sweep('names', ['F36'], 3, { SWEEP_NAMES: '1000' }),
   sweep('stale-cache', ['F46'], 5, { SWEEP_ROUNDS: '100' }),
+  sweep('source-gone', ['F34'], 1, { SWEEP_ROUNDS: '56' }),
+  sweep('shared-repository', ['F43'], 2, { SWEEP_ROUNDS: '60' }),
+  sweep('lost-machine', ['F45'], 1, { SWEEP_ROUNDS: '8' }),
   sweep('source-faults', ['F32', 'F33', 'F35'], 4, { SWEEP_ROUNDS: '60' }),
   {
     name: 'state-damage',
@@ -64,7 +67,11 @@ export const ENTRIES: readonly Entry[] = [
   kills('incremental', ['F02'], 'of the incremental', 20),
   sweep('agent-kill', ['F01', 'F04'], 6, { SWEEP_KILLS: '50' }),
   sweep('damage', ['F22', 'F23', 'F24'], 10, { SWEEP_DAMAGES: '800' }),
-  { ...kills('steps', ['F05'], 'of init', 20), env: () => ({}) },
+  {
+    ...kills('steps', ['F05'], 'of init', 40),
+    // Every other step, from the first or the second on: all of them are more than an hour.
+    env: (part) => ({ SWEEP_EVERY: '2', SWEEP_FIRST: String(2 - (part % 2)) }),
+  },
   {
     name: 'failing-program',
     faults: ['F08', 'F10', 'F12', 'F33'],

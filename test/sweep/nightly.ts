@@ -18,6 +18,8 @@ interface PartResult extends SweepCounts {
   readonly part: number;
   readonly commit: string;
   readonly ok: boolean;
+  /** Why not; absent when it held. */
+  readonly reason?: string;
   readonly seconds: number;
   readonly seed: number;
   readonly lines: readonly string[];
@@ -60,6 +62,7 @@ async function runAll(): Promise<void> {
       if (done === undefined) print(`${entry.name}, part ${part} of ${entry.parts}, seed ${seed + part}`);
       const result = done ?? (await runPart(entry, part, seed + part, commit));
       if (done === undefined) appendFileSync(results, `${JSON.stringify(result)}\n`);
+      if (result.reason !== undefined) print(`${entry.name}, part ${part}: ${result.reason}`);
       all.push(result);
     }
   }
@@ -98,19 +101,27 @@ async function runPart(entry: Entry, part: number, seed: number, commit: string)
   const said = linesOf(figures).map((line) => JSON.parse(line) as SweepCounts & { readonly line: string });
   rmSync(directory, { recursive: true });
   const counted = sum(said);
-  const ok = code === 0 && counted.fired > 0 && counted.violations === 0;
+  const reason = whyNot(code, counted);
   return {
     entry: entry.name,
     part,
     commit,
-    ok,
+    ok: reason === undefined,
+    ...(reason === undefined ? {} : { reason }),
     ...counted,
     // A sweep that ends at the first violation cannot count it.
-    violations: ok ? 0 : Math.max(1, counted.violations),
+    violations: code === 0 ? counted.violations : Math.max(1, counted.violations),
     seconds: Math.round((performance.now() - started) / 1_000),
     seed,
     lines: said.map(({ line }) => line).filter((line) => line !== ''),
   };
+}
+
+/** Undefined when it held. */
+function whyNot(code: number | null, { fired, violations }: SweepCounts): string | undefined {
+  if (violations > 0) return `${violations} violations`;
+  if (code !== 0) return `ended with ${code ?? 'a signal'}`;
+  return fired === 0 ? 'ended well, and told of no fault that struck' : undefined;
 }
 
 function sum(counts: readonly SweepCounts[]): SweepCounts {

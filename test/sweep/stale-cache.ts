@@ -17,6 +17,8 @@ type Lie = (typeof LIES)[number];
 
 export interface StaleCacheResult {
   readonly rounds: number;
+  /** Rounds in which packs were gone or the cache lied. */
+  readonly struck: number;
   readonly packsRemoved: number;
   /** Answers that were not what had been kept. */
   readonly lies: number;
@@ -30,20 +32,22 @@ export async function sweepStaleCache(rounds: number, random: SeededRandom): Pro
   }
   const path = join(engine.directory, 'cache', 'one.db');
   const options = { path, key: Buffer.alloc(32, 7), limitBytes: 100_000_000, clock: systemClock };
-  let [packsRemoved, lies] = [0, 0];
+  let [packsRemoved, lies, struck] = [0, 0, 0];
   for (let round = 0; round < rounds; round += 1) {
     const cache = new MetadataDatabase(options);
     const lie = LIES[round % LIES.length] ?? 'stale';
     const lying = lyingCache(cache, lie, random);
-    if (round > 0) packsRemoved += await removePacks(engine.calls, random);
+    const gone = round > 0 ? await removePacks(engine.calls, random) : 0;
     const file = join(engine.source, `d${random.below(4)}`, `f${random.below(6)}`);
     if (random.next() < 0.7) appendFileSync(file, random.bytes(50));
     const { snapshot } = await engine.backup(undefined, { repository: engine.repository.cachedBy(lying) });
     cache.close();
+    packsRemoved += gone;
     lies += lying.lies();
+    if (gone + lying.lies() > 0) struck += 1;
     await expectWhole(engine, snapshot.id, `round ${round}, ${lie}`);
   }
-  return { rounds, packsRemoved, lies };
+  return { rounds, struck, packsRemoved, lies };
 }
 
 interface LyingCache extends MetadataCache {

@@ -1,0 +1,46 @@
+/** Checks of what proves that backups come back: drills of the recovery code, and the trial restores of the agent. */
+import { callAgent } from '../../control/client.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Context } from '../context.ts';
+import { lastKeyDrill } from '../drilled-keys.ts';
+import { statePaths } from '../state-directory.ts';
+import { count, localTime } from '../wording.ts';
+import { ok, warning, type Finding } from '../../daemon/doctor/finding.ts';
+
+/** Twice a year is what is asked for, and somebody may be on holiday. */
+const KEY_DRILL_GOOD_MS = 200 * 86_400_000;
+/** Some may have been canceled. */
+const JOBS_LOOKED_AT = 10;
+
+export async function checkKeyDrill({ env, clock }: Pick<Context, 'env' | 'clock'>): Promise<Finding> {
+  const check = 'key drill';
+  const last = await lastKeyDrill(statePaths(env).directory);
+  if (last === 'no repository') return ok(check, 'There is no repository yet');
+  const hint = 'Twice a year, with the paper in your hand: holdfast keys drill';
+  if (last === undefined)
+    return warning(check, 'On this machine the recovery code was never proven to work', hint);
+  const text = `A recovery code or passphrase was last proven to work on ${localTime(last)}`;
+  return clock.now() - last > KEY_DRILL_GOOD_MS ? warning(check, text, hint) : ok(check, text);
+}
+
+/** Of the running agent, which makes one every week unless its settings say otherwise. */
+export async function checkRestoreDrill({ env, signal }: Pick<Context, 'env' | 'signal'>): Promise<Finding> {
+  const drills = { types: ['drill'], status: null, limit: JOBS_LOOKED_AT } as const;
+  return restoreDrillFinding(await callAgent(statePaths(env).run, 'jobs', drills, signal));
+}
+
+/** @param jobs drills, the newest first */
+export function restoreDrillFinding(jobs: readonly Job[]): Finding {
+  const check = 'restore drill';
+  const last = jobs.find(({ status }) => status === 'completed' || status === 'failed');
+  if (last === undefined || last.finished_at === null) return ok(check, 'None has ended yet');
+  const when = localTime(last.finished_at);
+  const hint = `See: holdfast jobs ${last.id}`;
+  if (last.status === 'failed') return warning(check, `The last one failed on ${when}`, hint);
+  if (last.files_done === 0)
+    return warning(check, `The last one, on ${when}, had no file to bring back`, hint);
+  return ok(
+    check,
+    `${count(last.files_done, 'file')} of "${last.spec.destination}" came back whole on ${when}`,
+  );
+}

@@ -1,0 +1,23 @@
+/** docs/development.md names every script of package.json, and no document names another. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+
+it('explains each script of the project once', () => {
+  const rows = [...read('docs/development.md').matchAll(/^\| `([\w:]+)` \| (.*?) \|/gm)];
+  expect(new Set(rows.map(([, name]) => name))).toEqual(new Set(Object.keys(scripts)));
+  expect(rows).toHaveLength(Object.keys(scripts).length);
+  for (const [, , explanation = ''] of rows) expect(explanation.length).toBeGreaterThan(10);
+});
+
+it('is of all scripts that documents name', () => {
+  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const texts = ['README.md', ...docs.map((name) => join('docs', name))].map(read);
+  const named = texts.flatMap((text) => [...text.matchAll(/npm run ([a-z][\w:]*)/g)]);
+  expect(named.length).toBeGreaterThan(20);
+  for (const [, name = ''] of named) expect(Object.keys(scripts)).toContain(name);
+});

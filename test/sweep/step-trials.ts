@@ -1,0 +1,80 @@
+/** The commands that make a repository, and those that change what it has in a few steps. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { snapshotIds } from './oracle.ts';
+import { jsonLines, run, succeed, type Place } from './program.ts';
+import { opensWith, type StepSite, type StepTrial } from './step-site.ts';
+
+export function commandTrials(site: StepSite): readonly StepTrial[] {
+  const { workspace, source, one, expectWhole } = site;
+  return [
+    {
+      name: 'init',
+      place: () => {
+        const place = workspace.place('new');
+        workspace.drop(place);
+        return place;
+      },
+      words: () => ['init'],
+      judge: async (place) => {
+        await expectInitCompletes(place);
+        await succeed(place, ['backup', source]);
+        await expectWhole(place);
+      },
+    },
+    {
+      name: 'start',
+      place: () => {
+        const { state, ...place } = workspace.place('started');
+        workspace.drop({ state, ...place });
+        return { ...place, state, repository: join(state, 'repository') };
+      },
+      words: () => ['start', '--source', source, '--once'],
+      judge: async (place) => {
+        await succeed(place, ['start', '--source', source, '--once']);
+        // The recovery kit is that of the repository, not of an attempt before.
+        for (const secret of kitSecrets(place))
+          expect(await opensWith(place, secret), 'the recovery kit').toBe(true);
+        await expectWhole({ ...place, passphrase: kitSecrets(place)[0] });
+      },
+    },
+    {
+      name: 'forget',
+      place: () => site.victim(one),
+      words: () => ['forget', '--keep-last', '1'],
+      judge: async (place) => {
+        await expectWhole(place);
+        expect((await snapshotIds(place)).length).toBeLessThanOrEqual(2);
+        await succeed(place, ['forget', '--keep-last', '1']);
+        expect(await snapshotIds(place)).toHaveLength(1);
+        await succeed(place, ['backup', source]);
+        await expectWhole(place);
+      },
+    },
+    {
+      name: 'recover',
+      place: () => site.victim(one),
+      words: () => ['recover'],
+      judge: async (place) => {
+        await expectWhole(place);
+        await succeed(place, ['recover']);
+        await expectWhole(place);
+      },
+    },
+  ];
+}
+
+/** Either nothing opens and init can be run again, or the repository is there and opens. */
+async function expectInitCompletes(place: Place): Promise<void> {
+  const again = await run(place, ['init', '--json']);
+  if (again.code === 0) return;
+  expect(jsonLines(again).at(-1)?.['code']).toBe('REPOSITORY_EXISTS');
+  await succeed(place, ['snapshots', '--json']);
+}
+
+/** Passphrase and recovery code of the recovery kit. */
+function kitSecrets({ state }: Place): readonly string[] {
+  const kit = readFileSync(join(state, 'recovery-kit.txt'), 'utf8');
+  return ['Passphrase', 'Recovery code'].map((name) => new RegExp(`${name} +(\\S+)`).exec(kit)?.[1] ?? '');
+}
