@@ -8,8 +8,10 @@ import { openLocalDestination } from '../../src/destination/local.ts';
 import { defaultRetryPolicy, withRetry } from '../../src/destination/retry.ts';
 import { FirstLook, type KeyCopies } from '../../src/repository/first-look.ts';
 import { planForgetting, type RetentionRules } from '../../src/repository/forgetting.ts';
+import { rotateKeys } from '../../src/repository/keys.ts';
 import type { Secret } from '../../src/repository/key-slots.ts';
 import { executePrune, planPrune, prune, SILENT_PRUNE } from '../../src/repository/prune.ts';
+import { rekey, SILENT_REKEY } from '../../src/repository/rekey.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots, rewriteSnapshot } from '../../src/repository/snapshots.ts';
 import { STATE_ROOT, type Machine } from './machine.ts';
@@ -125,6 +127,12 @@ async function operateOn(
       return;
     case 'planned-prune':
       await executePrune(repository, await planPrune(repository, {}, signal), SILENT_PRUNE, signal);
+      return;
+    case 'rotate':
+      await rotateKeys(repository, signal);
+      return;
+    case 'rekey':
+      await rekey(repository, {}, SILENT_REKEY, signal);
   }
 }
 

@@ -2,6 +2,7 @@
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { withClockAhead } from './clock-ahead.ts';
 import { meetingOf } from './meeting.ts';
+import { keeperOf } from './new-keys.ts';
 import { DAY, GRACE_MS, HOUR, MINUTE } from './times.ts';
 
 export interface Plan {
@@ -33,7 +34,9 @@ export interface Operation {
     | 'forget'
     | 'retag'
     | 'prune'
-    | 'planned-prune';
+    | 'planned-prune'
+    | 'rotate'
+    | 'rekey';
   /** When it begins at the earliest, in milliseconds. */
   readonly atMs: number;
 }
@@ -108,7 +111,9 @@ const MEETINGS = 0.3;
 
 /** Share of plans with a store in which a pruner's clock is set ahead. */
 const AHEAD = 0.1;
-const AHEAD_SEEDS = 1_000_000_007;
+/** Share of plans in which keys are rotated. */
+const NEW_KEYS = 0.1;
+const MORE_SEEDS = 1_000_000_007;
 
 /** How many calls one operation makes, or so. */
 const STEPS_OF_OPERATION = 120;
@@ -116,8 +121,14 @@ const STEPS_OF_OPERATION = 120;
 export function planOf(seed: number): Plan {
   const plan = usualPlanOf(seed);
   // Numbers of their own: the other plans stay as they are.
-  const random = seededRandom(seed + AHEAD_SEEDS);
-  if (plan.storage !== 'objects' || random.next() >= AHEAD) return plan;
+  const random = seededRandom(seed + MORE_SEEDS);
+  const kind = random.next();
+  if (kind >= 1 - NEW_KEYS) {
+    const keeper = { ...keeperOf(plan.machines, random), faults: [] };
+    const faults = faultsOf(keeper, plan.storage, random);
+    return { ...plan, machines: [...plan.machines, { ...keeper, faults }] };
+  }
+  if (plan.storage !== 'objects' || kind >= AHEAD) return plan;
   return { ...plan, machines: withClockAhead(plan.machines, random) };
 }
 

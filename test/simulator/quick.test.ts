@@ -30,6 +30,7 @@ test(
     // The simulation must reach what it is about.
     for (const what of ['backup', 'prune', 'retention', 'forget'])
       expect(counts.get(what)).toBeGreaterThan(SEEDS / 10);
+    for (const what of ['rotate', 'rekey']) expect(counts.get(what), what).toBeGreaterThan(0);
     expect(sum(counts, 'death')).toBeGreaterThan(0);
     for (const fault of ['sleep', 'wall-jump', 'lost', 'partial-list', 'power'])
       expect(sum(counts, `fault ${fault}`), fault).toBeGreaterThan(0);

@@ -129,7 +129,7 @@ class Simulation {
         Math.max(
           0,
           ...this.#actors.map(({ machine, plan }) =>
-            plan.name.startsWith('pruner') ? machine.longestSleepMs : 0,
+            /^(pruner|keeper)/.test(plan.name) ? machine.longestSleepMs : 0,
           ),
         ),
     });
@@ -228,7 +228,7 @@ class Simulation {
     const name = `run-${machine.name}-${actor.runs}`;
     this.#sourceChanges.change(machine);
     this.#world.tell(machine.name, `begins ${what} (${name})`);
-    if (what.endsWith('prune')) this.#prunes.begin(machine.name, this.#world.nowMs);
+    if (what.endsWith('prune') || what === 'rekey') this.#prunes.begin(machine.name, this.#world.nowMs);
     const cancel = new AbortController();
     machine.cancel = () => cancel.abort(new DOMException('cancelled', 'AbortError'));
     try {
@@ -335,5 +335,6 @@ class Simulation {
 /** The same for a machine whatever other machines there are: plans are made smaller. */
 function placeOf(name: string): number {
   const number = Number(name.at(-1)) * 2;
-  return name.startsWith('writer') ? number : name.startsWith('pruner') ? 20 + number : 40 + number;
+  const firsts = { writer: 0, pruner: 20, clone: 40, keeper: 50 };
+  return number + (Object.entries(firsts).find(([kind]) => name.startsWith(kind))?.[1] ?? 60);
 }

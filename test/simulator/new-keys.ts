@@ -1,0 +1,23 @@
+/** A machine on which somebody rotates the keys, and has everything sealed anew while others are at work. */
+import type { SeededRandom } from '../support/seeded-random.ts';
+import type { MachinePlan, Operation } from './plan.ts';
+import { GRACE_MS, HOUR, MINUTE } from './times.ts';
+
+/** Around times at which the others do something. */
+export function keeperOf(
+  machines: readonly MachinePlan[],
+  random: SeededRandom,
+): Pick<MachinePlan, 'name' | 'operations'> {
+  const times = machines.flatMap(({ operations }) => operations.map(({ atMs }) => atMs));
+  const near = (): number => (times[random.below(times.length)] ?? 0) + random.below(MINUTE);
+  const operations: Operation[] = [];
+  for (let n = 1 + random.below(2); n > 0; n -= 1) {
+    const atMs = near();
+    operations.push({ do: 'rotate', atMs });
+    operations.push({ do: 'rekey', atMs: random.next() < 0.5 ? atMs + 1 : Math.max(atMs + 1, near()) });
+    // What the first one left, and the old keys themselves once all that they sealed is gone.
+    if (random.next() < 0.7)
+      operations.push({ do: 'rekey', atMs: atMs + GRACE_MS + 20 * MINUTE + random.below(3 * HOUR) });
+  }
+  return { name: 'keeper1', operations: operations.sort((a, b) => a.atMs - b.atMs) };
+}
