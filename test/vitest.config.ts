@@ -19,7 +19,8 @@ export default defineConfig({
     exclude: ['sweep/**', 'destinations/**', 'partner/**', 'browser/**', 'recover/**', '**/node_modules/**'],
     pool: 'forks',
     execArgv: [...SOURCE_FLAGS],
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many tests wait for programs of their own.
+    maxWorkers: 3,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -7,12 +7,12 @@ import { sweepRestoreKills } from '../sweep/kill-restore.ts';
 import { Workspace } from '../sweep/workspace.ts';
 
 const plan: KillPlan = {
-  kills: 3,
+  kills: 2,
   seed: 20_260_801,
   scale: QUICK_SCALE,
   sizes: { packTarget: 500_000, segmentTarget: 131_072 },
   everyPhase: false,
-  thoroughEvery: 3,
+  thoroughEvery: 2,
 };
 
 test.each(['first', 'incremental'] as const)('a killed %s backup is continued by the next', async (name) => {
