@@ -62,7 +62,11 @@ const SHOWN: readonly string[] = [
   'settings-advanced',
   'console-overview',
   'console-api',
+  'console-customers',
   'console-customer',
+  'console-usage',
+  'console-webhooks',
+  'console-activity',
 ];
 
 const wanted = process.argv.slice(2);
