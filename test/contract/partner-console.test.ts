@@ -264,9 +264,12 @@ describe('usage', () => {
     expect(page.text).toContain('16 Oct 2023 to 14 Nov 2023');
     for (const shown of ['Stored now 3.0 GiB', 'Uploaded 1.0 MiB', 'Backups 1 1 failed'])
       expect(page.text).toContain(shown);
-    expect(page.html.match(/<svg class="chart"/g)).toHaveLength(2);
-    expect(page.html.match(/class="bar-good"/g)).toHaveLength(30);
-    expect((await visitor.get('/settings/usage?days=90')).html.match(/class="bar-good"/g)).toHaveLength(90);
+    // Each of the two charts once for wide pages and once for narrow ones, with a bar for every day.
+    for (const width of ['wide', 'narrow'])
+      expect(page.html.match(new RegExp(`<svg class="chart ${width}"`, 'g'))).toHaveLength(2);
+    expect(page.html.match(/class="bar-good"/g)).toHaveLength(2 * 30);
+    const quarter = await visitor.get('/settings/usage?days=90');
+    expect(quarter.html.match(/class="bar-good"/g)).toHaveLength(2 * 90);
     expect((await visitor.get('/settings/usage?days=31')).status).toBe(400);
     const file = await visitor.get('/settings/usage.csv?days=30');
     expect(file.headers).toMatchObject({

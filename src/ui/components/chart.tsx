@@ -18,9 +18,20 @@ export interface ChartFacts {
   readonly shownTime: (at: number) => string;
 }
 
-const WIDTH = 860;
-const HEIGHT = 220;
-const LEFT = 84;
+/** What a chart is drawn in, in the pixels of its letters. */
+interface Field {
+  readonly name: 'wide' | 'narrow';
+  readonly width: number;
+  readonly height: number;
+  /** Where the curve begins, behind the figures of the axis. */
+  readonly left: number;
+}
+
+/** One is seen, by the width of the page: letters keep their size, and nothing has to be moved sideways. */
+const FIELDS: readonly Field[] = [
+  { name: 'wide', width: 860, height: 220, left: 84 },
+  { name: 'narrow', width: 340, height: 200, left: 72 },
+];
 const BOTTOM = 26;
 const TOP = 10;
 const LINES = 4;
@@ -28,102 +39,125 @@ const LINES = 4;
 /** A value over time; the distance of the points is that of their times. */
 export function AreaChart(facts: ChartFacts): JSX.Element {
   const { points } = facts;
-  const top = topOf(facts);
   const first = points[0]?.at ?? 0;
   const span = Math.max(1, (points.at(-1)?.at ?? 0) - first);
-  const corners = points.map(
-    ({ at, value }) => `${round(LEFT + ((at - first) / span) * (WIDTH - LEFT))},${y(value, top)}`,
-  );
-  const last = points.length === 1 ? `${WIDTH},${y(points[0]?.value ?? 0, top)}` : '';
-  const curve = [...corners, last].join(' ').trim();
   return (
-    <Frame {...facts} top={top}>
-      <polygon class="area" points={`${curve} ${WIDTH},${y(0, top)} ${LEFT},${y(0, top)}`} />
-      <polyline class="curve" points={curve} />
-    </Frame>
+    <Frames
+      {...facts}
+      drawn={(field, top) => {
+        const { left, width } = field;
+        const corners = points.map(
+          ({ at, value }) =>
+            `${round(left + ((at - first) / span) * (width - left))},${y(field, value, top)}`,
+        );
+        const last = points.length === 1 ? `${width},${y(field, points[0]?.value ?? 0, top)}` : '';
+        const curve = [...corners, last].join(' ').trim();
+        const ground = y(field, 0, top);
+        return (
+          <>
+            <polygon class="area" points={`${curve} ${width},${ground} ${left},${ground}`} />
+            <polyline class="curve" points={curve} />
+          </>
+        );
+      }}
+    />
   );
 }
 
 /** A number for each day or run. `shownBar` is said of one that is pointed at. */
 export function BarChart(facts: ChartFacts & { readonly shownBar: (point: Point) => string }): JSX.Element {
   const { points, shownBar } = facts;
-  const top = topOf(facts);
-  const step = (WIDTH - LEFT) / Math.max(1, points.length);
   return (
-    <Frame {...facts} top={top}>
-      {points.map((point, index) => {
-        const { value, bad = 0 } = point;
-        const place = { x: round(LEFT + index * step + step * 0.15), width: round(step * 0.7) };
-        return (
-          <g key={point.at}>
-            <title>{shownBar(point)}</title>
-            <rect class="bar-good" {...place} y={y(value, top)} height={height(value, top)} />
-            <rect class="bar-bad" {...place} y={y(value + bad, top)} height={height(bad, top)} />
-          </g>
-        );
-      })}
-    </Frame>
+    <Frames
+      {...facts}
+      drawn={(field, top) => {
+        const step = (field.width - field.left) / Math.max(1, points.length);
+        return points.map((point, index) => {
+          const { value, bad = 0 } = point;
+          const place = { x: round(field.left + index * step + step * 0.15), width: round(step * 0.7) };
+          return (
+            <g key={point.at}>
+              <title>{shownBar(point)}</title>
+              <rect class="bar-good" {...place} y={y(field, value, top)} height={height(field, value, top)} />
+              <rect
+                class="bar-bad"
+                {...place}
+                y={y(field, value + bad, top)}
+                height={height(field, bad, top)}
+              />
+            </g>
+          );
+        });
+      }}
+    />
   );
 }
 
-function Frame({
+function Frames({
   points,
   label,
   shownValue,
   shownTime,
-  top,
-  children,
+  unit,
+  drawn,
 }: ChartFacts & {
-  readonly top: number;
-  readonly children: JSX.Element | readonly JSX.Element[];
+  readonly drawn: (field: Field, top: number) => JSX.Element | readonly JSX.Element[];
 }): JSX.Element {
+  const top = topOf(points, unit);
   const lines = Array.from({ length: LINES + 1 }, (_, index) => (top * index) / LINES);
   const middle = points[Math.floor((points.length - 1) / 2)];
   return (
-    <div class="scroll" role="group" aria-label={label} tabIndex={0}>
-      <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
-        {lines.map((value) => (
-          <g key={value}>
-            <line class="grid" x1={LEFT} x2={WIDTH} y1={y(value, top)} y2={y(value, top)} />
-            <text x={LEFT - 10} y={y(value, top) + 4} text-anchor="end">
-              {shownValue(value)}
+    <>
+      {FIELDS.map((field) => {
+        const { name, left, width } = field;
+        const mark = (
+          point: Point | undefined,
+          anchor: 'start' | 'middle' | 'end',
+          x: number,
+        ): JSX.Element | null =>
+          point === undefined ? null : (
+            <text x={x} y={field.height - 6} text-anchor={anchor}>
+              {shownTime(point.at)}
             </text>
-          </g>
-        ))}
-        {mark(points[0], 'start', LEFT, shownTime)}
-        {points.length > 2 ? mark(middle, 'middle', LEFT + (WIDTH - LEFT) / 2, shownTime) : null}
-        {points.length > 1 ? mark(points.at(-1), 'end', WIDTH, shownTime) : null}
-        {children}
-      </svg>
-    </div>
+          );
+        return (
+          <svg
+            key={name}
+            class={`chart ${name}`}
+            viewBox={`0 0 ${width} ${field.height}`}
+            role="img"
+            aria-label={label}
+          >
+            {lines.map((value) => (
+              <g key={value}>
+                <line class="grid" x1={left} x2={width} y1={y(field, value, top)} y2={y(field, value, top)} />
+                <text x={left - 10} y={y(field, value, top) + 4} text-anchor="end">
+                  {shownValue(value)}
+                </text>
+              </g>
+            ))}
+            {mark(points[0], 'start', left)}
+            {points.length > 2 && name === 'wide' ? mark(middle, 'middle', left + (width - left) / 2) : null}
+            {points.length > 1 ? mark(points.at(-1), 'end', width) : null}
+            {drawn(field, top)}
+          </svg>
+        );
+      })}
+    </>
   );
 }
 
-function mark(
-  point: Point | undefined,
-  anchor: 'start' | 'middle' | 'end',
-  x: number,
-  shownTime: (at: number) => string,
-): JSX.Element | null {
-  if (point === undefined) return null;
-  return (
-    <text x={x} y={HEIGHT - 6} text-anchor={anchor}>
-      {shownTime(point.at)}
-    </text>
-  );
-}
-
-function topOf({ points, unit }: ChartFacts): number {
+function topOf(points: readonly Point[], unit: ChartFacts['unit']): number {
   const most = Math.max(0, ...points.map(({ value, bad = 0 }) => value + bad));
   return unit === 'bytes' ? niceBytes(most) : niceCount(most);
 }
 
-function y(value: number, top: number): number {
-  return round(HEIGHT - BOTTOM - height(value, top));
+function y(field: Field, value: number, top: number): number {
+  return round(field.height - BOTTOM - height(field, value, top));
 }
 
-function height(value: number, top: number): number {
-  return round((value / top) * (HEIGHT - BOTTOM - TOP));
+function height(field: Field, value: number, top: number): number {
+  return round((value / top) * (field.height - BOTTOM - TOP));
 }
 
 function round(value: number): number {

@@ -8,7 +8,7 @@ export interface Column {
   readonly isUnseen?: boolean;
 }
 
-/** Rows are `<tr>`s; on narrow screens the table is scrolled by itself. */
+/** Rows are `<tr>`s; on narrow screens the table is scrolled by itself, and its first column stays. */
 export function Table({
   columns,
   label,
@@ -19,7 +19,7 @@ export function Table({
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
-    <div class="scroll" role="group" aria-label={label} tabIndex={0}>
+    <div class="scroll listing" role="group" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
