@@ -11,6 +11,7 @@ import {
 import { describeForeign } from './foreign-record.ts';
 import { openObject, sealObject, type OpenedObject } from './objects.ts';
 import type { Repository } from './repository.ts';
+import { readTombstones } from './tombstones.ts';
 
 /** How many heads of a writer are kept. */
 const HEADS_KEPT = 64;
@@ -85,15 +86,20 @@ export async function leaveCopiedIdentity(
   await writer.exclusively(leave, signal);
 }
 
-/** A run that died may have stored the record it had announced, or not. */
-async function settleAnnounced({ destination, writer }: Repository, signal: AbortSignal): Promise<void> {
+/** A run that died may have stored the record it had announced, or not; others may have removed it since. */
+async function settleAnnounced(repository: Repository, signal: AbortSignal): Promise<void> {
+  const { destination, writer } = repository;
   const { announced, seq } = writer.memory;
   if (announced === undefined) return;
-  const stored = announced.seq > seq && (await isStored(destination, announced.key, signal));
+  const isNew = announced.seq > seq;
+  const stands = isNew && (await isStored(destination, announced.key, signal));
   // The next record names it as the one before.
-  if (stored) await destination.makeDurable?.([announced.key], signal);
+  if (stands) await destination.makeDurable?.([announced.key], signal);
+  // Whoever removes a record names it in a tombstone first: its number has been given.
+  const counts =
+    stands || (isNew && (await readTombstones(repository, signal)).snapshots.has(announced.record));
   await writer.remember({
-    ...(stored ? { seq: announced.seq, prev: announced.record } : {}),
+    ...(counts ? { seq: announced.seq, prev: announced.record } : {}),
     announced: undefined,
   });
 }

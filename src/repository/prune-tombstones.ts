@@ -1,9 +1,10 @@
 import type { TombstoneRecord } from '../format/records.ts';
 import type { Lease } from './lease.ts';
 import { PRUNE_LIMITS } from './prune-plan.ts';
+import { putTombstone } from './put-tombstone.ts';
 import type { Repository } from './repository.ts';
 import type { SnapshotList } from './snapshots.ts';
-import { putTombstone, type Tombstone } from './tombstones.ts';
+import type { Tombstone } from './tombstones.ts';
 
 /** Writes the tombstones of one prune. */
 export class TombstoneWriter {

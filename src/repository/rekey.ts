@@ -21,7 +21,7 @@ import { decideRekey, type RekeyPlan } from './rekey-plan.ts';
 import type { Repository } from './repository.ts';
 import { retireGenerations, type Retirement } from './retire-generations.ts';
 import { commitSnapshot, recordAgain, type Snapshot } from './snapshots.ts';
-import { putTombstone } from './tombstones.ts';
+import { putTombstone } from './put-tombstone.ts';
 import { durableUncovered } from './uncovered-packs.ts';
 
 /** Reasons stand beside each. */

@@ -32,10 +32,30 @@ export function groupSnapshots(
 
 /**
  * Snapshots of one instant are ordered by id, so that the plan does not depend on the order of the list; but first one
- * that takes another's place: whoever changes its tags is about to forget the other, and both would be gone.
+ * that takes another's place: whoever changes its tags is about to forget the other.
  */
 export function newestFirst(a: RetentionInput, b: RetentionInput): number {
   return b.timeMs - a.timeMs || replaces(b) - replaces(a) || (a.id < b.id ? -1 : 1);
+}
+
+/** The id that a snapshot had before its tags, its pin or its keys were changed. */
+export function firstId({ id, original }: RetentionInput): string {
+  return original ?? id;
+}
+
+/**
+ * One of those that stand for the same snapshot, the first. Whoever has a write-only key can say of anything that it
+ * stands for another: what such a key stored counts by itself.
+ */
+export function onceEach(snapshots: readonly RetentionInput[]): readonly RetentionInput[] {
+  const seen = new Set<string>();
+  return snapshots.filter((one) => {
+    if (one.sealedBy !== undefined) return true;
+    const name = JSON.stringify([firstId(one), one.timeMs, one.partial]);
+    const isFirst = !seen.has(name);
+    seen.add(name);
+    return isFirst;
+  });
 }
 
 function replaces({ original }: RetentionInput): number {

@@ -8,7 +8,9 @@
  * that the history grows to its full length. Whatever the policy says, these stay:
  * - pinned snapshots;
  * - snapshots from the future, which take nobody's place: their clock was wrong, or ours is;
- * - in each group the newest complete snapshot, and the newest one if that is partial.
+ * - in each group the newest complete snapshot, and the newest one if that is partial;
+ * - all that stand for one snapshot when one of them stays. While its tags or its keys are changed two do, and whoever
+ *   changes them is about to forget one: which, nobody else can know. For the rules they count once.
  *
  * Whoever has taken over a machine with a write-only key can store any number of snapshots that say what they like. So
  * those of such a key are groups of their own; each stays that a rule wants by the time it bears, or by the time at
@@ -16,7 +18,7 @@
  * that only counts the last few, which many false ones would push out, removes none of them.
  */
 import { BugError } from '../base/errors.ts';
-import { groupField, groupSnapshots, newestFirst } from './retention-groups.ts';
+import { firstId, groupField, groupSnapshots, newestFirst, onceEach } from './retention-groups.ts';
 import { openCalendar, parseKeepDuration, refused, LATEST_TIME_MS } from './retention-calendar.ts';
 import type { Calendar, CalendarUnit, KeepDuration } from './retention-calendar.ts';
 
@@ -114,12 +116,16 @@ export function planRetention(
   const calendar = openCalendar(policy.timeZone);
   const rules = readRules(policy);
   refuseUnusable(snapshots, now);
-  const groups = groupSnapshots(snapshots, policy.groupBy ?? ['host', 'paths']).map(({ key, members }) => {
-    const reasons = reasonsByBothTimes(members, rules, calendar, now);
+  const grouped = groupSnapshots(snapshots, policy.groupBy ?? ['host', 'paths']).map((group) => ({
+    ...group,
+    reasons: reasonsByBothTimes(group.members, rules, calendar, now),
+  }));
+  const together = reasonsBySnapshot(grouped.flatMap(({ reasons }) => [...reasons]));
+  const groups = grouped.map(({ key, members, reasons }) => {
     return {
       key,
       snapshots: members.map((snapshot) => {
-        const why = reasons.get(snapshot) ?? [];
+        const why = reasons.get(snapshot) ?? together.get(firstId(snapshot)) ?? [];
         return {
           snapshot,
           keep: why.length > 0,
@@ -278,7 +284,7 @@ function reasonsToKeep(
     }
   }
 
-  const past = group.filter((snapshot) => snapshot.timeMs <= now);
+  const past = onceEach(group.filter((snapshot) => snapshot.timeMs <= now));
   const complete = past.filter((snapshot) => !snapshot.partial);
   const newest = past[0];
   if (newest === undefined) return reasons;
@@ -324,6 +330,13 @@ function reasonsToKeep(
     if (buckets.get(label) !== oldest)
       keep(oldest, within === '' ? unit : 'within', `oldest ${unit} ${label}${within}`);
   }
+}
+
+/** What keeps any of those that stand for one snapshot, by its first id. */
+function reasonsBySnapshot(
+  kept: readonly (readonly [RetentionInput, readonly Reason[]])[],
+): ReadonlyMap<string, readonly Reason[]> {
+  return new Map(kept.map(([snapshot, reasons]) => [firstId(snapshot), reasons]));
 }
 
 /** The chosen snapshot of every bucket, the newest bucket first. */

@@ -12,7 +12,7 @@ import { listNumbered } from './listing.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots } from './snapshots.ts';
-import { putTombstone } from './tombstones.ts';
+import { putTombstone } from './put-tombstone.ts';
 
 /**
  * `retired`: it is gone from the keyring. Else why it stays: `in use`: something is sealed under it; `backup at work`: one

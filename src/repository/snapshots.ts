@@ -14,8 +14,9 @@ import { listNamed } from './listing.ts';
 import { getNamed } from './metadata-cache.ts';
 import { openObject, sealObject, type OpenedObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
+import { putTombstone } from './put-tombstone.ts';
 import type { Repository } from './repository.ts';
-import { putTombstone, readTombstones, type Tombstones } from './tombstones.ts';
+import { readTombstones, type Tombstones } from './tombstones.ts';
 
 export interface Snapshot {
   /** SHA-256 of the stored object; people see the first 8 digits. */

@@ -3,16 +3,12 @@ import { OBJECT_TYPES } from '../format/header.ts';
 import {
   decodeChainContext,
   decodeTombstone,
-  encodeChainContext,
-  encodeSigned,
-  tombstoneMap,
   type ChainPosition,
   type TombstoneRecord,
 } from '../format/records.ts';
-import { appendRecord, type SealedRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
 import { getNamed } from './metadata-cache.ts';
-import { openObject, sealObject } from './objects.ts';
+import { openObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 
@@ -88,24 +84,4 @@ function openTombstone(repository: Repository, bytes: Buffer, name: string): Omi
     throw corrupt(object, 'it is not signed by the administrator key');
   }
   return { name, record, chain: decodeChainContext(context), generation };
-}
-
-/**
- * Writes a tombstone as the next record of this writer's chain; returns its name.
- * @param live the number of this writer's live snapshots
- */
-export async function putTombstone(
-  repository: Repository,
-  record: TombstoneRecord,
-  live: number,
-  signal: AbortSignal,
-): Promise<string> {
-  const plaintext = encodeSigned(tombstoneMap(record), (unsigned) => repository.sign('hf1/tomb', unsigned));
-  const seal = (position: ChainPosition): SealedRecord => {
-    const context = encodeChainContext(position);
-    const sealed = sealObject(repository.keys, OBJECT_TYPES.tombstone, context, plaintext);
-    return { ...sealed, key: `trash/${sealed.name}` };
-  };
-  const { name } = await appendRecord(repository, seal, live, signal);
-  return name;
 }

@@ -10,7 +10,7 @@ import { loadIndex } from '../../src/repository/chunk-index.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
-import { putTombstone } from '../../src/repository/tombstones.ts';
+import { putTombstone } from '../../src/repository/put-tombstone.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 import { hastyClock, type HastyClock } from '../support/hasty-clock.ts';
 import { hookedDestination } from '../support/hooked-destination.ts';

@@ -15,7 +15,7 @@ import { FirstLook } from '../../src/repository/first-look.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
-import { putTombstone } from '../../src/repository/tombstones.ts';
+import { putTombstone } from '../../src/repository/put-tombstone.ts';
 import { collect } from '../support/collect.ts';
 import { compareTrees } from '../support/compare-trees.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';

@@ -43,6 +43,8 @@ export class Judge {
   readonly #snapshots = new Map<string, JudgedSnapshot>();
   /** Names of records by writer and number. */
   readonly #records = new Map<string, Set<string>>();
+  /** Names of tombstones: after power was lost they are looked at again, and say nothing new. */
+  readonly #knownTombstones = new Set<string>();
   /** Snapshots of backups that have said so. */
   readonly #completed = new Set<string>();
   readonly #salts = new Map<string, string>();
@@ -107,8 +109,12 @@ export class Judge {
     const under = (prefix: string): string[] => changed.filter((key) => key.startsWith(prefix));
     for (const key of changed) this.#lookAtSalt(key);
     for (const key of under('packs/')) await this.#lookAtPack(key);
-    for (const key of under('leases/session.'))
-      this.#sessions.see(key, this.#storage.get(key)?.modifiedMs, this.#repository.clock.now());
+    for (const key of under('leases/session.')) {
+      const storedMs = this.#storage.get(key)?.modifiedMs;
+      const nowMs = this.#repository.clock.now();
+      // A directory sleeps with the machine, maybe between what is stored and this look; it has the clock of who judges.
+      this.#sessions.see(key, storedMs, this.#isStore ? nowMs : (storedMs ?? nowMs));
+    }
     const trash = under('trash/');
     if (trash.length > 0) await this.#lookAtTombstones(trash);
     for (const key of under('snapshots/')) await this.#lookAtSnapshot(key);
@@ -184,6 +190,8 @@ export class Judge {
       const tombstone = tombstones.all.find((one) => one.name === name);
       if (tombstone === undefined) continue;
       this.#lookAtRecord(name, tombstone.chain);
+      if (this.#knownTombstones.has(name)) continue;
+      this.#knownTombstones.add(name);
       const gone = new Set(tombstone.record.names.filter((id) => !before.has(id)));
       if (tombstone.record.kind === 'packs') this.#requireUnneeded(tombstone.record.names);
       if (tombstone.record.reason === 'by hand')

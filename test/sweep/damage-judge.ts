@@ -11,7 +11,7 @@ import type { Repository } from '../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { SILENT_RESTORE } from '../../src/restorer/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
-import { compareTrees } from '../support/compare-trees.ts';
+import { compareTrees, type Difference } from '../support/compare-trees.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { OTHER_PASSPHRASE, openSite, type Origin, type Site } from './damage-site.ts';
 import { shownDamage, type Damage } from './damage.ts';
@@ -224,17 +224,30 @@ async function expectOneRestores(
   }
 }
 
-/** What was restored below `target` is the original but for the paths listed as lost, and those do miss something. */
-export function expectOnlyLost(origin: Origin, target: string, lost: readonly string[], what: string): void {
+const METADATA: ReadonlySet<Difference['aspect']> = new Set(['mode', 'owner', 'mtime', 'xattr']);
+
+/**
+ * What was restored below `target` is the original but for the paths listed as lost, and those do miss something; of
+ * those listed as omitted the metadata may differ.
+ */
+export function expectOnlyLost(
+  origin: Origin,
+  target: string,
+  lost: readonly string[],
+  what: string,
+  omitted: readonly string[] = [],
+): void {
   const restored = join(target, origin.source);
   // Not even the directories on the way may have been restored.
   if (lost.length > 0) mkdirSync(restored, { recursive: true });
   const differing = compareTrees(origin.tree, restored, { roots: lost.length === 0 });
   const inside = lost.map((path) => below(path, origin.source));
-  const explained = (path: string): boolean =>
-    inside.some((one) => path === one || one === '' || path.startsWith(`${one}/`));
+  const without = new Set(omitted.map((path) => below(path, origin.source)));
+  const explained = ({ path, aspect }: Difference): boolean =>
+    inside.some((one) => path === one || one === '' || path.startsWith(`${one}/`)) ||
+    (METADATA.has(aspect) && without.has(path));
   expect(
-    differing.filter(({ path }) => !explained(path)),
+    differing.filter((one) => !explained(one)),
     what,
   ).toEqual([]);
   for (const path of inside) {

@@ -283,9 +283,9 @@ function problemsOf(outcome: Outcome): string[] {
 }
 
 /** What a restore says that it left out of entries that stand. */
-function omissionsOf(outcome: Outcome): readonly unknown[] {
+function omissionsOf(outcome: Outcome): readonly { readonly paths: readonly string[] }[] {
   const summary = jsonLines(outcome).find(({ type }) => type === 'summary');
-  return (summary?.['omissions'] ?? []) as readonly unknown[];
+  return (summary?.['omissions'] ?? []) as readonly { readonly paths: readonly string[] }[];
 }
 
 /** What the newest snapshot restores to is the source, but for what the backup listed. */
@@ -327,8 +327,10 @@ const backup: Pick<Command, 'words' | 'judge' | 'achieved'> = {
 const restore: Pick<Command, 'words' | 'judge' | 'achieved'> = {
   words: ({ target }) => ['restore', 'latest', '--target', target, '--overwrite', 'if-changed'],
   judge: ({ base, target }, outcome) => {
-    if (outcome.code === PARTIAL)
-      expectOnlyLost({ source: base.source, tree: base.saved }, target, problemsOf(outcome), 'the restore');
+    if (outcome.code !== PARTIAL) return;
+    const omitted = omissionsOf(outcome).flatMap(({ paths }) => paths);
+    const origin = { source: base.source, tree: base.saved };
+    expectOnlyLost(origin, target, problemsOf(outcome), 'the restore', omitted);
   },
   achieved: ({ base, target }, outcome) => {
     // What the system refuses of an entry's metadata is told, and the entry stands.

@@ -14,7 +14,8 @@ import { check } from '../../../src/repository/check.ts';
 import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
-import { putTombstone } from '../../../src/repository/tombstones.ts';
+import { putTombstone } from '../../../src/repository/put-tombstone.ts';
+import { readTombstones } from '../../../src/repository/tombstones.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
@@ -105,6 +106,50 @@ describe("a writer's chain", () => {
     await writeFile(memory, announced ?? '');
     await tinyBackup(await again(), tree, {}, signal);
     await expectOneChain(2);
+  });
+
+  it('gives no number twice though the record over which a run died was stored, and removed by others since', async () => {
+    const memory = join(stateDirectory, 'repositories', `${repository.id}.json`);
+    let announced = '';
+    const dying = hookedDestination(destination, {
+      put: async (key) => void (key.startsWith('trash/') && (announced = await readFile(memory, 'utf8'))),
+    });
+    await forgetOne(await again(dying));
+    const [key = ''] = await keysBelow('trash/');
+    for (const head of await keysBelow('heads/')) await destination.delete(head, signal);
+    await writeFile(memory, announced);
+    // As prune removes a record: first it is named.
+    const other = await openRepository(
+      destination,
+      secret,
+      { clock: systemClock, stateDirectory: undefined },
+      signal,
+    );
+    const compacted = { kind: 'snapshots' as const, reason: 'compacted', atMs: 0, fence: 0 };
+    await putTombstone(other, { ...compacted, names: [key.slice('trash/'.length)] }, 0, signal);
+    await destination.delete(key, signal);
+    const host = await again();
+    await forgetOne(host);
+    const { all } = await readTombstones(host, signal);
+    const own = all.filter(({ chain }) => chain.writer === host.writer.memory.writer);
+    expect(own.map(({ chain }) => chain)).toMatchObject([{ seq: 2, prev: key.slice('trash/'.length) }]);
+    const { findings } = await check(await again(), { readData: false }, SILENT_CHECK, signal);
+    expect(findings).toEqual([]);
+  });
+
+  it('gives the number of a record again that never came to be stored', async () => {
+    const memory = join(stateDirectory, 'repositories', `${repository.id}.json`);
+    let announced = '';
+    const dying = hookedDestination(destination, {
+      put: async (key) => void (key.startsWith('trash/') && (announced = await readFile(memory, 'utf8'))),
+    });
+    await forgetOne(await again(dying));
+    for (const key of [...(await keysBelow('trash/')), ...(await keysBelow('heads/'))])
+      await destination.delete(key, signal);
+    await writeFile(memory, announced);
+    const host = await again();
+    await forgetOne(host);
+    expect((await readTombstones(host, signal)).all.map(({ chain }) => chain.seq)).toEqual([1]);
   });
 
   it('keeps 64 heads, without listing them each time, and clears away what a broken-off run left', async () => {

@@ -57,17 +57,46 @@ it('names the rules that keep each snapshot, once each, for programs', () => {
   );
 });
 
-it('keeps the snapshot that takes the place of another, which whoever changes the tags is about to forget', () => {
+describe('a snapshot that is there twice while its tags or keys are changed', () => {
   const time = '2026-11-20T10:00Z';
-  for (const ids of [
-    ['1', '2'],
-    ['2', '1'],
-  ] as const) {
-    const [old, changed] = ids;
-    const pair = [snapshot(time, { id: old }), snapshot(time, { id: changed, original: old })];
-    expect(plan(pair, { keepLast: 1 }).keep).toEqual([changed]);
-    expect(plan(pair.toReversed(), { keepLast: 1 }).remove).toEqual([old]);
-  }
+  const older = snapshot('2026-11-19T10:00Z');
+  const oldest = snapshot('2026-11-18T10:00Z');
+
+  it('stays as both: whoever changes it is about to forget one, and counts once', () => {
+    for (const [old, changed] of [
+      ['1', '2'],
+      ['2', '1'],
+    ] as const) {
+      const pair = [snapshot(time, { id: old }), snapshot(time, { id: changed, original: old })];
+      expect(plan([...pair, older, oldest], { keepLast: 2 }).remove).toEqual([oldest.id]);
+      // Changed once before: neither is the first.
+      const later = pair.map((one) => ({ ...one, original: '0' }));
+      expect(plan([oldest, ...later.toReversed(), older], { keepLast: 1 }).remove).toEqual([
+        older.id,
+        oldest.id,
+      ]);
+    }
+  });
+
+  it('stays as both though other tags make them members of two groups, and goes as both', () => {
+    const pair = [
+      snapshot(older.id, { id: '1', tags: ['a'] }),
+      snapshot(older.id, { id: '2', original: '1', tags: ['b'] }),
+    ];
+    const above = snapshot(time, { tags: ['a'] });
+    const policy = { keepLast: 1, groupBy: ['host', 'tags'] } as const;
+    expect(plan([above, ...pair], policy).remove).toEqual([]);
+    const aboveBoth = [above, snapshot(time, { id: 'b', tags: ['b'] })];
+    expect([...plan([...aboveBoth, ...pair], policy).remove].sort()).toEqual(['1', '2']);
+  });
+
+  it('is no reason to let go of what a write-only key stored beside what says that it stands for it', () => {
+    const stored = { sealedBy: 1, storedMs: Date.parse(time) };
+    const genuine = snapshot(time, { id: 'g', ...stored });
+    const other = snapshot('2026-11-20T09:00Z', { ...stored, storedMs: Date.parse('2026-11-20T09:00Z') });
+    const claims = snapshot(time, { id: 'f', original: 'g', ...stored, storedMs: Date.parse(older.id) });
+    expect(plan([genuine, other, claims], { keepDaily: 1 }).keep).toContain('g');
+  });
 });
 
 describe('snapshots of a write-only key', () => {

@@ -1,0 +1,31 @@
+import { OBJECT_TYPES } from '../format/header.ts';
+import {
+  encodeChainContext,
+  encodeSigned,
+  tombstoneMap,
+  type ChainPosition,
+  type TombstoneRecord,
+} from '../format/records.ts';
+import { appendRecord, type SealedRecord } from './chain.ts';
+import { sealObject } from './objects.ts';
+import type { Repository } from './repository.ts';
+
+/**
+ * Writes a tombstone as the next record of this writer's chain; returns its name.
+ * @param live the number of this writer's live snapshots
+ */
+export async function putTombstone(
+  repository: Repository,
+  record: TombstoneRecord,
+  live: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const plaintext = encodeSigned(tombstoneMap(record), (unsigned) => repository.sign('hf1/tomb', unsigned));
+  const seal = (position: ChainPosition): SealedRecord => {
+    const context = encodeChainContext(position);
+    const sealed = sealObject(repository.keys, OBJECT_TYPES.tombstone, context, plaintext);
+    return { ...sealed, key: `trash/${sealed.name}` };
+  };
+  const { name } = await appendRecord(repository, seal, live, signal);
+  return name;
+}
