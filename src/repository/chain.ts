@@ -1,4 +1,4 @@
-import { DestinationError, RepositoryError, StateError, corrupt } from '../base/errors.ts';
+import { DestinationError, RepositoryError, StateError, corrupt, isAbort } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type ChainPosition,
 } from '../format/records.ts';
 import { describeForeign } from './foreign-record.ts';
+import { lateSignal } from './lease-objects.ts';
 import { openObject, sealObject, type OpenedObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones } from './tombstones.ts';
@@ -132,11 +133,14 @@ async function advanceChain(
     // It was announced, so the next run finds out that it is there.
     if (!(error instanceof StateError)) throw error;
   }
+  // Whoever stops just now leaves no record without its head for want of a moment.
+  const late = lateSignal(signal);
   try {
-    await putHead(repository, position, { record, live }, signal);
+    await putHead(repository, position, { record, live }, late);
   } catch (error) {
+    if (isAbort(error)) return;
     if (!(error instanceof DestinationError)) throw error;
-    if (error.kind === 'exists') await settleTakenNumber(repository, position, record, signal);
+    if (error.kind === 'exists') await settleTakenNumber(repository, position, record, late);
   }
 }
 

@@ -108,6 +108,18 @@ describe("a writer's chain", () => {
     await expectOneChain(2);
   });
 
+  it('stores the head of a record that stands though it is told to stop just then', async () => {
+    const stop = new AbortController();
+    const stopping = hookedDestination(destination, {
+      put: async (key) => await Promise.resolve(key.startsWith('heads/') && stop.abort()),
+    });
+    const host = await again(stopping);
+    const record = { kind: 'snapshots' as const, names: [NO_RECORD], reason: 'test', atMs: 0, fence: 0 };
+    await putTombstone(host, record, 0, stop.signal);
+    expect(stop.signal.aborted).toBe(true);
+    expect(await keysBelow(`heads/${host.writer.memory.writer}/`)).toHaveLength(1);
+  });
+
   it('gives no number twice though the record over which a run died was stored, and removed by others since', async () => {
     const memory = join(stateDirectory, 'repositories', `${repository.id}.json`);
     let announced = '';
