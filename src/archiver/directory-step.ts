@@ -1,4 +1,4 @@
-import { joinBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf, isAbort } from '../base/errors.ts';
 import {
   MAX_DEPTH,
@@ -11,6 +11,7 @@ import { shownPath } from './exclude-decision.ts';
 import type { DirectoryScope, Excluder } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
 import type { ChangeSet } from './change-set.ts';
+import { isHung } from './hung-mounts.ts';
 import type { CleanTest, TreeNotes } from './known-tree.ts';
 import type { UnchangedContent } from './noted-files.ts';
 import type { Parent } from './parent.ts';
@@ -134,7 +135,7 @@ export class DirectoryStep {
         this.#passOver(old);
         continue;
       }
-      const stat = this.#statOrReport(path, () => statPath(path));
+      const stat = this.#statOrReport(path, () => statPath(path), scope);
       if (stat !== undefined) this.#entry(old.name, path, stat, old, undefined, scope);
       else this.#pending.differs();
     }
@@ -169,7 +170,7 @@ export class DirectoryStep {
       for (const name of listed.names) {
         const entryPath = joinBytes(path, name);
         const before = old.at(name);
-        const stat = this.#statOrReport(entryPath, () => listed.stat(name));
+        const stat = this.#statOrReport(entryPath, () => listed.stat(name), scope);
         if (stat === undefined) this.#pending.differs();
         else this.#entry(name, entryPath, stat, before, undefined, scope);
       }
@@ -371,16 +372,29 @@ export class DirectoryStep {
     return excluder?.enterDirectory(scope, path, names);
   }
 
-  #statOrReport(path: ByteString, look: () => SourceStat | undefined): SourceStat | undefined {
+  #statOrReport(
+    path: ByteString,
+    look: () => SourceStat | undefined,
+    scope?: DirectoryScope,
+  ): SourceStat | undefined {
     try {
       const stat = look();
       if (stat === undefined)
         this.#parts.tally.problem(path, 'ENOENT', 'it vanished while its directory was read');
       return stat;
     } catch (error) {
-      this.#report(path, error, 'it cannot be looked at');
+      if (isHung(path)) this.#reportHung(path, scope);
+      else this.#report(path, error, 'it cannot be looked at');
       return undefined;
     }
+  }
+
+  /** What the rules leave out is missed by nobody; of what hangs is known that it is a directory on another device. */
+  #reportHung(path: ByteString, scope: DirectoryScope | undefined): void {
+    const name = asByteString(path.slice(path.lastIndexOf('/') + 1));
+    const decision = scope?.decide(name, 'directory', 0, Number.NaN);
+    if (decision?.excluded === true || decision?.descend === false) return;
+    this.#parts.tally.problem(path, 'ETIMEDOUT', 'its file system does not answer, and is left alone');
   }
 
   #report(path: ByteString, error: unknown, what: string): void {

@@ -1,6 +1,7 @@
 /** The thread of `size-scan.ts`: walks the sources by the rules of the backup and adds up sizes. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createExcluder, type DirectoryScope } from './exclude.ts';
+import { takeHungMounts } from './hung-mounts.ts';
 import { readRuleFile } from './rule-files.ts';
 import { kindOf, openDirectory, statPath, type SourceStat } from './source-stat.ts';
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
@@ -13,7 +14,8 @@ interface OpenDirectory {
 }
 
 const totals = { files: 0, bytes: 0 };
-const { sources, exclude, stop } = workerData as ScanSetup;
+const { sources, exclude, hung, stop } = workerData as ScanSetup;
+takeHungMounts(hung);
 const stopped = new Int32Array(stop);
 for (const source of sources) scanSource(source);
 const port = parentPort;

@@ -1,6 +1,7 @@
 /** How much there is to back up, found out beside the backup itself so that its progress can name a time. */
 import { Worker } from 'node:worker_threads';
 import type { ExcludeOptions } from './exclude.ts';
+import { hungMounts } from './hung-mounts.ts';
 import type { ByteString } from '../base/byte-path.ts';
 import { endWorkers } from '../base/end-workers.ts';
 
@@ -17,6 +18,7 @@ export interface ScanRequest {
 
 /** What its thread is started with. */
 export interface ScanSetup extends ScanRequest {
+  readonly hung: readonly ByteString[];
   /** [0] becomes 1 when nobody wants to know any more. */
   readonly stop: SharedArrayBuffer;
 }
@@ -31,7 +33,7 @@ export interface SizeScan {
 export function startSizeScan(request: ScanRequest): SizeScan {
   const file = import.meta.url.endsWith('.ts') ? './size-scan-worker.ts' : './size-scan-worker.js';
   const stop = new SharedArrayBuffer(4);
-  const setup: ScanSetup = { ...request, stop };
+  const setup: ScanSetup = { ...request, hung: hungMounts(), stop };
   const worker = new Worker(new URL(file, import.meta.url), { workerData: setup });
   let totals: ExpectedTotals | undefined;
   worker.once('message', (counted: ExpectedTotals) => {

@@ -2,6 +2,7 @@ import { constants, lstatSync, readdirSync, type BigIntStats } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { splitDeviceNumber } from '../system/device-number.ts';
 import { native } from '../system/native.ts';
+import { hungMounts, refuseHung } from './hung-mounts.ts';
 import { closeSource, fromItsDirectory, isLongPath, openSource } from './source-open.ts';
 
 /** What the walker needs of an entry. */
@@ -30,6 +31,7 @@ export interface ListedDirectory {
 
 /** @throws a system error when the directory cannot be read */
 export function openDirectory(path: ByteString): ListedDirectory {
+  refuseHung(path);
   const calls = native;
   if (calls === null) {
     const names = withoutRepeats(readdirSync(fsPath(path), 'latin1').sort().map(asByteString));
@@ -39,7 +41,11 @@ export function openDirectory(path: ByteString): ListedDirectory {
   const fd = openSource(path, flags);
   try {
     const names = withoutRepeats(calls.listDirectory(fd).sort());
-    return { names, stat: (name) => calls.findEntry(fd, name), close: () => closeSource(path, fd) };
+    const stat = (name: ByteString): SourceStat | undefined => {
+      if (hungMounts().length > 0) refuseHung(joinBytes(path, name));
+      return calls.findEntry(fd, name);
+    };
+    return { names, stat, close: () => closeSource(path, fd) };
   } catch (error) {
     closeSource(path, fd);
     throw error;
@@ -53,6 +59,7 @@ function withoutRepeats(sorted: readonly ByteString[]): readonly ByteString[] {
 
 /** Undefined when there is nothing at the path. Links are not followed. */
 export function statPath(path: ByteString): SourceStat | undefined {
+  refuseHung(path);
   if (isLongPath(path))
     return fromItsDirectory(path, (calls, directory, name) => calls.findEntry(directory, name));
   const stat = lstatSync(fsPath(path), { bigint: true, throwIfNoEntry: false });

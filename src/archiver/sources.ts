@@ -13,12 +13,29 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { NeverPath } from './exclude.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
+import { findHungMounts, isHung } from './hung-mounts.ts';
 
 export interface Sources {
   /** Absolute; symbolic links on the way to them are resolved, because none is followed in a source. */
   readonly paths: readonly ByteString[];
   /** What the person should know: a link that is only stored, a path that became another. */
   readonly notes: readonly string[];
+}
+
+/**
+ * To be called before anything else touches what was named: whatever of it hangs is left alone from then on.
+ * @throws {SourceError} INVALID_SOURCE when all of it does
+ */
+export async function requireAnswer(
+  named: readonly string[],
+  workingDirectory: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const paths = named.map((name) => resolve(workingDirectory, name));
+  await findHungMounts(paths.map(bytesOfText), signal);
+  const first = paths.find((path) => isHung(bytesOfText(path)));
+  if (first === undefined || !paths.every((path) => isHung(bytesOfText(path)))) return;
+  throw invalid(first, 'not_answering', `The file system of ${first} does not answer`);
 }
 
 /**
@@ -54,6 +71,7 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   const wanted = resolve(workingDirectory, name);
   // As with other tools a slash at the end means the directory behind a link.
   const behindLink = /[^/]\/+$/.test(name);
+  if (isHung(bytesOfText(wanted))) return { path: wanted, stats: undefined };
   const path = behindLink ? realPath(wanted) : inRealDirectory(wanted);
   const stats = lstatSync(path, { throwIfNoEntry: false });
   // Only a link that leads nowhere is still one: the directory that was meant is not there.
@@ -108,6 +126,7 @@ function requireReadable(path: string, stats: Stats): void {
 const HINTS = {
   not_found: 'Check the spelling, and that the drive is mounted.',
   inside_state_directory: 'Name something else: a repository inside of itself would never end.',
+  not_answering: 'See that its server or its program runs, or unmount it, then back up again.',
   not_readable: 'Run the backup as a user who may read it.',
 };
 

@@ -19,7 +19,7 @@ import {
 import { protect } from './protect.ts';
 import { save, saveStream, showEstimate } from './save.ts';
 import { showSummary } from './save-summary.ts';
-import { resolveSources } from '../archiver/sources.ts';
+import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 import { streamSource, type StreamOptions, type StreamSource } from './stream-source.ts';
 
 interface BackupOptions extends RepositoryOptions, OutputOptions, GivenExcludes, StreamOptions {
@@ -84,6 +84,7 @@ async function backUpFiles(
   if (words.length === 0)
     throw usage('Nothing to back up was named', 'Name files or directories: holdfast backup ~/Documents');
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
+  await requireAnswer(words, process.cwd(), context.signal);
   const { paths, notes } = resolveSources(words, process.cwd(), exclude.never);
   const parent = parentOf(options);
   // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.

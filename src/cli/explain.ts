@@ -17,7 +17,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { resolveSources } from '../archiver/sources.ts';
+import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 
 interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
   readonly source?: string;
@@ -50,6 +50,7 @@ async function explain(
   for (const path of paths) {
     const written = resolve(path);
     const source = options.source ?? parentDirectory(written);
+    await requireAnswer([source], process.cwd(), context.signal);
     const [root] = resolveSources([source], process.cwd(), []).paths;
     if (root === undefined) continue;
     const asked = insideRoot(written, resolve(source), root) + (path.endsWith('/') ? '/' : '');

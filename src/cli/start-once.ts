@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises';
 import type { ArchiveSummary } from '../archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../archiver/exclude.ts';
-import { resolveSources } from '../archiver/sources.ts';
+import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 import { toolName } from '../base/program-version.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
@@ -29,6 +29,7 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
   }
   const never = await neverBackedUp({ repository: statePaths(context.env).repository }, context);
   // Whoever names a link to a directory here wants the directory.
+  await requireAnswer(named, process.cwd(), context.signal);
   const { paths, notes } = resolveSources(
     named.map((name) => `${name}/`),
     process.cwd(),

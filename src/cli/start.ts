@@ -5,7 +5,7 @@ import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, collect, usage, type OutputOptions } from './options.ts';
 import { runAgent } from './run-agent.ts';
-import { resolveSources } from '../archiver/sources.ts';
+import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 import { statePaths, type StatePaths } from './state-directory.ts';
 
 interface StartOptions extends OutputOptions {
@@ -55,6 +55,7 @@ async function startAgent(options: StartOptions, context: Context): Promise<void
       `"${options.port}" is not a port`,
       'Use a number from 1 to 65535, or 0 for any that is free.',
     );
+  await requireAnswer(options.source ?? [], process.cwd(), context.signal);
   const { paths } = resolveSources(
     (options.source ?? []).map((name) => `${name}/`),
     process.cwd(),

@@ -6,7 +6,7 @@ import { madeHere } from '../archiver/made-here.ts';
 import type { ArchiveCounters, ArchiveObserver } from '../archiver/observer.ts';
 import { chooseParent } from '../archiver/parent.ts';
 import type { ExpectedTotals } from '../archiver/size-scan.ts';
-import { resolveSources } from '../archiver/sources.ts';
+import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { parseCompression } from '../codec/compress.ts';
 import { foreignText } from '../repository/foreign-record.ts';
@@ -36,6 +36,7 @@ export async function runBackup(
   const { job, place, report } = parts;
   const repository = place.cached;
   report.phase('scanning');
+  await requireAnswer([spec.source], '/', signal);
   const { live } = await listSnapshots(repository, signal, { remembered: true });
   const made = snapshotOfJob(live, job.id);
   const lies = bytesOfText(whereItLies(spec.source));

@@ -1,16 +1,20 @@
 /** Entry file of the process that counts a source: it takes one order, says what it found, and ends. */
+import { requireAnswer } from '../archiver/sources.ts';
 import { systemClock } from '../base/clock.ts';
 import { HoldfastError } from '../base/errors.ts';
 import type { EstimateOrder, FromEstimate } from './protocol.ts';
 import { estimateSource } from './size-estimate.ts';
 
-process.once('message', (order: EstimateOrder) => {
-  const last = count(order);
-  process.send?.(last, undefined, {}, () => process.disconnect());
-});
+process.once('message', (order: EstimateOrder) => void answer(order));
 
-function count(order: EstimateOrder): FromEstimate {
+async function answer(order: EstimateOrder): Promise<void> {
+  const last = await count(order);
+  process.send?.(last, undefined, {}, () => process.disconnect());
+}
+
+async function count(order: EstimateOrder): Promise<FromEstimate> {
   try {
+    await requireAnswer([order.path], '/', new AbortController().signal);
     const estimate = estimateSource(order, systemClock, (soFar) => {
       process.send?.({ kind: 'counted', estimate: soFar, isLast: false } satisfies FromEstimate);
     });

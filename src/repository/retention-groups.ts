@@ -44,13 +44,12 @@ export function firstId({ id, original }: RetentionInput): string {
 }
 
 /**
- * One of those that stand for the same snapshot, the first. Whoever has a write-only key can say of anything that it
- * stands for another: what such a key stored counts by itself.
+ * One of those that stand for the same snapshot, the first. Only what is alike in all that the rules look at: whoever has
+ * a write-only key can say of anything that it stands for another.
  */
 export function onceEach(snapshots: readonly RetentionInput[]): readonly RetentionInput[] {
   const seen = new Set<string>();
   return snapshots.filter((one) => {
-    if (one.sealedBy !== undefined) return true;
     const name = JSON.stringify([firstId(one), one.timeMs, one.partial]);
     const isFirst = !seen.has(name);
     seen.add(name);

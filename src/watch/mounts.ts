@@ -1,7 +1,6 @@
 /** Which file systems a source lies on, and whether they tell of changes. */
-import { readFileSync } from 'node:fs';
-import { asByteString, type ByteString } from '../base/byte-path.ts';
-import { errnoOf } from '../base/errors.ts';
+import type { ByteString } from '../base/byte-path.ts';
+import { isElsewhere, mountTable, parseMounts, type Mount } from '../system/mount-table.ts';
 
 export interface MountView {
   /** The source itself lies where nothing is told of changes made elsewhere. */
@@ -13,26 +12,6 @@ export interface MountView {
   /** Everything about it, for comparison. */
   readonly text: string;
 }
-
-/** Others may change what is in them, and this system's kernel is not told. */
-const SILENT = new Set([
-  '9p',
-  'afs',
-  'ceph',
-  'cifs',
-  'coda',
-  'gfs2',
-  'glusterfs',
-  'lustre',
-  'ncpfs',
-  'nfs',
-  'nfs4',
-  'ocfs2',
-  'orangefs',
-  'smb3',
-  'vboxsf',
-  'virtiofs',
-]);
 
 const VIRTUAL = new Set([
   'autofs',
@@ -58,37 +37,9 @@ const VIRTUAL = new Set([
   'tracefs',
 ]);
 
-interface Mount {
-  readonly path: ByteString;
-  readonly type: string;
-}
-
 /** Where the system has no table of mounts, every file system counts as one that tells. */
 export function mountsOf(root: ByteString): MountView {
   return viewOf(root, parseMounts(mountTable()));
-}
-
-function mountTable(): string {
-  try {
-    return readFileSync('/proc/self/mountinfo', 'latin1');
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return '';
-  }
-}
-
-/** The lines of `/proc/self/mountinfo`, in the order in which they were mounted. */
-export function parseMounts(table: string): readonly Mount[] {
-  return table.split('\n').flatMap((line) => {
-    const [before = '', after = ''] = line.split(' - ');
-    const path = before.split(' ')[4];
-    const type = after.split(' ')[0];
-    if (path === undefined || type === undefined || type === '') return [];
-    const unescaped = path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
-      String.fromCodePoint(Number.parseInt(octal, 8)),
-    );
-    return [{ path: asByteString(unescaped), type }];
-  });
 }
 
 export function viewOf(root: ByteString, mounts: readonly Mount[]): MountView {
@@ -104,14 +55,9 @@ export function viewOf(root: ByteString, mounts: readonly Mount[]): MountView {
   const of = (wanted: (type: string) => boolean): readonly ByteString[] =>
     below.filter(({ type }) => wanted(type)).map(({ path }) => path);
   return {
-    silentRoot: own !== undefined && isSilent(own.type),
-    silent: of(isSilent),
+    silentRoot: own !== undefined && isElsewhere(own.type),
+    silent: of(isElsewhere),
     virtual: of((type) => VIRTUAL.has(type)),
     text: JSON.stringify([own, below.filter(({ type }) => !VIRTUAL.has(type))]),
   };
-}
-
-/** What runs in a program of its own (`fuse.…`) mostly stands for something far away. */
-function isSilent(type: string): boolean {
-  return SILENT.has(type) || type.startsWith('fuse.');
 }

@@ -92,7 +92,8 @@ test('packs of a run that died are made durable before a repair gives up others 
   const silent = { begin: () => {}, read: () => {}, copied: () => {}, failed: () => {} };
   const request = { repository, other: engine.repository, damaged: new Set(first) };
   const { bytes, packsReplaced } = await repairFrom(request, silent, never);
-  expect(bytes).toBe(0);
+  // At most the tree of the directory above them all, in which others come and go.
+  expect(bytes).toBeLessThan(1_000);
   expect([...packsReplaced].sort()).toEqual(first.sort());
   const marked = noted.findIndex(({ did, key }) => did === 'put' && key.startsWith('trash/'));
   const named = noted.findIndex(({ did, key }) => did === 'put' && key.startsWith('index/'));

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
+import { takeHungMounts } from '../../src/archiver/hung-mounts.ts';
 import type { EntryProblem } from '../../src/format/records.ts';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
 import { native } from '../../src/system/native.ts';
@@ -354,5 +355,39 @@ describe('what changes after the walker has looked at it', () => {
     const again = await engine.backup();
     expect(again.snapshot.record.status).toBe('complete');
     expect(await engine.differences(again.snapshot)).toEqual([]);
+  });
+});
+
+describe('a file system that does not answer', () => {
+  const hung = (): string => at('far/hung');
+  beforeEach(() => {
+    mkdirSync(hung(), { recursive: true });
+    for (const name of ['a', 'far/b', 'far/hung/c']) writeFileSync(at(name), name);
+    takeHungMounts([bytesOfText(hung())]);
+  });
+  afterEach(() => takeHungMounts([]));
+
+  test('is left alone and listed, and all else is saved', async () => {
+    const { snapshot } = await engine.backup();
+    expect(snapshot.record.status).toBe('partial');
+    expect(snapshot.record.errors).toMatchObject([{ path: hung(), code: 'ETIMEDOUT' }]);
+    const paths = [...(await engine.treeOf(snapshot)).keys()];
+    expect(paths).toEqual(expect.arrayContaining([at('a'), at('far/b')]));
+    expect(paths.filter((path) => path.startsWith(hung()))).toEqual([]);
+    takeHungMounts([]);
+    const next = await engine.backup();
+    expect(next.snapshot.record.status).toBe('complete');
+    expect(await engine.differences(next.snapshot)).toEqual([]);
+  });
+
+  test('is missed by nobody where the rules leave it out', async () => {
+    for (const exclude of [
+      { ...NO_EXCLUSIONS, patterns: [{ pattern: asByteString('hung'), from: 'the test' }] },
+      { ...NO_EXCLUSIONS, oneFileSystem: true },
+    ]) {
+      const { snapshot } = await engine.backup(undefined, { exclude });
+      expect(snapshot.record.errors).toEqual([]);
+      expect(snapshot.record.status).toBe('complete');
+    }
   });
 });

@@ -41,6 +41,7 @@ export const ENTRIES: readonly Entry[] = [
   sweep('shared-repository', ['F43'], 2, { SWEEP_ROUNDS: '60' }),
   sweep('lost-machine', ['F45'], 1, { SWEEP_ROUNDS: '8' }),
   sweep('source-faults', ['F32', 'F33', 'F35'], 4, { SWEEP_ROUNDS: '60' }),
+  sweep('hung-mounts', ['F35'], 1, { SWEEP_ROUNDS: '12' }),
   {
     name: 'state-damage',
     faults: ['F44'],

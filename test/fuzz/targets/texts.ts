@@ -16,7 +16,8 @@ import { parseSshConfig } from '../../../src/destination/sftp/ssh-config.ts';
 import { parseTimeOfDay } from '../../../src/jobs/local-time.ts';
 import { parseKeepDuration } from '../../../src/repository/retention-calendar.ts';
 import { nextRuns, parseSchedule } from '../../../src/schedule/schedule.ts';
-import { parseMounts, viewOf } from '../../../src/watch/mounts.ts';
+import { parseMounts } from '../../../src/system/mount-table.ts';
+import { viewOf } from '../../../src/watch/mounts.ts';
 import { judged, need, parsed, requireEqual, textOf } from '../structured.ts';
 import type { TargetTable } from '../target.ts';
 
@@ -199,7 +200,7 @@ export const TEXTS: TargetTable<'texts'> = {
     },
   }),
   mounts: () => ({
-    files: ['src/watch/mounts.ts'],
+    files: ['src/system/mount-table.ts', 'src/watch/mounts.ts'],
     seeds: [
       bytes(
         '36 35 98:0 / /mnt\\040a rw,noatime master:1 - nfs4 h:/x rw\n37 36 0:5 / /proc rw - proc proc rw',

@@ -90,12 +90,12 @@ describe('a snapshot that is there twice while its tags or keys are changed', ()
     expect([...plan([...aboveBoth, ...pair], policy).remove].sort()).toEqual(['1', '2']);
   });
 
-  it('is no reason to let go of what a write-only key stored beside what says that it stands for it', () => {
-    const stored = { sealedBy: 1, storedMs: Date.parse(time) };
-    const genuine = snapshot(time, { id: 'g', ...stored });
-    const other = snapshot('2026-11-20T09:00Z', { ...stored, storedMs: Date.parse('2026-11-20T09:00Z') });
-    const claims = snapshot(time, { id: 'f', original: 'g', ...stored, storedMs: Date.parse(older.id) });
-    expect(plan([genuine, other, claims], { keepDaily: 1 }).keep).toContain('g');
+  it('is no reason to let go of another that it is only said to stand for', () => {
+    const claims = snapshot(older.id, { id: 'f', original: oldest.id });
+    const between = snapshot('2026-11-18T20:00Z');
+    const result = plan([snapshot(time), claims, between, oldest], { keepMonthly: 12 });
+    const why = ['oldest monthly 2026-11'];
+    expect(kept(result)).toEqual({ [time]: ['monthly 2026-11'], f: why, [oldest.id]: why });
   });
 });
 

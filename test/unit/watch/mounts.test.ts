@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { mountsOf, parseMounts, viewOf } from '../../../src/watch/mounts.ts';
+import { parseMounts } from '../../../src/system/mount-table.ts';
+import { mountsOf, viewOf } from '../../../src/watch/mounts.ts';
 
 const table = [
   '22 27 0:21 / /proc rw,relatime - proc proc rw',

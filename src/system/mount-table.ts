@@ -1,0 +1,58 @@
+/** The kernel's table of what is mounted where. */
+import { readFileSync } from 'node:fs';
+import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
+
+export interface Mount {
+  readonly path: ByteString;
+  readonly type: string;
+}
+
+/** Others may change what is in them, and this system's kernel is not told. */
+const ELSEWHERE = new Set([
+  '9p',
+  'afs',
+  'ceph',
+  'cifs',
+  'coda',
+  'gfs2',
+  'glusterfs',
+  'lustre',
+  'ncpfs',
+  'nfs',
+  'nfs4',
+  'ocfs2',
+  'orangefs',
+  'smb3',
+  'vboxsf',
+  'virtiofs',
+]);
+
+/** Empty where the system has no table of mounts. */
+export function mountTable(): string {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'latin1');
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return '';
+  }
+}
+
+/** The lines of `/proc/self/mountinfo`, in the order in which they were mounted. */
+export function parseMounts(table: string): readonly Mount[] {
+  return table.split('\n').flatMap((line) => {
+    const [before = '', after = ''] = line.split(' - ');
+    const path = before.split(' ')[4];
+    const type = after.split(' ')[0];
+    if (path === undefined || type === undefined || type === '') return [];
+    const unescaped = path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+      String.fromCodePoint(Number.parseInt(octal, 8)),
+    );
+    return [{ path: asByteString(unescaped), type }];
+  });
+}
+
+/** What runs in a program of its own (`fuse`, `fuse.…`) mostly stands for something far away. */
+export function isElsewhere(type: string): boolean {
+  return ELSEWHERE.has(type) || type === 'fuse' || type.startsWith('fuse.');
+}
