@@ -19,7 +19,7 @@ export const absentErrnos: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', '
 /**
  * Slices of the regular files at and below the directory `start` (a key, or '' for the root) among the entries
  * that `wanted` accepts; symbolic links are followed, as `get` does. Yields nothing when `start` is not there;
- * any other failure rejects.
+ * any other failure rejects. A file that takes another's place meanwhile is never missed together with that one.
  */
 export async function* walkFiles(
   root: string,
@@ -29,15 +29,23 @@ export async function* walkFiles(
 ): AsyncGenerator<readonly FoundFile[]> {
   const directories = [start];
   for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
-    signal.throwIfAborted();
-    const names = await readNames(root, directory, directory === start, wanted);
-    for (let from = 0; from < names.length; from += sliceLength) {
-      const files: FoundFile[] = [];
-      for (const found of await findAll(root, directory, names.slice(from, from + sliceLength))) {
-        if (found.stats.isDirectory()) directories.push(found.key);
-        else if (found.stats.isFile()) files.push(found);
+    const seen = new Set<string>();
+    // Whoever replaces a file stores the new one first: what went since the names were read may have a successor by now.
+    for (let isWhole = false; !isWhole;) {
+      signal.throwIfAborted();
+      const mayBeAbsent = directory === start || seen.size > 0;
+      const names = await readNames(root, directory, mayBeAbsent, wanted);
+      const fresh = names.filter((name) => !seen.has(name));
+      isWhole = true;
+      for (let from = 0; from < fresh.length; from += sliceLength) {
+        const slice = fresh.slice(from, from + sliceLength);
+        const found = await findAll(root, directory, slice);
+        isWhole &&= found.length === slice.length;
+        for (const name of slice) seen.add(name);
+        for (const { key, stats } of found) if (stats.isDirectory()) directories.push(key);
+        const files = found.filter(({ stats }) => stats.isFile());
+        if (files.length > 0) yield files;
       }
-      if (files.length > 0) yield files;
     }
   }
 }

@@ -60,8 +60,13 @@ export async function liveSessions(
   signal: AbortSignal,
 ): Promise<LiveSession[]> {
   const newest = new Map<string, StoredLease>();
-  for (const lease of await listLeases(repository, 'leases/session.', signal))
-    newest.set(lease.purpose, lease);
+  // Twice: a list may miss a lease that is replaced while it is made, old and new, and heartbeats are a minute apart.
+  for (let times = 0; times < 2; times += 1) {
+    for (const lease of await listLeases(repository, 'leases/session.', signal)) {
+      const known = newest.get(lease.purpose);
+      if (known === undefined || lease.epoch > known.epoch) newest.set(lease.purpose, lease);
+    }
+  }
   const live: LiveSession[] = [];
   for (const lease of newest.values()) {
     if (nowMs - lease.storedMs > LEASE_TIMES.expiry) continue;

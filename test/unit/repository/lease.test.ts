@@ -276,6 +276,22 @@ describe('backup sessions', () => {
     expect(session.startedMs).toBe(beganMs);
   });
 
+  it('are seen though a list misses a lease that is replaced while the list is made', async () => {
+    const session = keep(await openSession(repository, {}, signal));
+    let lists = 0;
+    const missing: Destination = {
+      ...destination,
+      async *list(prefix, during) {
+        const isFirst = prefix === 'leases/session.' && (lists += 1) === 1;
+        for await (const page of destination.list(prefix, during))
+          yield isFirst ? page.filter(({ key }) => !key.includes(session.purpose)) : page;
+      },
+    };
+    const [seen] = await liveSessions(await elsewhere(missing), clock.now(), signal);
+    expect(seen?.session).toBe(session.purpose.slice('session.'.length));
+    expect(lists).toBe(2);
+  });
+
   it('are forgotten five minutes after their last heartbeat', async () => {
     const session = await openSession(repository, {}, signal);
     const nowMs = clock.now();
