@@ -45,6 +45,7 @@ export async function sweepRestoreKills(workspace: Workspace, plan: KillPlan): P
   };
   const total = (): number => phases.new.total + phases.over.total;
   const missed = (kind: RestoreKind): boolean => plan.everyPhase && phases[kind].missed.length > 0;
+  const durationMs = { ...series.durationMs };
   let unfinished = 0;
   for (let attempt = 0; total() < plan.kills || KINDS.some(missed); attempt += 1) {
     expect(attempt, `kills so far: ${phases.new.toString()}; ${phases.over.toString()}`).toBeLessThan(
@@ -54,9 +55,16 @@ export async function sweepRestoreKills(workspace: Workspace, plan: KillPlan): P
     const target = workspace.fresh();
     if (kind === 'over') await restore(series, series.old.id, target);
     const before = kind === 'over' ? fileTimes(join(target, series.source)) : new Map<string, bigint>();
-    const moment: Moment = { kind: 'time', afterMs: random.next() * series.durationMs[kind] * 1.02 };
-    const { killed } = await runAndKill(series.place, words(series.new.id, target), moment);
-    if (killed) {
+    // Other work may have come or gone since it was measured how long a restore takes.
+    const latest = total() < plan.kills ? 1.02 : 1.6;
+    const moment: Moment = { kind: 'time', afterMs: random.next() * durationMs[kind] * latest };
+    const { killed, durationMs: tookMs } = await runAndKill(
+      series.place,
+      words(series.new.id, target),
+      moment,
+    );
+    if (!killed) durationMs[kind] = tookMs;
+    else {
       const found = judgeFiles(series, join(target, series.source), before);
       phases[kind].add(found.phase);
       unfinished += found.unfinished;

@@ -4,6 +4,7 @@ import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { keptPaths } from '../../../src/restorer/kept-paths.ts';
 import { Omissions } from '../../../src/restorer/omissions.ts';
 import { isImpossibleHere } from '../../../src/restorer/portable-names.ts';
+import { processStart } from '../../../src/system/process-start.ts';
 import { isAbandoned, newRun, temporaryName } from '../../../src/restorer/temporary-names.ts';
 
 describe('paths that the backup could not read', () => {
@@ -78,15 +79,22 @@ describe('temporary names', () => {
   });
   test('of a process that has ended are', () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
-    expect(isAbandoned(`.holdfast-${pid}-0123456789ab-7`)).toBe(true);
+    expect(isAbandoned(`.holdfast-${pid}-1-0123456789ab-7`)).toBe(true);
+  });
+  test.runIf(process.platform === 'linux')('of a process whose number another one has by now are', () => {
+    const start = processStart(process.ppid) ?? '';
+    expect(start).toMatch(/^\d+$/);
+    expect(isAbandoned(`.holdfast-${process.ppid}-${start}-0123456789ab-7`)).toBe(false);
+    expect(isAbandoned(`.holdfast-${process.ppid}-${start}1-0123456789ab-7`)).toBe(true);
+    expect(isAbandoned(`.holdfast-${process.pid}-1-0123456789ab-7`)).toBe(true);
   });
   test('of anything else are not ours', () => {
     for (const name of [
       '.holdfast-',
-      '.holdfast-x-0123456789ab-7',
-      '.holdfast-99999999-01-7',
+      '.holdfast-x-1-0123456789ab-7',
+      '.holdfast-99999999-1-01-7',
       'holdfast',
-      '.holdfast-0-0123456789ab-7',
+      '.holdfast-0-1-0123456789ab-7',
     ])
       expect(isAbandoned(name)).toBe(false);
   });
