@@ -1,4 +1,4 @@
-import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf, isAbort } from '../base/errors.ts';
 import {
   MAX_DEPTH,
@@ -8,7 +8,7 @@ import {
   type Xattr,
 } from '../format/tree.ts';
 import { shownPath } from './exclude-decision.ts';
-import type { DirectoryScope, Excluder } from './exclude.ts';
+import { isLeftOutUnseen, type DirectoryScope, type Excluder } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
 import type { ChangeSet } from './change-set.ts';
 import { isHung } from './hung-mounts.ts';
@@ -383,18 +383,11 @@ export class DirectoryStep {
         this.#parts.tally.problem(path, 'ENOENT', 'it vanished while its directory was read');
       return stat;
     } catch (error) {
-      if (isHung(path)) this.#reportHung(path, scope);
-      else this.#report(path, error, 'it cannot be looked at');
+      if (!isHung(path)) this.#report(path, error, 'it cannot be looked at');
+      else if (!isLeftOutUnseen(path, scope))
+        this.#parts.tally.problem(path, 'ETIMEDOUT', 'its file system does not answer, and is left alone');
       return undefined;
     }
-  }
-
-  /** What the rules leave out is missed by nobody; of what hangs is known that it is a directory on another device. */
-  #reportHung(path: ByteString, scope: DirectoryScope | undefined): void {
-    const name = asByteString(path.slice(path.lastIndexOf('/') + 1));
-    const decision = scope?.decide(name, 'directory', 0, Number.NaN);
-    if (decision?.excluded === true || decision?.descend === false) return;
-    this.#parts.tally.problem(path, 'ETIMEDOUT', 'its file system does not answer, and is left alone');
   }
 
   #report(path: ByteString, error: unknown, what: string): void {

@@ -169,6 +169,16 @@ export function createExcluder(options: ExcludeOptions, source: ExcludeSource, f
   };
 }
 
+/**
+ * Whether the rules leave out a directory that nobody could look at, because its file system does not answer: then it is
+ * missed by nobody. Another device than the source's it lies on in any case.
+ */
+export function isLeftOutUnseen(path: ByteString, scope: DirectoryScope | undefined): boolean {
+  const name = asByteString(path.slice(path.lastIndexOf('/') + 1));
+  const decision = scope?.decide(name, 'directory', 0, Number.NaN);
+  return decision !== undefined && (decision.excluded || !decision.descend);
+}
+
 function exclusionBy(rule: PatternRule | undefined): PatternExclusion | undefined {
   return rule === undefined || rule.negated ? undefined : rule.exclusion;
 }
