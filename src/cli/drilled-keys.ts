@@ -1,8 +1,7 @@
 /** When each key of a repository was last proven to bring files back, as far as this machine has seen it. */
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
-import { errnoOf } from '../base/errors.ts';
+import { namesIn } from '../base/names-in.ts';
 
 function pathOf(stateDirectory: string, repositoryId: string): string {
   return join(stateDirectory, 'repositories', `${repositoryId}.drills.json`);
@@ -16,15 +15,6 @@ export async function lastKeyDrill(stateDirectory: string): Promise<number | 'no
   const times: number[] = [];
   for (const id of ids) times.push(...(await drilledKeys(stateDirectory, id)).values());
   return times.length === 0 ? undefined : Math.max(...times);
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 /** Milliseconds since 1970, by slot. What cannot be understood counts as never. */

@@ -1,7 +1,7 @@
 /** The newest record of each writer, as far as this machine has seen the repositories: what a witness is told. */
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StateError, errnoOf } from '../base/errors.ts';
+import { StateError } from '../base/errors.ts';
+import { namesIn } from '../base/names-in.ts';
 import type { SnapshotHead } from '../enrollment/heads.ts';
 import { WriterState } from '../repository/writer-state.ts';
 
@@ -33,15 +33,6 @@ async function headsOf(stateDirectory: string, repositoryId: string): Promise<re
   } catch (error) {
     // Whoever next uses the repository is told that the memory of it is damaged.
     if (error instanceof StateError) return [];
-    throw error;
-  }
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 /** Where far readers of passes keep packs for the further destinations, and when these are thrown away. */
 import { rmSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errnoOf } from '../base/errors.ts';
+import { namesIn } from '../base/names-in.ts';
 import type { JobStore } from '../db/jobs.ts';
 import { isTerminal } from '../jobs/job-states.ts';
 
@@ -41,18 +41,9 @@ export class Spools implements AsyncDisposable {
 
   async #removeOld(): Promise<void> {
     const { stateDirectory, jobs } = this.#parts;
-    for (const pass of await passesIn(allSpools(stateDirectory))) {
+    for (const pass of await namesIn(allSpools(stateDirectory))) {
       const isOver = jobs.ofPass(pass).every(({ job }) => isTerminal(job.status));
       if (isOver) await rm(spoolDirectory(stateDirectory, pass), { recursive: true, force: true });
     }
-  }
-}
-
-async function passesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
   }
 }

@@ -1,9 +1,10 @@
 /** What the machine says of its power and its network. Linux only so far: elsewhere neither is known to be scarce. */
 import { execFile } from 'node:child_process';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errnoOf } from '../base/errors.ts';
+import { namesIn } from '../base/names-in.ts';
 import type { Circumstances } from './conditions.ts';
 
 /** Milliseconds that an answer is good for: many jobs may ask at once. */
@@ -49,15 +50,6 @@ async function readsOnBattery(directory: string): Promise<boolean> {
     } else if ((await property('online')) === '1') return false;
   }
   return discharging;
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 /** Empty when the supply does not say, or was just pulled out. */
