@@ -1,8 +1,8 @@
 /**
  * The long counts of the fault catalogue, one entry after the other: `npm run test:nightly`. `--only F05,names` chooses
  * lines of the catalogue and names of entries, `--parts 1` takes so many parts of each, `--list` shows all. What held
- * stands in NIGHTLY_RESULTS (nightly.jsonl) with its commit: a run goes on behind what has held at the same one, or at
- * any with `--any-commit`. Ends with 1 when something did not hold.
+ * stands in NIGHTLY_RESULTS (nightly.jsonl) with its commit and the program: a run goes on behind what has held with the
+ * same program, or with any by `--any-program`. Ends with 1 when something did not hold.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,6 +17,8 @@ interface PartResult extends SweepCounts {
   readonly entry: string;
   readonly part: number;
   readonly commit: string;
+  /** The trees that {@link programNow} names. */
+  readonly program: string;
   readonly ok: boolean;
   /** Why not; absent when it held. */
   readonly reason?: string;
@@ -32,9 +34,11 @@ const { values } = parseArgs({
     only: { type: 'string' },
     parts: { type: 'string' },
     list: { type: 'boolean' },
-    'any-commit': { type: 'boolean' },
+    'any-program': { type: 'boolean' },
   },
 });
+/** What of the repository is tried. */
+const PROGRAM = ['src', 'service', 'package-lock.json', 'test/sweep'];
 const chosen = chooseEntries(values.only?.split(',') ?? []);
 const most = Number(values.parts ?? Number.POSITIVE_INFINITY);
 if (!(most >= 1)) throw new Error(`--parts is "${values.parts}", which is no count`);
@@ -52,15 +56,15 @@ function chooseEntries(only: readonly string[]): readonly Entry[] {
 }
 
 async function runAll(): Promise<void> {
-  const commit = commitNow();
+  const { commit, program } = programNow();
   const seed = Number(process.env['SWEEP_SEED'] ?? 1 + (Date.now() % 1_000_000_000));
-  const before = resultsBefore().filter((one) => one.commit === commit || values['any-commit'] === true);
+  const before = resultsBefore().filter((one) => one.program === program || values['any-program'] === true);
   const all: PartResult[] = [];
   for (const entry of chosen) {
     for (let part = 1; part <= Math.min(entry.parts, most); part += 1) {
       const done = before.findLast((one) => one.entry === entry.name && one.part === part && one.ok);
       if (done === undefined) print(`${entry.name}, part ${part} of ${entry.parts}, seed ${seed + part}`);
-      const result = done ?? (await runPart(entry, part, seed + part, commit));
+      const result = done ?? (await runPart(entry, part, seed + part));
       if (done === undefined) appendFileSync(results, `${JSON.stringify(result)}\n`);
       if (result.reason !== undefined) print(`${entry.name}, part ${part}: ${result.reason}`);
       all.push(result);
@@ -70,12 +74,20 @@ async function runAll(): Promise<void> {
   if (all.some(({ ok }) => !ok)) process.exitCode = 1;
 }
 
-/** Whoever changes something after the commit begins anew. */
-function commitNow(): string {
-  const git = (...words: string[]): string =>
-    execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim();
-  const changed = git('status', '--porcelain', '--untracked-files=no') !== '';
-  return `${git('rev-parse', '--short=12', 'HEAD')}${changed ? ` changed ${new Date().toISOString()}` : ''}`;
+/**
+ * What is tried: the sources, what they are built on, and the sweeps. A commit of documents leaves it as it is; whoever
+ * has changes that are not committed begins anew.
+ */
+function programNow(): { readonly commit: string; readonly program: string } {
+  const git = (...words: string[]): readonly string[] =>
+    execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim().split('\n');
+  const isChanged = git('status', '--porcelain', '--untracked-files=no').join('') !== '';
+  const change = isChanged ? ` changed ${new Date().toISOString()}` : '';
+  const trees = git('ls-tree', '--object-only', '--abbrev=12', 'HEAD', ...PROGRAM);
+  return {
+    commit: `${git('rev-parse', '--short=12', 'HEAD').join('')}${change}`,
+    program: `${trees.join(' ')}${change}`,
+  };
 }
 
 function resultsBefore(): readonly PartResult[] {
@@ -88,7 +100,8 @@ function linesOf(path: string): readonly string[] {
 }
 
 /** A part that ends well without a fault that struck has shown nothing. */
-async function runPart(entry: Entry, part: number, seed: number, commit: string): Promise<PartResult> {
+async function runPart(entry: Entry, part: number, seed: number): Promise<PartResult> {
+  const now = programNow();
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-nightly-'));
   const figures = join(directory, 'figures');
   const config = entry.suite === 'default' ? 'test/vitest.config.ts' : 'test/sweep/vitest.config.ts';
@@ -105,7 +118,7 @@ async function runPart(entry: Entry, part: number, seed: number, commit: string)
   return {
     entry: entry.name,
     part,
-    commit,
+    ...now,
     ok: reason === undefined,
     ...(reason === undefined ? {} : { reason }),
     ...counted,
