@@ -135,11 +135,11 @@ async function requireRelied(
     if (pack !== undefined) relied.set(pack.name, pack.length);
   }
   repository.lookAnew();
-  const { generations } = repository.keyring;
+  const requireGenerations = generationsCheck(repository);
   // Tombstones first: prune takes them away only after the packs that they name.
   const tombstones = await readTombstones(repository, signal);
-  // They may have told of newer keys. What this run stored under a generation that is gone nobody could open.
-  if (!generations.every(({ g }) => repository.keys.knows(g))) throw new ReliedPackGone('key generation');
+  // They may have told of newer keys.
+  requireGenerations();
   const [listed, present] = await Promise.all([
     listNamed(repository.destination, 'packs/', signal),
     parent && listNamed(repository.destination, 'snapshots/', signal),
@@ -151,15 +151,29 @@ async function requireRelied(
   }
   if (parent === undefined || present === undefined) {
     await requireKeys(repository, signal);
+    requireGenerations();
     return;
   }
   const { id } = parent.snapshot;
   if (!present.has(id) || tombstones.snapshots.has(id)) throw new ReliedPackGone(`snapshot ${id}`);
 }
 
+/** What this run stored under a generation that is gone by the time of the check nobody could open. */
+function generationsCheck(repository: Repository): () => void {
+  const { generations } = repository.keyring;
+  return () => {
+    if (!generations.every(({ g }) => repository.keys.knows(g))) throw new ReliedPackGone('key generation');
+  };
+}
+
 async function requireKeys(repository: Repository, signal: AbortSignal): Promise<void> {
-  const { destination, ringNumber } = repository;
-  if ((await sizeOf(repository, `keys/ring-${ringNumber}`, signal)) !== undefined) return;
+  const isThere = async (): Promise<boolean> =>
+    (await sizeOf(repository, `keys/ring-${repository.ringNumber}`, signal)) !== undefined;
+  if (await isThere()) return;
+  // Whoever changes the keys may remove the keyrings of before.
+  await repository.followRing(signal);
+  if (await isThere()) return;
+  const { destination } = repository;
   throw new RepositoryError('NO_REPOSITORY', `The repository has gone from ${destination.properties.url}`, {
     hint: 'Check that the right drive or bucket is there, and run the backup again. What it had just stored there cannot be opened.',
   });

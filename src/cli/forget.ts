@@ -12,6 +12,7 @@ import {
 } from '../repository/retention.ts';
 import { RepositoryError } from '../base/errors.ts';
 import { forgetSnapshots, listSnapshots, resolveSnapshot, type Snapshot } from '../repository/snapshots.ts';
+import { listEverySnapshot } from '../repository/whole-list.ts';
 import type { Context } from './context.ts';
 import { withRepository } from './open.ts';
 import {
@@ -130,7 +131,10 @@ async function forget(
   options: ForgetOptions,
   context: Context,
 ): Promise<void> {
-  const list = await listSnapshots(repository, context.signal);
+  const list =
+    ids.length > 0
+      ? await listSnapshots(repository, context.signal)
+      : await listEverySnapshot(repository, 'the rules remove nothing', context.signal);
   warnOfDamaged(list, context);
   const remove =
     ids.length > 0

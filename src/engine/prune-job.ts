@@ -3,7 +3,8 @@ import type { PruneSpec } from '../jobs/job.ts';
 import { planForgetting, type RetentionRules } from '../repository/forgetting.ts';
 import type { PackFate } from '../repository/prune-plan.ts';
 import { prune, type PruneResult } from '../repository/prune.ts';
-import { forgetSnapshots, listSnapshots } from '../repository/snapshots.ts';
+import { forgetSnapshots } from '../repository/snapshots.ts';
+import { listEverySnapshot } from '../repository/whole-list.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
@@ -49,7 +50,7 @@ async function forget(
   rules: RetentionRules,
   signal: AbortSignal,
 ): Promise<Record<string, number>> {
-  const { live } = await listSnapshots(repository, signal);
+  const { live } = await listEverySnapshot(repository, 'the rules remove nothing', signal);
   const plan = planForgetting(
     live.map(({ id, record, sealedBy, storedMs }) => ({
       ...record,

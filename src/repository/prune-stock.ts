@@ -1,13 +1,12 @@
-import { RepositoryError, corrupt } from '../base/errors.ts';
-import { readNewestHeads } from './chain.ts';
+import { RepositoryError } from '../base/errors.ts';
 import { traverseTrees } from './check-trees.ts';
 import { loadIndex, type ChunkIndex, type LoadOptions } from './chunk-index.ts';
 import { liveSessions, type LiveSession } from './lease-objects.ts';
 import { listNamed, type Listed } from './listing.ts';
 import type { Repository } from './repository.ts';
 import type { SlotSet } from './slot-set.ts';
-import { listSnapshots, type SnapshotList } from './snapshots.ts';
-import { chainView, verifyChains } from './verify-chains.ts';
+import type { SnapshotList } from './snapshots.ts';
+import { listEverySnapshot } from './whole-list.ts';
 
 export interface StockedPack {
   readonly name: string;
@@ -121,26 +120,17 @@ function requireNoneLost(what: string, before: Iterable<string>, now: ReadonlyMa
 
 /** Every snapshot of the repository: one that is hidden or cannot be read would take its data with it. */
 async function allSnapshots(repository: Repository, signal: AbortSignal): Promise<SnapshotList> {
-  for (let last = false; ; last = true) {
-    const heads = await readNewestHeads(repository, signal);
-    const snapshots = await listSnapshots(repository, signal);
-    const unreadable = snapshots.damaged[0];
-    if (unreadable !== undefined) {
-      throw new RepositoryError(
-        'CORRUPT_DATA',
-        `Snapshot ${unreadable.id} cannot be read, so prune cannot know what it needs`,
-        {
-          hint: 'Run: holdfast check. If the snapshot is given up, forget it by its id, then prune again.',
-          cause: unreadable.error,
-        },
-      );
-    }
-    const problems = verifyChains(chainView(snapshots, [], heads), repository.writer.memory);
-    const missing = problems.find(({ kind }) => kind === 'missing');
-    if (missing === undefined) return snapshots;
-    // A record that was written between the lists looks like a gap; the second time it is there.
-    if (last) throw corrupt(missing.object, `${missing.reason}; prune removes nothing until that is settled`);
-  }
+  const snapshots = await listEverySnapshot(repository, 'prune removes nothing', signal);
+  const unreadable = snapshots.damaged[0];
+  if (unreadable === undefined) return snapshots;
+  throw new RepositoryError(
+    'CORRUPT_DATA',
+    `Snapshot ${unreadable.id} cannot be read, so prune cannot know what it needs`,
+    {
+      hint: 'Run: holdfast check. If the snapshot is given up, forget it by its id, then prune again.',
+      cause: unreadable.error,
+    },
+  );
 }
 
 /** Raw bytes of the needed chunks of each pack, by pack number. */

@@ -17,7 +17,7 @@ import type { Storage } from './storage.ts';
 /** What a snapshot must give back, by the tag of its run. */
 export type Expected = ReadonlyMap<string, Manifest>;
 
-/** What a person forgets meanwhile retention may have counted on: so long it looks at one list at most. */
+/** So long anything looks at one list at most. */
 const OPERATION_MS = 3_600_000;
 /** Of times in whole seconds, and of the way from the storage's clock to an answer. */
 const ROUNDING_MS = 10_000;
@@ -58,6 +58,7 @@ export class Judge {
   readonly #late = new Map<string, Violation>();
   readonly #overslept: (host: string) => boolean;
   readonly #sessions = new Sessions();
+  readonly #retentionsSinceMs: () => number;
   readonly #prunesSinceMs: () => number;
   readonly #prunersSleptMs: () => number;
   readonly #isLied: boolean;
@@ -77,6 +78,8 @@ export class Judge {
       readonly lookedMs: (host: string) => number | undefined;
       /** When the longest of the prunes began that may store a mark now; in milliseconds since 1970. */
       readonly prunesSinceMs: () => number;
+      /** The same of retention, which may count on what a person forgets meanwhile. */
+      readonly retentionsSinceMs: () => number;
       /** How long a machine that prunes has slept at a time at most. */
       readonly prunersSleptMs: () => number;
     },
@@ -89,6 +92,7 @@ export class Judge {
     this.#overslept = options.overslept;
     this.#isStore = options.isStore;
     this.#lookedMs = options.lookedMs;
+    this.#retentionsSinceMs = options.retentionsSinceMs;
     this.#prunesSinceMs = options.prunesSinceMs;
     this.#prunersSleptMs = options.prunersSleptMs;
   }
@@ -113,7 +117,8 @@ export class Judge {
       const storedMs = this.#storage.get(key)?.modifiedMs;
       const nowMs = this.#repository.clock.now();
       // A directory sleeps with the machine, maybe between what is stored and this look; it has the clock of who judges.
-      this.#sessions.see(key, storedMs, this.#isStore ? nowMs : (storedMs ?? nowMs));
+      const signMs = this.#isStore ? nowMs : (storedMs ?? nowMs);
+      this.#sessions.see(key, storedMs, { signMs, visibleMs: nowMs });
     }
     const trash = under('trash/');
     if (trash.length > 0) await this.#lookAtTombstones(trash);
@@ -322,7 +327,7 @@ export class Judge {
   }
 
   #requireLastKept(gone: ReadonlySet<string>): void {
-    const nowMs = this.#repository.clock.now();
+    const sinceMs = this.#retentionsSinceMs() - ROUNDING_MS;
     const complete = [...this.#snapshots.values()].filter(
       ({ snapshot }) => snapshot.record.status === 'complete',
     );
@@ -332,7 +337,7 @@ export class Judge {
       const stays = ({ id, record }: Snapshot): boolean => {
         if (record.host !== host || gone.has(id)) return false;
         const byHandMs = this.#forgottenByHand.get(id);
-        if (byHandMs !== undefined) return nowMs - byHandMs < OPERATION_MS;
+        if (byHandMs !== undefined) return byHandMs >= sinceMs;
         return this.#tombstones?.snapshots.has(id) !== true;
       };
       if (complete.some((one) => stays(one.snapshot))) continue;

@@ -14,6 +14,7 @@ import { executePrune, planPrune, prune, SILENT_PRUNE } from '../../src/reposito
 import { rekey, SILENT_REKEY } from '../../src/repository/rekey.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots, rewriteSnapshot } from '../../src/repository/snapshots.ts';
+import { listEverySnapshot } from '../../src/repository/whole-list.ts';
 import { STATE_ROOT, type Machine } from './machine.ts';
 import { networkDestination } from './network.ts';
 import type { Operation } from './plan.ts';
@@ -100,7 +101,7 @@ async function operateOn(
       return;
     }
     case 'retention': {
-      const { live } = await listSnapshots(repository, signal);
+      const { live } = await listEverySnapshot(repository, 'the rules remove nothing', signal);
       const plan = planForgetting(
         live.map(({ id, record }) => ({ ...record, id, partial: record.status === 'partial' })),
         { ...rules, keep_last: 1 + machine.chance.below(2) },

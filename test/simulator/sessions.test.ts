@@ -9,8 +9,12 @@ const SECOND = 1_000;
 function sessionSeenAt(...seconds: readonly number[]): Sessions {
   const sessions = new Sessions();
   for (const [before, at] of seconds.entries())
-    sessions.see(leaseKey(PURPOSE, before + 1), at * SECOND, at * SECOND);
+    sessions.see(leaseKey(PURPOSE, before + 1), at * SECOND, seenAt(at));
   return sessions;
+}
+
+function seenAt(written: number, visible = written): { readonly signMs: number; readonly visibleMs: number } {
+  return { signMs: written * SECOND, visibleMs: visible * SECOND };
 }
 
 /** Whether a pack of one second keeps its mark away at another. */
@@ -30,18 +34,32 @@ test('one that gives no sign of life any more protects nothing', () => {
 
 test('a lease that is looked at again, or comes back with the power, is no sign of life', () => {
   const sessions = sessionSeenAt(100, 160);
-  sessions.see(leaseKey(PURPOSE, 2), 160 * SECOND, 1_000 * SECOND);
-  sessions.see(leaseKey(PURPOSE, 1), 100 * SECOND, 1_000 * SECOND);
+  sessions.see(leaseKey(PURPOSE, 2), 160 * SECOND, seenAt(1_000));
+  sessions.see(leaseKey(PURPOSE, 1), 100 * SECOND, seenAt(1_000));
   expect(protects(sessions, 150, 1_001)).toBe(false);
 });
 
 test('one whose leases are gone protects nothing, and all it had again once it wakes up', () => {
   const sessions = sessionSeenAt(100);
-  sessions.see(leaseKey(PURPOSE, 1), undefined, 900 * SECOND);
+  sessions.see(leaseKey(PURPOSE, 1), undefined, seenAt(900));
   expect(protects(sessions, 150, 901)).toBe(false);
-  sessions.see(leaseKey(PURPOSE, 2), 1_000 * SECOND, 1_000 * SECOND);
+  sessions.see(leaseKey(PURPOSE, 2), 1_000 * SECOND, seenAt(1_000));
   expect(protects(sessions, 150, 1_020, 1_010)).toBe(true);
   // A prune that began before could not know of it: what it has stored since is young for that one as well.
   expect(protects(sessions, 150, 1_020, 990)).toBe(false);
   expect(protects(sessions, 1_010, 1_020, 990)).toBe(true);
+});
+
+test('one that wakes up protects what it had from prunes that begin once its lease can be seen', () => {
+  const sessions = sessionSeenAt(100);
+  sessions.see(leaseKey(PURPOSE, 2), 1_000 * SECOND, seenAt(1_000, 1_005));
+  expect(protects(sessions, 150, 1_010, 1_003)).toBe(false);
+  expect(protects(sessions, 150, 1_010, 1_006)).toBe(true);
+});
+
+test('the lease of one that has ended protects nothing when its request arrives once more', () => {
+  const sessions = sessionSeenAt(100);
+  sessions.see(leaseKey(PURPOSE, 1), undefined, seenAt(120));
+  sessions.see(leaseKey(PURPOSE, 1), 130 * SECOND, seenAt(130));
+  expect(protects(sessions, 110, 140)).toBe(false);
 });

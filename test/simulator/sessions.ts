@@ -24,8 +24,15 @@ interface Session {
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
 
-  /** @param storedMs the storage's time of the lease; undefined for one that has gone */
-  see(key: string, storedMs: number | undefined, nowMs: number): void {
+  /**
+   * @param storedMs the storage's time of the lease; undefined for one that has gone
+   * @param seen when it was written, and since when others can see it: in a directory under another name first
+   */
+  see(
+    key: string,
+    storedMs: number | undefined,
+    { signMs, visibleMs }: { readonly signMs: number; readonly visibleMs: number },
+  ): void {
     const lease = parseLeaseKey(key);
     if (lease === undefined) return;
     const { purpose, epoch } = lease;
@@ -34,19 +41,21 @@ export class Sessions {
       known?.leases.delete(key);
       return;
     }
-    const now = { trueMs: nowMs, storedMs };
+    const now = { trueMs: visibleMs, storedMs };
     if (known === undefined) {
-      const facts = { startedMs: storedMs, aliveSince: now, seenMs: nowMs, leases: new Set([key]) };
+      const facts = { startedMs: storedMs, aliveSince: now, seenMs: signMs, leases: new Set([key]) };
       this.#sessions.set(purpose, { purpose, epoch, ...facts });
       return;
     }
     // One that is looked at again, or has come back after power was lost, is no sign of life.
     if (epoch > known.epoch) {
-      const wasAlive = known.leases.size > 0 && nowMs - known.seenMs < LEASE_TIMES.expiry - ROUNDING_MS;
+      const wasAlive = known.leases.size > 0 && signMs - known.seenMs < LEASE_TIMES.expiry - ROUNDING_MS;
       if (!wasAlive) known.aliveSince = now;
-      known.seenMs = nowMs;
+      known.seenMs = signMs;
       known.epoch = epoch;
     }
+    // A request that arrives once more when its session has ended shows a lease that nobody holds.
+    else if (known.leases.size === 0) return;
     known.leases.add(key);
   }
 

@@ -9,7 +9,7 @@ import { Judge } from './judge.ts';
 import { FIRST_MOMENT_MS, Machine } from './machine.ts';
 import { DRIVE_ROOT, operate, type Place } from './operations.ts';
 import { LIES, type MachinePlan, type Operation, type Plan } from './plan.ts';
-import { PruneTimes } from './prune-times.ts';
+import { OperationTimes } from './operation-times.ts';
 import { Violation } from './promises.ts';
 import { enterWorld, repositoryImage, secret } from './repository-image.ts';
 import { SourceChanges } from './source-changes.ts';
@@ -62,7 +62,8 @@ class Simulation {
   #calm = false;
   #failure: Violation | undefined;
   readonly #broken = new Set<string>();
-  readonly #prunes = new PruneTimes();
+  readonly #prunes = new OperationTimes();
+  readonly #retentions = new OperationTimes();
   readonly #isCloned: boolean;
   /** The storage breaks its contract in this plan. */
   readonly #isLied: boolean;
@@ -124,6 +125,7 @@ class Simulation {
       overslept: (host) => this.#overslept(host),
       isStore: this.#drive === undefined,
       lookedMs: (host) => this.#actors.find(({ plan }) => plan.name === host)?.machine.lookedMs,
+      retentionsSinceMs: () => FIRST_MOMENT_MS + this.#retentions.sinceMs(this.#world.nowMs),
       prunesSinceMs: () => FIRST_MOMENT_MS + this.#prunes.sinceMs(this.#world.nowMs),
       prunersSleptMs: () =>
         Math.max(
@@ -151,7 +153,7 @@ class Simulation {
       if (powerLoss && stored instanceof DriveStorage) stored.markAllChanged();
       this.#count('death');
       this.#broken.add(plan.name);
-      this.#prunes.end(plan.name, this.#world.nowMs);
+      for (const times of [this.#prunes, this.#retentions]) times.end(plan.name, this.#world.nowMs);
       if (!actor.done)
         machine.after(5_000 + machine.chance.below(60_000), 'timer', () => void this.#act(actor));
     };
@@ -229,6 +231,7 @@ class Simulation {
     this.#sourceChanges.change(machine);
     this.#world.tell(machine.name, `begins ${what} (${name})`);
     if (what.endsWith('prune') || what === 'rekey') this.#prunes.begin(machine.name, this.#world.nowMs);
+    if (what === 'retention') this.#retentions.begin(machine.name, this.#world.nowMs);
     const cancel = new AbortController();
     machine.cancel = () => cancel.abort(new DOMException('cancelled', 'AbortError'));
     try {
@@ -253,7 +256,7 @@ class Simulation {
       this.#broken.add(machine.name);
       this.#judgeFailure(what, error, cancel.signal.aborted);
     }
-    this.#prunes.end(machine.name, this.#world.nowMs);
+    for (const times of [this.#prunes, this.#retentions]) times.end(machine.name, this.#world.nowMs);
   }
 
   #judgeFailure(what: Operation['do'], error: unknown, cancelled: boolean): void {

@@ -56,7 +56,7 @@ function chooseEntries(only: readonly string[]): readonly Entry[] {
 }
 
 async function runAll(): Promise<void> {
-  const { commit, program } = programNow();
+  const { program } = programNow();
   const seed = Number(process.env['SWEEP_SEED'] ?? 1 + (Date.now() % 1_000_000_000));
   const before = resultsBefore().filter((one) => one.program === program || values['any-program'] === true);
   const all: PartResult[] = [];
