@@ -63,3 +63,13 @@ test('the lease of one that has ended protects nothing when its request arrives 
   sessions.see(leaseKey(PURPOSE, 1), 130 * SECOND, seenAt(130));
   expect(protects(sessions, 110, 140)).toBe(false);
 });
+
+test('one whose last lease went with the power, while the one before came back, protects nothing', () => {
+  const sessions = sessionSeenAt(100);
+  sessions.see(leaseKey(PURPOSE, 2), 160 * SECOND, seenAt(160));
+  sessions.see(leaseKey(PURPOSE, 1), undefined, seenAt(160));
+  expect(protects(sessions, 150, 170)).toBe(true);
+  sessions.see(leaseKey(PURPOSE, 1), 100 * SECOND, seenAt(170));
+  sessions.see(leaseKey(PURPOSE, 2), undefined, seenAt(170));
+  expect(protects(sessions, 150, 171)).toBe(false);
+});

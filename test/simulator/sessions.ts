@@ -39,6 +39,8 @@ export class Sessions {
     const known = this.#sessions.get(purpose);
     if (storedMs === undefined) {
       known?.leases.delete(key);
+      // Where an older one is left, power was lost and took its last sign of life, and most likely the session.
+      if (known?.epoch === epoch && known.leases.size > 0) known.seenMs = Number.NEGATIVE_INFINITY;
       return;
     }
     const now = { trueMs: visibleMs, storedMs };
