@@ -4,9 +4,15 @@ import { access, realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Settings } from '../config/settings.ts';
+import { answersFrom } from '../system/far-answer.ts';
+import { farPlaceOf } from '../system/far-mounts.ts';
 import { ApiError } from './api-error.ts';
+
+/** Milliseconds in which the file system of a path has to answer; whoever asks waits for it. */
+const PATIENCE_MS = 5_000;
 
 export type TargetFault =
   | 'not_absolute'
@@ -38,6 +44,14 @@ export async function checkTarget(target: string, rules: TargetRules): Promise<s
     throw invalidTarget('not_absolute', 'The target is not an absolute path', 'Write it in full.', target);
   }
   const resolved = path.resolve(target);
+  if (!(await doesAnswer(resolved))) {
+    throw invalidTarget(
+      'not_writable',
+      `The file system of ${target} does not answer`,
+      'See that its server or its program runs, or choose another directory.',
+      target,
+    );
+  }
   const { existing, real } = await locate(resolved);
   await requireOutside(real, resolved, rules);
   await requireAllowed(real, resolved, rules.settings);
@@ -61,6 +75,10 @@ interface Place {
 }
 
 async function locate(whole: string): Promise<Place> {
+  if (!(await doesAnswer(whole))) {
+    const real = textOfBytes(farPlaceOf(bytesOfText(whole))?.path ?? bytesOfText(whole));
+    return { existing: real, real };
+  }
   let existing = whole;
   for (;;) {
     try {
@@ -73,6 +91,10 @@ async function locate(whole: string): Promise<Place> {
       existing = above;
     }
   }
+}
+
+async function doesAnswer(whole: string): Promise<boolean> {
+  return await answersFrom(whole, new AbortController().signal, PATIENCE_MS);
 }
 
 async function requireOutside(real: string, target: string, rules: TargetRules): Promise<void> {

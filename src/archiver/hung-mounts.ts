@@ -3,18 +3,9 @@
  * for ever, in a call that nothing can break off. So a process of its own touches each first, and what has not answered in
  * time is left alone and listed.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { ByteString } from '../base/byte-path.ts';
+import { touchFar } from '../system/far-answer.ts';
 import { isElsewhere, mountTable, parseMounts, type Mount } from '../system/mount-table.ts';
-
-/** Milliseconds. Disks that have to be woken and links that are slow answer in less. */
-const PATIENCE = 20_000;
-/** Only the server of a network file system knows how much room there is: a stat alone may come from memory. */
-const TOUCH = `const fs = require('node:fs');
-const path = Buffer.from(process.argv[1], 'base64');
-fs.lstatSync(path);
-fs.statfsSync(path);`;
 
 /** What was found last: what of this machine does not answer is the same for whoever asks in this process. */
 let hung: readonly ByteString[] = [];
@@ -29,7 +20,7 @@ export type Touch = (path: ByteString, signal: AbortSignal) => Promise<boolean>;
 export async function findHungMounts(
   roots: readonly ByteString[],
   signal: AbortSignal,
-  { table = mountTable(), touch = touchByProcess }: { readonly table?: string; readonly touch?: Touch } = {},
+  { table = mountTable(), touch = doesAnswer }: { readonly table?: string; readonly touch?: Touch } = {},
 ): Promise<readonly ByteString[]> {
   const suspects = parseMounts(table).filter(({ type }) => canHang(type));
   const below = suspects.filter(({ path }) => roots.some((root) => isWithin(path, root)));
@@ -69,20 +60,6 @@ function isWithin(path: ByteString, above: ByteString): boolean {
   return path === above || above === '/' || path.startsWith(`${above}/`);
 }
 
-async function touchByProcess(path: ByteString, signal: AbortSignal): Promise<boolean> {
-  const encoded = Buffer.from(path, 'latin1').toString('base64');
-  const child = spawn(process.execPath, ['-e', TOUCH, encoded], { stdio: 'ignore' });
-  const timer = new AbortController();
-  const limit = setTimeout(() => timer.abort(), PATIENCE);
-  try {
-    await once(child, 'exit', { signal: AbortSignal.any([timer.signal, signal]) });
-    return true;
-  } catch {
-    // A process that cannot be started says nothing of the file system; one that waits on a dead server may outlive this.
-    child.kill('SIGKILL');
-    child.unref();
-    return !timer.signal.aborted;
-  } finally {
-    clearTimeout(limit);
-  }
+async function doesAnswer(path: ByteString, signal: AbortSignal): Promise<boolean> {
+  return (await touchFar(path, signal)) !== 'unanswered';
 }

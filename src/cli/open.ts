@@ -1,8 +1,7 @@
 /** Which repository a command works on, and how it is opened. */
-import { realpathSync } from 'node:fs';
 import type { NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText } from '../base/byte-path.ts';
-import { DestinationError, RepositoryError, errnoOf } from '../base/errors.ts';
+import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { openCached, openLook } from '../cache/open.ts';
 import { testCost } from '../codec/passphrase-cost.ts';
 import type { Destination } from '../destination/destination.ts';
@@ -14,6 +13,7 @@ import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { openRepository, type OpenOptions, type Repository } from '../repository/repository.ts';
 import { secretOf } from '../repository/typed-secret.ts';
+import { whereItReallyLies } from '../system/real-path.ts';
 import { choosePlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import type { Context } from './context.ts';
 import { usage, type RepositoryOptions } from './options.ts';
@@ -287,17 +287,10 @@ export async function neverBackedUp(
   const { location } = await choosePlace(options, context);
   const directory = directoryOf(location);
   if (directory !== undefined) never.push({ path: directory, reason: 'the repository itself' });
-  return never.flatMap(({ path, reason }) => {
-    const real = realPath(path);
-    return real === undefined ? [] : [{ path: bytesOfText(real), reason }];
-  });
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const found = await Promise.all(
+    never.map(async ({ path, reason }) => ({ path: await whereItReallyLies(path, context.signal), reason })),
+  );
+  return found.flatMap(({ path, reason }) =>
+    path === undefined ? [] : [{ path: bytesOfText(path), reason }],
+  );
 }

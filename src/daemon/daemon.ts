@@ -127,6 +127,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       secrets,
       machineKey: options.machineKey,
       uploadLimit,
+      clock,
     }),
     redactor,
   );

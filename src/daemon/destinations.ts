@@ -1,7 +1,7 @@
 /** From the name or URL that somebody gave to a place, and from a place to all that opens the repository there. */
 import { readFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
 import { RequestError, StateError } from '../base/errors.ts';
 import { resolveAccess } from '../config/access.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
@@ -10,6 +10,7 @@ import type { RepositoryStore } from '../db/repositories.ts';
 import { parseLocation, placeUrl, shownPlace } from '../destination/location.ts';
 import { personOf } from '../destination/open.ts';
 import type { EngineDestination } from '../engine/protocol.ts';
+import { createPresence } from './presence.ts';
 
 /** A destination of the settings, or one that a request named by its URL. */
 export interface Place {
@@ -35,6 +36,7 @@ export interface DestinationParts {
   /** The secret of the embedded repository. */
   readonly machineKey: () => Promise<Buffer>;
   readonly uploadLimit: () => number | null;
+  readonly clock: Clock;
 }
 
 export interface Destinations {
@@ -59,6 +61,7 @@ export interface Destinations {
 export function createDestinations(parts: DestinationParts): Destinations {
   const { repositories, settings, stateDirectory } = parts;
   const embedded = join(stateDirectory, 'repository');
+  const isThere = createPresence(parts.clock);
 
   const placeAt = ({ name, url: location, passphrase, access }: DestinationSettings): Place => {
     const place = parseLocation(location);
@@ -82,6 +85,8 @@ export function createDestinations(parts: DestinationParts): Destinations {
     return places;
   };
 
+  // Whether those on other machines answer is known the sooner.
+  for (const { directory } of all()) if (directory !== undefined) isThere(directory);
   return {
     all,
     placeOf: placeAt,
@@ -116,7 +121,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
       repositories.set({ url, repositoryId, since: nowMs });
     },
     isPresent: ({ url, directory }) =>
-      directory === undefined || repositories.get(url) === undefined || existsSync(directory),
+      directory === undefined || repositories.get(url) === undefined || isThere(directory),
   };
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../base/clock.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
+import { answersFrom } from '../system/far-answer.ts';
 
 export interface ListedDirectories {
   readonly path: string;
@@ -26,6 +27,8 @@ const MOST = 2_000;
 const MOST_ENTRIES = 500_000;
 /** Milliseconds. */
 const PATIENCE_MS = 5_000;
+/** Milliseconds in which a file system of another machine has to answer. */
+const ANSWER_MS = 2_000;
 const AT_ONCE = 64;
 
 /**
@@ -57,6 +60,7 @@ async function namesIn(
   const names: string[] = [];
   const endsAt = clock.monotonic() + PATIENCE_MS;
   let seen = 0;
+  if (!(await answersFrom(path, signal, PATIENCE_MS))) throw refused(path, 'ETIMEDOUT');
   try {
     // As Latin-1 each byte is a character: what is no UTF-8 is seen, and not mended.
     for await (const entry of await opendir(path, { encoding: 'latin1', bufferSize: 1_024 })) {
@@ -82,6 +86,7 @@ async function itemOf(directory: string, name: string): Promise<ListedItem> {
 
 /** Its names can be listed, and what is in it be reached. */
 export async function isReadable(path: string): Promise<boolean> {
+  if (!(await answersFrom(path, new AbortController().signal, ANSWER_MS))) return false;
   try {
     await access(path, constants.R_OK | constants.X_OK);
     return true;
@@ -94,6 +99,7 @@ export async function isReadable(path: string): Promise<boolean> {
 const REFUSALS: Readonly<Partial<Record<string, readonly [reason: string, what: string, hint: string]>>> = {
   ENOENT: ['not_found', 'does not exist', 'Check the spelling, and that the drive is mounted.'],
   ENOTDIR: ['not_a_directory', 'is no directory', 'Name a directory.'],
+  ETIMEDOUT: ['not_readable', 'does not answer', 'See that its server or its program runs, or unmount it.'],
   EACCES: ['not_readable', 'may not be read by the agent', 'Run the agent as a user who may read it.'],
 };
 

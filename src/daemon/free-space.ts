@@ -1,10 +1,13 @@
 /** How much room there is on the disks of destinations. */
 import { statfs } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
+import { answersFrom } from '../system/far-answer.ts';
 
 /** Milliseconds for which a disk is not asked again, and that an answer may take. */
 const SPACE_MS = 5_000;
 const PATIENCE_MS = 200;
+/** Milliseconds in which a disk of another machine has to answer. */
+const ANSWER_MS = 1_000;
 
 interface Space {
   bytes: number | null;
@@ -35,8 +38,9 @@ export function freeSpace(clock: Clock): (directory: string) => Promise<number |
   };
 }
 
-/** Null where that cannot be told. */
+/** Null where that cannot be told, or not soon. */
 export async function freeBytesOf(directory: string): Promise<number | null> {
+  if (!(await answersFrom(directory, new AbortController().signal, ANSWER_MS))) return null;
   try {
     const { bavail, bsize } = await statfs(directory);
     return bavail * bsize;

@@ -3,6 +3,10 @@ import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { RequestError, errnoOf } from '../base/errors.ts';
+import { answersFrom } from '../system/far-answer.ts';
+
+/** Milliseconds; whoever asks waits for it. */
+const PATIENCE_MS = 5_000;
 
 export type SourceFault =
   | 'not_found'
@@ -25,6 +29,14 @@ export async function checkSource(source: string, stateDirectory: string): Promi
     );
   }
   const resolved = resolve(source);
+  if (!(await answersFrom(resolved, new AbortController().signal, PATIENCE_MS))) {
+    throw invalidSource(
+      source,
+      'not_readable',
+      `The file system of ${source} does not answer`,
+      'See that its server or its program runs, or unmount it.',
+    );
+  }
   const real = await realpath(resolved).catch((cause: unknown) => {
     throw unreachable(source, cause);
   });

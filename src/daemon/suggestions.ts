@@ -82,7 +82,8 @@ async function xdgFolders(home: string): Promise<ReadonlyMap<string, string>> {
 /** A directory with something in it that can be read. */
 async function isUsable(path: string): Promise<boolean> {
   try {
-    if (!(await stat(path)).isDirectory() || !(await isReadable(path))) return false;
+    // First whether it can be read: that does not wait for what hangs.
+    if (!(await isReadable(path)) || !(await stat(path)).isDirectory()) return false;
     await using directory = await opendir(path);
     return (await directory.read()) !== null;
   } catch (error) {

@@ -1,4 +1,6 @@
 /** From a location as people write it to an open destination of its kind, of which only that kind's library is loaded. */
+import { DestinationError } from '../base/errors.ts';
+import { answersFrom } from '../system/far-answer.ts';
 import type { DestinationAccess } from './access.ts';
 import { withAdaptiveParallelism } from './adaptive.ts';
 import type { Destination } from './destination.ts';
@@ -47,12 +49,23 @@ export async function openDestination(
 ): Promise<Destination> {
   signal.throwIfAborted();
   const place = parseLocation(location);
-  if (place.kind === 'local') return await openLocalDestination(place.directory, options);
+  if (place.kind === 'local') {
+    if (!(await answersFrom(place.directory, signal))) throw notAnswering(place.directory);
+    return await openLocalDestination(place.directory, options);
+  }
   const open = async (): Promise<Destination> => await openRemote(place, options, signal);
   const opened = ASKED_AGAIN.has(place.kind)
     ? await persist(open, { policy: briefPolicy, sleep: sleepFor }, signal)
     : await open();
   return withRetry(withAdaptiveParallelism(opened));
+}
+
+function notAnswering(directory: string): DestinationError {
+  return new DestinationError('unreachable', `The file system of ${directory} does not answer`, {
+    op: 'open',
+    hint: 'See that its server or its program runs, or unmount it.',
+    retry: 'later',
+  });
 }
 
 /** Whose answers tell what passes from what does not; S3 does so for each request of its opening. */

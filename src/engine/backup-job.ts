@@ -44,7 +44,7 @@ export async function runBackup(
   const earlier = live.filter(({ id }) => id !== made?.id);
   const last = lastOfSource(earlier, host, lies);
   if (made !== undefined) return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
-  const never = neverPaths(parts);
+  const never = await neverPaths(parts, signal);
   // Where a directory was a link may stand now, to a place that was never backed up.
   const lastThere = last ?? lastOfSource(earlier, host, bytesOfText(spec.source));
   if (!job.emptyExpected && !spec.options.dry_run) refuseEmptySource(lies, lastThere, never);

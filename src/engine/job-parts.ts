@@ -1,9 +1,8 @@
 /** What every kind of job is given to work with. */
-import { realpathSync } from 'node:fs';
 import type { NeverPath } from '../archiver/exclude.ts';
 import { asByteString, bytesOfText, textOfBytes } from '../base/byte-path.ts';
-import { errnoOf } from '../base/errors.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { whereItReallyLies } from '../system/real-path.ts';
 import type { JobRepository } from './open-repository.ts';
 import type { EngineDestination, EngineJob, EngineOutcome } from './protocol.ts';
 import type { Report } from './report.ts';
@@ -32,33 +31,28 @@ export function snapshotOfJob(live: readonly Snapshot[], id: string): Snapshot |
 }
 
 /** What no backup takes in and no restore writes to: real paths of what the daemon named, and of the job's own places. */
-export function neverPaths({
-  job,
-  place,
-}: {
-  readonly job: Pick<EngineJob, 'stateDirectory' | 'never'>;
-  readonly place: Pick<JobRepository, 'directory'>;
-}): readonly NeverPath[] {
+export async function neverPaths(
+  {
+    job,
+    place,
+  }: {
+    readonly job: Pick<EngineJob, 'stateDirectory' | 'never'>;
+    readonly place: Pick<JobRepository, 'directory'>;
+  },
+  signal: AbortSignal,
+): Promise<readonly NeverPath[]> {
   const named = [
     { path: job.stateDirectory, reason: "Holdfast's own state directory" },
     ...(place.directory === undefined ? [] : [{ path: place.directory, reason: 'the repository itself' }]),
     ...job.never.map((path) => ({ path: textOfBytes(asByteString(path)), reason: 'a place of Holdfast' })),
   ];
-  const real = named.flatMap(({ path, reason }) => {
-    const found = realPath(path);
-    return found === undefined ? [] : [{ path: bytesOfText(found), reason }];
-  });
+  const found = await Promise.all(
+    named.map(async ({ path, reason }) => ({ path: await whereItReallyLies(path, signal), reason })),
+  );
+  const real = found.flatMap(({ path, reason }) =>
+    path === undefined ? [] : [{ path: bytesOfText(path), reason }],
+  );
   return real.filter(({ path }, i) => real.findIndex((other) => other.path === path) === i);
-}
-
-/** Undefined where there is nothing. */
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** The fields of an outcome that most jobs have nothing to say about. */

@@ -32,7 +32,7 @@ export async function runRestore(
   const { repository } = place;
   report.phase('scanning');
   const root = rootOf(spec.target);
-  const never = sparedPaths(root, neverPaths(parts));
+  const never = sparedPaths(root, await neverPaths(parts, signal));
   const { live } = await listSnapshots(repository, signal);
   const snapshot = resolveSnapshot(live, spec.snapshot_id);
   const spared = never.filter((path) => isReached(path, snapshot.record.paths));

@@ -2,6 +2,7 @@
 import { requireAnswer } from '../archiver/sources.ts';
 import { systemClock } from '../base/clock.ts';
 import { HoldfastError } from '../base/errors.ts';
+import { neverPaths } from './job-parts.ts';
 import type { EstimateOrder, FromEstimate } from './protocol.ts';
 import { estimateSource } from './size-estimate.ts';
 
@@ -14,8 +15,10 @@ async function answer(order: EstimateOrder): Promise<void> {
 
 async function count(order: EstimateOrder): Promise<FromEstimate> {
   try {
-    await requireAnswer([order.path], '/', new AbortController().signal);
-    const estimate = estimateSource(order, systemClock, (soFar) => {
+    const { signal } = new AbortController();
+    await requireAnswer([order.path], '/', signal);
+    const never = await neverPaths({ job: order, place: { directory: undefined } }, signal);
+    const estimate = estimateSource(order, never, systemClock, (soFar) => {
       process.send?.({ kind: 'counted', estimate: soFar, isLast: false } satisfies FromEstimate);
     });
     return { kind: 'counted', estimate, isLast: true };

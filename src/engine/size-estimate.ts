@@ -5,6 +5,7 @@ import {
   type DirectoryScope,
   type ExcludeOptions,
   type Excluder,
+  type NeverPath,
 } from '../archiver/exclude.ts';
 import { readRuleFile } from '../archiver/rule-files.ts';
 import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
@@ -13,7 +14,6 @@ import { bytesOfText, joinBytes, textOfBytes, type ByteString } from '../base/by
 import type { Clock } from '../base/clock.ts';
 import { errnoOf } from '../base/errors.ts';
 import { excludeOf } from './exclude-rules.ts';
-import { neverPaths } from './job-parts.ts';
 import { LeftOutList, type LeftOutEntry } from './left-out-list.ts';
 import type { EstimateOrder, SourceEstimate } from './protocol.ts';
 
@@ -44,10 +44,10 @@ interface OpenDirectory {
  */
 export function estimateSource(
   order: EstimateOrder,
+  never: readonly NeverPath[],
   clock: Pick<Clock, 'monotonic'>,
   seen: (estimate: SourceEstimate) => void,
 ): SourceEstimate {
-  const never = neverPaths({ job: order, place: { directory: undefined } });
   // With the slash: whoever chooses a link to a directory wants the directory.
   const [root = bytesOfText(order.path)] = resolveSources([`${order.path}/`], '/', never).paths;
   const counting = new Counting(root, order.withinMs, clock, seen);

@@ -2,8 +2,10 @@
 import type { ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { errnoOf, isAbort, StateError, type HoldfastError } from '../base/errors.ts';
+import { farPlaceOf, type FarPlace } from '../system/far-mounts.ts';
 import { ChangeLog, type ChangeSink, type TakenChanges } from './change-log.ts';
 import { directoriesBelow, MOST_LISTED } from './directories.ts';
+import { FarSource } from './far-source.ts';
 import { mountsOf, type MountView } from './mounts.ts';
 import { NativeSource } from './native-source.ts';
 import { PollingSource } from './polling-watcher.ts';
@@ -101,6 +103,8 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   readonly #hasSlept: () => boolean;
   readonly #ended = new AbortController();
   readonly #checks: Promise<void>;
+  /** Where the root is on another machine, or in the hands of a program: nobody but the feed looks at it then. */
+  #far: FarPlace | undefined;
   #root: RootState;
   #mounts: MountView;
   #feed: ChangeFeed;
@@ -116,7 +120,8 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     this.#log = new ChangeLog(clock);
     this.#quiet = new QuietPeriod({ quietMs, patienceMs, clock }, () => this.#due());
     this.#hasSlept = sleepDetector(clock);
-    this.#root = lookAtRoot(root);
+    this.#far = silentPlaceOf(root);
+    this.#root = lookUnlessFar(root, this.#far);
     this.#mounts = mountsOf(this.#root.path);
     this.#feed = this.#open();
     this.#checks = this.#checkOften();
@@ -194,6 +199,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   #open(): ChangeFeed {
     const { poll, pollMs = POLL_MS, never, clock } = this.#request;
     const { path: root } = this.#root;
+    if (this.#far !== undefined) return new FarSource({ root, never, clock, pollMs }, this);
     if (poll || this.#mounts.silentRoot || this.#root.kind === 'other')
       return new PollingSource({ root, never, pollMs }, this);
     return new NativeSource({ root, never, clock, mounts: this.#mounts }, this);
@@ -237,9 +243,11 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   }
 
   #checkRoot(): void {
-    const before = this.#root;
-    this.#root = lookAtRoot(this.#request.root);
-    if (sameRoot(before, this.#root)) return;
+    const { root } = this.#request;
+    const [before, wasFar] = [this.#root, this.#far !== undefined];
+    this.#far = silentPlaceOf(root);
+    this.#root = lookUnlessFar(root, this.#far);
+    if (wasFar === (this.#far !== undefined) && sameRoot(before, this.#root)) return;
     const reason =
       this.#root.kind === 'absent'
         ? 'the source is not there any more: it was removed or unmounted'
@@ -257,6 +265,17 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     this.lose('a file system was mounted or unmounted in the source');
     this.#reopen();
   }
+}
+
+/** Disks that a program of this machine reads tell of changes. */
+function silentPlaceOf(root: ByteString): FarPlace | undefined {
+  const far = farPlaceOf(root);
+  return far?.type === 'fuseblk' ? undefined : far;
+}
+
+function lookUnlessFar(root: ByteString, far: FarPlace | undefined): RootState {
+  if (far === undefined) return lookAtRoot(root);
+  return { kind: 'directory', path: far.path, device: 0n, inode: 0n };
 }
 
 function unknown(reason: string): Changes {

@@ -2,20 +2,11 @@
  * SWEEP_ROUNDS (4) backups by the real program of sources in which, or on which, a file system is mounted that never
  * answers: FUSE without a program behind it. Mounting takes root and /dev/fuse.
  */
-import { spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../support/seeded-random.ts';
+import { canHang, HungMount } from './hung-mount.ts';
 import { expectClean, snapshotIds } from './oracle.ts';
 import { describeFailure, jsonLines, run, type Outcome, type Place } from './program.ts';
 import { held, say, sweepCount, sweepSeed } from './settings.ts';
@@ -28,30 +19,9 @@ const WHERE = ['below', 'below, left out', 'the source', 'behind a link'] as con
 type Where = (typeof WHERE)[number];
 const NAMES = ['a', 'far-not', 'z'] as const;
 
-const canMount = process.getuid?.() === 0 && existsSync('/dev/fuse');
+if (!canHang) test.skip('hung mounts were not tested: that takes root and /dev/fuse', () => {});
 
-/** Unmounts when it is disposed of; before that whatever touches it waits. */
-class HungMount implements Disposable {
-  readonly #path: string;
-  readonly #fuse: number;
-
-  constructor(path: string) {
-    this.#path = path;
-    this.#fuse = openSync('/dev/fuse', 'r+');
-    const words = ['-i', '-t', 'fuse', '-o', 'fd=3,rootmode=40000,user_id=0,group_id=0', 'hung', path];
-    const { status, stderr } = spawnSync('mount', words, { stdio: ['ignore', 'ignore', 'pipe', this.#fuse] });
-    if (status !== 0) throw new Error(`nothing could be mounted: ${String(stderr)}`);
-  }
-
-  [Symbol.dispose](): void {
-    spawnSync('umount', ['-l', this.#path]);
-    closeSync(this.#fuse);
-  }
-}
-
-if (!canMount) test.skip('hung mounts were not tested: that takes root and /dev/fuse', () => {});
-
-test.runIf(canMount)('a file system that never answers holds nothing up but itself', async () => {
+test.runIf(canHang)('a file system that never answers holds nothing up but itself', async () => {
   using workspace = new Workspace('hung');
   const random = seededRandom(sweepSeed());
   const rounds = sweepCount('SWEEP_ROUNDS', WHERE.length);

@@ -42,6 +42,7 @@ export const ENTRIES: readonly Entry[] = [
   sweep('lost-machine', ['F45'], 1, { SWEEP_ROUNDS: '8' }),
   sweep('source-faults', ['F32', 'F33', 'F35'], 4, { SWEEP_ROUNDS: '60' }),
   sweep('hung-mounts', ['F35'], 1, { SWEEP_ROUNDS: '12' }),
+  sweep('agent-hung-mounts', ['F35'], 2),
   {
     name: 'state-damage',
     faults: ['F44'],

@@ -3,8 +3,10 @@ import { opendir, readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { bytesOfText } from '../../base/byte-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errnoOf } from '../../base/errors.ts';
+import { farMountsOf, farPlaceOf } from '../../system/far-mounts.ts';
 import { count } from '../wording.ts';
 import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
@@ -106,7 +108,9 @@ async function countDirectories(
   untilMs: number,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<{ readonly directories: number; readonly complete: boolean }> {
-  const waiting: string[] = [...roots];
+  // What lies on other machines is not watched by way of the system, and may not answer.
+  const far = farMountsOf();
+  const waiting = roots.filter((root) => farPlaceOf(bytesOfText(root)) === undefined);
   let directories = 0;
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     signal.throwIfAborted();
@@ -114,7 +118,10 @@ async function countDirectories(
     const below = await directoriesIn(path);
     if (below === undefined) continue;
     directories += 1;
-    for (const name of below) waiting.push(join(path, name));
+    for (const name of below) {
+      const inner = join(path, name);
+      if (!far.has(bytesOfText(inner))) waiting.push(inner);
+    }
   }
   return { directories, complete: true };
 }

@@ -3,6 +3,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../../base/errors.ts';
 import { formatBytes } from '../../base/units.ts';
+import { answersFrom } from '../../system/far-answer.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
 /** The first Node.js whose node:crypto has Argon2. */
@@ -21,6 +22,12 @@ const FEW_BYTES = 2 * 1024 ** 3;
 
 /** `path`, or what there is of it. */
 export async function checkSpace(check: string, path: string): Promise<Finding> {
+  if (!(await answersFrom(path, new AbortController().signal)))
+    return problem(
+      check,
+      `The file system of ${path} does not answer`,
+      'See that its server or its program runs.',
+    );
   const { bavail, blocks, bsize } = await spaceAt(path);
   const free = Number(bavail) * Number(bsize);
   const total = Number(blocks) * Number(bsize);

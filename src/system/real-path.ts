@@ -1,0 +1,27 @@
+import { realpathSync } from 'node:fs';
+import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
+import { touchFar } from './far-answer.ts';
+import { farPlaceOf } from './far-mounts.ts';
+
+/** Milliseconds that a place of Holdfast's own may take, which others wait for. */
+const PATIENCE_MS = 5_000;
+
+/**
+ * Where a path really lies, links resolved: as far as that is known where its file system fails or does not answer.
+ * Undefined where there is nothing.
+ */
+export async function whereItReallyLies(path: string, signal: AbortSignal): Promise<string | undefined> {
+  const far = farPlaceOf(bytesOfText(path));
+  if (far !== undefined) {
+    const answer = await touchFar(far.path, signal, { mount: far.mount, patienceMs: PATIENCE_MS });
+    if (answer === 'unanswered') return textOfBytes(far.path);
+  }
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === undefined) throw error;
+    return code === 'ENOENT' ? undefined : textOfBytes(far?.path ?? bytesOfText(path));
+  }
+}

@@ -1,0 +1,104 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { ChangeSink } from '../../../src/watch/change-log.ts';
+import { pollFar } from '../../../src/watch/far-poll.ts';
+import { FarSource } from '../../../src/watch/far-source.ts';
+import { removeTree } from '../../support/remove-tree.ts';
+
+let directory: string;
+let source: string;
+const path = (name: string): string => join(source, name);
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'holdfast-far-'));
+  source = join(directory, 'source');
+  mkdirSync(path('deep/er'), { recursive: true });
+  writeFileSync(path('a'), 'a');
+  writeFileSync(path('deep/er/b'), 'b');
+});
+afterEach(() => removeTree(directory));
+
+describe('two looks', () => {
+  const look = (): ReturnType<typeof pollFar> =>
+    pollFar({ root: bytesOfText(source), never: [bytesOfText(path('own'))] }, () => undefined);
+
+  test('are the same while nothing changes, and while only what is never backed up does', () => {
+    const before = look();
+    expect(before).toMatchObject({ kind: 'there', directories: 3 });
+    expect(look()).toEqual(before);
+    mkdirSync(path('own'));
+    const withOwn = look();
+    writeFileSync(path('own/file'), 'x');
+    expect(look()).toEqual(withOwn);
+  });
+
+  const CHANGES: Readonly<Record<string, () => void>> = {
+    'a file that grows': () => writeFileSync(path('deep/er/b'), 'bb'),
+    'a file that is written anew': () => writeFileSync(path('a'), 'c'),
+    'a file that comes': () => writeFileSync(path('deep/c'), ''),
+    'a file that goes': () => rmSync(path('a')),
+    'a directory that comes': () => mkdirSync(path('deep/more')),
+    'a file that gets another name': () => renameSync(path('a'), path('z')),
+  };
+  test.each(Object.keys(CHANGES))('differ by %s', (name) => {
+    const before = look();
+    CHANGES[name]?.();
+    const after = look();
+    expect(after).not.toEqual(before);
+    expect(after).toMatchObject({ identity: before.kind === 'there' ? before.identity : '' });
+  });
+
+  test('tell that there is another directory, or none', () => {
+    const before = look();
+    renameSync(source, `${source}-away`);
+    expect(look()).toEqual({ kind: 'absent' });
+    mkdirSync(source);
+    expect(look()).not.toMatchObject({ identity: before.kind === 'there' ? before.identity : '' });
+  });
+
+  test('at a single file tell of its changes', () => {
+    const one = (): ReturnType<typeof pollFar> =>
+      pollFar({ root: bytesOfText(path('a')), never: [] }, () => undefined);
+    const before = one();
+    expect(before).toMatchObject({ kind: 'there', directories: 0, identity: 'file' });
+    writeFileSync(path('a'), 'longer');
+    expect(one()).not.toEqual(before);
+  });
+});
+
+test('a source elsewhere is looked at by processes, which tell of changes, loss and return', async () => {
+  const told: string[] = [];
+  const sink: ChangeSink = {
+    directory: () => undefined,
+    subtree: () => undefined,
+    happened: () => void told.push('changed'),
+    unknown: () => undefined,
+    lose: (reason) => void told.push(reason),
+    problem: (error) => void told.push(error.message),
+  };
+  const request = { root: bytesOfText(source), never: [], clock: systemClock, pollMs: 20 };
+  const feed = new FarSource(request, sink);
+  const state = async (wanted: string): Promise<void> =>
+    await expect.poll(() => feed.state, { timeout: 20_000 }).toBe(wanted);
+  const heard = async (what: RegExp): Promise<void> =>
+    await expect.poll(() => told.join('\n'), { timeout: 20_000 }).toMatch(what);
+  try {
+    expect(feed.state).toBe('starting');
+    await state('polling');
+    expect(feed.directories).toBe(3);
+    writeFileSync(path('deep/new'), 'new');
+    await heard(/^changed$/m);
+    renameSync(source, `${source}-away`);
+    await heard(/is not there any more/);
+    await state('lost');
+    renameSync(`${source}-away`, source);
+    await heard(/has come back/);
+    await state('polling');
+  } finally {
+    await feed.close();
+  }
+});
