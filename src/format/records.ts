@@ -11,6 +11,9 @@ export interface ChainPosition {
   readonly prev: string;
 }
 
+/** Which record of which writer. */
+export type ChainPlace = Pick<ChainPosition, 'writer' | 'seq'>;
+
 export const NO_RECORD = '0'.repeat(64);
 
 export function encodeChainContext(position: ChainPosition): Buffer {
@@ -182,6 +185,8 @@ export function decodeHead(bytes: Buffer, object: string): HeadRecord {
 export interface TombstoneRecord {
   readonly kind: 'snapshots' | 'packs';
   readonly names: readonly string[];
+  /** Of each name, where it stood in a chain, as far as that is known: what is removed leaves no gap that way. */
+  readonly places?: readonly (ChainPlace | undefined)[];
   readonly reason: string;
   /** The storage's clock, milliseconds since 1970. */
   readonly atMs: number;
@@ -199,10 +204,28 @@ export function tombstoneMap(record: TombstoneRecord): CborMap {
     v: 1,
     kind: record.kind,
     names: record.names.map((name) => Buffer.from(name, 'hex')),
+    ...(record.places === undefined ? {} : { places: record.places.map(encodePlace) }),
     reason: record.reason,
     at: record.atMs,
     fence: record.fence,
   };
+}
+
+const PLACE_BYTES = 24;
+
+/** Zeros for none: the first record of a writer has number 1. */
+function encodePlace(place: ChainPlace | undefined): Buffer {
+  const bytes = Buffer.alloc(PLACE_BYTES);
+  if (place === undefined) return bytes;
+  bytes.write(place.writer, 0, 'hex');
+  bytes.writeBigUInt64BE(BigInt(place.seq), PLACE_BYTES - 8);
+  return bytes;
+}
+
+function decodePlace(bytes: Buffer, object: string): ChainPlace | undefined {
+  const seq = Number(bytes.readBigUInt64BE(PLACE_BYTES - 8));
+  if (!Number.isSafeInteger(seq)) throw corrupt(object, 'it gives a place that no record can have');
+  return seq === 0 ? undefined : { writer: bytes.toString('hex', 0, 16), seq };
 }
 
 /** A signed record. `signed` is what the signature covers: every field of the stored map but itself, known or not. */
@@ -216,9 +239,16 @@ export interface Signed<T> {
 export function decodeTombstone(bytes: Buffer, object: string): Signed<TombstoneRecord> {
   const map = decodeCborMap(bytes, object);
   requireVersion(map);
+  const names = map.byteStrings('names', 32).map((name) => name.toString('hex'));
+  const places = map.has('places')
+    ? map.byteStrings('places', PLACE_BYTES).map((place) => decodePlace(place, object))
+    : undefined;
+  if (places !== undefined && places.length !== names.length)
+    throw corrupt(object, 'it does not give a place for each name');
   const record: TombstoneRecord = {
     kind: oneOf(map, 'kind', ['snapshots', 'packs'] as const),
-    names: map.byteStrings('names', 32).map((name) => name.toString('hex')),
+    names,
+    ...(places === undefined ? {} : { places }),
     reason: map.text('reason'),
     atMs: map.integer('at'),
     fence: map.integer('fence'),

@@ -1,10 +1,10 @@
-import type { TombstoneRecord } from '../format/records.ts';
+import type { ChainPlace, TombstoneRecord } from '../format/records.ts';
 import type { Lease } from './lease.ts';
 import { PRUNE_LIMITS } from './prune-plan.ts';
 import { putTombstone } from './put-tombstone.ts';
 import type { Repository } from './repository.ts';
 import type { SnapshotList } from './snapshots.ts';
-import type { Tombstone } from './tombstones.ts';
+import { placesIn, type Tombstone } from './tombstones.ts';
 
 /** Writes the tombstones of one prune. */
 export class TombstoneWriter {
@@ -33,17 +33,21 @@ export class TombstoneWriter {
     this.#live = snapshots.live.filter(({ chain }) => chain.writer === writer).length;
   }
 
+  /** @param placeOf where records of chains stood, of kind `snapshots` */
   async write(
     kind: TombstoneRecord['kind'],
     names: readonly string[],
     reason: string,
     signal: AbortSignal,
+    placeOf?: ReadonlyMap<string, ChainPlace>,
   ): Promise<void> {
     for (let at = 0; at < names.length; at += PRUNE_LIMITS.namesPerTombstone) {
       await this.#assertHeld(signal);
+      const some = names.slice(at, at + PRUNE_LIMITS.namesPerTombstone);
       const record: TombstoneRecord = {
         kind,
-        names: names.slice(at, at + PRUNE_LIMITS.namesPerTombstone),
+        names: some,
+        ...(placeOf === undefined ? {} : { places: some.map((name) => placeOf.get(name)) }),
         reason,
         atMs: this.#lease.storageMs,
         fence: this.#lease.epoch,
@@ -60,7 +64,9 @@ export class TombstoneWriter {
     if (tombstones.length === 0) return;
     const forgotten = tombstones.flatMap(({ record }) => (record.kind === 'snapshots' ? record.names : []));
     const names = new Set([...forgotten, ...tombstones.map(({ name }) => name)]);
-    await this.write('snapshots', [...names], 'compacted', signal);
+    const places = placesIn(tombstones);
+    for (const { name, chain } of tombstones) places.set(name, chain);
+    await this.write('snapshots', [...names], 'compacted', signal, places);
     for (const { name } of tombstones) {
       await this.#assertHeld(signal);
       await this.#repository.destination.delete(`trash/${name}`, signal);

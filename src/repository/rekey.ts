@@ -307,6 +307,7 @@ class RekeyRun {
       const tombstone: TombstoneRecord = {
         kind: 'snapshots',
         names: [old.id],
+        places: [old.chain],
         reason: `replaced by ${id}`,
         atMs: repository.clock.now(),
         fence: lease.epoch,

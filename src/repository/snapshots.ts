@@ -191,9 +191,12 @@ export async function forgetSnapshots(
   signal: AbortSignal,
 ): Promise<void> {
   if (ids.length === 0) return;
-  const record = { kind: 'snapshots' as const, names: ids, reason, atMs: repository.clock.now(), fence: 0 };
   const forgotten = new Set(ids);
   const { live } = await listSnapshots(repository, signal);
+  const chains = new Map(live.map(({ id, chain }) => [id, chain]));
+  const places = ids.map((id) => chains.get(id));
+  const atMs = repository.clock.now();
+  const record = { kind: 'snapshots' as const, names: ids, places, reason, atMs, fence: 0 };
   await leaveCopiedIdentity(repository, live, signal);
   const { writer } = repository.writer.memory;
   const own = live.filter((one) => one.chain.writer === writer && !forgotten.has(one.id)).length;

@@ -3,6 +3,7 @@ import { OBJECT_TYPES } from '../format/header.ts';
 import {
   decodeChainContext,
   decodeTombstone,
+  type ChainPlace,
   type ChainPosition,
   type TombstoneRecord,
 } from '../format/records.ts';
@@ -39,6 +40,17 @@ export const REPAIRED = 'repaired';
 export function repairedPacks({ all }: Tombstones): ReadonlySet<string> {
   const repaired = all.filter(({ record }) => record.kind === 'packs' && record.reason === REPAIRED);
   return new Set(repaired.flatMap(({ record }) => record.names));
+}
+
+/** Where the snapshots and tombstones that these name stood in their chains, as far as they say it. */
+export function placesIn(tombstones: readonly Tombstone[]): Map<string, ChainPlace> {
+  const places = new Map<string, ChainPlace>();
+  for (const { record } of tombstones)
+    for (const [n, place] of (record.places ?? []).entries()) {
+      const name = record.names[n];
+      if (name !== undefined && place !== undefined) places.set(name, place);
+    }
+  return places;
 }
 
 /** Reads every tombstone. Unsigned, wrongly signed and damaged ones have no effect and are reported. */

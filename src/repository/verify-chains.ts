@@ -1,6 +1,7 @@
-import { NO_RECORD, type ChainPosition } from '../format/records.ts';
+import { NO_RECORD, type ChainPlace, type ChainPosition } from '../format/records.ts';
 import type { Head } from './chain.ts';
 import type { SnapshotList } from './snapshots.ts';
+import { placesIn } from './tombstones.ts';
 import type { WriterMemory } from './writer-state.ts';
 
 /** A snapshot or tombstone as a link of its writer's chain. */
@@ -19,6 +20,8 @@ export interface ChainView {
   readonly unreadable: ReadonlySet<string>;
   /** Names that tombstones list: records whose absence is as it should be. */
   readonly removed: ReadonlySet<string>;
+  /** Where those stood, as far as their tombstones say it. */
+  readonly places: ReadonlyMap<string, ChainPlace>;
   readonly heads: readonly Head[];
 }
 
@@ -55,6 +58,7 @@ export function chainView(
       ...unread,
     ]),
     removed: tombstones.snapshots,
+    places: placesIn(tombstones.all),
     heads,
   };
 }
@@ -76,12 +80,12 @@ export function verifyChains(view: ChainView, memory: WriterMemory): ChainProble
       const reason = `record ${position.seq} of writer ${writer} is gone, and no tombstone names it`;
       problems.push({ kind: 'missing', object: `record ${record}`, reason });
     }
-    gaps += chain.newest - chain.bySeq.size;
+    gaps += chain.newest - new Set([...chain.bySeq.keys(), ...chain.removed]).size;
   }
-  const explained = [...view.removed].filter(
-    (name) => !stored.has(name) && !view.unreadable.has(name),
-  ).length;
-  const unexplained = gaps - explained - view.unreadable.size;
+  // Whatever is not said to have stood in a place may have stood in any.
+  const anywhere = new Set([...view.removed, ...view.unreadable]);
+  const explained = [...anywhere].filter((name) => !stored.has(name) && !view.places.has(name)).length;
+  const unexplained = gaps - explained;
   if (unexplained > 0 && problems.length === 0) {
     const reason = `${unexplained} snapshots or tombstones are gone that no tombstone names`;
     problems.push({ kind: 'missing', object: 'snapshots/', reason });
@@ -93,13 +97,15 @@ export function verifyChains(view: ChainView, memory: WriterMemory): ChainProble
 interface Chain {
   readonly bySeq: Map<number, ChainRecord[]>;
   readonly heads: Head[];
+  /** Numbers of records that tombstones name, there or not. */
+  readonly removed: Set<number>;
   newest: number;
 }
 
 function byWriter(view: ChainView): Map<string, Chain> {
   const writers = new Map<string, Chain>();
   const chainOf = (writer: string): Chain => {
-    const chain = writers.get(writer) ?? { bySeq: new Map(), heads: [], newest: 0 };
+    const chain = writers.get(writer) ?? { bySeq: new Map(), heads: [], removed: new Set(), newest: 0 };
     writers.set(writer, chain);
     return chain;
   };
@@ -107,6 +113,11 @@ function byWriter(view: ChainView): Map<string, Chain> {
     const chain = chainOf(record.chain.writer);
     const { seq } = record.chain;
     chain.bySeq.set(seq, [...(chain.bySeq.get(seq) ?? []), record]);
+    chain.newest = Math.max(chain.newest, seq);
+  }
+  for (const { writer, seq } of view.places.values()) {
+    const chain = chainOf(writer);
+    chain.removed.add(seq);
     chain.newest = Math.max(chain.newest, seq);
   }
   for (const head of view.heads) {

@@ -83,13 +83,22 @@ it('gives back any snapshot as it was, sealed and opened', () => {
 it('gives back heads, leases and tombstones as they were', () => {
   const head = fc.record({ record: hex(32), live: count });
   const lease = fc.record({ writer: hex(16), nonce: hex(8), startedMs: count, host: text, pid: count });
-  const tombstone = fc.record({
-    kind: fc.constantFrom('snapshots' as const, 'packs' as const),
-    names: fc.array(hex(32), { maxLength: 5 }),
-    reason: text,
-    atMs: count,
-    fence: count,
-  });
+  const place = fc.record({ writer: hex(16), seq: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }) });
+  const named = fc.array(fc.tuple(hex(32), fc.option(place, { nil: undefined })), { maxLength: 5 });
+  const tombstone = fc
+    .record({
+      kind: fc.constantFrom('snapshots' as const, 'packs' as const),
+      named,
+      hasPlaces: fc.boolean(),
+      reason: text,
+      atMs: count,
+      fence: count,
+    })
+    .map(({ named, hasPlaces, ...rest }) => ({
+      ...rest,
+      names: named.map(([name]) => name),
+      ...(hasPlaces ? { places: named.map(([, place]) => place) } : {}),
+    }));
   fc.assert(
     fc.property(head, lease, tombstone, bytes(64), (one, other, third, signature) => {
       expect(decodeHead(encodeHead(one), 'h')).toEqual(one);

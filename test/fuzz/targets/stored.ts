@@ -96,7 +96,14 @@ function record<T>(
 
 const nobody = (): Buffer => Buffer.alloc(64);
 const name = Buffer.alloc(32, 7).toString('hex');
-const TOMBSTONE = { kind: 'packs', names: [name], reason: 'unused', atMs: 1, fence: 2 } as const;
+const TOMBSTONE = {
+  kind: 'snapshots',
+  names: [name, name],
+  places: [{ writer: name.slice(32), seq: 3 }, undefined],
+  reason: 'unused',
+  atMs: 1,
+  fence: 2,
+} as const;
 export const LEASE = { writer: name.slice(32), nonce: name.slice(48), startedMs: 0, host: 'h', pid: 1 };
 
 export const STORED: TargetTable<'stored'> = {

@@ -96,6 +96,12 @@ describe('records', () => {
     expect(decodeChainContext(encodeChainContext(position))).toEqual(position);
     const tombstone = { kind: 'packs', names: ['0e'.repeat(32)], reason: 'r', atMs: 1, fence: 2 } as const;
     expect(decodeTombstone(encodeSigned(tombstoneMap(tombstone), sign), 't').record).toEqual(tombstone);
+    const placed = { ...tombstone, places: [{ writer: '0f'.repeat(16), seq: 7 }] };
+    expect(decodeTombstone(encodeSigned(tombstoneMap(placed), sign), 't').record).toEqual(placed);
+    for (const places of [[], [...placed.places, undefined], [{ writer: '0f'.repeat(16), seq: 2 ** 60 }]])
+      expect(() => decodeTombstone(encodeSigned(tombstoneMap({ ...tombstone, places }), sign), 't')).toThrow(
+        'place',
+      );
     expect(decodeConfig(encodeSigned(configMap(config), sign), 'c').record).toEqual(config);
   });
 

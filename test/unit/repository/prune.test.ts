@@ -24,7 +24,7 @@ import {
   listSnapshots,
   type Snapshot,
 } from '../../../src/repository/snapshots.ts';
-import { readTombstones } from '../../../src/repository/tombstones.ts';
+import { placesIn, readTombstones } from '../../../src/repository/tombstones.ts';
 import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';
 import { recordingDestination, type RecordingDestination } from '../../support/recording-destination.ts';
@@ -351,6 +351,27 @@ describe('prune', () => {
     await expectSound();
     expect(await names('packs/')).toHaveLength(10);
     expect((await readTombstones(repository, signal)).snapshots.size).toBeGreaterThan(20);
+  });
+
+  it('keeps of all that is removed where it stood, however often tombstones are put together', async () => {
+    await backup({ kept: random.bytes(30_000) });
+    const stood = new Map<string, unknown>();
+    for (let n = 0; n < 2 * PRUNE_LIMITS.mergeFrom; n += 1) {
+      const gone = await backup({ [`gone${n}`]: random.bytes(30_000) });
+      stood.set(gone.id, { writer: gone.chain.writer, seq: gone.chain.seq });
+      await forget(gone);
+      for (const { name, chain } of (await readTombstones(repository, signal)).all)
+        stood.set(name, { writer: chain.writer, seq: chain.seq });
+      await clock.advance(GRACE);
+      await run();
+    }
+    const { all, snapshots } = await readTombstones(repository, signal);
+    expect(all.length).toBeLessThan(2 * PRUNE_LIMITS.mergeFrom);
+    const places = placesIn(all);
+    expect([...places.keys()].sort()).toEqual([...snapshots].sort());
+    for (const [name, place] of places) if (stood.has(name)) expect(place).toEqual(stood.get(name));
+    expect([...stood.keys()].filter((name) => places.has(name)).length).toBeGreaterThan(20);
+    await expectSound();
   });
 
   it('keeps the index in few objects', async () => {

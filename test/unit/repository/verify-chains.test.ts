@@ -38,6 +38,7 @@ function view(chains: readonly ReturnType<typeof chain>[], removed: readonly str
     records: chains.flatMap(({ records }) => records),
     unreadable: new Set(),
     removed: new Set(removed),
+    places: new Map(),
     heads: chains.map(({ head }) => head),
   };
 }
@@ -70,6 +71,26 @@ describe('chains', () => {
     ]);
     const proper = { ...whole, removed: new Set([name('a', 3), name('a', 4)]) };
     expect(verifyChains(without(proper, name('a', 3), name('a', 4)), memory)).toEqual([]);
+  });
+
+  it('show a hidden record also when others that no head tells of yet were removed properly', () => {
+    // Record 3 was forgotten before its head came; the list shows none of the three.
+    const whole = view([chain('a', 2)]);
+    const removed = { ...whole, removed: new Set([name('a', 2), name('a', 3)]) };
+    const shown = without(removed, name('a', 1), name('a', 2));
+    const placeOf = (seq: number): readonly [string, { writer: string; seq: number }] => [
+      name('a', seq),
+      { writer: 'a'.padEnd(32, '0'), seq },
+    ];
+    expect(verifyChains(shown, memory)).toEqual([]);
+    const told = { ...shown, places: new Map([placeOf(2), placeOf(3)]) };
+    expect(verifyChains(told, memory)).toEqual([
+      { kind: 'missing', object: 'snapshots/', reason: expect.stringContaining('1 snapshots') },
+    ]);
+    // With all of them accounted for nothing is missing, also when some are still there.
+    const all = { ...told, removed: new Set([1, 2, 3].map((seq) => name('a', seq))) };
+    expect(verifyChains({ ...all, places: new Map([placeOf(1), ...told.places]) }, memory)).toEqual([]);
+    expect(verifyChains({ ...all, records: whole.records }, memory)).toEqual([]);
   });
 
   it('show that everything of a writer is gone but its head', () => {
