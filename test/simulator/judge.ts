@@ -1,12 +1,12 @@
 /** The promises that hold at every moment of a simulation, looked at after each step in what is really stored. */
 import { createHash } from 'node:crypto';
-import { ID_BYTES } from '../../src/codec/hash.ts';
-import type { IndexedPack } from '../../src/format/index-object.ts';
+import { unknownGeneration } from '../../src/codec/keys.ts';
 import { fillTable, readPackDirectory, withLast, type ChunkIndex } from '../../src/repository/chunk-index.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { readSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { readTombstones, type Tombstones } from '../../src/repository/tombstones.ts';
+import { JudgedPacks } from './judged-packs.ts';
 import { GRACE_MS } from './times.ts';
 import { Violation } from './promises.ts';
 import { Sessions } from './sessions.ts';
@@ -37,9 +37,7 @@ export class Judge {
   readonly #repository: Repository;
   readonly #expected: Expected;
   readonly #isCloned: boolean;
-  readonly #packs = new Map<string, IndexedPack>();
-  /** Names of packs by the chunks that they hold. */
-  readonly #holders = new Map<string, Set<string>>();
+  readonly #packs = new JudgedPacks();
   readonly #snapshots = new Map<string, JudgedSnapshot>();
   /** Names of records by writer and number. */
   readonly #records = new Map<string, Set<string>>();
@@ -112,6 +110,10 @@ export class Judge {
     if (changed.length === 0) return;
     const under = (prefix: string): string[] => changed.filter((key) => key.startsWith(prefix));
     for (const key of changed) this.#lookAtSalt(key);
+    if (under('keys/ring-').length > 0) {
+      await this.#repository.followRing(signal);
+      this.#packs.removeUnknown((generation) => this.#repository.keys.knows(generation));
+    }
     for (const key of under('packs/')) await this.#lookAtPack(key);
     for (const key of under('leases/session.')) {
       const storedMs = this.#storage.get(key)?.modifiedMs;
@@ -163,23 +165,19 @@ export class Judge {
 
   async #lookAtPack(key: string): Promise<void> {
     const name = key.slice(key.lastIndexOf('/') + 1);
-    const known = this.#packs.get(name);
     const stored = this.#storage.get(key);
     if (stored === undefined) {
-      this.#packs.delete(name);
-      for (const id of idsOf(known)) this.#holders.get(id)?.delete(name);
+      this.#packs.remove(name);
       this.#requireWaited(name);
       return;
     }
-    if (known !== undefined) return;
-    const pack = await this.#opened(`pack ${name}`, async () =>
-      readPackDirectory(this.#repository, name, stored.body.length, signal),
-    );
-    this.#packs.set(name, pack);
-    for (const id of idsOf(pack)) {
-      const holders = this.#holders.get(id);
-      if (holders === undefined) this.#holders.set(id, new Set([name]));
-      else holders.add(name);
+    if (this.#packs.has(name)) return;
+    try {
+      this.#packs.add(await readPackDirectory(this.#repository, name, stored.body.length, signal));
+    } catch (error) {
+      // Of a run that slept until its keys were gone: it finds out, and stores everything again.
+      if (unknownGeneration(error) === undefined)
+        throw new Violation('snapshot-whole', `pack ${name} does not open`, error);
     }
   }
 
@@ -285,7 +283,7 @@ export class Judge {
     if (this.#isLied || lookedMs === undefined || this.#late.has(id) || record.original !== undefined) return;
     const wasMarked = (pack: string): boolean => (this.#marked.get(pack) ?? Infinity) < lookedMs;
     for (const chunk of needs) {
-      if (![...(this.#holders.get(chunk) ?? [])].every(wasMarked)) continue;
+      if (!this.#packs.holdersOf(chunk).every(wasMarked)) continue;
       throw new Violation(
         'commit-unmarked',
         `snapshot ${id} relies on a pack that was marked before its last look`,
@@ -303,7 +301,7 @@ export class Judge {
       if (!isOld && (this.#isLied || seenMs >= sinceMs - ROUNDING_MS)) continue;
       if (this.#isLied && !this.#isToldOf(snapshot)) continue;
       for (const id of needs) {
-        if ([...(this.#holders.get(id) ?? [])].some((pack) => !marked.has(pack))) continue;
+        if (this.#packs.holdersOf(id).some((pack) => !marked.has(pack))) continue;
         throw new Violation('mark-only-unneeded', `snapshot ${snapshot.id} needs a pack that is marked now`);
       }
     }
@@ -346,14 +344,14 @@ export class Judge {
   }
 
   #index(): ChunkIndex {
-    const table = fillTable(withLast([...this.#packs.values()], this.#tombstones?.packs ?? new Set()));
+    const table = fillTable(withLast(this.#packs.all, this.#tombstones?.packs ?? new Set()));
     return { ...table, damaged: [], indexNames: [], uncovered: [], missing: [] };
   }
 
   #requireNeeds(): void {
     for (const { snapshot, needs } of this.#live()) {
       for (const id of needs) {
-        if ((this.#holders.get(id)?.size ?? 0) > 0) continue;
+        if (this.#packs.holdersOf(id).length > 0) continue;
         throw new Violation(
           'snapshot-whole',
           `snapshot ${snapshot.id} of ${snapshot.record.tags[0]} has lost a chunk`,
@@ -375,12 +373,4 @@ export class Judge {
       throw new Violation('snapshot-whole', `${what} does not open`, error);
     }
   }
-}
-
-function idsOf(pack: IndexedPack | undefined): string[] {
-  if (pack === undefined) return [];
-  const { ids, idBytes } = pack.directory;
-  const found: string[] = [];
-  for (let at = 0; at < ids.length; at += idBytes) found.push(ids.toString('latin1', at, at + ID_BYTES));
-  return found;
 }
