@@ -18,6 +18,14 @@ export interface FarRequest extends FarPollOrder {
   readonly pollMs: number;
 }
 
+/** A look may take one part in so many of all time: large sources are looked at less often. */
+const REST = 20;
+
+/** Milliseconds until the next look, after one that took so many. */
+export function pauseAfter(tookMs: number, pollMs: number): number {
+  return Math.max(pollMs, tookMs * (REST - 1));
+}
+
 /** `unanswered`: nothing was heard of the process for a while. */
 type Seen = FarPoll | { readonly kind: 'unanswered' };
 
@@ -58,10 +66,12 @@ export class FarSource implements ChangeFeed {
     const { signal } = this.#ended;
     try {
       for (;;) {
+        const begunMs = clock.monotonic();
         const seen: Seen = this.#stuck ? { kind: 'unanswered' } : await this.#look(signal);
         signal.throwIfAborted();
         this.#compare(seen);
-        await clock.sleep(pollMs, signal);
+        const tookMs = seen.kind === 'there' ? clock.monotonic() - begunMs : 0;
+        await clock.sleep(pauseAfter(tookMs, pollMs), signal);
       }
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;

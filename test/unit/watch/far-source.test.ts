@@ -6,7 +6,7 @@ import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { ChangeSink } from '../../../src/watch/change-log.ts';
 import { pollFar } from '../../../src/watch/far-poll.ts';
-import { FarSource } from '../../../src/watch/far-source.ts';
+import { FarSource, pauseAfter } from '../../../src/watch/far-source.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 let directory: string;
@@ -70,6 +70,11 @@ describe('two looks', () => {
   });
 });
 
+test('a source that takes long to look at is looked at less often', () => {
+  expect(pauseAfter(2_000, 60_000)).toBe(60_000);
+  expect(pauseAfter(10_000, 60_000)).toBe(190_000);
+});
+
 test('a source elsewhere is looked at by processes, which tell of changes, loss and return', async () => {
   const told: string[] = [];
   const sink: ChangeSink = {
@@ -80,7 +85,9 @@ test('a source elsewhere is looked at by processes, which tell of changes, loss 
     lose: (reason) => void told.push(reason),
     problem: (error) => void told.push(error.message),
   };
-  const request = { root: bytesOfText(source), never: [], clock: systemClock, pollMs: 20 };
+  // By which no look takes any time, and the next one need not wait.
+  const clock = { ...systemClock, monotonic: () => 0 };
+  const request = { root: bytesOfText(source), never: [], clock, pollMs: 20 };
   const feed = new FarSource(request, sink);
   const state = async (wanted: string): Promise<void> =>
     await expect.poll(() => feed.state, { timeout: 20_000 }).toBe(wanted);
