@@ -53,6 +53,7 @@ interface ForgetOptions extends RepositoryOptions, OutputOptions, FilterOptions,
   readonly groupBy?: readonly GroupField[];
   readonly dryRun?: boolean;
   readonly prune?: boolean;
+  readonly lost?: boolean;
 }
 
 const UNITS = ['hourly', 'daily', 'weekly', 'monthly', 'yearly'];
@@ -81,7 +82,8 @@ export function define(command: Command, context: Context): void {
       parseGroupBy,
     )
     .option('-n, --dry-run', 'Only show what would be kept and removed, and why')
-    .option('--prune', 'Then free the space, as "holdfast prune" does');
+    .option('--prune', 'Then free the space, as "holdfast prune" does')
+    .option('--lost', 'Instead: give up what is gone from the storage, so that rules and prune go on');
   addFilterOptions(command, ALL_SNAPSHOTS);
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'The plan as a JSON object', quiet: 'Say nothing but errors' });
@@ -96,7 +98,10 @@ export function define(command: Command, context: Context): void {
   command.action(async (ids: readonly string[], options: ForgetOptions) => {
     requireRulesOrIds(ids, options);
     await withRepository(options, context, async (repository) => {
-      await forget(repository, ids, options, context);
+      if (options.lost === true) {
+        const { forgetLost } = await import('./forget-lost.ts');
+        await forgetLost(repository, options, context);
+      } else await forget(repository, ids, options, context);
     });
   });
 }
@@ -118,7 +123,10 @@ function parseCount(text: string): KeepCount {
 function requireRulesOrIds(ids: readonly string[], options: ForgetOptions): void {
   const rules = Object.keys(options).some((name) => name.startsWith('keep'));
   if (ids.length > 0 && rules) throw usage('Ids and rules cannot be combined', 'Give one or the other.');
-  if (ids.length === 0 && !rules)
+  const isLost = options.lost === true;
+  if (isLost && (ids.length > 0 || rules || options.prune === true))
+    throw usage('--lost stands alone', 'Give it without ids, rules and --prune.');
+  if (ids.length === 0 && !rules && !isLost)
     throw usage(
       'Nothing says what to keep',
       'Give rules such as --keep-daily 7, or the ids of snapshots to remove.',

@@ -69,9 +69,7 @@ export function chainView(
  */
 export function verifyChains(view: ChainView, memory: WriterMemory): ChainProblem[] {
   const problems: ChainProblem[] = [];
-  const stored = new Set(view.records.map(({ name }) => name));
-  const accounted = (name: string): boolean =>
-    name === NO_RECORD || stored.has(name) || view.unreadable.has(name) || view.removed.has(name);
+  const accounted = accountedIn(view);
   let gaps = 0;
   for (const [writer, chain] of byWriter(view)) {
     problems.push(...forks(chain.bySeq), ...brokenLinks(chain.bySeq, accounted));
@@ -82,16 +80,55 @@ export function verifyChains(view: ChainView, memory: WriterMemory): ChainProble
     }
     gaps += chain.newest - new Set([...chain.bySeq.keys(), ...chain.removed]).size;
   }
-  // Whatever is not said to have stood in a place may have stood in any.
-  const anywhere = new Set([...view.removed, ...view.unreadable]);
-  const explained = [...anywhere].filter((name) => !stored.has(name) && !view.places.has(name)).length;
-  const unexplained = gaps - explained;
+  const unexplained = gaps - unplaced(view);
   if (unexplained > 0 && problems.length === 0) {
     const reason = `${unexplained} snapshots or tombstones are gone that no tombstone names`;
     problems.push({ kind: 'missing', object: 'snapshots/', reason });
   }
   problems.push(...lessThanRemembered(memory, accounted));
   return problems;
+}
+
+/** A snapshot or tombstone that is gone, and that no tombstone names. */
+export interface LostRecord extends ChainPlace {
+  /** Undefined where nothing that is there names it. */
+  readonly name: string | undefined;
+}
+
+/** All that `verifyChains` misses, as far as it is certain which records these are. */
+export function lostRecords(view: ChainView, memory: WriterMemory): LostRecord[] {
+  const accounted = accountedIn(view);
+  const isVague = unplaced(view) > 0;
+  const remembered = new Map(Object.entries(memory.heads));
+  if (memory.seq > 0) remembered.set(memory.writer, { seq: memory.seq, record: memory.prev });
+  const chains = byWriter(view);
+  const lost: LostRecord[] = [];
+  for (const writer of new Set([...chains.keys(), ...remembered.keys()])) {
+    const { bySeq, heads, removed, newest } = chains.get(writer) ?? newChain();
+    const own = remembered.get(writer);
+    const names = new Map(own === undefined ? [] : [[own.seq, own.record]]);
+    for (const { chain, record } of heads) names.set(chain.seq, record);
+    for (const { chain } of [...bySeq.values()].flat()) names.set(chain.seq - 1, chain.prev);
+    for (let seq = 1; seq <= Math.max(newest, own?.seq ?? 0); seq += 1) {
+      if (bySeq.has(seq) || removed.has(seq)) continue;
+      const name = names.get(seq);
+      if (name === undefined ? !isVague : !accounted(name)) lost.push({ writer, seq, name });
+    }
+  }
+  return lost;
+}
+
+function accountedIn(view: ChainView): (name: string) => boolean {
+  const stored = new Set(view.records.map(({ name }) => name));
+  return (name) =>
+    name === NO_RECORD || stored.has(name) || view.unreadable.has(name) || view.removed.has(name);
+}
+
+/** How many are not there, or cannot be read, of which nothing says where they stood: each may have stood in any place. */
+function unplaced(view: ChainView): number {
+  const stored = new Set(view.records.map(({ name }) => name));
+  const absent = new Set([...view.removed, ...view.unreadable]);
+  return [...absent].filter((name) => !stored.has(name) && !view.places.has(name)).length;
 }
 
 interface Chain {
@@ -102,10 +139,14 @@ interface Chain {
   newest: number;
 }
 
+function newChain(): Chain {
+  return { bySeq: new Map(), heads: [], removed: new Set(), newest: 0 };
+}
+
 function byWriter(view: ChainView): Map<string, Chain> {
   const writers = new Map<string, Chain>();
   const chainOf = (writer: string): Chain => {
-    const chain = writers.get(writer) ?? { bySeq: new Map(), heads: [], removed: new Set(), newest: 0 };
+    const chain = writers.get(writer) ?? newChain();
     writers.set(writer, chain);
     return chain;
   };

@@ -1,4 +1,4 @@
-import { corrupt } from '../base/errors.ts';
+import { RepositoryError } from '../base/errors.ts';
 import { readNewestHeads } from './chain.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, type SnapshotList } from './snapshots.ts';
@@ -23,6 +23,14 @@ export async function listEverySnapshot(
     const missing = problems.find(({ kind }) => kind === 'missing');
     if (missing === undefined) return snapshots;
     // A record that was written between the lists looks like a gap; the second time it is there.
-    if (last) throw corrupt(missing.object, `${missing.reason}; ${consequence} until that is settled`);
+    if (!last) continue;
+    throw new RepositoryError(
+      'CORRUPT_DATA',
+      `${missing.object}: ${missing.reason}; ${consequence} until that is settled`,
+      {
+        hint: 'Run: holdfast check. What is gone for good is given up with: holdfast forget --lost',
+        details: { object: missing.object },
+      },
+    );
   }
 }

@@ -54,7 +54,9 @@ export class Judge {
   readonly #lookedMs: (host: string) => number | undefined;
   /** Snapshots whose packs went before they came. */
   readonly #late = new Map<string, Violation>();
-  readonly #overslept: (host: string) => boolean;
+  /** Snapshots that came when the keys were gone under which they are sealed; nobody can tell whose they are. */
+  readonly #sealedTooLate = new Map<string, Violation>();
+  readonly #overslept: (host?: string) => boolean;
   readonly #sessions = new Sessions();
   readonly #retentionsSinceMs: () => number;
   readonly #prunesSinceMs: () => number;
@@ -70,7 +72,8 @@ export class Judge {
       readonly expected: Expected;
       readonly isCloned: boolean;
       readonly isLied: boolean;
-      readonly overslept: (host: string) => boolean;
+      /** Slept for longer than the grace period: this machine, or any. */
+      readonly overslept: (host?: string) => boolean;
       readonly isStore: boolean;
       /** When a machine last began to list tombstones, where that can be told. */
       readonly lookedMs: (host: string) => number | undefined;
@@ -139,11 +142,16 @@ export class Judge {
       const standing = this.#tombstones?.snapshots.has(id) === true ? undefined : this.#snapshots.get(id);
       if (standing !== undefined && !broken.has(standing.snapshot.record.host)) throw violation;
     }
+    for (const [id, violation] of this.#sealedTooLate) {
+      const isForgotten = this.#tombstones?.snapshots.has(id) === true;
+      const isStored = this.#storage.get(`snapshots/${id}`) !== undefined;
+      if (isStored && !isForgotten && broken.size === 0) throw violation;
+    }
   }
 
   /** A backup has said that this snapshot stands. */
   requireCompleted(id: string): void {
-    const late = this.#late.get(id);
+    const late = this.#late.get(id) ?? this.#sealedTooLate.get(id);
     if (late !== undefined) throw late;
     this.#completed.add(id);
     // Others may have forgotten it since.
@@ -210,15 +218,26 @@ export class Judge {
       return;
     }
     if (this.#snapshots.has(id)) return;
-    const snapshot = await this.#opened(`snapshot ${id}`, async () =>
-      readSnapshot(this.#repository, id, signal),
-    );
+    const snapshot = await this.#readSnapshot(id);
+    if (snapshot === undefined) return;
     this.#lookAtRecord(id, snapshot.chain);
     // One that comes back after it was forgotten is shown to nobody.
     const isForgotten = this.#tombstones?.snapshots.has(id) === true;
     const needs = isForgotten ? new Set<string>() : await this.#readWhole(snapshot);
     this.#requireUnmarked(snapshot, needs);
     this.#snapshots.set(id, { snapshot, needs, seenMs: this.#repository.clock.now() });
+  }
+
+  /** Undefined for one that nobody can open, of a machine that slept until its keys were gone. */
+  async #readSnapshot(id: string): Promise<Snapshot | undefined> {
+    try {
+      return await readSnapshot(this.#repository, id, signal);
+    } catch (error) {
+      const violation = new Violation('snapshot-whole', `snapshot ${id} does not open`, error);
+      if (unknownGeneration(error) === undefined || !this.#overslept()) throw violation;
+      this.#sealedTooLate.set(id, violation);
+      return undefined;
+    }
   }
 
   #lookAtRecord(name: string, chain: Snapshot['chain']): void {

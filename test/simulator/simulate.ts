@@ -122,7 +122,7 @@ class Simulation {
       expected: this.#expected,
       isCloned: this.#isCloned,
       isLied: this.#isLied,
-      overslept: (host) => this.#overslept(host),
+      overslept: (host) => (host === undefined ? this.#isAnyOverslept : this.#overslept(host)),
       isStore: this.#drive === undefined,
       lookedMs: (host) => this.#actors.find(({ plan }) => plan.name === host)?.machine.lookedMs,
       retentionsSinceMs: () => FIRST_MOMENT_MS + this.#retentions.sinceMs(this.#world.nowMs),

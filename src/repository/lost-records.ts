@@ -1,0 +1,66 @@
+/** Records of chains that are gone from the storage though nobody removed them: what is lost for good is given up. */
+import { createHash } from 'node:crypto';
+import { leaveCopiedIdentity, readNewestHeads } from './chain.ts';
+import { putTombstone } from './put-tombstone.ts';
+import type { Repository } from './repository.ts';
+import { listSnapshots } from './snapshots.ts';
+import { chainView, lostRecords, type LostRecord } from './verify-chains.ts';
+
+export interface Lost {
+  readonly record: LostRecord;
+  /** Of its writer's newest snapshot; undefined where there is none. */
+  readonly host: string | undefined;
+}
+
+/** Those that two looks miss. */
+export async function findLost(repository: Repository, signal: AbortSignal): Promise<readonly Lost[]> {
+  const before = await look(repository, signal);
+  if (before.length === 0) return [];
+  const again = new Set((await look(repository, signal)).map(({ record }) => placeText(record)));
+  return before.filter(({ record }) => again.has(placeText(record)));
+}
+
+async function look(repository: Repository, signal: AbortSignal): Promise<readonly Lost[]> {
+  repository.lookAnew();
+  const heads = await readNewestHeads(repository, signal);
+  const snapshots = await listSnapshots(repository, signal);
+  const lost = lostRecords(chainView(snapshots, [], heads), repository.writer.memory);
+  const hostOf = (writer: string): string | undefined =>
+    snapshots.live.findLast(({ chain }) => chain.writer === writer)?.record.host;
+  return lost.map((record) => ({ record, host: hostOf(record.writer) }));
+}
+
+/**
+ * Says of these, by a tombstone, that they are removed. Rules and prune go on then; should one come back after all, it is
+ * forgotten.
+ */
+export async function giveUpLost(
+  repository: Repository,
+  lost: readonly LostRecord[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { live } = await listSnapshots(repository, signal);
+  await leaveCopiedIdentity(repository, live, signal);
+  const { writer } = repository.writer.memory;
+  const own = live.filter(({ chain }) => chain.writer === writer).length;
+  const record = {
+    kind: 'snapshots' as const,
+    names: lost.map((one) => one.name ?? nameFor(one)),
+    places: lost.map((one) => ({ writer: one.writer, seq: one.seq })),
+    reason: 'given up: gone from the storage',
+    atMs: repository.clock.now(),
+    fence: 0,
+  };
+  await putTombstone(repository, record, own, signal);
+}
+
+/** Nobody knows its own: any that no object has will do. */
+function nameFor(record: LostRecord): string {
+  return createHash('sha256')
+    .update(`lost ${placeText(record)}`)
+    .digest('hex');
+}
+
+function placeText({ writer, seq }: LostRecord): string {
+  return `${writer}/${seq}`;
+}
