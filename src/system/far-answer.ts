@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
 /** Milliseconds. Disks that have to be woken and links that are slow answer in less. */
@@ -61,8 +62,19 @@ export async function touchFar(
   const alike = [...touches.values()].filter((touch) => mount !== undefined && touch.mount === mount);
   const oldest = Math.min(...alike.map(({ sinceMs }) => sinceMs));
   if (performance.now() - oldest >= patienceMs) return 'unanswered';
-  const touch = touches.get(path) ?? begin(path, mount);
+  const touch = touches.get(path) ?? beginIfPossible(path, mount);
+  if (touch === undefined) return 'there';
   return await within(touch.answer, touch.sinceMs + patienceMs - performance.now(), signal);
+}
+
+/** Undefined when no process can be started, which says nothing of the file system. */
+function beginIfPossible(path: ByteString, mount: ByteString | undefined): Touch | undefined {
+  try {
+    return begin(path, mount);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 function begin(path: ByteString, mount: ByteString | undefined): Touch {
@@ -77,7 +89,7 @@ function begin(path: ByteString, mount: ByteString | undefined): Touch {
     children.delete(child);
     ended.resolve(answer);
   };
-  // A process that cannot be started says nothing of the file system.
+  // As above: some failures to start are told so.
   child.once('error', () => end('there'));
   child.once('exit', (code) => end(code === NOTHING_THERE ? 'absent' : 'there'));
   const touch: Touch = { mount, answer: ended.promise, sinceMs: performance.now() };

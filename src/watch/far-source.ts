@@ -37,6 +37,7 @@ export class FarSource implements ChangeFeed {
   #seen: Seen | undefined;
   /** A process that waits for a file system which does not answer; nothing ends it before that does. */
   #stuck = false;
+  #hasTold = false;
 
   constructor(request: FarRequest, sink: ChangeSink) {
     this.#request = request;
@@ -67,21 +68,33 @@ export class FarSource implements ChangeFeed {
     try {
       for (;;) {
         const begunMs = clock.monotonic();
-        const seen: Seen = this.#stuck ? { kind: 'unanswered' } : await this.#look(signal);
+        const seen = this.#stuck ? ({ kind: 'unanswered' } as const) : await this.#lookOrTell(signal);
         signal.throwIfAborted();
-        this.#compare(seen);
-        const tookMs = seen.kind === 'there' ? clock.monotonic() - begunMs : 0;
+        if (seen !== undefined) this.#compare(seen);
+        const tookMs = seen?.kind === 'there' ? clock.monotonic() - begunMs : 0;
         await clock.sleep(pauseAfter(tookMs, pollMs), signal);
       }
     } catch (error) {
-      if (isAbort(error) || signal.aborted) return;
-      this.#seen = { kind: 'absent' };
-      this.#sink.problem(
-        new StateError('WATCH_FAILED', 'Changes in a source on another machine are not seen', {
-          hint: 'Scheduled backups go on and look at every file. Restart the agent to watch again.',
-          cause: error,
-        }),
-      );
+      if (!isAbort(error) && !signal.aborted) throw error;
+    }
+  }
+
+  /** Undefined when the process failed: that says nothing of the source, so what was seen last stays. */
+  async #lookOrTell(signal: AbortSignal): Promise<Seen | undefined> {
+    try {
+      const seen = await this.#look(signal);
+      this.#hasTold = false;
+      return seen;
+    } catch (cause) {
+      if (!this.#hasTold && !signal.aborted)
+        this.#sink.problem(
+          new StateError('WATCH_FAILED', 'Changes in a source on another machine are not seen', {
+            hint: 'Scheduled backups go on and look at every file; it is tried again.',
+            cause,
+          }),
+        );
+      this.#hasTold = true;
+      return undefined;
     }
   }
 
@@ -106,10 +119,17 @@ export class FarSource implements ChangeFeed {
     child.unref();
     this.#stuck = true;
     const gone = Promise.withResolvers<Seen>();
-    // That it cannot be started says nothing of the source.
-    child.once('error', () => gone.resolve(this.#seen ?? { kind: 'absent' }));
+    child.once('error', gone.reject);
     // Its last line may come after it has ended.
-    child.once('close', () => gone.resolve(last === '' ? { kind: 'absent' } : (JSON.parse(last) as FarPoll)));
+    child.once('close', (code) => {
+      try {
+        gone.resolve(pollSaid(last, code));
+      } catch (error) {
+        gone.reject(error);
+      }
+    });
+    // Nobody waits for it any more when the patience was over first.
+    gone.promise.catch(() => undefined);
     for (const end of ['close', 'error']) child.once(end, () => (this.#stuck = false));
     let last = '';
     const silent = Promise.withResolvers<Seen>();
@@ -128,6 +148,12 @@ export class FarSource implements ChangeFeed {
       child.kill('SIGKILL');
     }
   }
+}
+
+/** What the process has found. @throws when it has not come to its end */
+export function pollSaid(line: string, code: number | null): FarPoll {
+  if (code !== 0) throw new Error(`the process that looks at it ended with ${code ?? 'a signal'}`);
+  return JSON.parse(line) as FarPoll;
 }
 
 const GONE = {

@@ -6,7 +6,7 @@ import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { ChangeSink } from '../../../src/watch/change-log.ts';
 import { pollFar } from '../../../src/watch/far-poll.ts';
-import { FarSource, pauseAfter } from '../../../src/watch/far-source.ts';
+import { FarSource, pauseAfter, pollSaid } from '../../../src/watch/far-source.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 let directory: string;
@@ -68,6 +68,39 @@ describe('two looks', () => {
     writeFileSync(path('a'), 'longer');
     expect(one()).not.toEqual(before);
   });
+});
+
+test('a process that fails has not found that the source is gone', () => {
+  expect(pollSaid('{"kind":"absent"}', 0)).toEqual({ kind: 'absent' });
+  expect(() => pollSaid('', 1)).toThrow('ended with 1');
+  expect(() => pollSaid('{"kind":"absent"}', null)).toThrow('a signal');
+  for (const half of ['', '{"kind":"th']) expect(() => pollSaid(half, 0)).toThrow(SyntaxError);
+});
+
+test('a process that cannot be started is told of once, and the source is not said to be gone', async () => {
+  const problems: string[] = [];
+  const lost: string[] = [];
+  const sink: ChangeSink = {
+    directory: () => undefined,
+    subtree: () => undefined,
+    happened: () => undefined,
+    unknown: () => undefined,
+    lose: (reason) => void lost.push(reason),
+    problem: (error) => void problems.push(error.message),
+  };
+  // More than the system takes as an argument.
+  const never = Array.from({ length: 5_000 }, (_, n) => bytesOfText(path(`${'long'.repeat(20)}${n}`)));
+  const clock = { ...systemClock, monotonic: () => 0 };
+  const feed = new FarSource({ root: bytesOfText(source), never, clock, pollMs: 20 }, sink);
+  try {
+    await expect.poll(() => problems.length, { timeout: 20_000 }).toBe(1);
+    await new Promise((resolve) => void setTimeout(resolve, 500));
+    expect(problems).toEqual(['Changes in a source on another machine are not seen']);
+    expect(lost).toEqual([]);
+    expect(feed.state).toBe('starting');
+  } finally {
+    await feed.close();
+  }
 });
 
 test('a source that takes long to look at is looked at less often', () => {
