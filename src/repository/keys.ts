@@ -245,7 +245,7 @@ export async function replaceRing(
       },
     );
   }
-  await repository.adoptRing(keyring, n);
+  await repository.adoptRing(keyring, n, signal);
 }
 
 async function readSlotFile(

@@ -17,6 +17,7 @@ import { createSlot, openRing, sealRing, type OpenSlot, type Secret } from './ke
 import { NO_LEDGER, type Ledger } from './ledger.ts';
 import { listNumbered } from './listing.ts';
 import { NO_CACHE, type MetadataCache } from './metadata-cache.ts';
+import { rememberIfLasting, rememberSeen } from './remember-seen.ts';
 import { WriterState } from './writer-state.ts';
 
 export interface OpenOptions {
@@ -175,7 +176,7 @@ export class Repository {
       if (n <= this.ringNumber) return;
       try {
         const bytes = await this.destination.get(`keys/ring-${n}`, undefined, signal);
-        await this.adoptRing(openRing(bytes, n, this.slot), n);
+        await this.adoptRing(openRing(bytes, n, this.slot), n, signal);
         return;
       } catch (error) {
         // As when a repository is opened: what is no ring is passed over.
@@ -184,9 +185,9 @@ export class Repository {
     }
   }
 
-  /** From now on this keyring, number `n`, is the one in force. */
-  async adoptRing(keyring: Keyring, n: number): Promise<void> {
-    await this.writer.remember({ ring: n });
+  /** From now on this keyring, number `n`, is the one in force. @throws {DestinationError} */
+  async adoptRing(keyring: Keyring, n: number, signal: AbortSignal): Promise<void> {
+    await rememberSeen(this.destination, this.writer, { ring: n }, signal);
     this.keys.adopt(keyring.generations);
     this.#held.keyring = keyring;
     this.#held.ringNumber = n;
@@ -330,9 +331,7 @@ export async function openRepository(
       hint: 'Update Holdfast on this machine.',
     });
   }
-  if (writer.memory.ring !== ringNumber || writer.memory.config !== number) {
-    await writer.remember({ ring: ringNumber, config: number });
-  }
+  await rememberIfLasting(destination, writer, { ring: ringNumber, config: number }, signal);
   const { clock, look } = options;
   const repository = new Repository({
     destination,

@@ -3,9 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DestinationError } from '../../src/base/errors.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { repairFrom } from '../../src/copier/repair.ts';
 import type { Destination } from '../../src/destination/destination.ts';
+import { rotateKeys } from '../../src/repository/keys.ts';
 import { listNamed, packKey } from '../../src/repository/listing.ts';
+import { openRepository, type Repository } from '../../src/repository/repository.ts';
+import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { hookedDestination } from '../support/hooked-destination.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -29,6 +33,10 @@ function notingDestination(inner: Destination): {
   return { destination: { ...hooked, makeDurable }, noted };
 }
 
+function isDurablePack({ did, key }: Noted): boolean {
+  return did === 'durable' && key.startsWith('packs/');
+}
+
 function refusing(prefix: string, inner: Destination): Destination {
   return hookedDestination(inner, {
     put: (key) => {
@@ -48,14 +56,14 @@ test('packs of a run that died are made durable before an index object names the
   const { destination, noted } = notingDestination(engine.calls);
   await engine.backup(undefined, { repository: await engine.open(destination) });
   const firstIndex = noted.findIndex(({ did, key }) => did === 'put' && key.startsWith('index/'));
-  const durable = noted.slice(0, firstIndex).filter(({ did }) => did === 'durable');
+  const durable = noted.slice(0, firstIndex).filter(isDurablePack);
   expect(firstIndex).toBeGreaterThan(0);
   expect(durable.map(({ key }) => key).sort()).toEqual(left.map(({ key }) => key).sort());
 
   // What an index object names was durable before it.
   const next = notingDestination(engine.calls);
   await engine.backup(undefined, { repository: await engine.open(next.destination) });
-  expect(next.noted.filter(({ did }) => did === 'durable')).toEqual([]);
+  expect(next.noted.filter(isDurablePack)).toEqual([]);
 });
 
 /** Runs a backup that another one, of the same files, overtakes, and that then dies. */
@@ -97,7 +105,7 @@ test('packs of a run that died are made durable before a repair gives up others 
   expect([...packsReplaced].sort()).toEqual(first.sort());
   const marked = noted.findIndex(({ did, key }) => did === 'put' && key.startsWith('trash/'));
   const named = noted.findIndex(({ did, key }) => did === 'put' && key.startsWith('index/'));
-  const durable = noted.slice(0, named).filter(({ did }) => did === 'durable');
+  const durable = noted.slice(0, named).filter(isDurablePack);
   expect(durable.map(({ key }) => key).sort()).toEqual(left.map(packKey).sort());
   expect(named).toBeGreaterThan(0);
   expect(marked).toBeGreaterThan(named);
@@ -122,4 +130,60 @@ test('a record of a run that died is made durable before the next one names it',
   expect(stored).toBeGreaterThan(durable);
   const [, second] = await engine.snapshots();
   expect(second?.chain).toMatchObject({ writer, seq: seq + 2, prev: snapshot.id });
+});
+
+/** `engine`'s repository seen by a machine with a memory, whose storage notes what is made to last, or cannot. */
+async function openRemembering(engine: Engine, stateDirectory: string) {
+  const { destination, noted } = notingDestination(engine.calls);
+  let failure: DestinationError | undefined;
+  const makeDurable = async (
+    ...request: Parameters<NonNullable<Destination['makeDurable']>>
+  ): Promise<void> => {
+    if (failure !== undefined) throw failure;
+    await destination.makeDurable?.(...request);
+  };
+  const options = { clock: systemClock, stateDirectory };
+  const open = async (): Promise<Repository> =>
+    await openRepository({ ...destination, makeDurable }, engine.secret, options, never);
+  const failWith = (error: DestinationError | undefined): void => void (failure = error);
+  return { open, failWith, noted };
+}
+
+test('keys of a machine that died are made durable before anything is sealed under them', async () => {
+  await using engine = await openEngine();
+  writeFileSync(join(engine.source, 'a'), 'text');
+  const { open, failWith, noted } = await openRemembering(engine, join(engine.directory, 'memory'));
+  const repository = await open();
+  expect(noted).toEqual(['keys/ring-1', 'config/1'].map((key) => ({ did: 'durable', key })));
+  noted.length = 0;
+
+  await rotateKeys(engine.repository, never);
+  failWith(new DestinationError('denied', 'it cannot be synced'));
+  await expect(repository.followRing(never)).rejects.toThrow('it cannot be synced');
+  expect([repository.ringNumber, repository.writer.memory.ring, noted]).toEqual([1, 1, []]);
+
+  failWith(undefined);
+  await repository.followRing(never);
+  expect(noted).toEqual([{ did: 'durable', key: 'keys/ring-2' }]);
+  const { snapshot } = await engine.backup(undefined, { repository });
+  expect(snapshot.generation).toBe(2);
+  expect(repository.writer.memory.ring).toBe(2);
+});
+
+test('a repository whose keys cannot be made durable can be read, and they are not remembered', async () => {
+  await using engine = await openEngine();
+  writeFileSync(join(engine.source, 'a'), 'text');
+  await engine.backup();
+  const { open, failWith, noted } = await openRemembering(engine, join(engine.directory, 'memory'));
+  failWith(new DestinationError('denied', 'the disk takes no writes any more'));
+  const reading = await open();
+  expect(await listSnapshots(reading, never)).toMatchObject({ live: [{}] });
+  expect(reading.writer.memory).toMatchObject({ ring: 0, config: 0 });
+  failWith(undefined);
+  const later = await open();
+  expect(noted.map(({ key }) => key)).toEqual(['keys/ring-1', 'config/1']);
+  expect(later.writer.memory).toMatchObject({ ring: 1, config: 1 });
+  // It has been noted: nothing is synced at the next opening.
+  await open();
+  expect(noted).toHaveLength(2);
 });

@@ -6,6 +6,7 @@ import { packKey } from '../../src/repository/listing.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { readSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { readTombstones, type Tombstones } from '../../src/repository/tombstones.ts';
+import { JudgedKeys } from './judged-keys.ts';
 import { JudgedPacks } from './judged-packs.ts';
 import { GRACE_MS } from './times.ts';
 import { Violation } from './promises.ts';
@@ -38,6 +39,7 @@ export class Judge {
   readonly #expected: Expected;
   readonly #isCloned: boolean;
   readonly #packs = new JudgedPacks();
+  readonly #keys: JudgedKeys;
   readonly #snapshots = new Map<string, JudgedSnapshot>();
   /** Names of records by writer and number. */
   readonly #records = new Map<string, Set<string>>();
@@ -87,6 +89,7 @@ export class Judge {
   ) {
     this.#storage = storage;
     this.#repository = repository;
+    this.#keys = new JudgedKeys(storage, repository);
     this.#expected = options.expected;
     this.#isCloned = options.isCloned;
     this.#isLied = options.isLied;
@@ -114,7 +117,7 @@ export class Judge {
     const under = (prefix: string): string[] => changed.filter((key) => key.startsWith(prefix));
     for (const key of changed) this.#lookAtSalt(key);
     if (under('keys/ring-').length > 0) {
-      await this.#repository.followRing(signal);
+      await this.#keys.follow();
       this.#packs.removeUnknown((generation) => this.#repository.keys.knows(generation));
     }
     for (const key of under('packs/')) await this.#lookAtPack(key);

@@ -73,7 +73,7 @@ describe('a check of the keys', () => {
     listed = all;
     const { keyring } = repository;
     const without = { ...keyring, slots: keyring.slots.filter((one) => one.slot !== slot) };
-    await repository.adoptRing(without, repository.ringNumber);
+    await repository.adoptRing(without, repository.ringNumber, signal);
     expect(await find()).toMatchObject([{ object: `keys/${slot}`, severity: 'warning' }]);
   });
 });

@@ -131,7 +131,7 @@ describe('rotation', () => {
       key: randomBytes(32),
       state: 'old' as const,
     }));
-    await repository.adoptRing({ ...keyring, generations: [...keyring.generations, ...many] }, 1);
+    await repository.adoptRing({ ...keyring, generations: [...keyring.generations, ...many] }, 1, signal);
     await expect(rotateKeys(repository, signal)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
     const other: Secret = { kind: 'machine', secret: randomBytes(32) };
     const { slot } = await addKey(repository, { secret: other, label: 'other', cost }, signal);
