@@ -17,6 +17,7 @@ import {
 import { traverseTrees, type Traversal } from './check-trees.ts';
 import { fillTable, withLast, type ChunkIndex } from './chunk-index.ts';
 import { packKey, type Listed } from './listing.ts';
+import { rememberHeads } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, saltsOf, type SnapshotList } from './snapshots.ts';
 import { repairedPacks } from './tombstones.ts';
@@ -155,7 +156,7 @@ async function checkChains(
     for (const [writer, { seq }] of headless)
       findings.add('warning', `heads/${writer}`, `there is no head for record ${seq}`);
     if (problems.every(({ kind }) => kind === 'fork'))
-      await repository.writer.remember({ heads: { ...memory.heads, ...newestRecords(view) } });
+      await rememberHeads(repository.destination, repository.writer, newestRecords(view), signal);
     return snapshots;
   }
 }

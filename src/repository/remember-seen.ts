@@ -1,6 +1,6 @@
 import { DestinationError } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
-import type { WriterState } from './writer-state.ts';
+import type { WriterMemory, WriterState } from './writer-state.ts';
 
 /** Numbers of the keyring and the configuration that are in force. */
 interface Seen {
@@ -31,11 +31,34 @@ export async function rememberSeen(
 }
 
 /** The same for whoever may only want to read, as from a disk that takes no writes any more. */
-export async function rememberIfLasting(
-  ...[destination, writer, seen, signal]: Parameters<typeof rememberSeen>
-) {
+export async function rememberIfLasting(...request: Parameters<typeof rememberSeen>): Promise<void> {
+  await unlessFailing(rememberSeen(...request), request[3]);
+}
+
+/**
+ * The newest record of each writer, whose loss is noticed from now on. One that power loss can still take is made to
+ * last before; where that fails nothing is remembered.
+ */
+export async function rememberHeads(
+  destination: Destination,
+  writer: WriterState,
+  newest: WriterMemory['heads'],
+  signal: AbortSignal,
+): Promise<void> {
+  const known = writer.memory.heads;
+  const keys = Object.entries(newest)
+    .filter(([id, { record }]) => known[id]?.record !== record)
+    .flatMap(([, { record }]) => [`snapshots/${record}`, `trash/${record}`]);
+  const remember = async (): Promise<void> => {
+    await destination.makeDurable?.(keys, signal);
+    await writer.remember({ heads: newest });
+  };
+  if (keys.length > 0) await unlessFailing(remember(), signal);
+}
+
+async function unlessFailing(work: Promise<void>, signal: AbortSignal): Promise<void> {
   try {
-    await rememberSeen(destination, writer, seen, signal);
+    await work;
   } catch (error) {
     if (!(error instanceof DestinationError) || signal.aborted) throw error;
   }

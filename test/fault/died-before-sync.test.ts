@@ -6,6 +6,8 @@ import { DestinationError } from '../../src/base/errors.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { repairFrom } from '../../src/copier/repair.ts';
 import type { Destination } from '../../src/destination/destination.ts';
+import { check } from '../../src/repository/check.ts';
+import { SILENT_CHECK, type Finding } from '../../src/repository/check-report.ts';
 import { rotateKeys } from '../../src/repository/keys.ts';
 import { listNamed, packKey } from '../../src/repository/listing.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
@@ -186,4 +188,27 @@ test('a repository whose keys cannot be made durable can be read, and they are n
   // It has been noted: nothing is synced at the next opening.
   await open();
   expect(noted).toHaveLength(2);
+});
+
+test('a record is made durable before a check remembers it, which would call the repository rolled back without it', async () => {
+  await using engine = await openEngine();
+  writeFileSync(join(engine.source, 'a'), 'text');
+  const { snapshot } = await engine.backup();
+  const { writer, seq } = snapshot.chain;
+  const { open, failWith, noted } = await openRemembering(engine, join(engine.directory, 'memory'));
+  const repository = await open();
+  const findings = async (): Promise<readonly Finding[]> =>
+    (await check(repository, { readData: false }, SILENT_CHECK, never)).findings;
+  failWith(new DestinationError('denied', 'the disk takes no writes any more'));
+  expect(await findings()).toEqual([]);
+  expect(repository.writer.memory.heads).toEqual({});
+
+  failWith(undefined);
+  noted.length = 0;
+  expect(await findings()).toEqual([]);
+  expect(noted).toContainEqual({ did: 'durable', key: `snapshots/${snapshot.id}` });
+  expect(repository.writer.memory.heads).toEqual({ [writer]: { seq, record: snapshot.id } });
+  noted.length = 0;
+  await findings();
+  expect(noted).toEqual([]);
 });
