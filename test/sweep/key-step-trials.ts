@@ -1,16 +1,9 @@
 /** The commands that change keys: added, removed, replaced, rotated, drilled, and everything sealed anew. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { snapshotIds } from './oracle.ts';
 import { jsonLines, PASSPHRASE, succeed, type Place } from './program.ts';
-import {
-  keysOf,
-  opensWith,
-  removeLeftovers,
-  STEP_SIZES,
-  type StepSite,
-  type StepTrial,
-} from './step-site.ts';
+import { generationsAt, keysAt, opensWith, snapshotsAt } from './step-oracle.ts';
+import { removeLeftovers, STEP_SIZES, type StepSite, type StepTrial } from './step-site.ts';
 import { expireLeases, listRepository } from './stored-objects.ts';
 
 const GRACE_SECONDS = 1;
@@ -30,7 +23,7 @@ async function slotTrials(site: StepSite): Promise<readonly StepTrial[]> {
   const replace = ['keys', 'passwd', '--new-password-file', file];
   const two = workspace.copy(one, 'two-keys');
   await succeed(two, add);
-  const other = String((await keysOf(two)).find(({ current }) => current === false)?.['id']);
+  const other = (await keysAt(two)).find(({ current }) => !current)?.slot ?? '';
   return [
     {
       name: 'keys add',
@@ -81,12 +74,12 @@ function rotateTrial(site: StepSite): StepTrial {
     words: () => ROTATE,
     judge: async (place) => {
       await expectWhole(place);
-      const generations = (await generationsOf(place)).map(({ generation }) => generation);
+      const generations = (await generationsAt(place)).map(({ generation }) => generation);
       expect([[1], [1, 2]]).toContainEqual(generations);
       await succeed(place, ['backup', source]);
       await succeed(place, ROTATE);
       await succeed(place, ['backup', source]);
-      expect(await generationsOf(place)).toHaveLength(generations.length + 1);
+      expect(await generationsAt(place)).toHaveLength(generations.length + 1);
       await expectWhole(place);
     },
   };
@@ -103,7 +96,8 @@ function drillTrial(site: StepSite): StepTrial {
     judge: async (place) => {
       expect(objects(place), 'a drill stores nothing').toEqual(objects(one));
       await succeed(place, DRILL);
-      expect(await keysOf(place)).toMatchObject([{ last_drilled_at: expect.any(String) }]);
+      const drilled = jsonLines(await succeed(place, ['keys', 'list', '--json']));
+      expect(drilled).toMatchObject([{ last_drilled_at: expect.any(String) }]);
       await expectWhole(place);
     },
   };
@@ -124,12 +118,12 @@ async function rekeyTrials(site: StepSite): Promise<readonly StepTrial[]> {
     await expectWhole(place);
     expireLeases(place.repository);
     await succeed(place, REKEY);
-    for (const use of await generationsOf(place))
-      if (use['state'] === 'old') expect(use).toMatchObject({ packs: 0, snapshots: 0 });
+    for (const use of await generationsAt(place))
+      if (use.state === 'old') expect(use).toMatchObject({ packs: 0, snapshots: 0 });
     await succeed(place, PRUNE);
     await succeed(place, REKEY);
-    expect(await generationsOf(place)).toMatchObject([{ generation: 2, state: 'current' }]);
-    expect(await snapshotIds(place)).toHaveLength(2);
+    expect(await generationsAt(place)).toMatchObject([{ generation: 2, state: 'current' }]);
+    expect(await snapshotsAt(place)).toHaveLength(2);
     await expectWhole(place);
   };
   const words = (): readonly string[] => REKEY;
@@ -137,8 +131,4 @@ async function rekeyTrials(site: StepSite): Promise<readonly StepTrial[]> {
     { name: 'keys rekey', place: () => site.victim(old), words, judge },
     { name: 'keys rekey, retiring', place: () => site.victim(sealedAnew), words, judge },
   ];
-}
-
-async function generationsOf(place: Place): Promise<readonly Record<string, unknown>[]> {
-  return jsonLines(await succeed(place, ['keys', 'generations', '--json']));
 }

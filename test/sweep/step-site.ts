@@ -1,10 +1,9 @@
 /** What the trials of short commands begin with, and what they look at. */
 import { writeFileSync } from 'node:fs';
-import { expect } from 'vitest';
 import { seededRandom } from '../support/seeded-random.ts';
 import { copyAside, makeCorpus, QUICK_SCALE } from './corpus.ts';
-import { expectClean, expectRestores, snapshotIds } from './oracle.ts';
-import { jsonLines, run, succeed, type Place } from './program.ts';
+import { succeed, type Place } from './program.ts';
+import { expectWholeAt, keysAt } from './step-oracle.ts';
 import type { Workspace } from './workspace.ts';
 
 /** How one command is tried. */
@@ -49,27 +48,13 @@ export async function prepareStepSite(workspace: Workspace): Promise<StepSite> {
     secondPassphrase,
     one,
     victim: (base) => workspace.copy(base, 'victim'),
-    expectWhole: async (place) => {
-      await expectClean(place, { warnings: true });
-      for (const id of await snapshotIds(place)) await expectRestores(workspace, place, id, source, version);
-    },
+    expectWhole: async (place) => await expectWholeAt(place, workspace, source, version),
   };
-}
-
-export async function opensWith(place: Place, passphrase: string): Promise<boolean> {
-  const outcome = await run(place, ['snapshots', '--json'], { HOLDFAST_PASSWORD: passphrase });
-  if (outcome.code === 0) return true;
-  expect(outcome.code).toBe(12);
-  return false;
-}
-
-export async function keysOf(place: Place): Promise<readonly Record<string, unknown>[]> {
-  return jsonLines(await succeed(place, ['keys', 'list', '--json']));
 }
 
 /** A slot that a killed command left and that opens nothing can be taken away. */
 export async function removeLeftovers(place: Place): Promise<void> {
-  for (const { id, state } of await keysOf(place)) {
-    if (state === 'unknown') await succeed(place, ['keys', 'remove', String(id)]);
+  for (const { slot, state } of await keysAt(place)) {
+    if (state === 'unknown') await succeed(place, ['keys', 'remove', slot]);
   }
 }

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { snapshotIds } from './oracle.ts';
 import { jsonLines, run, succeed, type Place } from './program.ts';
-import { opensWith, type StepSite, type StepTrial } from './step-site.ts';
+import { opensWith, snapshotsAt } from './step-oracle.ts';
+import type { StepSite, StepTrial } from './step-site.ts';
 
 export function commandTrials(site: StepSite): readonly StepTrial[] {
   const { workspace, source, one, expectWhole } = site;
@@ -45,9 +45,9 @@ export function commandTrials(site: StepSite): readonly StepTrial[] {
       words: () => ['forget', '--keep-last', '1'],
       judge: async (place) => {
         await expectWhole(place);
-        expect((await snapshotIds(place)).length).toBeLessThanOrEqual(2);
+        expect((await snapshotsAt(place)).length).toBeLessThanOrEqual(2);
         await succeed(place, ['forget', '--keep-last', '1']);
-        expect(await snapshotIds(place)).toHaveLength(1);
+        expect(await snapshotsAt(place)).toHaveLength(1);
         await succeed(place, ['backup', source]);
         await expectWhole(place);
       },
@@ -70,7 +70,7 @@ async function expectInitCompletes(place: Place): Promise<void> {
   const again = await run(place, ['init', '--json']);
   if (again.code === 0) return;
   expect(jsonLines(again).at(-1)?.['code']).toBe('REPOSITORY_EXISTS');
-  await succeed(place, ['snapshots', '--json']);
+  await snapshotsAt(place);
 }
 
 /** Passphrase and recovery code of the recovery kit. */

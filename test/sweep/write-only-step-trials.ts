@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { snapshotIds } from './oracle.ts';
 import { run, succeed, type Outcome, type Place } from './program.ts';
-import { keysOf, removeLeftovers, type StepSite, type StepTrial } from './step-site.ts';
+import { keysAt, snapshotsAt } from './step-oracle.ts';
+import { removeLeftovers, type StepSite, type StepTrial } from './step-site.ts';
 
 const WRONG_PASSPHRASE = 12;
 
@@ -77,9 +77,9 @@ function backupTrial(site: StepSite, base: Place, keyFile: string): StepTrial {
     words: () => backup,
     judge: async (place) => {
       await site.expectWhole(place);
-      const before = await snapshotIds(place);
+      const before = await snapshotsAt(place);
       await succeed(machine(place), backup);
-      expect(await snapshotIds(place)).toHaveLength(before.length + 1);
+      expect(await snapshotsAt(place)).toHaveLength(before.length + 1);
       await site.expectWhole(place);
     },
   };
@@ -87,8 +87,8 @@ function backupTrial(site: StepSite, base: Place, keyFile: string): StepTrial {
 
 /** The write-only keys that open something. */
 async function writeOnlyKeys(place: Place): Promise<readonly string[]> {
-  const keys = (await keysOf(place)).filter(({ kind, state }) => kind === 'write-only' && state === 'sound');
-  return keys.map(({ id }) => String(id));
+  const keys = (await keysAt(place)).filter(({ kind, state }) => kind === 'write-only' && state === 'sound');
+  return keys.map(({ slot }) => slot);
 }
 
 /** As on another machine each time, which has nothing but the key file. */

@@ -1,0 +1,132 @@
+/**
+ * What the trials of short commands look at after each kill, by the library in this process: a step is tried in a second
+ * that way and not in five. The commands that are killed, and those that are run again, are the real program.
+ */
+import { join, resolve } from 'node:path';
+import { expect } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { RepositoryError } from '../../src/base/errors.ts';
+import { openLocalDestination } from '../../src/destination/local.ts';
+import { SILENT_CHECK } from '../../src/repository/check-report.ts';
+import { check } from '../../src/repository/check.ts';
+import { surveyGenerations, type GenerationUse } from '../../src/repository/generations.ts';
+import { listKeys, type KeyInfo } from '../../src/repository/keys.ts';
+import { openRepository, type Repository } from '../../src/repository/repository.ts';
+import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
+import { secretOf } from '../../src/repository/typed-secret.ts';
+import { SILENT_RESTORE } from '../../src/restorer/request.ts';
+import { restore } from '../../src/restorer/restore.ts';
+import { snapshotDifferences } from '../support/compare-snapshot.ts';
+import { removeTree } from '../support/remove-tree.ts';
+import { expectSame } from './oracle.ts';
+import { PASSPHRASE, type Place } from './program.ts';
+import type { Workspace } from './workspace.ts';
+
+const never = new AbortController().signal;
+
+/** Opens the repository as the machine whose state lies at that place. */
+async function openAt({ repository, state, passphrase }: Place): Promise<Repository> {
+  const destination = await openLocalDestination(repository);
+  const options = { clock: systemClock, stateDirectory: state, allowWeakCost: true };
+  return await openRepository(destination, secretOf(passphrase ?? PASSPHRASE), options, never);
+}
+
+async function lookAt<T>(place: Place, look: (repository: Repository) => Promise<T>): Promise<T> {
+  const repository = await openAt(place);
+  try {
+    return await look(repository);
+  } finally {
+    await repository.close();
+  }
+}
+
+/**
+ * Nothing is damaged, every snapshot holds what stands at `source`, and the newest restores to it: `expected` is a copy.
+ */
+export async function expectWholeAt(
+  place: Place,
+  workspace: Workspace,
+  source: string,
+  expected: string,
+): Promise<void> {
+  await lookAt(place, async (repository) => {
+    const { status, findings } = await check(
+      repository,
+      { readData: 'all', workers: 0 },
+      SILENT_CHECK,
+      never,
+    );
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(status).toBe('ok');
+    const { live } = await listSnapshots(repository, never);
+    for (const snapshot of live)
+      expect(await snapshotDifferences(repository, snapshot, source, never), snapshot.id).toEqual([]);
+    const newest = live.at(-1);
+    if (newest !== undefined)
+      await expectRestored(repository, newest, workspace.fresh(), { source, expected });
+  });
+}
+
+async function expectRestored(
+  repository: Repository,
+  snapshot: Snapshot,
+  target: string,
+  { source, expected }: { readonly source: string; readonly expected: string },
+): Promise<void> {
+  try {
+    await restoreAll(repository, snapshot, target);
+    expectSame(expected, join(target, resolve(source)));
+  } finally {
+    removeTree(target);
+  }
+}
+
+async function restoreAll(repository: Repository, snapshot: Snapshot, target: string): Promise<void> {
+  const summary = await restore(
+    {
+      repository,
+      snapshot,
+      target: { kind: 'directory', path: target },
+      paths: [],
+      include: [],
+      exclude: [],
+      overwrite: 'never',
+      deleteExtra: false,
+      dryRun: false,
+      verify: true,
+      restoreOwnership: process.getuid?.() === 0,
+      ownersByName: false,
+      workers: 1,
+    },
+    SILENT_RESTORE,
+    never,
+  );
+  expect(summary.status).toBe('complete');
+}
+
+/** Ids of the live snapshots, oldest first. */
+export async function snapshotsAt(place: Place): Promise<readonly string[]> {
+  return await lookAt(place, async (repository) =>
+    (await listSnapshots(repository, never)).live.map(({ id }) => id),
+  );
+}
+
+export async function opensWith(place: Place, passphrase: string): Promise<boolean> {
+  try {
+    const repository = await openAt({ ...place, passphrase });
+    await repository.close();
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(RepositoryError);
+    expect((error as RepositoryError).code).toBe('WRONG_PASSPHRASE');
+    return false;
+  }
+}
+
+export async function keysAt(place: Place): Promise<readonly KeyInfo[]> {
+  return await lookAt(place, async (repository) => await listKeys(repository, never));
+}
+
+export async function generationsAt(place: Place): Promise<readonly GenerationUse[]> {
+  return await lookAt(place, async (repository) => await surveyGenerations(repository, never));
+}
