@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongFilesFirst } from './support/long-files-first.ts';
 import { SOURCE_FLAGS } from './support/node-flags.ts';
 
 // Each file has a process of its own: packages need not be compiled anew in every one.
@@ -21,6 +22,7 @@ export default defineConfig({
     execArgv: [...SOURCE_FLAGS],
     // One more than the cores of a small machine: many tests wait for programs of their own.
     maxWorkers: 3,
+    sequence: { sequencer: LongFilesFirst },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
