@@ -28,6 +28,7 @@ import { SILENT_RESTORE, type RestoreRequest, type RestoreSummary } from '../../
 import { snapshotDifferences } from './compare-snapshot.ts';
 import { recordingDestination, type RecordingDestination } from './recording-destination.ts';
 import { removeTree } from './remove-tree.ts';
+import { wholeRestore } from './whole-restore.ts';
 
 /** Packs and segments small enough that a few MiB of test data fill several. */
 const PACK_TARGET = 1_048_576;
@@ -111,26 +112,8 @@ export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
       await archive(requestFor(repository, sources, overrides), { ...SILENT, ...observer }, signal),
     restoreTo: async (name, snapshot, overrides = {}) => {
       const target = join(directory, name);
-      const summary = await restore(
-        {
-          repository,
-          snapshot,
-          target: { kind: 'directory', path: target },
-          paths: [],
-          include: [],
-          exclude: [],
-          overwrite: 'never',
-          deleteExtra: false,
-          dryRun: false,
-          verify: true,
-          restoreOwnership: process.getuid?.() === 0,
-          ownersByName: false,
-          workers: 1,
-          ...overrides,
-        },
-        SILENT_RESTORE,
-        never,
-      );
+      const request = wholeRestore(repository, snapshot, target, overrides);
+      const summary = await restore(request, SILENT_RESTORE, never);
       return { source: join(target, resolve(source)), summary };
     },
     treeOf: async (snapshot) => await treeOf(repository, snapshot),

@@ -18,6 +18,7 @@ import { SILENT_RESTORE } from '../../src/restorer/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import { snapshotDifferences } from '../support/compare-snapshot.ts';
 import { removeTree } from '../support/remove-tree.ts';
+import { wholeRestore } from '../support/whole-restore.ts';
 import { expectSame } from './oracle.ts';
 import { PASSPHRASE, type Place } from './program.ts';
 import type { Workspace } from './workspace.ts';
@@ -74,34 +75,12 @@ async function expectRestored(
   { source, expected }: { readonly source: string; readonly expected: string },
 ): Promise<void> {
   try {
-    await restoreAll(repository, snapshot, target);
+    const summary = await restore(wholeRestore(repository, snapshot, target), SILENT_RESTORE, never);
+    expect(summary.status).toBe('complete');
     expectSame(expected, join(target, resolve(source)));
   } finally {
     removeTree(target);
   }
-}
-
-async function restoreAll(repository: Repository, snapshot: Snapshot, target: string): Promise<void> {
-  const summary = await restore(
-    {
-      repository,
-      snapshot,
-      target: { kind: 'directory', path: target },
-      paths: [],
-      include: [],
-      exclude: [],
-      overwrite: 'never',
-      deleteExtra: false,
-      dryRun: false,
-      verify: true,
-      restoreOwnership: process.getuid?.() === 0,
-      ownersByName: false,
-      workers: 1,
-    },
-    SILENT_RESTORE,
-    never,
-  );
-  expect(summary.status).toBe('complete');
 }
 
 /** Ids of the live snapshots, oldest first. */
