@@ -11,6 +11,7 @@ import {
 import { describeForeign } from './foreign-record.ts';
 import { lateSignal } from './lease-objects.ts';
 import { openObject, sealObject, type OpenedObject } from './objects.ts';
+import { rememberSeen } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones } from './tombstones.ts';
 
@@ -40,7 +41,8 @@ export interface Appended {
 
 /**
  * Stores the next record of this writer's chain, and then the head. Nothing else may extend the chain meanwhile, and
- * that a record is about to be stored is noted before: two records with one number would look like a fork.
+ * that a record is about to be stored is noted before: two records with one number would look like a fork. Keys that power
+ * loss could still take are made to last before, since the record is lost with them.
  *
  * @param seal makes the record for its place in the chain
  * @param live the number of this writer's live snapshots once it is stored
@@ -54,6 +56,8 @@ export async function appendRecord(
   const { destination, writer } = repository;
   const append = async (): Promise<Appended> => {
     await settleAnnounced(repository, signal);
+    // Where they could not be made to last when the repository was opened.
+    await rememberSeen(destination, writer, { ring: repository.ringNumber }, signal);
     const position = nextPosition(repository);
     const { key, name, bytes } = seal(position);
     await writer.remember({ announced: { seq: position.seq, record: name, key } });

@@ -30,7 +30,7 @@ export async function rememberSeen(
   await writer.remember(seen);
 }
 
-/** The same for whoever may only want to read, as from a disk that takes no writes any more. */
+/** The same for whoever may only want to read, as from a disk that takes no writes; who writes tries again (chain.ts). */
 export async function rememberIfLasting(...request: Parameters<typeof rememberSeen>): Promise<void> {
   await unlessFailing(rememberSeen(...request), request[3]);
 }

@@ -190,6 +190,24 @@ test('a repository whose keys cannot be made durable can be read, and they are n
   expect(noted).toHaveLength(2);
 });
 
+test('nothing is committed under keys that could not be made durable when the repository was opened', async () => {
+  await using engine = await openEngine();
+  writeFileSync(join(engine.source, 'a'), 'text');
+  const { open, failWith, noted } = await openRemembering(engine, join(engine.directory, 'memory'));
+  failWith(new DestinationError('denied', 'it cannot be synced'));
+  const repository = await open();
+  await expect(engine.backup(undefined, { repository })).rejects.toThrow('it cannot be synced');
+  expect(await engine.snapshots()).toEqual([]);
+
+  failWith(undefined);
+  noted.length = 0;
+  const { snapshot } = await engine.backup(undefined, { repository });
+  const keys = noted.findIndex(({ did, key }) => did === 'durable' && key === 'keys/ring-1');
+  const stored = noted.findIndex(({ key }) => key === `snapshots/${snapshot.id}`);
+  expect(keys).toBeGreaterThanOrEqual(0);
+  expect(stored).toBeGreaterThan(keys);
+});
+
 test('a record is made durable before a check remembers it, which would call the repository rolled back without it', async () => {
   await using engine = await openEngine();
   writeFileSync(join(engine.source, 'a'), 'text');
