@@ -24,6 +24,7 @@ import { readRepository, type StrangerEntry } from '../support/independent-reade
 import { FIXTURES, fixtureFacts, unpackFixture } from '../support/fixture-repositories.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { entriesOnDisk, manifestOf, sha256, type ManifestEntry } from '../support/tree-manifest.ts';
+import { wholeRestore } from '../support/whole-restore.ts';
 
 const { signal } = new AbortController();
 function entryFacts(file: ByteString, entry: Entry, content: Buffer | undefined): ManifestEntry {
@@ -241,22 +242,7 @@ describe.each(FIXTURES)('the repository %s', (name) => {
     if (snapshot === undefined) throw new Error('the snapshot is not there');
     const target = path.join(home, kind);
     const summary = await restore(
-      {
-        repository,
-        index,
-        snapshot,
-        target: { kind: 'directory', path: target },
-        paths: [],
-        include: [],
-        exclude: [],
-        overwrite: 'always',
-        deleteExtra: false,
-        dryRun: false,
-        verify: true,
-        restoreOwnership: process.getuid?.() === 0,
-        ownersByName: false,
-        workers: 1,
-      },
+      wholeRestore(repository, snapshot, target, { index, overwrite: 'always' }),
       SILENT_RESTORE,
       signal,
     );

@@ -18,6 +18,7 @@ import { SILENT_RESTORE, type RestoreProblem } from '../../src/restorer/request.
 import { restore } from '../../src/restorer/restore.ts';
 import { directory, file, handMadeSnapshot, memoryRepository } from '../support/hand-made-snapshot.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { wholeRestore } from '../support/whole-restore.ts';
 
 const { signal } = new AbortController();
 const random = seededRandom(60);
@@ -60,21 +61,7 @@ test('a restore writes none of it', async () => {
   const target = join(scratch, 'back');
   const problems: RestoreProblem[] = [];
   const { filesFailed } = await restore(
-    {
-      repository,
-      snapshot: both,
-      target: { kind: 'directory', path: target },
-      paths: [],
-      include: [],
-      exclude: [],
-      overwrite: 'never',
-      deleteExtra: false,
-      dryRun: false,
-      verify: false,
-      restoreOwnership: false,
-      ownersByName: false,
-      workers: 1,
-    },
+    wholeRestore(repository, both, target, { verify: false, restoreOwnership: false }),
     { ...SILENT_RESTORE, problem: (problem) => problems.push(problem) },
     signal,
   );

@@ -14,6 +14,7 @@ import { restore } from '../../src/restorer/restore.ts';
 import { compareTrees } from '../support/compare-trees.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { wholeRestore } from '../support/whole-restore.ts';
 
 type Get = Destination['get'];
 
@@ -136,21 +137,10 @@ describe('ending early', () => {
       return bytes;
     };
     const running = restore(
-      {
-        repository: engine.repository,
-        snapshot,
-        target: { kind: 'directory', path: join(engine.directory, 'out') },
-        paths: [],
-        include: [],
-        exclude: [],
-        overwrite: 'never',
-        deleteExtra: false,
-        dryRun: false,
-        verify: true,
+      wholeRestore(engine.repository, snapshot, join(engine.directory, 'out'), {
         restoreOwnership: true,
-        ownersByName: false,
         workers: 2,
-      },
+      }),
       SILENT_RESTORE,
       stop.signal,
     );

@@ -18,6 +18,7 @@ import {
   symlink,
 } from '../support/hand-made-snapshot.ts';
 import { removeTree } from '../support/remove-tree.ts';
+import { wholeRestore } from '../support/whole-restore.ts';
 
 const never = new AbortController().signal;
 let site: string;
@@ -37,21 +38,12 @@ afterEach(async () => {
 
 async function restored(snapshot: Snapshot, changes: Partial<RestoreRequest>): Promise<RestoreSummary> {
   return await restore(
-    {
-      repository,
-      snapshot,
-      target: { kind: 'directory', path: target },
-      paths: [],
-      include: [],
-      exclude: [],
+    wholeRestore(repository, snapshot, target, {
       overwrite: 'if_changed',
-      deleteExtra: false,
-      dryRun: false,
-      verify: true,
       restoreOwnership: false,
-      ownersByName: false,
+      workers: undefined,
       ...changes,
-    },
+    }),
     SILENT_RESTORE,
     never,
   );

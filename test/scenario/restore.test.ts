@@ -27,6 +27,7 @@ import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { wholeRestore } from '../support/whole-restore.ts';
 
 let engine: Engine;
 beforeEach(async () => {
@@ -379,21 +380,9 @@ describe('a dry run', () => {
 });
 
 async function requestOf(snapshot: Snapshot): Promise<RestoreRequest> {
-  return {
-    repository: engine.repository,
-    snapshot,
-    target: { kind: 'directory', path: join(engine.directory, 'out') },
-    paths: [],
-    include: [],
-    exclude: [],
-    overwrite: 'never',
-    deleteExtra: false,
-    dryRun: false,
-    verify: true,
+  return wholeRestore(engine.repository, snapshot, join(engine.directory, 'out'), {
     restoreOwnership: false,
-    ownersByName: false,
-    workers: 1,
-  };
+  });
 }
 
 describe('in place', () => {

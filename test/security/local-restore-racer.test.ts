@@ -18,6 +18,7 @@ import {
   memoryRepository,
   type HandMadeNode,
 } from '../support/hand-made-snapshot.ts';
+import { wholeRestore } from '../support/whole-restore.ts';
 
 const never = new AbortController().signal;
 const LONG = process.env['HOLDFAST_LONG'] === '1';
@@ -115,21 +116,12 @@ test.each(['always', 'never'] as const)(
     try {
       for (let round = 0; round < RESTORES; round += 1) {
         const summary = await restore(
-          {
-            repository,
-            snapshot,
-            target: { kind: 'directory', path: target },
-            paths: [],
-            include: [],
-            exclude: [],
+          wholeRestore(repository, snapshot, target, {
             overwrite,
             deleteExtra: round % 3 === 2,
-            dryRun: false,
-            verify: true,
             restoreOwnership: false,
-            ownersByName: false,
             workers: 2,
-          },
+          }),
           SILENT_RESTORE,
           never,
         );

@@ -28,6 +28,7 @@ import {
   symlink,
 } from '../../support/hand-made-snapshot.ts';
 import { removeTree } from '../../support/remove-tree.ts';
+import { wholeRestore } from '../../support/whole-restore.ts';
 
 vi.mock('../../../src/system/native.ts', () => ({ native: null, nativeMissing: 'left out for a test' }));
 
@@ -65,21 +66,11 @@ afterEach(async () => {
 
 async function restored(changes: Partial<RestoreRequest> = {}): Promise<RestoreSummary> {
   return await restore(
-    {
-      repository,
-      snapshot,
-      target: { kind: 'directory', path: join(site, 'out') },
-      paths: [],
-      include: [],
-      exclude: [],
-      overwrite: 'never',
-      deleteExtra: false,
-      dryRun: false,
-      verify: true,
+    wholeRestore(repository, snapshot, join(site, 'out'), {
       restoreOwnership: false,
-      ownersByName: false,
+      workers: undefined,
       ...changes,
-    },
+    }),
     SILENT_RESTORE,
     never,
   );
