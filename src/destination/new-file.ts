@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { link, open, rename, stat, unlink } from 'node:fs/promises';
+import { link, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DestinationError, errnoOf } from '../base/errors.ts';
 import type { ObjectStat } from './destination.ts';
@@ -20,6 +20,9 @@ const fileMode = 0o600;
 
 /** One write call at most: an abort is noticed between two of them. */
 const writeBytes = 4 * 1024 * 1024;
+
+/** Names drawn for one temporary file, should all be taken: a file system that says so of every name is at fault. */
+const mostNames = 20;
 
 /** A claim lives for one stat and one rename; one this old was left by a crash. */
 const claimExpiryMs = 10 * 60 * 1000;
@@ -59,9 +62,9 @@ export async function storeNewFile(
   signal: AbortSignal,
 ): Promise<ObjectStat> {
   const directory = dirname(path);
-  const temporary = join(directory, temporaryName());
+  const { temporary, handle } = await createTemporary(directory);
   try {
-    await writeSynced(temporary, body, paced, signal);
+    await writeSynced(temporary, handle, body, paced, signal);
     signal.throwIfAborted();
     await publish(temporary, path);
   } catch (error) {
@@ -81,13 +84,31 @@ export async function storeNewFile(
   }
 }
 
+/**
+ * A file that nobody else has. A copy of a running machine draws the names that the other one draws: what stands under
+ * one is the other's, never to be removed, and the next name is drawn.
+ */
+async function createTemporary(
+  directory: string,
+): Promise<{ readonly temporary: string; readonly handle: FileHandle }> {
+  for (let left = mostNames; ; left -= 1) {
+    const temporary = join(directory, temporaryName());
+    try {
+      return { temporary, handle: await open(temporary, 'wx', fileMode) };
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST' || left === 1) throw error;
+    }
+  }
+}
+
+/** Closes the file, whatever happens. */
 async function writeSynced(
   path: string,
+  handle: FileHandle,
   body: Uint8Array,
   paced: FilePace | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const handle = await open(path, 'wx', fileMode);
   try {
     for (let offset = 0; offset < body.byteLength;) {
       signal.throwIfAborted();
