@@ -354,8 +354,8 @@ async function expectStored(
   const { workspace, place, source, old, newTree } = series;
   // What completed with the snapshot of a killed attempt leaves the head to the next backup.
   const { findings } = await expectClean(place, { warnings: true });
-  for (const { severity, message } of findings as { severity: string; message: string }[])
-    if (severity === 'warning') expect(message).toMatch(/^there is no head for record/);
+  for (const { severity, what } of findings)
+    if (severity === 'warning') expect(what).toMatch(/^there is no head for record/);
   const after = listRepository(place.repository);
   const stored = await measureStoredAgain(place, before, atKill, after);
   if (series.thorough) await expectRestores(workspace, place, old.snapshot, source, old.tree);

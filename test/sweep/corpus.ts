@@ -26,8 +26,8 @@ export interface CorpusScale {
   readonly largeBytes: number;
 }
 
-/** About 45 MB in 2,500 files. */
-export const SWEEP_SCALE: CorpusScale = { smallFiles: 2_400, largeFiles: 24, largeBytes: 1_200_000 };
+/** About 22 MB in 1,300 files. */
+export const SWEEP_SCALE: CorpusScale = { smallFiles: 1_200, largeFiles: 24, largeBytes: 600_000 };
 /** About 4.5 MB in 180 files. */
 export const QUICK_SCALE: CorpusScale = { smallFiles: 160, largeFiles: 8, largeBytes: 450_000 };
 

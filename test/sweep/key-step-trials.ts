@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { jsonLines, PASSPHRASE, succeed, type Place } from './program.ts';
-import { generationsAt, keysAt, opensWith, snapshotsAt } from './step-oracle.ts';
+import { generationsAt, keysAt, opensWith, snapshotsAt } from './library-oracle.ts';
 import { removeLeftovers, STEP_SIZES, type StepSite, type StepTrial } from './step-site.ts';
 import { expireLeases, listRepository } from './stored-objects.ts';
 

@@ -2,7 +2,8 @@
 import { expect } from 'vitest';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { changeCorpus, copyAside, makeCorpus, type CorpusScale } from './corpus.ts';
-import { expectClean, expectNoOrphans, expectRestores, measureStoredAgain, snapshotIds } from './oracle.ts';
+import { judgeOf } from './library-oracle.ts';
+import { expectNoOrphans, measureStoredAgain, snapshotIds, type Judge } from './oracle.ts';
 import { Histogram, progress, randomMoment, type Measured } from './phases.ts';
 import { countCalls, runAndKill, succeed, type Moment, type Outcome, type Place } from './program.ts';
 import { added, bytesOf, isTreePack, listRepository, type Listing } from './stored-objects.ts';
@@ -80,7 +81,8 @@ export async function sweepBackupKills(
     const phase = phaseOf(place, before);
     phases.add(phase);
     if (random.next() < SECOND_KILLS && (await killAgain(random, series, place))) secondKills += 1;
-    const share = await expectRecovered(series, place, before, phases.total % plan.thoroughEvery === 0);
+    const thorough = phases.total % plan.thoroughEvery === 0;
+    const share = await expectRecovered(series, place, before, { thorough, judge: judgeOf(phases.total) });
     storedAgainMax = Math.max(storedAgainMax, share);
     const shown = `${phase}; ${(share * 100).toFixed(2)} % stored again`;
     progress(`${name} backup`, phases.total, plan.kills, moment, shown);
@@ -190,7 +192,7 @@ async function expectRecovered(
   series: Series,
   place: Place,
   before: Listing,
-  thorough: boolean,
+  { thorough, judge }: { readonly thorough: boolean; readonly judge: Judge },
 ): Promise<number> {
   const { workspace, source, versions } = series;
   const killed = listRepository(place.repository);
@@ -199,14 +201,14 @@ async function expectRecovered(
   const { finishedBytes, againBytes } = await measureStoredAgain(place, before, killed, after);
   expect(againBytes).toBeLessThanOrEqual(finishedBytes * 0.1);
   expectLittleUploaded(series, before, killed, after);
-  await expectClean(place);
-  const ids = await snapshotIds(place);
+  await judge.expectClean(place);
+  const ids = await snapshotIds(place, judge);
   expect(ids.length).toBeGreaterThan(versions.ofBase.size);
   for (const id of versions.ofBase.keys()) expect(ids).toContain(id);
   for (const id of ids) {
-    await expectRestores(workspace, place, id, source, versions.ofBase.get(id) ?? versions.now);
+    await judge.expectRestores(workspace, place, id, source, versions.ofBase.get(id) ?? versions.now);
   }
-  if (thorough) await expectNoOrphans(place);
+  if (thorough) await expectNoOrphans(place, judge);
   return finishedBytes === 0 ? 0 : againBytes / finishedBytes;
 }
 

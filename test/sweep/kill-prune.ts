@@ -4,7 +4,8 @@ import { expect } from 'vitest';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { changeCorpus, copyAside, makeCorpus } from './corpus.ts';
 import type { KillPlan } from './kill-backup.ts';
-import { expectClean, expectNoOrphans, expectRestores, snapshotIds } from './oracle.ts';
+import { judgeOf } from './library-oracle.ts';
+import { expectNoOrphans, snapshotIds, type Judge } from './oracle.ts';
 import { Histogram, progress, randomMoment, type Measured } from './phases.ts';
 import { countCalls, runAndKill, succeed, type Moment, type Place } from './program.ts';
 import { added, expireLeases, listRepository, type Listing } from './stored-objects.ts';
@@ -88,12 +89,13 @@ export async function sweepPruneKills(workspace: Workspace, plan: KillPlan): Pro
     if (!killed) continue;
     const phase = phaseOf(place, before, series.kinds[kind]);
     phases[kind].add(phase);
-    if (total() % plan.thoroughEvery === 0) await expectAllRestore(series, place);
+    const judge = judgeOf(total());
+    if (total() % plan.thoroughEvery === 0) await expectAllRestore(series, place, judge);
     if (random.next() < 0.2) {
-      await expectBackupBeside(series, place);
+      await expectBackupBeside(series, place, judge);
       backupsBeside += 1;
     }
-    await expectPruneCompletes(series, place);
+    await expectPruneCompletes(series, place, judge);
     progress('prune', total(), plan.kills, moment, `${kind}, ${phase}`);
   }
   return { phases, backupsBeside };
@@ -194,22 +196,31 @@ function phaseOf({ repository }: Place, before: Listing, { removes }: Kind): Pru
   return added(before, after, 'packs/').length > 0 ? 'new packs, no index' : 'before any change';
 }
 
-async function expectAllRestore({ workspace, source, versions }: Series, place: Place): Promise<void> {
-  expect((await snapshotIds(place)).filter((id) => versions.has(id))).toEqual([...versions.keys()]);
-  for (const [id, version] of versions) await expectRestores(workspace, place, id, source, version);
+async function expectAllRestore(
+  { workspace, source, versions }: Series,
+  place: Place,
+  judge: Judge,
+): Promise<void> {
+  const live = await snapshotIds(place, judge);
+  expect(live.filter((id) => versions.has(id))).toEqual([...versions.keys()]);
+  for (const [id, version] of versions) await judge.expectRestores(workspace, place, id, source, version);
 }
 
 /** A backup does not have to wait until the lease of the dead prune has run out. */
-async function expectBackupBeside({ workspace, source, now }: Series, place: Place): Promise<void> {
+async function expectBackupBeside(
+  { workspace, source, now }: Series,
+  place: Place,
+  judge: Judge,
+): Promise<void> {
   await succeed(place, ['backup', source]);
-  const newest = (await snapshotIds(place)).at(-1);
+  const newest = (await snapshotIds(place, judge)).at(-1);
   if (newest === undefined) throw new Error('the backup made no snapshot');
-  await expectRestores(workspace, place, newest, source, now);
+  await judge.expectRestores(workspace, place, newest, source, now);
 }
 
-async function expectPruneCompletes(series: Series, place: Place): Promise<void> {
-  await expectClean(place, { warnings: true });
+async function expectPruneCompletes(series: Series, place: Place, judge: Judge): Promise<void> {
+  await judge.expectClean(place, { warnings: true });
   expireLeases(place.repository);
-  await expectNoOrphans(place);
-  await expectAllRestore(series, place);
+  await expectNoOrphans(place, judge);
+  await expectAllRestore(series, place, judge);
 }

@@ -4,7 +4,8 @@ import { expect } from 'vitest';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { changeCorpus, copyAside, makeCorpus } from './corpus.ts';
 import type { KillPlan } from './kill-backup.ts';
-import { expectClean, expectNoOrphans, expectRestores } from './oracle.ts';
+import { byLibrary, judgeOf } from './library-oracle.ts';
+import { expectNoOrphans, type Judge } from './oracle.ts';
 import { Histogram, progress, randomMoment, type Measured } from './phases.ts';
 import { countCalls, jsonLines, runAndKill, succeed, type Moment, type Place } from './program.ts';
 import { added, expireLeases, listRepository, type Listing } from './stored-objects.ts';
@@ -73,14 +74,15 @@ export async function sweepRekeyKills(workspace: Workspace, plan: KillPlan): Pro
     if (!killed) continue;
     const phase = phaseOf(kind, before, listRepository(place.repository));
     phases[kind].add(phase);
-    await expectClean(place, { warnings: true });
-    if (total() % plan.thoroughEvery === 0) await expectAllRestore(series, place);
+    const judge = judgeOf(total());
+    await judge.expectClean(place, { warnings: true });
+    if (total() % plan.thoroughEvery === 0) await expectAllRestore(series, place, judge);
     if (random.next() < 0.2) {
       // It does not have to wait until the lease of the dead rekey has run out.
       await succeed(place, ['backup', series.source]);
       backupsBeside += 1;
     }
-    await expectRekeyCompletes(series, place);
+    await expectRekeyCompletes(series, place, judge);
     progress('rekey', total(), plan.kills, moment, `${kind}, ${phase}`);
   }
   return { phases, backupsBeside };
@@ -101,7 +103,7 @@ async function prepare(
     const copy = workspace.path(`version-${version}`);
     copyAside(source, copy);
     await succeed(base, ['backup', source]);
-    const newest = (await snapshotsOf(base)).at(-1);
+    const newest = (await byLibrary.snapshots(base)).at(-1);
     if (newest !== undefined) versions.set(newest.first, copy);
   }
   const [first] = versions.keys();
@@ -184,30 +186,21 @@ function phaseOf(kind: RekeyKind, before: Listing, after: Listing): RekeyPhase {
   return has('trash/') ? 'dead packs marked' : 'before any change';
 }
 
-interface Listed {
-  readonly id: string;
-  /** The id that it had before anything was sealed anew. */
-  readonly first: string;
-}
-
-async function snapshotsOf(place: Place): Promise<readonly Listed[]> {
-  return jsonLines(await succeed(place, ['snapshots', '--json'])).map((line) => ({
-    id: String(line['id']),
-    first: String(line['original_id'] ?? line['id']),
-  }));
-}
-
 /** Between two steps a snapshot may be there under its old id and its new one: both are whole then. */
-async function expectAllRestore({ workspace, source, versions }: Series, place: Place): Promise<void> {
-  const snapshots = await snapshotsOf(place);
+async function expectAllRestore(
+  { workspace, source, versions }: Series,
+  place: Place,
+  judge: Judge,
+): Promise<void> {
+  const snapshots = await judge.snapshots(place);
   expect(snapshots.map(({ first }) => first)).toEqual(expect.arrayContaining([...versions.keys()]));
   for (const { id, first } of snapshots) {
     const version = versions.get(first);
-    if (version !== undefined) await expectRestores(workspace, place, id, source, version);
+    if (version !== undefined) await judge.expectRestores(workspace, place, id, source, version);
   }
 }
 
-async function expectRekeyCompletes(series: Series, place: Place): Promise<void> {
+async function expectRekeyCompletes(series: Series, place: Place, judge: Judge): Promise<void> {
   expireLeases(place.repository);
   await succeed(place, REKEY);
   expect(await generationsOf(place)).toContainEqual(
@@ -218,10 +211,10 @@ async function expectRekeyCompletes(series: Series, place: Place): Promise<void>
   await succeed(place, PRUNE);
   await succeed(place, REKEY);
   expect(await generationsOf(place)).toMatchObject([{ generation: 2, state: 'current' }]);
-  await expectNoOrphans(place);
-  const firsts = (await snapshotsOf(place)).map(({ first }) => first);
+  await expectNoOrphans(place, judge);
+  const firsts = (await judge.snapshots(place)).map(({ first }) => first);
   expect(new Set(firsts).size).toBe(firsts.length);
-  await expectAllRestore(series, place);
+  await expectAllRestore(series, place, judge);
 }
 
 async function generationsOf(place: Place): Promise<Record<string, unknown>[]> {

@@ -17,7 +17,7 @@ const plan: KillPlan = {
   kills: sweepCount('SWEEP_KILLS', 50),
   seed: sweepSeed(),
   scale: SWEEP_SCALE,
-  sizes: { packTarget: 4_000_000, segmentTarget: 1_000_000 },
+  sizes: { packTarget: 2_000_000, segmentTarget: 500_000 },
   everyPhase: true,
   thoroughEvery: 1,
 };

@@ -14,33 +14,79 @@ const never = new AbortController().signal;
 /** Temporary files of a destination are removed from a day on. */
 const A_DAY_AND_MORE = 25 * 60 * 60_000;
 
-/**
- * `check` reads everything and finds nothing wrong. Returns its report.
- * @param options.warnings what a kill leaves until the next run may be remarked upon
- */
+/** How one looks at what stands after a fault. */
+export interface Judge {
+  /**
+   * `check` reads everything and finds nothing wrong.
+   * @param options.warnings what a kill leaves until the next run may be remarked upon
+   */
+  expectClean(place: Place, options?: CleanOptions): Promise<CleanReport>;
+  /** The live snapshots, oldest first. */
+  snapshots(place: Place): Promise<readonly ListedSnapshot[]>;
+  /** The snapshot restores to exactly what `expected` holds, which is what stood at `source`. */
+  expectRestores(
+    workspace: Workspace,
+    place: Place,
+    snapshot: string,
+    source: string,
+    expected: string,
+  ): Promise<void>;
+}
+
+export interface CleanOptions {
+  readonly warnings: boolean;
+}
+
+export interface CleanReport {
+  readonly findings: readonly { readonly severity: string; readonly what: string }[];
+  readonly packsUnreferenced: number;
+}
+
+export interface ListedSnapshot {
+  readonly id: string;
+  /** The id that it had before anything was sealed anew. */
+  readonly first: string;
+}
+
+/** By the commands that people use. */
+export const byProgram: Judge = { expectClean, snapshots, expectRestores };
+
+/** See {@link Judge}. */
 export async function expectClean(
   place: Place,
-  options: { readonly warnings: boolean } = { warnings: false },
-): Promise<Record<string, unknown>> {
+  options: CleanOptions = { warnings: false },
+): Promise<CleanReport> {
   const words = ['check', '--json', '--read-data'];
   const outcome = await run(place, words);
   expect(outcome.code, describeFailure(words, outcome)).toBe(0);
   const report = jsonLines(outcome).at(-1);
   if (report === undefined) throw new Error('check printed no report');
   expect(report['status']).toBe('ok');
-  const findings = report['findings'] as { severity: string }[];
-  const harmless = options.warnings ? ['note', 'warning'] : ['note'];
+  const findings = (report['findings'] as { severity: string; message: string }[]).map(
+    ({ severity, message }) => ({ severity, what: message }),
+  );
+  expectHarmless(findings, options);
+  return { findings, packsUnreferenced: Number(report['packs_unreferenced']) };
+}
+
+export function expectHarmless(findings: CleanReport['findings'], { warnings }: CleanOptions): void {
+  const harmless = warnings ? ['note', 'warning'] : ['note'];
   expect(findings.filter(({ severity }) => !harmless.includes(severity))).toEqual([]);
-  return report;
+}
+
+async function snapshots(place: Place): Promise<readonly ListedSnapshot[]> {
+  return jsonLines(await succeed(place, ['snapshots', '--json'])).map((line) => ({
+    id: String(line['id']),
+    first: String(line['original_id'] ?? line['id']),
+  }));
 }
 
 /** Ids of the live snapshots, oldest first. */
-export async function snapshotIds(place: Place): Promise<readonly string[]> {
-  const outcome = await succeed(place, ['snapshots', '--json']);
-  return jsonLines(outcome).map((line) => String(line['id']));
+export async function snapshotIds(place: Place, judge: Judge = byProgram): Promise<readonly string[]> {
+  return (await judge.snapshots(place)).map(({ id }) => id);
 }
 
-/** The snapshot restores to exactly what `expected` holds, which is what stood at `source`. */
+/** See {@link Judge}. */
 export async function expectRestores(
   workspace: Workspace,
   place: Place,
@@ -63,13 +109,12 @@ export function expectSame(expected: string, actual: string): void {
 }
 
 /** After a prune on a repository that nobody else uses nothing is left that no snapshot needs. */
-export async function expectNoOrphans(place: Place): Promise<void> {
+export async function expectNoOrphans(place: Place, judge: Judge = byProgram): Promise<void> {
   expireLeases(place.repository);
   ageFiles(place.repository, A_DAY_AND_MORE, (name) => name.startsWith('.tmp-'));
   await succeed(place, ['prune', '--grace', '0', '--no-other-writers']);
   expect(listRepository(place.repository).leftovers).toEqual([]);
-  const report = await expectClean(place);
-  expect(report['packs_unreferenced']).toBe(0);
+  expect((await judge.expectClean(place)).packsUnreferenced).toBe(0);
 }
 
 /** How much of what already stood in finished packs was stored once more. */

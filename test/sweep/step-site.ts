@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { seededRandom } from '../support/seeded-random.ts';
 import { copyAside, makeCorpus, QUICK_SCALE } from './corpus.ts';
 import { succeed, type Place } from './program.ts';
-import { expectWholeAt, keysAt } from './step-oracle.ts';
+import { expectWholeAt, keysAt } from './library-oracle.ts';
 import type { Workspace } from './workspace.ts';
 
 /** How one command is tried. */

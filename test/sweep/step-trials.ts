@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { jsonLines, run, succeed, type Place } from './program.ts';
-import { opensWith, snapshotsAt } from './step-oracle.ts';
+import { opensWith, snapshotsAt } from './library-oracle.ts';
 import type { StepSite, StepTrial } from './step-site.ts';
 
 export function commandTrials(site: StepSite): readonly StepTrial[] {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { run, succeed, type Outcome, type Place } from './program.ts';
-import { keysAt, snapshotsAt } from './step-oracle.ts';
+import { keysAt, snapshotsAt } from './library-oracle.ts';
 import { removeLeftovers, type StepSite, type StepTrial } from './step-site.ts';
 
 const WRONG_PASSPHRASE = 12;
