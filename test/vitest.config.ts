@@ -1,23 +1,53 @@
+import { readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongFilesFirst } from './support/long-files-first.ts';
 import { SOURCE_FLAGS } from './support/node-flags.ts';
 
-// Each file has a process of its own: packages need not be compiled anew in every one.
+// Packages need not be compiled anew in every process.
 process.env['NODE_COMPILE_CACHE'] ??= join(
   tmpdir(),
   `holdfast-test-cache-${process.getuid?.() ?? 0}`,
   'tests',
 );
 
+// Hours, not minutes: npm run test:sweep. Real servers and browsers: npm run test:destinations, test:partner, test:browser,
+// test:recover.
+const ELSEWHERE = [
+  'sweep/**',
+  'destinations/**',
+  'partner/**',
+  'browser/**',
+  'recover/**',
+  '**/node_modules/**',
+];
+const TESTS = '**/*.test.{ts,tsx}';
+const SMALL = ['unit', 'property'];
+/** What a file puts in place of a module would stay for the next one. */
+const small = SMALL.flatMap((folder) =>
+  filesIn(folder).filter((path) => !contentOf(path).includes('vi.mock(')),
+);
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(join(import.meta.dirname, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.test\.tsx?$/.test(entry.name))
+    .map((entry) => relative(import.meta.dirname, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
+}
+
+function contentOf(path: string): string {
+  return readFileSync(join(import.meta.dirname, path), 'utf8');
+}
+
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    include: ['**/*.test.{ts,tsx}'],
-    // Hours, not minutes: npm run test:sweep. Real servers and browsers: npm run test:destinations, test:partner, test:browser,
-    // test:recover.
-    exclude: ['sweep/**', 'destinations/**', 'partner/**', 'browser/**', 'recover/**', '**/node_modules/**'],
+    // A process for each of the small files would take a quarter of their time.
+    projects: [
+      { extends: true, test: { name: 'small', include: [...small], isolate: false } },
+      { extends: true, test: { name: 'own process', include: [TESTS], exclude: [...ELSEWHERE, ...small] } },
+    ],
+    exclude: ELSEWHERE,
     pool: 'forks',
     execArgv: [...SOURCE_FLAGS],
     // One more than the cores of a small machine: many tests wait for programs of their own.

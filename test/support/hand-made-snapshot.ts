@@ -113,7 +113,7 @@ export async function handMadeSnapshot(
   const packs: { name: string; bytes: Buffer }[] = [];
   const trees = chunkStore(repository, 'tree', namespace, packs);
   const data = chunkStore(repository, 'data', namespace, packs, dataIdKey);
-  const { id, totals } = storeDirectory(root, { trees: trees.put, data: data.put });
+  const { id, totals } = storeDirectories(root, { trees: trees.put, data: data.put });
   data.finish();
   trees.finish();
   for (const { name, bytes } of packs) await repository.destination.put(packKey(name), bytes, signal);
@@ -207,14 +207,38 @@ function chunkStore(
   };
 }
 
-function storeDirectory(node: HandMadeDirectory, stores: Stores): { id: Buffer; totals: DirectoryTotals } {
+interface StoredDirectory {
+  readonly id: Buffer;
+  readonly totals: DirectoryTotals;
+}
+
+/** What has been stored so far. */
+type StoredDirectories = ReadonlyMap<HandMadeDirectory, StoredDirectory>;
+
+/** Without recursion: trees may be as deep as tests need. */
+function storeDirectories(root: HandMadeDirectory, stores: Stores): StoredDirectory {
+  const all = [root];
+  for (const { entries } of all)
+    all.push(...Object.values(entries).filter((node) => node.type === 'directory'));
+  const stored = new Map<HandMadeDirectory, StoredDirectory>();
+  for (const node of all.toReversed()) stored.set(node, storeDirectory(node, stored, stores));
+  return given(stored, root);
+}
+
+function given(stored: StoredDirectories, node: HandMadeDirectory): StoredDirectory {
+  const one = stored.get(node);
+  if (one === undefined) throw new Error('a directory is stored before what is in it');
+  return one;
+}
+
+function storeDirectory(node: HandMadeDirectory, stored: StoredDirectories, stores: Stores): StoredDirectory {
   const totals = { files: 0, bytes: 0, entries: 0 };
   const names = Object.keys(node.entries).sort((a, b) => (a < b ? -1 : 1));
   const entries: Entry[] = [];
   for (const name of names) {
     const child = node.entries[name];
     if (child === undefined) continue;
-    const entry = storeEntry(asByteString(name), child, stores);
+    const entry = storeEntry(asByteString(name), child, stored, stores);
     entries.push(entry);
     totals.entries += 1;
     if (entry.type === 'file') {
@@ -229,7 +253,7 @@ function storeDirectory(node: HandMadeDirectory, stores: Stores): { id: Buffer; 
   return { id: encodeDirectory(entries, stores.trees), totals };
 }
 
-function storeEntry(name: ByteString, node: HandMadeNode, stores: Stores): Entry {
+function storeEntry(name: ByteString, node: HandMadeNode, stored: StoredDirectories, stores: Stores): Entry {
   const defaults = {
     name,
     mode: node.type === 'directory' ? 0o755 : node.type === 'symlink' ? 0o777 : 0o644,
@@ -241,7 +265,7 @@ function storeEntry(name: ByteString, node: HandMadeNode, stores: Stores): Entry
   };
   if (node.type === 'directory') {
     const { entries: _, ...metadata } = node;
-    const entry: DirectoryEntry = { ...defaults, ...metadata, ...storeDirectory(node, stores) };
+    const entry: DirectoryEntry = { ...defaults, ...metadata, ...given(stored, node) };
     return entry;
   }
   if (node.type !== 'file') return { ...defaults, ...node };
