@@ -13,6 +13,7 @@ import { changeCorpus, copyAside, makeCorpus, QUICK_SCALE } from './corpus.ts';
 import { expectOnlyLost } from './damage-judge.ts';
 import { checkAll, shownTree } from './every-call-operations.ts';
 import type { CallPlan, FailedCall } from './fail-at-call.ts';
+import { restoreNewest } from './library-oracle.ts';
 import { expectSame } from './oracle.ts';
 import { describeFailure, jsonLines, run, type Outcome, type Place } from './program.ts';
 import { expireLeases } from './stored-objects.ts';
@@ -292,9 +293,7 @@ function omissionsOf(outcome: Outcome): readonly { readonly paths: readonly stri
 async function expectSaved({ workspace, base, place }: Where, lost: readonly string[]): Promise<void> {
   const target = workspace.fresh();
   try {
-    const words = ['restore', 'latest', '--target', target];
-    const outcome = await run(place, words);
-    expect(outcome.code, describeFailure(words, outcome)).toBe(0);
+    await restoreNewest(place, target);
     expectOnlyLost({ source: base.source, tree: base.now }, target, lost, 'what was saved');
   } finally {
     removeTree(target);

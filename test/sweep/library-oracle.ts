@@ -100,6 +100,20 @@ export async function expectWholeAt(
   });
 }
 
+/** All of the newest snapshot, to a directory that is not there yet. */
+export async function restoreNewest(place: Place, target: string): Promise<void> {
+  await lookAt(place, async (repository) => {
+    const newest = (await listSnapshots(repository, never)).live.at(-1);
+    if (newest === undefined) throw new Error('there is no snapshot');
+    await restoreAll(repository, newest, target);
+  });
+}
+
+async function restoreAll(repository: Repository, snapshot: Snapshot, target: string): Promise<void> {
+  const summary = await restore(wholeRestore(repository, snapshot, target), SILENT_RESTORE, never);
+  expect(summary.status).toBe('complete');
+}
+
 async function expectRestored(
   repository: Repository,
   snapshot: Snapshot,
@@ -107,8 +121,7 @@ async function expectRestored(
   { source, expected }: { readonly source: string; readonly expected: string },
 ): Promise<void> {
   try {
-    const summary = await restore(wholeRestore(repository, snapshot, target), SILENT_RESTORE, never);
-    expect(summary.status).toBe('complete');
+    await restoreAll(repository, snapshot, target);
     expectSame(expected, join(target, resolve(source)));
   } finally {
     removeTree(target);
