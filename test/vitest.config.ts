@@ -1,16 +1,11 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { CODE_CACHE } from './support/code-cache.ts';
 import { LongFilesFirst } from './support/long-files-first.ts';
 import { SOURCE_FLAGS } from './support/node-flags.ts';
 
-// Packages need not be compiled anew in every process.
-process.env['NODE_COMPILE_CACHE'] ??= join(
-  tmpdir(),
-  `holdfast-test-cache-${process.getuid?.() ?? 0}`,
-  'tests',
-);
+process.env['NODE_COMPILE_CACHE'] ??= CODE_CACHE;
 
 // Hours, not minutes: npm run test:sweep. Real servers and browsers: npm run test:destinations, test:partner, test:browser,
 // test:recover.

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { CODE_CACHE, TEST_CACHE } from './code-cache.ts';
 import { removeTree } from './remove-tree.ts';
 
 export const executable = join(import.meta.dirname, '..', '..', 'service', 'bin', 'holdfast.js');
@@ -115,8 +116,8 @@ function baseEnvironment(paths: {
     HOLDFAST_STATE_DIR: paths.state,
     HOLDFAST_PASSWORD: PASSPHRASE,
     HOLDFAST_TEST_KDF: '64,1,1',
-    // One cache for all places: compiled code is the same everywhere.
-    XDG_CACHE_HOME: join(tmpdir(), `holdfast-test-cache-${process.getuid?.() ?? 0}`),
+    XDG_CACHE_HOME: TEST_CACHE,
+    NODE_COMPILE_CACHE: CODE_CACHE,
   };
 }
 

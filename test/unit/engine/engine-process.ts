@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { EngineJob, EngineOutcome, FromEngine, ToEngine } from '../../../src/engine/protocol.ts';
 import type { BackupOptions, BackupSpec, JobError, JobSpec, RestoreSpec } from '../../../src/jobs/job.ts';
+import { CODE_CACHE } from '../../support/code-cache.ts';
 import { SOURCE_FLAGS } from '../../support/node-flags.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
@@ -84,7 +85,7 @@ export async function startEngine(under: readonly string[] = []): Promise<Engine
 
 export function engineEnvironment(): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(HOLDFAST|VITEST|NODE)/.test(name));
-  return { ...Object.fromEntries(inherited), HOLDFAST_TEST_KDF: '64,1,1' };
+  return { ...Object.fromEntries(inherited), HOLDFAST_TEST_KDF: '64,1,1', NODE_COMPILE_CACHE: CODE_CACHE };
 }
 
 interface MessageLog {
