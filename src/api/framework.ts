@@ -15,7 +15,7 @@ import type { ServerLimits } from './limits.ts';
 import { requestIdOf } from './request-id.ts';
 import type { ApiApp } from './route.ts';
 import { declareRoute, isRoutable, pathOf, type RouteTable } from './route-table.ts';
-import { createValidatorCompiler } from './validation.ts';
+import { validatorOf } from './validation.ts';
 
 export interface FrameworkOptions {
   readonly clock: Pick<Clock, 'now'>;
@@ -52,8 +52,7 @@ export function createFramework({ clock, limits, table, proxies = [], logger }: 
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.addHook('onRoute', (route) => declareRoute(route, table, limits.handlerTimeoutMs));
 
-  const compile = createValidatorCompiler();
-  app.setValidatorCompiler<object>(({ schema, httpPart }) => compile(schema, httpPart));
+  app.setValidatorCompiler<object>(({ schema, httpPart }) => validatorOf(schema, httpPart));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(

@@ -1,5 +1,5 @@
 /** Checks requests against the schemas of their routes, and says what is wrong in words. */
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import { nearestName } from '../config/nearest-name.ts';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
@@ -7,25 +7,40 @@ import { ApiError } from './api-error.ts';
 
 export type RequestPart = 'body' | 'querystring' | 'params' | 'headers';
 
-/** Compiles a schema for one part of a request. Bodies keep their types; text of URLs becomes what the schema says. */
-export function createValidatorCompiler(): (
-  schema: object,
-  part: string | undefined,
-) => FastifyValidationResult {
-  const options = {
+/** What compiles schemas, and keeps them: one for bodies and one for texts, made when the first is needed. */
+const compilers = new Map<boolean, Ajv>();
+
+/**
+ * A check of one part of requests. Bodies keep their types; text of URLs becomes what the schema says. The schema is
+ * compiled for the first request: an agent has a hundred routes and is asked for few of them.
+ */
+export function validatorOf(schema: object, part: string | undefined): FastifyValidationResult {
+  let compiled: ValidateFunction | undefined;
+  const validate: FastifyValidationResult = (data: unknown) => {
+    compiled ??= compilerFor(part !== 'body').compile(schema);
+    const fits = compiled(data);
+    validate.errors = compiled.errors ?? null;
+    return fits;
+  };
+  return validate;
+}
+
+function compilerFor(texts: boolean): Ajv {
+  const known = compilers.get(texts);
+  if (known !== undefined) return known;
+  const ajv = new Ajv({
     allErrors: true,
     removeAdditional: false,
     useDefaults: true,
+    coerceTypes: texts,
     // Errors name the schema they come from: that is where near matches are found.
     verbose: true,
     strictTypes: false,
     strictRequired: false,
-  } as const;
-  const bodies = new Ajv({ ...options, coerceTypes: false });
-  const texts = new Ajv({ ...options, coerceTypes: true });
-  for (const ajv of [bodies, texts]) ajvFormats.default(ajv);
-  // Ajv's own type says of `errors` that it may be there and undefined, which the framework's does not.
-  return (schema, part) => (part === 'body' ? bodies : texts).compile(schema) as FastifyValidationResult;
+  });
+  ajvFormats.default(ajv);
+  compilers.set(texts, ajv);
+  return ajv;
 }
 
 const MOST_PROBLEMS = 10;

@@ -1,5 +1,5 @@
 /** The page of a real daemon, signed in, as a browser asks it; each reply has to be what its schema says. */
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 
@@ -72,9 +72,13 @@ export async function openPage(daemon: Daemon): Promise<DaemonPage> {
   };
 }
 
+const schemas = new Ajv({ allErrors: true, strict: false });
+const checks = new WeakMap<object, ValidateFunction>();
+
 /** Fails unless the value is what the schema says, and no object in it has anything else. */
 export function requireSchema(schema: object, value: unknown): void {
-  const check = new Ajv({ allErrors: true, strict: false }).compile(closed(schema) as object);
+  const check = checks.get(schema) ?? schemas.compile(closed(schema) as object);
+  checks.set(schema, check);
   expect(check(value) ? [] : check.errors).toEqual([]);
 }
 

@@ -1,9 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { createValidatorCompiler, validationError, type RequestPart } from '../../../src/api/validation.ts';
-
-const compile = createValidatorCompiler();
+import { validationError, validatorOf, type RequestPart } from '../../../src/api/validation.ts';
 
 const schema = Type.Object(
   {
@@ -18,7 +16,7 @@ const schema = Type.Object(
 );
 
 function check(data: unknown, part: RequestPart = 'body') {
-  const validate = compile(schema, part);
+  const validate = validatorOf(schema, part);
   if (validate(data) === true) return undefined;
   const { code, message, details } = validationError(validate.errors as ErrorObject[], part);
   return { code, message, details };
