@@ -16,6 +16,7 @@ import {
   truncateMiddle,
 } from './terminal.ts';
 import type { OutputStream, Style } from './terminal.ts';
+import { thousands } from './wording.ts';
 
 export interface ProgressCounters {
   /** What is being done now: `scanning`, `uploading`. A new phase starts its own rate. */
@@ -280,12 +281,12 @@ function lineParts(
     add('percent', `${percent}%`.padStart(4));
   }
   add('bytes', ofTotal(formatBytes(bytesDone), bytesTotal === null ? '' : formatBytes(bytesTotal)));
-  add('files', `${ofTotal(count(filesDone), filesTotal === null ? '' : count(filesTotal))} files`);
+  add('files', `${ofTotal(thousands(filesDone), filesTotal === null ? '' : thousands(filesTotal))} files`);
   if (bytesStored !== undefined) add('stored', `${formatBytes(bytesStored)} stored`);
   if (rate !== null) add('rate', `${formatBytes(rate)}/s`);
   if (percent === null) add('eta', 'estimating');
   else if (eta !== null) add('eta', `${formatDuration(roundTimeLeft(eta))} left`);
-  if (errors > 0) add('errors', errors === 1 ? '1 error' : `${count(errors)} errors`, styles.warning);
+  if (errors > 0) add('errors', errors === 1 ? '1 error' : `${thousands(errors)} errors`, styles.warning);
   return parts;
 }
 
@@ -316,10 +317,4 @@ function roundTimeLeft(ms: number): number {
 
 function ofTotal(done: string, total: string): string {
   return total === '' ? done : `${done} / ${total}`;
-}
-
-const thousands = new Intl.NumberFormat('en-US');
-
-function count(value: number): string {
-  return thousands.format(value);
 }

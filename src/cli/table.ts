@@ -4,6 +4,7 @@
  */
 import { printable, textWidth, truncateEnd, truncateMiddle } from './terminal.ts';
 import type { Style } from './terminal.ts';
+import { thousands } from './wording.ts';
 
 export interface Column {
   readonly title: string;
@@ -94,10 +95,8 @@ function isNumeric(rows: readonly (readonly Cell[])[], index: number): boolean {
 /** Numbers have their thousands apart: 12,345. */
 function cellText(cell: Cell): string {
   const content = typeof cell === 'object' ? cell.text : cell;
-  return typeof content === 'number' ? thousands.format(content) : printable(content);
+  return typeof content === 'number' ? thousands(content) : printable(content);
 }
-
-const thousands = new Intl.NumberFormat('en-US');
 
 function cellStyle(cell: Cell | undefined): Style {
   return typeof cell === 'object' ? cell.style : unstyled;

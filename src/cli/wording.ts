@@ -1,7 +1,7 @@
 /** Counts and times in words. */
 
-/** `12,345`. By hand: the formatter of Intl takes longer to make than many commands take to run. */
-function thousands(amount: number): string {
+/** `12,345` of a whole number. By hand: the formatter of Intl takes longer to make than many commands take to run. */
+export function thousands(amount: number): string {
   return String(amount).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 

@@ -1,5 +1,7 @@
 /** A parsed configuration against the schema: defaults are filled in, and every mistake gets a place and a sentence. */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { createRequire } from 'node:module';
+import type * as ajv from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Node } from 'jsonc-parser';
 import type { TSchema } from '../base/schema-type.ts';
 import { shownKeyPath, type ConfigProblem, type KeyPath, type ProblemCode } from './config-error.ts';
@@ -43,15 +45,19 @@ export function createSchemaCheck<Value>(schema: TSchema): (value: unknown) => C
 /** Of the agent's configuration. The value is not changed. */
 export const checkAgainstSchema = createSchemaCheck<FilledConfig>(ConfigSchema);
 
+/** Loaded for the first value that is checked: it is a seventh of the start of commands that check none. */
+const load = createRequire(import.meta.url);
+
 function compile<Value>(schema: TSchema): ValidateFunction<Value> {
-  const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, allowUnionTypes: true });
+  const { Ajv } = load('ajv') as typeof ajv;
+  const compiler = new Ajv({ allErrors: true, verbose: true, useDefaults: true, allowUnionTypes: true });
   for (const format of formatNames()) {
-    ajv.addFormat(format, {
+    compiler.addFormat(format, {
       type: 'string',
       validate: (text: string) => textProblem(format, text) === undefined,
     });
   }
-  return ajv.compile<Value>(schema);
+  return compiler.compile<Value>(schema);
 }
 
 type Params = Readonly<Record<string, unknown>>;
