@@ -74,6 +74,15 @@ export function hasRetired({ generations }: Keyring): boolean {
   return generations.length < Math.max(...generations.map(({ g }) => g));
 }
 
+/**
+ * Whether this generation has gone. Nothing was sealed under it any more then: what is there now was deleted once and has
+ * come back, or was stored late, and nobody can open it.
+ */
+export function isRetired({ generations }: Keyring, generation: number): boolean {
+  const isThere = generations.some(({ g }) => g === generation);
+  return !isThere && generations.some(({ g }) => g > generation);
+}
+
 /** Length, CBOR, and zeros up to a multiple of 1,024 bytes. */
 export function padded(cbor: Buffer): Buffer {
   const length = Buffer.alloc(4);

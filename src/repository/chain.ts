@@ -6,6 +6,7 @@ import {
   decodeHead,
   encodeChainContext,
   encodeHead,
+  type ChainPlace,
   type ChainPosition,
 } from '../format/records.ts';
 import { describeForeign } from './foreign-record.ts';
@@ -210,23 +211,22 @@ async function outdatedHeads(
 }
 
 export interface Head {
-  readonly chain: ChainPosition;
-  readonly record: string;
-  readonly live: number;
+  readonly chain: ChainPlace;
+  /** Undefined where the head cannot be read: its key alone says that there was such a record. */
+  readonly record: string | undefined;
+  readonly live: number | undefined;
 }
 
 /**
- * The newest head of every writer.
- * @throws {RepositoryError} CORRUPT_DATA when one is damaged, or an older one stands in its place
+ * The newest head of every writer. One that is damaged, or in whose place an older one stands, must not stop everything
+ * for ever when its writer is gone and makes no other: what its key says counts.
  */
 export async function readNewestHeads(repository: Repository, signal: AbortSignal): Promise<Head[]> {
   const newest = new Map<string, number>();
   for await (const page of repository.destination.list('heads/', signal)) {
     for (const { key } of page) {
-      const match = /^heads\/([0-9a-f]{32})\/(\d{16})$/.exec(key);
-      const writer = match?.[1];
-      const seq = Number(match?.[2]);
-      if (writer !== undefined) newest.set(writer, Math.max(seq, newest.get(writer) ?? 0));
+      const place = headPlace(key);
+      if (place !== undefined) newest.set(place.writer, Math.max(place.seq, newest.get(place.writer) ?? 0));
     }
   }
   const heads: Head[] = [];
@@ -237,10 +237,17 @@ export async function readNewestHeads(repository: Repository, signal: AbortSigna
     } catch (error) {
       // Another process may have trimmed this head between the list and the read; a newer one then stands.
       if (error instanceof DestinationError && error.kind === 'not-found') continue;
-      throw error;
+      if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') throw error;
+      heads.push({ chain: { writer, seq }, record: undefined, live: undefined });
     }
   }
   return heads;
+}
+
+/** What the key of a head says; undefined for any other key. */
+export function headPlace(key: string): ChainPlace | undefined {
+  const [, writer, seq] = /^heads\/([0-9a-f]{32})\/(\d{16})$/.exec(key) ?? [];
+  return writer === undefined ? undefined : { writer, seq: Number(seq) };
 }
 
 /** @throws {RepositoryError} CORRUPT_DATA when it is damaged, or another one stands in its place */

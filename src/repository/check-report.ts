@@ -1,3 +1,4 @@
+import { RepositoryError } from '../base/errors.ts';
 import type { ByteString } from '../base/byte-path.ts';
 
 /** `error`: something is lost or untrustworthy. `warning`: something is not as it should be, and nothing is lost by it. */
@@ -62,6 +63,8 @@ export class FindingDraft {
   readonly object: string;
   severity: Severity;
   readonly #reasons = new Set<string>();
+  /** The generation of keys that it is sealed under, where that is one that the keyring lacks. */
+  lacking: number | undefined;
   readonly #snapshots = new Set<string>();
   readonly #files = new Set<ByteString>();
   #filesTotal = 0;
@@ -77,6 +80,10 @@ export class FindingDraft {
 
   get isAffecting(): boolean {
     return this.#snapshots.size > 0;
+  }
+
+  get reasons(): number {
+    return this.#reasons.size;
   }
 
   affects(snapshot: string, path: ByteString | undefined): void {
@@ -123,7 +130,23 @@ export class Findings {
 
   /** Adds what an error about one object says. */
   addError(object: string, error: unknown): FindingDraft {
-    return this.add('error', object, error instanceof Error ? error.message : String(error));
+    const draft = this.add('error', object, error instanceof Error ? error.message : String(error));
+    const generation = error instanceof RepositoryError ? error.details['generation'] : undefined;
+    if (typeof generation === 'number') draft.lacking = generation;
+    return draft;
+  }
+
+  /** What nobody can read and nothing needs: see returned-objects.ts. */
+  acceptReturned(isNeedless: (object: string, generation: number) => boolean): void {
+    for (const draft of this.#drafts.values()) {
+      const { object, severity, lacking, isAffecting, reasons } = draft;
+      if (severity !== 'error' || lacking === undefined || isAffecting || reasons > 1) continue;
+      if (!isNeedless(object, lacking)) continue;
+      draft.severity = 'warning';
+      draft.because(
+        'that generation was retired when nothing needed it, so this was deleted and has come back; "holdfast keys rekey" and then "holdfast prune" remove it',
+      );
+    }
   }
 
   /** A pack that was damaged, and of which everything that is needed is stored anew, only waits for prune. */

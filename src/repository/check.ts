@@ -14,6 +14,7 @@ import {
   type CheckReport,
   type FindingDraft,
 } from './check-report.ts';
+import { needlessUnderRetired } from './check-returned.ts';
 import { traverseTrees, type Traversal } from './check-trees.ts';
 import { fillTable, withLast, type ChunkIndex } from './chunk-index.ts';
 import { packKey, type Listed } from './listing.ts';
@@ -105,6 +106,7 @@ export async function check(
     await mapAffected(repository, index, snapshots.live, damage, signal);
   }
   findings.acceptReplaced(repairedPacks(snapshots.tombstones));
+  findings.acceptReturned(needlessUnderRetired(repository, snapshots, checked));
   return {
     status: findings.hasErrors ? 'damaged' : 'ok',
     ...findings.finished(),
@@ -128,8 +130,7 @@ async function checkRecords(
   for (const { id, error } of snapshots.damaged) {
     findings.addError(`snapshot ${id}`, error).affects(id, undefined);
   }
-  for (const { name, reason } of snapshots.tombstones.ignored)
-    findings.add('error', `tombstone ${name}`, reason);
+  for (const { name, error } of snapshots.tombstones.ignored) findings.addError(`tombstone ${name}`, error);
   return snapshots;
 }
 

@@ -74,7 +74,7 @@ export interface PrunePlan {
   readonly waiting: readonly PackFate[];
   /** Not needed yet, but younger than the oldest backup at work, or than this plan. */
   readonly young: readonly PackFate[];
-  /** Packs whose content is unknown; they are left alone. */
+  /** Packs without a mark whose content is unknown; they are left alone. */
   readonly unreadable: readonly string[];
   /** Forgotten snapshots whose objects go now. */
   readonly removeSnapshots: readonly string[];
@@ -125,10 +125,13 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
   const mostlyDead: PackFate[] = [];
   // A machine with a write-only key would not learn where its chunks are then, and store them again after each prune.
   const inUse = writeOnlyInUse(repository.keyring);
+  const isMarked = ({ name }: StockedPack): boolean => snapshots.tombstones.packs.has(name);
+  // Everything that snapshots need was found when the stock was taken, so none of it is in one that cannot be read.
+  const isUnknown = (pack: StockedPack): boolean => !pack.readable && !isMarked(pack);
   for (const pack of packs.values()) {
-    if (!pack.readable) continue;
+    if (isUnknown(pack)) continue;
     const fate = fateOf(pack);
-    if (snapshots.tombstones.packs.has(pack.name)) {
+    if (isMarked(pack)) {
       (fate.liveBytes > 0 ? fates.revive : due.has(pack.name) ? fates.remove : fates.waiting).push(fate);
     } else if (fate.liveBytes === 0) {
       (pack.storedMs >= youngMs ? fates.young : fates.mark).push(fate);
@@ -154,7 +157,7 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
     packBytes: [...packs.values()].reduce((sum, { bytes }) => sum + bytes, 0),
     sessions,
     ...fates,
-    unreadable: [...packs.values()].filter(({ readable }) => !readable).map(({ name }) => name),
+    unreadable: [...packs.values()].filter(isUnknown).map(({ name }) => name),
     removeSnapshots: dueSnapshots(stock, dueMs),
   };
 }

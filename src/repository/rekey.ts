@@ -20,6 +20,7 @@ import { withPruneLease } from './prune.ts';
 import { decideRekey, type RekeyPlan } from './rekey-plan.ts';
 import type { Repository } from './repository.ts';
 import { retireGenerations, type Retirement } from './retire-generations.ts';
+import { removeReturned, returnedPacks } from './returned-objects.ts';
 import { commitSnapshot, recordAgain, type Snapshot } from './snapshots.ts';
 import { putTombstone } from './put-tombstone.ts';
 import { durableUncovered } from './uncovered-packs.ts';
@@ -197,6 +198,7 @@ class RekeyRun {
     });
     await this.#cover(stock, lease, signal);
     await this.#mark(stock, plan.dead, lease, signal);
+    await this.#markReturned(stock, plan, lease, signal);
     this.#observer.phase('rewriting');
     const done = await this.#rewritePacks(stock, todo, lease, signal);
     if (done < todo.length) return false;
@@ -211,6 +213,7 @@ class RekeyRun {
     }
     await new TombstoneWriter(repository, lease, stock.snapshots, new Set()).retire(plan.tombstones, signal);
     await renewConfig(repository, signal);
+    await removeReturned(repository, lease, signal);
     this.#retired = await retireGenerations(repository, lease, signal);
     const { young, postponed, writeOnly, unreadable } = plan;
     const dealtWith = new Set([...todo.map(({ name }) => name), ...this.#skipped.keys()]);
@@ -283,6 +286,21 @@ class RekeyRun {
     await writer.write('packs', names, 'stored anew under newer keys', signal);
     this.#markedPacks += fresh.length;
     this.#markedBytes += fresh.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** What a storage has brought back of generations that were retired: nobody can read it, so that nothing needs it. */
+  async #markReturned(
+    stock: PruneStock,
+    { unreadable }: RekeyPlan,
+    lease: Lease,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { packs } = stock.snapshots.tombstones;
+    const unmarked = unreadable.filter((name) => !packs.has(name));
+    const returned = await returnedPacks(this.#repository, unmarked, signal);
+    if (returned.size === 0) return;
+    const writer = new TombstoneWriter(this.#repository, lease, stock.snapshots, new Set());
+    await writer.write('packs', [...returned], 'sealed under keys that were retired', signal);
   }
 
   /**

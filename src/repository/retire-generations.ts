@@ -115,7 +115,8 @@ async function removeOldHeads(
     // One that came after the newest were read stays.
     if (head === undefined)
       return [...newest.keys()].some((other) => other.startsWith(key.slice(0, -16)) && other > key);
-    return !unknown && !writers.has(head.chain.writer) && accounted.has(head.record);
+    const isGone = !writers.has(head.chain.writer) && head.record !== undefined && accounted.has(head.record);
+    return !unknown && isGone;
   });
   await mapParallel(removable, destination.properties.maxParallel, async (key) => {
     const generation = await generationOfObject(repository, key, signal);

@@ -28,7 +28,7 @@ export interface Tombstones {
   readonly snapshots: ReadonlySet<string>;
   readonly packs: ReadonlySet<string>;
   /** Objects below trash/ that are not valid tombstones of this repository, and so have no effect. */
-  readonly ignored: readonly { readonly name: string; readonly reason: string }[];
+  readonly ignored: readonly { readonly name: string; readonly error: RepositoryError }[];
 }
 
 /** Prune replaces tombstones while others read them; a list that changed under the reader is read again so often. */
@@ -68,7 +68,7 @@ export async function readTombstones(repository: Repository, signal: AbortSignal
 async function readListed(repository: Repository, signal: AbortSignal): Promise<Tombstones> {
   const { destination } = repository;
   const all: Tombstone[] = [];
-  const ignored: { name: string; reason: string }[] = [];
+  const ignored: { name: string; error: RepositoryError }[] = [];
   const listed = await listNamed(destination, 'trash/', signal);
   await mapParallel(listed, destination.properties.maxParallel, async ([name, { modifiedMs }]) => {
     const bytes = await getNamed(repository, 'trash/', name, signal);
@@ -78,7 +78,7 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
       all.push({ ...(await repository.withKeys(open, signal)), storedMs: modifiedMs });
     } catch (error) {
       if (!(error instanceof RepositoryError) || error.code === 'WRONG_PASSPHRASE') throw error;
-      ignored.push({ name, reason: error.message });
+      ignored.push({ name, error });
     }
   });
   const named = (kind: TombstoneRecord['kind']): Set<string> =>

@@ -74,9 +74,10 @@ export function verifyChains(view: ChainView, memory: WriterMemory): ChainProble
   for (const [writer, chain] of byWriter(view)) {
     problems.push(...forks(chain.bySeq), ...brokenLinks(chain.bySeq, accounted));
     for (const { chain: position, record } of chain.heads) {
-      if (accounted(record)) continue;
+      if (record === undefined ? isPlaced(chain, position.seq) : accounted(record)) continue;
+      const object = record === undefined ? `heads/${writer}` : `record ${record}`;
       const reason = `record ${position.seq} of writer ${writer} is gone, and no tombstone names it`;
-      problems.push({ kind: 'missing', object: `record ${record}`, reason });
+      problems.push({ kind: 'missing', object, reason });
     }
     gaps += chain.newest - new Set([...chain.bySeq.keys(), ...chain.removed]).size;
   }
@@ -107,15 +108,26 @@ export function lostRecords(view: ChainView, memory: WriterMemory): LostRecord[]
     const { bySeq, heads, removed, newest } = chains.get(writer) ?? newChain();
     const own = remembered.get(writer);
     const names = new Map(own === undefined ? [] : [[own.seq, own.record]]);
-    for (const { chain, record } of heads) names.set(chain.seq, record);
+    for (const { chain, record } of heads) if (record !== undefined) names.set(chain.seq, record);
+    const unread = new Set(heads.filter(({ record }) => record === undefined).map(({ chain }) => chain.seq));
     for (const { chain } of [...bySeq.values()].flat()) names.set(chain.seq - 1, chain.prev);
     for (let seq = 1; seq <= Math.max(newest, own?.seq ?? 0); seq += 1) {
       if (bySeq.has(seq) || removed.has(seq)) continue;
       const name = names.get(seq);
-      if (name === undefined ? !isVague : !accounted(name)) lost.push({ writer, seq, name });
+      const isLost = name === undefined ? !isVague || unread.has(seq) : !accounted(name);
+      if (isLost) lost.push({ writer, seq, name });
     }
   }
   return lost;
+}
+
+/** The highest number that is known of each writer's chain, by records, those that are removed, and heads. */
+export function highestNumbers(view: ChainView): Map<string, number> {
+  return new Map([...byWriter(view)].map(([writer, { newest }]) => [writer, newest]));
+}
+
+function isPlaced({ bySeq, removed }: Chain, seq: number): boolean {
+  return bySeq.has(seq) || removed.has(seq);
 }
 
 function accountedIn(view: ChainView): (name: string) => boolean {
