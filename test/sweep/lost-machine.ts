@@ -134,7 +134,10 @@ async function expectAgentCarriesOn(workspace: Workspace, lost: Lost): Promise<n
   const { againBytes } = await measureStoredAgain(place, before, before, after);
   expect(againBytes).toBeLessThan(MOST_AGAIN_BYTES);
   expect(readdirSync(join(lost.repository, 'heads')).length - writers).toBeLessThanOrEqual(1);
-  await expectClean(place);
+  const { findings } = await expectClean(place, { warnings: lost.isAtWork });
+  // A backup that died just after its commit had no time for it, and nobody writes as that machine again.
+  for (const { severity, what } of findings)
+    if (severity === 'warning') expect(what).toMatch(/^there is no head for record/);
   const ids = await snapshotIds(place);
   expect(ids).toHaveLength(lost.versions.size + 1);
   const now = workspace.path(join(DIRECTORY, 'now'));
