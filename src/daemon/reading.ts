@@ -24,19 +24,23 @@ interface Readers {
   readonly contents: ContentReader;
 }
 
-interface Open {
-  readonly repository: Repository;
-  readonly lastUse: { ms: number };
+/** What there is at one time. */
+interface Contents {
   snapshots: ReadonlyMap<string, Snapshot>;
   index: ChunkIndex;
   /** Of this index, by their namespaces. */
   readers: Map<string, Readers>;
 }
 
+interface Open extends Contents {
+  readonly repository: Repository;
+  readonly lastUse: { ms: number };
+}
+
 export interface ReadingParts {
   readonly clock: Clock;
   readonly stateDirectory: string;
-  readonly destinations: Destinations;
+  readonly destinations: Pick<Destinations, 'open'>;
   readonly weakCost: boolean;
 }
 
@@ -126,30 +130,36 @@ export class Reading implements AsyncDisposable {
     const { signal } = this.#closing;
     const { access, person, secret, url } = await destinations.open(place, signal);
     const destination = await openDestination(url, { access, person }, signal);
-    const repository = await openRepository(
-      destination,
-      secretHanded(secret),
-      { clock, stateDirectory, allowWeakCost: weakCost },
-      signal,
-    );
-    const open: Open = {
-      repository,
-      lastUse: { ms: clock.monotonic() },
-      snapshots: new Map(),
-      index: await loadIndex(repository, { without: new Set() }, signal),
-      readers: new Map(),
-    };
-    await this.#refresh(open);
-    void this.#closeLater(place, open);
-    return open;
+    try {
+      const repository = await openRepository(
+        destination,
+        secretHanded(secret),
+        { clock, stateDirectory, allowWeakCost: weakCost },
+        signal,
+      );
+      const lastUse = { ms: clock.monotonic() };
+      const open: Open = { repository, lastUse, ...(await this.#contentsOf(repository)) };
+      void this.#closeLater(place, open);
+      return open;
+    } catch (error) {
+      // The agent goes on for months: a connection for each time somebody asks would stay open.
+      await destination.close();
+      throw error;
+    }
   }
 
   async #refresh(open: Open): Promise<void> {
+    Object.assign(open, await this.#contentsOf(open.repository));
+  }
+
+  async #contentsOf(repository: Repository): Promise<Contents> {
     const { signal } = this.#closing;
-    const { live } = await listSnapshots(open.repository, signal);
-    open.snapshots = new Map(live.map((snapshot) => [snapshot.id, snapshot]));
-    open.index = await loadIndex(open.repository, { without: new Set() }, signal);
-    open.readers = new Map();
+    const { live } = await listSnapshots(repository, signal);
+    return {
+      snapshots: new Map(live.map((snapshot) => [snapshot.id, snapshot])),
+      index: await loadIndex(repository, { without: new Set() }, signal),
+      readers: new Map(),
+    };
   }
 
   async #closeLater(place: Place, open: Open): Promise<void> {

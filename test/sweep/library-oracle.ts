@@ -36,7 +36,12 @@ const never = new AbortController().signal;
 async function openAt({ repository, state, passphrase }: Place): Promise<Repository> {
   const destination = await openLocalDestination(repository);
   const options = { clock: systemClock, stateDirectory: state, allowWeakCost: true };
-  return await openRepository(destination, secretOf(passphrase ?? PASSPHRASE), options, never);
+  try {
+    return await openRepository(destination, secretOf(passphrase ?? PASSPHRASE), options, never);
+  } catch (error) {
+    await destination.close();
+    throw error;
+  }
 }
 
 async function lookAt<T>(place: Place, look: (repository: Repository) => Promise<T>): Promise<T> {
