@@ -422,7 +422,7 @@ class Destination:
 
     def __init__(self, directory):
         self.directory = directory
-        if not os.path.isdir(os.path.join(directory, "keys")):
+        if not any(os.path.isdir(os.path.join(directory, folder)) for folder in ("keys", "copies/keys")):
             raise Refused(f"{directory} is no repository: it has no folder named keys")
 
     def names(self, folder, pattern):
@@ -432,6 +432,11 @@ class Destination:
         except FileNotFoundError:
             return []
         return sorted(name for name in found if pattern.fullmatch(name))
+
+    def numbers(self, folder, pattern):
+        """Numbers of objects that follow one another, highest first, those included that only a second copy is left of."""
+        found = {*self.names(folder, pattern), *self.names(f"copies/{folder}", pattern)}
+        return sorted({int(name.removeprefix("ring-")) for name in found}, reverse=True)
 
     def read(self, key):
         try:
@@ -517,8 +522,8 @@ def stretch(passphrase, kdf, where, any_cost):
     )
 
 
-def read_slot(destination, name):
-    where = f"keys/{name}"
+def read_slot(destination, where):
+    name = where[-32:]
     data = destination.read(where)
     if len(data) > 8 * KIB:
         raise Damage(where, "is longer than 8 KiB")
@@ -559,9 +564,8 @@ def open_slot(slot, secret):
 
 def ring_in_force(destination, slot, ring_key, warn):
     """The first ring from the top that holds."""
-    numbers = [int(name[5:]) for name in destination.names("keys", re.compile(r"ring-[1-9][0-9]{0,8}"))]
-    for n in sorted(numbers, reverse=True):
-        where = f"keys/ring-{n}"
+    numbers = destination.numbers("keys", re.compile(r"ring-[1-9][0-9]{0,8}"))
+    for n, where in ((n, f"{folder}/ring-{n}") for n in numbers for folder in ("keys", "copies/keys")):
         try:
             ring = check_record(
                 read_cbor(destination.read(where), where),
@@ -622,11 +626,14 @@ def unlock(destination, secret, warn, any_cost=False):
     """The keyring. `secret` is (kind, text of the passphrase or 32 bytes)."""
     kind, value = secret
     slots = []
-    for name in destination.names("keys", re.compile(r"[0-9a-f]{32}")):
-        try:
-            slots.append(read_slot(destination, name))
-        except Unreadable as error:
-            warn(f"{error} (passed over)")
+    for folder in ("keys", "copies/keys"):
+        for name in destination.names(folder, re.compile(r"[0-9a-f]{32}")):
+            try:
+                slot = read_slot(destination, f"{folder}/{name}")
+                if slot not in slots:
+                    slots.append(slot)
+            except Unreadable as error:
+                warn(f"{error} (passed over)")
     fitting = sorted((slot for slot in slots if slot["kind"] == kind), key=lambda slot: slot["created"])
     if not fitting:
         raise Refused(f"the repository has no key slot for a {SECRETS[kind]}")
@@ -1106,8 +1113,8 @@ def wrong_chunk(pack, segment, chunk_id):
 
 def check_config(destination, keys, warn):
     """The highest configuration that is sound says which readers may read."""
-    for n in sorted(map(int, destination.names("config", DECIMAL)), reverse=True):
-        where = f"config/{n}"
+    numbers = destination.numbers("config", DECIMAL)
+    for n, where in ((n, f"{folder}/{n}") for n in numbers for folder in ("config", "copies/config")):
         try:
             context, plain = open_object(keys, destination.read(where), where, CONFIG)
             record = check_record(

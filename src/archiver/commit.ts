@@ -12,6 +12,7 @@ import {
 } from '../repository/snapshots.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 import { readTombstones } from '../repository/tombstones.ts';
+import { getCopy } from '../repository/second-copies.ts';
 import type { Parent } from './parent.ts';
 
 /** A pack this run relies on went away before the commit: the run starts again and stores those chunks itself. */
@@ -167,8 +168,11 @@ function generationsCheck(repository: Repository): () => void {
 }
 
 async function requireKeys(repository: Repository, signal: AbortSignal): Promise<void> {
-  const isThere = async (): Promise<boolean> =>
-    (await sizeOf(repository, `keys/ring-${repository.ringNumber}`, signal)) !== undefined;
+  const isThere = async (): Promise<boolean> => {
+    const ring = `keys/ring-${repository.ringNumber}`;
+    if ((await sizeOf(repository, ring, signal)) !== undefined) return true;
+    return (await getCopy(repository.destination, ring, signal)) !== undefined;
+  };
   if (await isThere()) return;
   // Whoever changes the keys may remove the keyrings of before.
   await repository.followRing(signal);

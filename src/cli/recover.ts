@@ -21,9 +21,11 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nReads what every pack says of itself and writes new indexes. Nothing is deleted, and running it on a\nsound repository does no harm.',
+    '\nReads what every pack says of itself and writes new indexes, and puts back keys and settings of the\nrepository that are damaged from their second copies. Running it on a sound repository does no harm.',
   );
-  addExamples(command, [['holdfast recover && holdfast check', 'after "check" found damaged indexes']]);
+  addExamples(command, [
+    ['holdfast recover && holdfast check', 'after "check" found damaged indexes or keys'],
+  ]);
   command.action(async (options: RepositoryOptions & OutputOptions) => {
     await withRepository(options, context, async (repository) => {
       const report = await recover(repository, context.signal);
@@ -42,6 +44,7 @@ function reportText({
   superseded,
   keptFromIndex,
   unreadable,
+  putBack,
 }: RecoverReport): string {
   const lines = [
     `Indexed ${count(packs, 'pack')} with ${count(chunks, 'piece')} of data in ${count(written.length, 'new index object')}; ${count(superseded, 'older one')} ${superseded === 1 ? 'is' : 'are'} no longer used.`,
@@ -51,6 +54,7 @@ function reportText({
       `${count(keptFromIndex.length, 'pack')} with a damaged directory ${keptFromIndex.length === 1 ? 'was' : 'were'} indexed as an older index describes ${keptFromIndex.length === 1 ? 'it' : 'them'}.`,
     );
   }
+  for (const key of putBack) lines.push(`Put back from its second copy: ${key}`);
   for (const { name, reason } of unreadable) lines.push(`Out of reach: pack ${name}: ${printable(reason)}`);
   lines.push(
     unreadable.length === 0
@@ -67,6 +71,7 @@ function reportObject({
   superseded,
   keptFromIndex,
   unreadable,
+  putBack,
 }: RecoverReport): object {
   return {
     type: 'recover',
@@ -76,5 +81,6 @@ function reportObject({
     index_objects_superseded: superseded,
     packs_kept_from_index: keptFromIndex,
     packs_unreadable: unreadable,
+    objects_put_back: putBack,
   };
 }

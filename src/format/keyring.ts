@@ -80,7 +80,7 @@ export function hasRetired({ generations }: Keyring): boolean {
  */
 export function isRetired({ generations }: Keyring, generation: number): boolean {
   const isThere = generations.some(({ g }) => g === generation);
-  return !isThere && generations.some(({ g }) => g > generation);
+  return !isThere && generation >= 1 && generations.some(({ g }) => g > generation);
 }
 
 /** Length, CBOR, and zeros up to a multiple of 1,024 bytes. */

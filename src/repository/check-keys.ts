@@ -4,9 +4,11 @@ import { hasRetired } from '../format/keyring.ts';
 import type { Findings } from './check-report.ts';
 import { isDamage } from './chunk-index.ts';
 import { decodeSlot, openRing } from './key-slots.ts';
+import { inspectCopies } from './keep-copies.ts';
 import { knownSlots } from './keys.ts';
 import { sha256 } from './objects.ts';
 import type { Repository } from './repository.ts';
+import { copyKey } from './second-copies.ts';
 
 /** Every key slot and every ring: each must be there and be what the keyring says. */
 export async function checkKeys(
@@ -82,5 +84,29 @@ async function checkRing(
     if (error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE') return;
     if (!isDamage(error)) throw error;
     findings.addError(object, error);
+  }
+}
+
+/** Second copies of slots, the ring in force and the configuration in force. */
+export async function checkCopies(
+  repository: Repository,
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { key, original, copy } of await inspectCopies(repository, signal)) {
+    if (copy === 'damaged' && original !== 'damaged')
+      findings.add(
+        'warning',
+        copyKey(key),
+        'it is damaged; "holdfast prune" and "holdfast recover" make it anew',
+      );
+    else if (copy === 'missing' && original === 'sound')
+      findings.add('note', key, 'it has no second copy; "holdfast prune" and "holdfast recover" make one');
+    else if (copy === 'sound' && original !== 'sound')
+      findings.add(
+        'error',
+        key,
+        `it is ${original}, and read by its second copy; "holdfast recover" puts it back`,
+      );
   }
 }

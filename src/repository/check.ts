@@ -4,7 +4,7 @@ import type { ListedObject } from '../destination/destination.ts';
 import type { IndexedPack } from '../format/index-object.ts';
 import { Damage, mapAffected } from './check-affected.ts';
 import { checkDirectories, chunkKey, readIndexForCheck, type CheckedIndex } from './check-index.ts';
-import { checkKeys } from './check-keys.ts';
+import { checkCopies, checkKeys } from './check-keys.ts';
 import { choosePacks, readPacks, type PackResults, type ReadData } from './check-packs.ts';
 import { checkConfigs, checkForgotten, checkHeads, checkLeases } from './check-records.ts';
 import {
@@ -124,6 +124,7 @@ async function checkRecords(
 ): Promise<SnapshotList> {
   const keys = await listAll(repository, 'keys/', signal);
   await checkKeys(repository, keys, findings, signal);
+  await checkCopies(repository, findings, signal);
   await checkConfigs(repository, await listAll(repository, 'config/', signal), findings, signal);
   await checkLeases(repository, await listAll(repository, 'leases/', signal), findings, signal);
   const snapshots = await checkChains(repository, findings, signal);

@@ -9,6 +9,7 @@ import { configMap, decodeConfig, encodeSigned, type ConfigRecord } from '../for
 import { fetchEarly, isUnusable } from './key-files.ts';
 import { listNumbered } from './listing.ts';
 import { openObject, sealObject } from './objects.ts';
+import { getCopy, listCopied, replaceCopy } from './second-copies.ts';
 import type { Repository } from './repository.ts';
 
 /**
@@ -28,6 +29,7 @@ export async function putConfig(
   decodeConfig(plaintext, `config/${n}`);
   const { bytes } = sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext);
   await repository.destination.put(`config/${n}`, bytes, signal);
+  await replaceCopy(repository.destination, 'config/', n, bytes, signal);
   await repository.writer.remember({ config: n });
 }
 
@@ -59,6 +61,7 @@ export async function configEarly(
 
 /**
  * The configuration in force.
+ * @param copied also of numbers that only a second copy is left of
  * @returns `passed`: why a newer one could not be used
  * @throws {RepositoryError} CORRUPT_DATA when none can be used
  */
@@ -68,34 +71,76 @@ export async function newestConfig(
     keyring,
     keys,
     early,
-  }: { readonly keyring: Keyring; readonly keys: ObjectKeys; readonly early: EarlyConfig | undefined },
+    copied = false,
+  }: {
+    readonly keyring: Keyring;
+    readonly keys: ObjectKeys;
+    readonly early: EarlyConfig | undefined;
+    readonly copied?: boolean;
+  },
   signal: AbortSignal,
 ) {
-  const numbers = [...(early?.numbers ?? (await listNumbered(destination, 'config/', signal)))].toReversed();
+  const listed = early?.numbers ?? (await listNumbered(destination, 'config/', signal));
+  const more = copied || listed.length === 0 ? await copiedNumbers(destination, signal) : [];
   let passed: Error | undefined;
-  for (const number of numbers) {
+  for (const number of [...new Set([...listed, ...more])].sort((a, b) => b - a)) {
     const object = `config/${number}`;
+    const open = (bytes: Buffer): OpenedConfig => openConfig(keyring, keys, bytes, number);
     try {
-      const opened = openObject(
-        keys,
-        OBJECT_TYPES.config,
-        (number === early?.numbers.at(-1) ? early.bytes : undefined) ??
-          (await destination.get(object, undefined, signal)),
-        object,
-      );
-      const { record, signed, signature } = decodeConfig(opened.plaintext, object);
-      const message = Buffer.concat([Buffer.from('hf1/config'), keyring.repository, signed]);
-      if (!verifyEd25519(keyring.adminPublic, message, signature))
-        throw corrupt(object, 'it is not signed by the administrator key');
-      if (Number(opened.context.readBigUInt64BE(0)) !== number)
-        throw corrupt(object, 'it stands under another number');
-      if (!record.repository.equals(keyring.repository))
-        throw corrupt(object, 'it belongs to another repository');
-      return { config: record, number, passed };
+      const fetched = number === early?.numbers.at(-1) ? early.bytes : undefined;
+      return { ...open(fetched ?? (await destination.get(object, undefined, signal))), number, passed };
     } catch (error) {
       if (!isUnusable(error)) throw error;
+      const copy = await getCopy(destination, object, signal);
+      const opened = copy && usableOrNot(() => open(copy));
+      if (opened !== undefined) return { ...opened, number, passed };
       passed ??= error;
     }
   }
   throw passed ?? corrupt('config/', 'the repository has no configuration');
+}
+
+function usableOrNot<T>(open: () => T): T | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    return undefined;
+  }
+}
+
+async function copiedNumbers(destination: Destination, signal: AbortSignal): Promise<readonly number[]> {
+  const keys = await listCopied(destination, 'config/', signal);
+  return keys.flatMap((key) => {
+    const number = /^config\/([1-9]\d{0,15})$/.exec(key)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
+}
+
+/** The configuration in force as the storage has it now, with its number and the generation it is sealed under. */
+export async function usableConfig(
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<OpenedConfig & { readonly number: number }> {
+  const { destination, keyring, keys } = repository;
+  return await newestConfig(destination, { keyring, keys, early: undefined, copied: true }, signal);
+}
+
+export interface OpenedConfig {
+  readonly config: ConfigRecord;
+  readonly generation: number;
+}
+
+/** @throws {RepositoryError} CORRUPT_DATA */
+export function openConfig(keyring: Keyring, keys: ObjectKeys, bytes: Buffer, number: number): OpenedConfig {
+  const object = `config/${number}`;
+  const { context, generation, plaintext } = openObject(keys, OBJECT_TYPES.config, bytes, object);
+  const { record, signed, signature } = decodeConfig(plaintext, object);
+  const message = Buffer.concat([Buffer.from('hf1/config'), keyring.repository, signed]);
+  if (!verifyEd25519(keyring.adminPublic, message, signature))
+    throw corrupt(object, 'it is not signed by the administrator key');
+  if (Number(context.readBigUInt64BE(0)) !== number) throw corrupt(object, 'it stands under another number');
+  if (!record.repository.equals(keyring.repository))
+    throw corrupt(object, 'it belongs to another repository');
+  return { config: record, generation };
 }

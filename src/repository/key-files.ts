@@ -3,6 +3,7 @@ import type { Destination } from '../destination/destination.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { decodeSlot, openRing, openSlot, type OpenSlot, type Secret, type SlotFile } from './key-slots.ts';
 import { mapParallel } from './parallel.ts';
+import { getCopy, listCopied } from './second-copies.ts';
 
 /** What more there is was put there by a stranger. */
 const MOST_SLOTS = 64;
@@ -17,16 +18,18 @@ export interface KeyFiles {
   readonly damaged: readonly RepositoryError[];
 }
 
-/** The key slot files of a destination and the numbers of its rings; none of what an interrupted init left. */
+/**
+ * The key slot files of a destination and the numbers of its rings; none of what an interrupted init left. The second
+ * copies, where there is nothing else.
+ */
 export async function readKeyFiles(destination: Destination, signal: AbortSignal): Promise<KeyFiles> {
   const keys: string[] = [];
   const rings: number[] = [];
   for await (const page of destination.list('keys/', signal)) {
     for (const { key, size } of page) {
-      const name = key.slice('keys/'.length);
-      const ring = /^ring-(\d{1,9})$/.exec(name)?.[1];
-      if (ring !== undefined) rings.push(Number(ring));
-      else if (/^[0-9a-f]{32}$/.test(name) && size <= MOST_SLOT_BYTES) keys.push(key);
+      const ring = ringNumberOf(key);
+      if (ring !== undefined) rings.push(ring);
+      else if (SLOT_KEY.test(key) && size <= MOST_SLOT_BYTES) keys.push(key);
     }
   }
   const slots: SlotFile[] = [];
@@ -44,18 +47,95 @@ export async function readKeyFiles(destination: Destination, signal: AbortSignal
   const mayBeUnfinished = rings.length === 0 && slots.length + damaged.length > 0;
   if (mayBeUnfinished && (await unfinishedInit(destination, signal)) !== undefined)
     return { slots: [], rings, damaged: [] };
-  slots.sort((a, b) => a.createdMs - b.createdMs);
-  return { slots, rings: rings.sort((a, b) => b - a), damaged };
+  const files = inOrder({ slots, rings, damaged });
+  return keys.length > 0 ? files : ((await withCopies(destination, files, signal)) ?? files);
 }
 
-/** Tries the slots that the secret fits until one is still in the newest ring. */
+const SLOT_KEY = /^keys\/[0-9a-f]{32}$/;
+
+function ringNumberOf(key: string): number | undefined {
+  const number = /^keys\/ring-(\d{1,9})$/.exec(key)?.[1];
+  return number === undefined ? undefined : Number(number);
+}
+
+function inOrder({ slots, rings, damaged }: KeyFiles): KeyFiles {
+  return {
+    slots: [...slots].sort((a, b) => a.createdMs - b.createdMs),
+    rings: [...rings].sort((a, b) => b - a),
+    damaged,
+  };
+}
+
+/**
+ * The key files with what second copies have besides: slots and rings that are gone, and slots that are not as they were.
+ * Undefined when there is nothing new.
+ */
+export async function withCopies(
+  destination: Destination,
+  { slots, rings, damaged }: KeyFiles,
+  signal: AbortSignal,
+): Promise<KeyFiles | undefined> {
+  const copied = await listCopied(destination, 'keys/', signal);
+  const moreRings = copied.map(ringNumberOf).filter((n) => n !== undefined && !rings.includes(n));
+  const more: SlotFile[] = [];
+  const keys = copied.filter((key) => SLOT_KEY.test(key)).slice(0, MOST_SLOTS);
+  await mapParallel(keys, destination.properties.maxParallel, async (key) => {
+    const bytes = await getCopy(destination, key, signal);
+    const copy = bytes && decodedCopy(bytes, key);
+    if (copy !== undefined && !slots.some((slot) => isSame(slot, copy))) more.push(copy);
+  });
+  if (more.length + moreRings.length === 0) return undefined;
+  const others = slots.filter(({ slot }) => !more.some((copy) => copy.slot === slot));
+  const numbers = moreRings.filter((n) => n !== undefined);
+  return inOrder({ slots: [...others, ...more], rings: [...rings, ...numbers], damaged });
+}
+
+function decodedCopy(bytes: Buffer, key: string): SlotFile | undefined {
+  try {
+    return decodeSlot(bytes, key);
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return undefined;
+  }
+}
+
+function isSame(a: SlotFile, b: SlotFile): boolean {
+  return a.slot === b.slot && a.associated.equals(b.associated) && a.ct.equals(b.ct);
+}
+
+export interface OpenedKeyring {
+  readonly slot: OpenSlot;
+  readonly keyring: Keyring;
+  readonly ringNumber: number;
+  /** Why a newer ring could not be used. */
+  readonly passed: Error | undefined;
+}
+
+/** Tries the slots that the secret fits until one is still in the newest ring; then what second copies have besides. */
 export async function openKeyring(
   destination: Destination,
   files: KeyFiles,
   secret: Secret,
   options: { readonly allowWeakCost?: boolean },
   signal: AbortSignal,
-): Promise<{ slot: OpenSlot; keyring: Keyring; ringNumber: number; passed: Error | undefined }> {
+): Promise<OpenedKeyring> {
+  try {
+    return await openByFiles(destination, files, secret, options, signal);
+  } catch (error) {
+    if (!isWrongSecret(error) && !isUnusable(error)) throw error;
+    const more = await withCopies(destination, files, signal);
+    if (more === undefined) throw error;
+    return await openByFiles(destination, more, secret, options, signal);
+  }
+}
+
+async function openByFiles(
+  destination: Destination,
+  files: KeyFiles,
+  secret: Secret,
+  options: { readonly allowWeakCost?: boolean },
+  signal: AbortSignal,
+): Promise<OpenedKeyring> {
   let failure: unknown;
   // While the passphrase is stretched: that takes longer than the way to the destination.
   const early = fetchEarly(destination, ringKey(files.rings[0]), signal);
@@ -129,14 +209,56 @@ async function newestRing(
       return { keyring: openRing(bytes, n, slot), ringNumber: n, passed };
     } catch (error) {
       if (!isUnusable(error)) throw error;
+      const keyring = await copiedRing(destination, n, slot, signal);
+      if (keyring !== undefined) return { keyring, ringNumber: n, passed };
       passed ??= error;
     }
   }
   throw passed ?? corrupt('keys/', 'the repository has key slots but no keyring');
 }
 
+/** Numbers of the rings there are, newest first, those included that only a second copy is left of. */
+export async function ringNumbers(destination: Destination, signal: AbortSignal): Promise<readonly number[]> {
+  const keys = await listCopied(destination, 'keys/ring-', signal);
+  for await (const page of destination.list('keys/ring-', signal)) keys.push(...page.map(({ key }) => key));
+  const numbers = new Set(keys.map(ringNumberOf).filter((n) => n !== undefined));
+  return [...numbers].sort((a, b) => b - a);
+}
+
+/** Undefined when neither ring `n` nor its second copy can be used. @throws {RepositoryError} WRONG_PASSPHRASE */
+export async function ringOrCopy(
+  destination: Destination,
+  n: number,
+  slot: OpenSlot,
+  signal: AbortSignal,
+): Promise<Keyring | undefined> {
+  try {
+    return openRing(await destination.get(`keys/ring-${n}`, undefined, signal), n, slot);
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    return await copiedRing(destination, n, slot, signal);
+  }
+}
+
+/** Ring `n` by its second copy; undefined when that cannot be used either. */
+async function copiedRing(
+  destination: Destination,
+  n: number,
+  slot: OpenSlot,
+  signal: AbortSignal,
+): Promise<Keyring | undefined> {
+  const bytes = await getCopy(destination, `keys/ring-${n}`, signal);
+  if (bytes === undefined) return undefined;
+  try {
+    return openRing(bytes, n, slot);
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    return undefined;
+  }
+}
+
 /** What an interrupted init leaves: a configuration and key slots, without the ring that comes last. */
-const UNFINISHED_INIT = /^(config\/\d+|keys\/[0-9a-f]{32})$/;
+const UNFINISHED_INIT = /^(?:copies\/)?(?:config\/\d+|keys\/[0-9a-f]{32})$/;
 
 /** Keys of what an interrupted init left, none in an empty place; undefined when there is anything else. */
 export async function unfinishedInit(

@@ -5,6 +5,7 @@ import { WRITE_ONLY_FORMAT } from '../format/header.ts';
 import type { Keyring, KnownSlot, SlotKind } from '../format/keyring.ts';
 import { createSlot, decodeSlot, sealRing, type Secret } from './key-slots.ts';
 import { sha256 } from './objects.ts';
+import { deleteTwice, putCopy, replaceCopy } from './second-copies.ts';
 import type { Repository } from './repository.ts';
 import { isDamage } from './chunk-index.ts';
 
@@ -91,6 +92,7 @@ export async function addKey(repository: Repository, key: NewKey, signal: AbortS
   const check = key.secret.kind === 'write-only' ? keyring.adminPublic : slot.ringAuth;
   const { file, known } = await createSlot(keyring.repository, key.secret, check, facts);
   await destination.put(`keys/${known.slot}`, file, signal);
+  await putCopy(destination, `keys/${known.slot}`, file, signal);
   await replaceRing(repository, withSlot(keyring, known), signal);
   return { repository, slot: known.slot };
 }
@@ -148,12 +150,12 @@ export async function removeKey(
   }
   if (gone.state !== 'unknown') requireEnoughLeft(keys, gone);
   if (gone.state === 'unknown') {
-    await destination.delete(`keys/${slot}`, signal);
+    await deleteTwice(destination, `keys/${slot}`, signal);
     return { repository, slot };
   }
   const generations = withNewGeneration(keyring);
   await replaceRing(repository, { ...withoutSlot(keyring, slot), generations }, signal);
-  await destination.delete(`keys/${slot}`, signal);
+  await deleteTwice(destination, `keys/${slot}`, signal);
   return { repository, slot };
 }
 
@@ -227,12 +229,9 @@ export async function replaceRing(
   signal: AbortSignal,
 ): Promise<void> {
   const n = repository.ringNumber + 1;
+  const bytes = sealRing(keyring, n, repository.slot.ringAuth);
   try {
-    await repository.destination.put(
-      `keys/ring-${n}`,
-      sealRing(keyring, n, repository.slot.ringAuth),
-      signal,
-    );
+    await repository.destination.put(`keys/ring-${n}`, bytes, signal);
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
     throw new RepositoryError(
@@ -245,6 +244,7 @@ export async function replaceRing(
       },
     );
   }
+  await replaceCopy(repository.destination, 'keys/ring-', n, bytes, signal);
   await repository.adoptRing(keyring, n, signal);
 }
 

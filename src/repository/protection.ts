@@ -31,7 +31,7 @@ const REFUSALS = 100;
 const LOOKED_EVERY_MS = DAY_MS;
 
 /** What restoring takes. Heads and leases come and go, and tombstones take nothing away that is protected. */
-const NEEDED = ['keys/', 'config/', 'snapshots/', 'index/', 'packs/'] as const;
+const NEEDED = ['keys/', 'config/', 'copies/', 'snapshots/', 'index/', 'packs/'] as const;
 
 /**
  * Has the time of protection begin anew for what snapshots need and has less than half of it left, the most urgent

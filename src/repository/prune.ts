@@ -1,5 +1,6 @@
 import { RepositoryError } from '../base/errors.ts';
 import { LEASE_TIMES, leaseKey, listLeases, probeStorageClock } from './lease-objects.ts';
+import { keepCopies } from './keep-copies.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
 import { listNamed, packKey } from './listing.ts';
 import { indexUncovered, rewriteIndex } from './prune-index.ts';
@@ -174,6 +175,7 @@ class PruneRun {
     await this.#writer(stock).write('packs', names, 'not needed', this.#signal);
     if (this.#settings.graceSeconds === 0 && names.length > 0) await this.#removeMarked(names);
     await this.#clearDeadLeases();
+    await keepCopies(this.#repository, this.#signal);
     await this.#repository.destination.removeLeftovers?.(this.#signal);
     return {
       plan,

@@ -1,6 +1,7 @@
 import { encodeIndexedPack, type IndexedPack } from '../format/index-object.ts';
 import { isDamage, readIndexObjects, readPackDirectory } from './chunk-index.ts';
 import { IndexWriter } from './index-writer.ts';
+import { keepCopies } from './keep-copies.ts';
 import { listNamed } from './listing.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
@@ -17,6 +18,8 @@ export interface RecoverReport {
   readonly keptFromIndex: readonly UnreadablePack[];
   /** Packs whose directory cannot be read and that no index object describes: what they hold is out of reach. */
   readonly unreadable: readonly UnreadablePack[];
+  /** Keys of key slots, keyring and configuration that were damaged or gone, and are there again by their second copies. */
+  readonly putBack: readonly string[];
 }
 
 export interface UnreadablePack {
@@ -28,8 +31,8 @@ export interface UnreadablePack {
 const FLUSH_BYTES = 48 * 1024 * 1024;
 
 /**
- * Rebuilds the index from the packs' own directories; no index object is needed. Deletes nothing: index objects there
- * were are superseded.
+ * Rebuilds the index from the packs' own directories; no index object is needed. Deletes none: index objects there were
+ * are superseded. Puts back what is damaged of keys and configuration.
  *
  * @throws {DestinationError}
  */
@@ -72,7 +75,16 @@ export async function recover(repository: Repository, signal: AbortSignal): Prom
     keptFromIndex.push(pack);
   }
   written.push(...(await writer.flush(superseded, signal)));
-  return { packs: indexed, chunks, written, superseded: superseded.length, keptFromIndex, unreadable };
+  const putBack = await keepCopies(repository, signal);
+  return {
+    packs: indexed,
+    chunks,
+    written,
+    superseded: superseded.length,
+    keptFromIndex,
+    unreadable,
+    putBack,
+  };
 }
 
 /** The second copies of pack directories, as far as index objects can be read. */

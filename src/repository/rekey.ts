@@ -5,12 +5,12 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import { encodeSnapshot, type SnapshotRecord, type TombstoneRecord } from '../format/records.ts';
-import { putConfig } from './configuration.ts';
-import { generationOfObject } from './generations.ts';
+import { putConfig, usableConfig } from './configuration.ts';
 import { IndexWriter } from './index-writer.ts';
 import { oldGenerations } from './keys.ts';
 import { probeStorageClock } from './lease-objects.ts';
 import type { Lease } from './lease.ts';
+import { listNumbered } from './listing.ts';
 import { rewriteIndex } from './prune-index.ts';
 import type { PackFate } from './prune-plan.ts';
 import { repack } from './prune-repack.ts';
@@ -369,11 +369,12 @@ function* batchesOf(
 
 /** The configuration in force, with the same content under the next number. */
 async function renewConfig(repository: Repository, signal: AbortSignal): Promise<void> {
-  const number = repository.writer.memory.config;
-  const generation = await generationOfObject(repository, `config/${number}`, signal);
-  if (generation === undefined || !oldGenerations(repository).includes(generation)) return;
+  const { config, number, generation } = await usableConfig(repository, signal);
+  if (!oldGenerations(repository).includes(generation)) return;
+  const numbers = await listNumbered(repository.destination, 'config/', signal);
   try {
-    await putConfig(repository, repository.config, number + 1, signal);
+    // Above one that is damaged, which must not stand for it when the generation goes.
+    await putConfig(repository, config, Math.max(number, ...numbers) + 1, signal);
   } catch (error) {
     // Another host was first, with a newer one of its own.
     if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;

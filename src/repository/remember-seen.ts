@@ -1,5 +1,6 @@
 import { DestinationError } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
+import { copyKey } from './second-copies.ts';
 import type { WriterMemory, WriterState } from './writer-state.ts';
 
 /** Numbers of the keyring and the configuration that are in force. */
@@ -26,7 +27,7 @@ export async function rememberSeen(
     ...(seen.config === undefined || seen.config <= config ? [] : [`config/${seen.config}`]),
   ];
   if (keys.length === 0) return;
-  await destination.makeDurable?.(keys, signal);
+  await destination.makeDurable?.([...keys, ...keys.map(copyKey)], signal);
   await writer.remember(seen);
 }
 

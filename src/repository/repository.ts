@@ -9,15 +9,16 @@ import type { Destination } from '../destination/destination.ts';
 import { FORMAT, WRITE_ONLY_FORMAT } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
 import type { ConfigRecord } from '../format/records.ts';
-import { configEarly, newestConfig, putConfig } from './configuration.ts';
+import { putConfig } from './configuration.ts';
 import type { FirstLook } from './first-look.ts';
-import { objectKeysOf, openWriter } from './identity.ts';
-import { isUnusable, openKeyring, readKeyFiles, unfinishedInit } from './key-files.ts';
-import { createSlot, openRing, sealRing, type OpenSlot, type Secret } from './key-slots.ts';
+import { objectKeysOf } from './identity.ts';
+import { openInForce } from './in-force.ts';
+import { readKeyFiles, ringNumbers, ringOrCopy, unfinishedInit } from './key-files.ts';
+import { createSlot, sealRing, type OpenSlot, type Secret } from './key-slots.ts';
 import { NO_LEDGER, type Ledger } from './ledger.ts';
-import { listNumbered } from './listing.ts';
 import { NO_CACHE, type MetadataCache } from './metadata-cache.ts';
 import { rememberIfLasting, rememberSeen } from './remember-seen.ts';
+import { putCopy } from './second-copies.ts';
 import { WriterState } from './writer-state.ts';
 
 export interface OpenOptions {
@@ -171,17 +172,13 @@ export class Repository {
 
   async #followNow(signal: AbortSignal): Promise<void> {
     this.lookAnew();
-    const numbers = await listNumbered(this.destination, 'keys/ring-', signal);
-    for (const n of numbers.toReversed()) {
+    for (const n of await ringNumbers(this.destination, signal)) {
       if (n <= this.ringNumber) return;
-      try {
-        const bytes = await this.destination.get(`keys/ring-${n}`, undefined, signal);
-        await this.adoptRing(openRing(bytes, n, this.slot), n, signal);
-        return;
-      } catch (error) {
-        // As when a repository is opened: what is no ring is passed over.
-        if (!isUnusable(error)) throw error;
-      }
+      const keyring = await ringOrCopy(this.destination, n, this.slot, signal);
+      // As when a repository is opened: what is no ring is passed over.
+      if (keyring === undefined) continue;
+      await this.adoptRing(keyring, n, signal);
+      return;
     }
   }
 
@@ -285,8 +282,13 @@ export async function createRepository(
   // The ring comes last: until it exists nothing can be opened, and once it does every key is there. A crash leaves no
   // half-made repository that looks finished.
   await putConfig(created, config, 1, signal);
-  for (const slot of slots) await destination.put(`keys/${slot.known.slot}`, slot.file, signal);
-  await destination.put('keys/ring-1', sealRing(keyring, 1, ringAuth), signal);
+  for (const slot of slots) {
+    await destination.put(`keys/${slot.known.slot}`, slot.file, signal);
+    await putCopy(destination, `keys/${slot.known.slot}`, slot.file, signal);
+  }
+  const ring = sealRing(keyring, 1, ringAuth);
+  await destination.put('keys/ring-1', ring, signal);
+  await putCopy(destination, 'keys/ring-1', ring, signal);
   await writer.remember({ ring: 1, config: 1 });
   return created;
 }
@@ -307,25 +309,14 @@ export async function openRepository(
       hint: 'Check the location, or create a repository there with: holdfast init',
     });
   }
-  const early = configEarly(destination, signal);
-  const { slot, keyring, ringNumber, passed } = await openKeyring(
+  const { slot, keyring, ringNumber, writer, config, number, passed } = await openInForce(
     destination,
     files,
     secret,
     options,
     signal,
   );
-  const writer = await openWriter(options.stateDirectory, keyring);
-  const {
-    config,
-    number,
-    passed: passedConfig,
-  } = await newestConfig(
-    destination,
-    { keyring, keys: objectKeysOf(keyring, writer), early: await early },
-    signal,
-  );
-  requireNotOlder(writer, { ring: ringNumber, config: number }, passed ?? passedConfig);
+  requireNotOlder(writer, { ring: ringNumber, config: number }, passed);
   if (config.minFormat > WRITE_ONLY_FORMAT || keyring.minFormat > WRITE_ONLY_FORMAT) {
     throw new RepositoryError('NEWER_FORMAT', 'The repository needs a newer version of Holdfast', {
       hint: 'Update Holdfast on this machine.',

@@ -2,6 +2,7 @@
 import { corrupt } from '../base/errors.ts';
 import { encodeKeyring, hasRetired, type Keyring } from '../format/keyring.ts';
 import { readNewestHeads } from './chain.ts';
+import { usableConfig } from './configuration.ts';
 import { generationOfObject, isUnused, surveyGenerations, type GenerationUse } from './generations.ts';
 import { isUnusable } from './key-files.ts';
 import { openRing } from './key-slots.ts';
@@ -11,6 +12,7 @@ import type { Lease } from './lease.ts';
 import { listNumbered } from './listing.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
+import { deleteTwice } from './second-copies.ts';
 import { listSnapshots } from './snapshots.ts';
 import { putTombstone } from './put-tombstone.ts';
 
@@ -66,8 +68,7 @@ async function fateOf(
   signal: AbortSignal,
 ): Promise<Retirement['outcome']> {
   // Older configurations go together with their generation; the one in force does not.
-  const [config] = (await listNumbered(repository.destination, 'config/', signal)).toReversed();
-  const inForce = await generationOfObject(repository, `config/${config}`, signal);
+  const { generation: inForce } = await usableConfig(repository, signal);
   if (inForce === use.generation || !isUnused({ ...use, configurations: 0 })) return 'in use';
   const nowMs = await lease.renew(signal);
   if ((await liveSessions(repository, nowMs, signal)).length > 0) return 'backup at work';
@@ -138,7 +139,7 @@ async function removeOldConfigs(
     const generation = await generationOfObject(repository, `config/${n}`, signal);
     if (generation === undefined || !retired.has(generation)) continue;
     await lease.assertHeld(signal);
-    await repository.destination.delete(`config/${n}`, signal);
+    await deleteTwice(repository.destination, `config/${n}`, signal);
   }
 }
 
@@ -188,7 +189,7 @@ async function removeOldRings(repository: Repository, lease: Lease, signal: Abor
   }
   for (const n of others) {
     await lease.assertHeld(signal);
-    await destination.delete(`keys/ring-${n}`, signal);
+    await deleteTwice(destination, `keys/ring-${n}`, signal);
   }
 }
 

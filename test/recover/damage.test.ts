@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,11 +72,14 @@ function tests(program: RecoverProgram): void {
       .filter((file) => statSync(file).isFile())
       .sort((a, b) => statSync(b).size - statSync(a).size);
 
+  /** Its time stays: of several packs that name one chunk the older counts. */
   const flip = (file: string, offset: number): void => {
+    const { atime, mtime } = statSync(file);
     const bytes = readFileSync(file);
     const at = offset < 0 ? bytes.length + offset : offset;
     bytes.writeUInt8(bytes.readUInt8(at) ^ 0x40, at);
     writeFileSync(file, bytes);
+    utimesSync(file, atime, mtime);
   };
 
   const changed = (target: string) =>
@@ -184,6 +188,7 @@ function tests(program: RecoverProgram): void {
     const { store, restore } = newTrial();
     const smallest = packs(store).at(-1) ?? '';
     rmSync(path.join(store, 'config'), { recursive: true });
+    rmSync(path.join(store, 'copies', 'config'), { recursive: true });
     rmSync(smallest);
     const { code, stderr } = await restore();
 
@@ -191,6 +196,26 @@ function tests(program: RecoverProgram): void {
     expect(stderr).toContain('no configuration is sound');
     expect(stderr).toContain('a part of this directory: chunk');
   });
+
+  it.each(['damaged', 'gone'] as const)(
+    'reads the second copy of slot, ring and configuration that are %s',
+    async (harm) => {
+      const { store, target, restore } = newTrial();
+      for (const folder of ['keys', 'config']) {
+        if (harm === 'gone') rmSync(path.join(store, folder), { recursive: true });
+        else
+          for (const name of readdirSync(path.join(store, folder))) flip(path.join(store, folder, name), -9);
+      }
+      const { code, stderr } = await restore();
+
+      expect(changed(target)).toEqual([]);
+      expect(stderr).not.toContain('no configuration is sound');
+      // What is damaged is named, and so is what had to be passed over.
+      if (harm === 'damaged')
+        expect(stderr).toContain('keys/ring-1: its authentication does not hold (passed over)');
+      expect(code, stderr).toBe(0);
+    },
+  );
 
   it('leaves out a damaged snapshot, an older ring that is damaged, and what is no key', async () => {
     const { store } = newTrial();

@@ -79,7 +79,7 @@ with tempfile.TemporaryDirectory() as directory:
         data = hexed(one["file"])
         name = recover.read_cbor(data, "slot")["slot"].hex()
         store(f"keys/{name}", data)
-        slot = slots[name] = recover.read_slot(destination, name)
+        slot = slots[name] = recover.read_slot(destination, f"keys/{name}")
         opened = recover.open_slot(slot, hexed(one["secret"]))
         holds("slot", (opened[0].hex(), opened[1].hex()), (one["private"], one["ring_auth"]))
         holds("slot of another secret", recover.open_slot(slot, bytes(32)), None)

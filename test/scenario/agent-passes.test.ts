@@ -76,7 +76,7 @@ test('three runs, with one destination away in the second: the others complete a
   here.plug('b');
 
   // The first reader's repository is gone: it fails, the next one reads, and the third copies from that.
-  await rm(join(site.directory, 'a', 'keys'), { recursive: true });
+  for (const folder of ['keys', 'copies']) await rm(join(site.directory, 'a', folder), { recursive: true });
   const fifth = await here.begin();
   expect(statusesOf(await ends(here, fifth))).toEqual(['failed', 'completed', 'completed']);
   expect(NAMES.map((name) => here.facts(fifth[name].id)['copied_from'])).toEqual([undefined, undefined, 'b']);

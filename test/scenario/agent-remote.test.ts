@@ -130,7 +130,14 @@ test('what snapshots need stays protected, and a job whose right to that is miss
   }
   await configureBucket(site, store, { objectLockDays: 90 });
   expect(await site.backUp()).toMatchObject({ status: 'completed' });
-  expect([...new Set(extended())].toSorted()).toEqual(['config', 'index', 'keys', 'packs', 'snapshots']);
+  expect([...new Set(extended())].toSorted()).toEqual([
+    'config',
+    'copies',
+    'index',
+    'keys',
+    'packs',
+    'snapshots',
+  ]);
 
   await configureBucket(site, store, { objectLockDays: 270 });
   store.refusesRetention = true;

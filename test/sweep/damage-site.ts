@@ -23,7 +23,7 @@ import { PASSPHRASE, type Place } from './program.ts';
 import { listRepository } from './stored-objects.ts';
 import { WEAK_COST, type Workspace } from './workspace.ts';
 
-export const OTHER_PASSPHRASE = 'sweep: the second passphrase';
+const OTHER_PASSPHRASE = 'sweep: the second passphrase';
 
 export const OBJECT_KINDS = [
   'key slot',
@@ -38,6 +38,7 @@ export const OBJECT_KINDS = [
   'head',
   'tombstone',
   'lease',
+  'second copy',
 ] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
@@ -60,8 +61,6 @@ export interface Site {
   readonly snapshots: ReadonlyMap<string, Origin>;
   /** Keys of the packs that live snapshots need. */
   readonly neededPacks: ReadonlySet<string>;
-  /** The key slot that PASSPHRASE opens; OTHER_PASSPHRASE opens the other. */
-  readonly firstSlot: string;
 }
 
 const never = new AbortController().signal;
@@ -95,7 +94,6 @@ export async function makeSite(workspace: Workspace, name: string, random: Seede
   mkdirSync(join(source, 'deep', 'deeper', 'deepest'), { recursive: true });
   writeFileSync(join(source, 'deep', 'deeper', 'deepest', 'file.txt'), 'down here\n');
   const place = await workspace.create(name, SIZES);
-  const [firstSlot = ''] = slotsOf(place);
   const snapshots = new Map<string, Origin>();
   const repository = await openSite(place);
   const keep = async (version: number, directory: string, plain: boolean): Promise<void> => {
@@ -114,7 +112,7 @@ export async function makeSite(workspace: Workspace, name: string, random: Seede
     const secret = { kind: 'passphrase', text: OTHER_PASSPHRASE } as const;
     await addKey(repository, { secret, label: 'second', cost: WEAK_COST }, never);
     const neededPacks = await addRecords(repository);
-    return { place, objects: objectsOf(place), snapshots, neededPacks, firstSlot };
+    return { place, objects: objectsOf(place), snapshots, neededPacks };
   } finally {
     await repository.close();
   }
@@ -139,10 +137,6 @@ async function backUp(repository: Repository, directory: string, plain: boolean)
   } as const;
   const { snapshot } = await archive(request, SILENT, never);
   return snapshot.id;
-}
-
-function slotsOf({ repository }: Place): string[] {
-  return [...listRepository(repository).objects.keys()].filter((key) => /^keys\/[0-9a-f]{32}$/.test(key));
 }
 
 /** Adds a second configuration and the leases of two processes that died. Returns the packs that snapshots need. */
@@ -183,6 +177,8 @@ function kindOf(repository: string, key: string): ObjectKind {
       return 'tombstone';
     case 'leases':
       return 'lease';
+    case 'copies':
+      return 'second copy';
     case 'config':
     case 'index':
       return top;

@@ -63,7 +63,7 @@ function isPack(kind: ObjectKind): boolean {
 /** Where a bit can flip in an object with these bytes. */
 export function regionsOf(kind: ObjectKind, bytes: Buffer): readonly Region[] {
   const { length } = bytes;
-  if (kind === 'key slot' || kind === 'ring') {
+  if (kind === 'key slot' || kind === 'ring' || kind === 'second copy') {
     const third = Math.floor(length / 3);
     return [
       { name: 'beginning', from: 0, to: third },

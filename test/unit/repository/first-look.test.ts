@@ -13,6 +13,7 @@ import {
 import type { Secret } from '../../../src/repository/key-slots.ts';
 import { addKey, removeKey } from '../../../src/repository/keys.ts';
 import { createRepository, openRepository } from '../../../src/repository/repository.ts';
+import { deleteTwice } from '../../../src/repository/second-copies.ts';
 import { recordingDestination, type RecordingDestination } from '../../support/recording-destination.ts';
 
 const { signal } = new AbortController();
@@ -270,7 +271,7 @@ describe('copies of key files', () => {
     await makeRepository(inner);
     const copies = keptCopies();
     await open(inner, copies, 'page');
-    await inner.delete(key, signal);
+    await deleteTwice(inner, key, signal);
     await expect(open(inner, copies, 'page')).rejects.toMatchObject({ code });
   });
 

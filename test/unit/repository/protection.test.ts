@@ -116,7 +116,7 @@ describe('the time of protection', () => {
   it('is extended for what others have stored, and not for what this run has put', async () => {
     const first = await run(backUp);
     expect(first).toMatchObject({ left: 0, failure: undefined });
-    expect(kinds(retained)).toEqual(['config', 'keys']);
+    expect(kinds(retained)).toEqual(['config', 'copies', 'keys']);
     expect(first?.extended).toBe(retained.length);
   });
 
@@ -136,7 +136,7 @@ describe('the time of protection', () => {
     await clock.advance(2 * DAY_MS);
     const before = new Map(locked);
     const result = await run(backUp);
-    expect(kinds(retained)).toEqual(['config', 'index', 'keys', 'packs', 'snapshots']);
+    expect(kinds(retained)).toEqual(['config', 'copies', 'index', 'keys', 'packs', 'snapshots']);
     expect(result?.left).toBe(0);
     for (const key of retained) expect(locked.get(key)).toBeGreaterThan(before.get(key) ?? 0);
   });
@@ -167,7 +167,7 @@ describe('the time of protection', () => {
       await store.put(`packs/00/${n.toString(16).padStart(64, '0')}`, Buffer.from('x'), signal);
     const first = await run(backUp);
     expect(first).toMatchObject({ extended: 1000, failure: undefined });
-    expect(kinds(retained)).toEqual(['config', 'keys', 'packs']);
+    expect(kinds(retained)).toEqual(['config', 'copies', 'keys', 'packs']);
     const left = first?.left ?? 0;
     expect(left).toBeGreaterThanOrEqual(500);
     expect(await run(backUp)).toMatchObject({ extended: left, left: 0 });
@@ -177,7 +177,7 @@ describe('the time of protection', () => {
     await run(backUp);
     await clock.advance(2 * DAY_MS);
     await run(backUp, false);
-    expect(kinds(retained)).toEqual(['config', 'index', 'keys', 'packs', 'snapshots']);
+    expect(kinds(retained)).toEqual(['config', 'copies', 'index', 'keys', 'packs', 'snapshots']);
   });
 
   it('that may not be extended is told, and asked for again by the next run', async () => {
@@ -196,7 +196,7 @@ describe('the time of protection', () => {
     refused = (key) => key.startsWith('keys/');
     await run(backUp);
     const result = await run(backUp, false);
-    expect(kinds(retained)).toEqual(['config', 'index', 'packs', 'snapshots']);
+    expect(kinds(retained)).toEqual(['config', 'copies', 'index', 'packs', 'snapshots']);
     expect(result).toMatchObject({ left: 2, failure: { kind: 'denied' } });
   });
 

@@ -11,6 +11,7 @@ import type { Secret } from '../../../src/repository/key-slots.ts';
 import { addKey } from '../../../src/repository/keys.ts';
 import { putConfig } from '../../../src/repository/configuration.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { deleteTwice } from '../../../src/repository/second-copies.ts';
 
 const { signal } = new AbortController();
 const cost = { m: 64, t: 1, p: 1 };
@@ -43,7 +44,7 @@ describe('a repository', () => {
     const secret: Secret = { kind: 'machine', secret: randomBytes(32) };
     await addKey(repository, { secret, label: 'other', cost }, signal);
     expect((await open()).ringNumber).toBe(2);
-    await destination.delete('keys/ring-2', signal);
+    await deleteTwice(destination, 'keys/ring-2', signal);
     await expect(open()).rejects.toMatchObject({
       code: 'REFUSED',
       message: expect.stringContaining('(keys/ring-2 is not there): it has been rolled back'),
@@ -53,7 +54,7 @@ describe('a repository', () => {
   it('whose newest configuration is gone is refused by who has seen it', async () => {
     await putConfig(repository, { ...repository.config, graceSeconds: 1_000 }, 2, signal);
     expect((await open()).config.graceSeconds).toBe(1_000);
-    await destination.delete('config/2', signal);
+    await deleteTwice(destination, 'config/2', signal);
     await expect(open()).rejects.toMatchObject({
       code: 'REFUSED',
       message: expect.stringContaining('(config/2 is not there): it has been rolled back'),
@@ -62,7 +63,7 @@ describe('a repository', () => {
 
   it('is opened by a machine that has not seen more of it', async () => {
     await putConfig(repository, { ...repository.config, graceSeconds: 1_000 }, 2, signal);
-    await destination.delete('config/2', signal);
+    await deleteTwice(destination, 'config/2', signal);
     expect((await open(join(stateDirectory, 'another'))).ringNumber).toBe(1);
   });
 });

@@ -1,0 +1,90 @@
+import { unknownGeneration } from '../codec/keys.ts';
+import type { Destination } from '../destination/destination.ts';
+import type { Keyring } from '../format/keyring.ts';
+import type { ConfigRecord } from '../format/records.ts';
+import { configEarly, newestConfig, type EarlyConfig } from './configuration.ts';
+import { objectKeysOf, openWriter } from './identity.ts';
+import { openKeyring, withCopies, type KeyFiles } from './key-files.ts';
+import type { OpenSlot, Secret } from './key-slots.ts';
+import type { OpenOptions } from './repository.ts';
+import { listCopied } from './second-copies.ts';
+import type { WriterState } from './writer-state.ts';
+
+/** The keyring and the configuration in force, and what this machine remembers. */
+export interface InForce {
+  readonly slot: OpenSlot;
+  readonly keyring: Keyring;
+  readonly ringNumber: number;
+  readonly writer: WriterState;
+  readonly config: ConfigRecord;
+  readonly number: number;
+  /** Why a newer ring or configuration could not be used. */
+  readonly passed: Error | undefined;
+}
+
+type Options = Pick<OpenOptions, 'stateDirectory' | 'allowWeakCost'>;
+
+/**
+ * Opens the newest keyring and configuration that can be used. A machine that has not seen the repository, or has seen
+ * newer ones, also asks for those that only second copies are left of.
+ */
+export async function openInForce(
+  destination: Destination,
+  files: KeyFiles,
+  secret: Secret,
+  options: Options,
+  signal: AbortSignal,
+): Promise<InForce> {
+  const early = configEarly(destination, signal);
+  const open = async (keyFiles: KeyFiles, copied: boolean): Promise<InForce> =>
+    await openNewest(destination, { keyFiles, secret, options, early, copied }, signal);
+  const inForce = await open(files, false);
+  const isFirst = options.stateDirectory !== undefined && inForce.writer.memory.ring === 0;
+  if (!isFirst && !mayLackNewest(inForce)) return inForce;
+  if (!(await hasNewerCopies(destination, inForce, signal))) return inForce;
+  return await open((await withCopies(destination, files, signal)) ?? files, true);
+}
+
+async function hasNewerCopies(
+  destination: Destination,
+  { ringNumber, number }: InForce,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const keys = await listCopied(destination, '', signal);
+  return keys.some((key) => {
+    const [, prefix, n] = /^(keys\/ring-|config\/)(\d{1,16})$/.exec(key) ?? [];
+    return prefix !== undefined && Number(n) > (prefix === 'config/' ? number : ringNumber);
+  });
+}
+
+interface OpenRequest {
+  readonly keyFiles: KeyFiles;
+  readonly secret: Secret;
+  readonly options: Options;
+  readonly early: Promise<EarlyConfig | undefined>;
+  /** Also what only second copies are left of. */
+  readonly copied: boolean;
+}
+
+async function openNewest(
+  destination: Destination,
+  { keyFiles, secret, options, early, copied }: OpenRequest,
+  signal: AbortSignal,
+): Promise<InForce> {
+  const { passed, ...opened } = await openKeyring(destination, keyFiles, secret, options, signal);
+  const { keyring } = opened;
+  const writer = await openWriter(options.stateDirectory, keyring);
+  const keys = objectKeysOf(keyring, writer);
+  const { passed: passedConfig, ...config } = await newestConfig(
+    destination,
+    { keyring, keys, early: await early, copied },
+    signal,
+  );
+  return { ...opened, ...config, writer, passed: passed ?? passedConfig };
+}
+
+/** By what this machine has seen, or by a configuration under keys that are in no ring. */
+function mayLackNewest({ writer, ringNumber, number, passed }: InForce): boolean {
+  const { ring, config } = writer.memory;
+  return ringNumber < ring || number < config || unknownGeneration(passed) !== undefined;
+}

@@ -1,0 +1,143 @@
+import { DestinationError } from '../base/errors.ts';
+import { openConfig, usableConfig } from './configuration.ts';
+import { isUnusable } from './key-files.ts';
+import { decodeSlot, openRing } from './key-slots.ts';
+import { knownSlots } from './keys.ts';
+import { sha256 } from './objects.ts';
+import type { Repository } from './repository.ts';
+import { copyKey, getCopy, listCopied } from './second-copies.ts';
+
+type Bytes = Buffer | undefined;
+
+/** One of the objects without which nothing can be read, and its second copy, as they are now. */
+export interface KeptTwice {
+  readonly key: string;
+  readonly original: 'sound' | 'damaged' | 'missing';
+  readonly copy: 'sound' | 'damaged' | 'missing';
+  /** What both should be; undefined when neither can be used. */
+  readonly whole: Bytes;
+}
+
+/** Looks at key slots, the keyring in force and the configuration in force. */
+export async function inspectCopies(
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<readonly KeptTwice[]> {
+  const { destination } = repository;
+  const kept: KeptTwice[] = [];
+  for (const { key, isWhole } of await neededObjects(repository, signal)) {
+    const original = await getOriginal(repository, key, signal);
+    const copy = await getCopy(destination, key, signal);
+    const whole = [original, copy].find((bytes) => bytes !== undefined && isWhole(bytes));
+    const stateOf = (bytes: Bytes): KeptTwice['copy'] => {
+      if (bytes === undefined) return 'missing';
+      return whole?.equals(bytes) === true ? 'sound' : 'damaged';
+    };
+    kept.push({ key, original: stateOf(original), copy: stateOf(copy), whole });
+  }
+  return kept;
+}
+
+/**
+ * Sees to it that each of them is there twice and whole, and that copies of others go.
+ * @returns keys of those that were damaged or gone and are put back
+ * @throws {DestinationError}
+ */
+export async function keepCopies(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+  const { destination } = repository;
+  const restored: string[] = [];
+  const kept = await inspectCopies(repository, signal);
+  for (const { key, original, copy, whole } of kept) {
+    if (whole === undefined) continue;
+    if (original !== 'sound' && (await putAnew(repository, key, original, whole, signal))) restored.push(key);
+    if (copy !== 'sound') await putAnew(repository, copyKey(key), copy, whole, signal);
+  }
+  if (!destination.properties.canDelete) return restored;
+  const needed = new Set(kept.map(({ key }) => key));
+  for (const key of await listCopied(destination, '', signal))
+    if (!needed.has(key) && isOurs(key)) await deleteIfAllowed(repository, copyKey(key), signal);
+  return restored;
+}
+
+interface Needed {
+  readonly key: string;
+  readonly isWhole: (bytes: Buffer) => boolean;
+}
+
+async function neededObjects(repository: Repository, signal: AbortSignal): Promise<readonly Needed[]> {
+  const { keyring, ringNumber, slot } = repository;
+  const config = await usableConfig(repository, signal);
+  const slots = knownSlots(keyring).map((known) => ({
+    key: `keys/${known.slot}`,
+    isWhole: (bytes: Buffer) =>
+      known.file === undefined
+        ? isUsable(() => decodeSlot(bytes, `keys/${known.slot}`))
+        : sha256(bytes) === known.file.toString('hex'),
+  }));
+  return [
+    ...slots,
+    { key: `keys/ring-${ringNumber}`, isWhole: (bytes) => isUsable(() => openRing(bytes, ringNumber, slot)) },
+    {
+      key: `config/${config.number}`,
+      isWhole: (bytes) => isUsable(() => openConfig(keyring, repository.keys, bytes, config.number)),
+    },
+  ];
+}
+
+function isUsable(open: () => unknown): boolean {
+  try {
+    open();
+    return true;
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    return false;
+  }
+}
+
+/** Others may have been stored by a program that knows more. */
+function isOurs(key: string): boolean {
+  return /^(?:keys\/[0-9a-f]{32}|keys\/ring-\d{1,9}|config\/\d{1,16})$/.test(key);
+}
+
+async function getOriginal(repository: Repository, key: string, signal: AbortSignal): Promise<Bytes> {
+  try {
+    return await repository.destination.get(key, undefined, signal);
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
+    throw error;
+  }
+}
+
+/** False where what is damaged must not be taken away. */
+async function putAnew(
+  repository: Repository,
+  key: string,
+  state: KeptTwice['copy'],
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { destination } = repository;
+  if (state === 'damaged') {
+    if (!destination.properties.canDelete) return false;
+    if (!(await deleteIfAllowed(repository, key, signal))) return false;
+  }
+  try {
+    await destination.put(key, bytes, signal);
+    return true;
+  } catch (error) {
+    // Another host was first.
+    if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+    return false;
+  }
+}
+
+/** Storages can keep what is stored for a time. */
+async function deleteIfAllowed(repository: Repository, key: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await repository.destination.delete(key, signal);
+    return true;
+  } catch (error) {
+    if (!(error instanceof DestinationError) || error.kind !== 'denied') throw error;
+    return false;
+  }
+}
