@@ -177,7 +177,7 @@ function reportText(report: CheckReport, readData: ReadData, { out, env }: Conte
     lines.push(
       red('The repository is damaged.'),
       'Files not listed above can be restored. A new backup of the sources stores again what is missing;',
-      '"holdfast recover" rebuilds indexes.',
+      '"holdfast recover" rebuilds indexes, and puts back or removes damaged records.',
     );
   }
   return `${lines.join('\n')}\n`;

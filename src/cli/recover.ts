@@ -21,7 +21,7 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nReads what every pack says of itself and writes new indexes, and puts back keys and settings of the\nrepository that are damaged from their second copies. Running it on a sound repository does no harm.',
+    '\nReads what every pack says of itself and writes new indexes, puts back keys and settings of the repository\nthat are damaged from their second copies, and removes damaged records that nobody can read. Running it on\na sound repository does no harm.',
   );
   addExamples(command, [
     ['holdfast recover && holdfast check', 'after "check" found damaged indexes or keys'],
@@ -45,6 +45,7 @@ function reportText({
   keptFromIndex,
   unreadable,
   putBack,
+  removed,
 }: RecoverReport): string {
   const lines = [
     `Indexed ${count(packs, 'pack')} with ${count(chunks, 'piece')} of data in ${count(written.length, 'new index object')}; ${count(superseded, 'older one')} ${superseded === 1 ? 'is' : 'are'} no longer used.`,
@@ -55,6 +56,11 @@ function reportText({
     );
   }
   for (const key of putBack) lines.push(`Put back from its second copy: ${key}`);
+  for (const key of removed) lines.push(`Removed, since nobody can read it: ${key}`);
+  if (removed.some((key) => key.startsWith('trash/')))
+    lines.push(
+      'A removed tombstone said what was forgotten: look at the list of snapshots, and forget again what should go.',
+    );
   for (const { name, reason } of unreadable) lines.push(`Out of reach: pack ${name}: ${printable(reason)}`);
   lines.push(
     unreadable.length === 0
@@ -72,6 +78,7 @@ function reportObject({
   keptFromIndex,
   unreadable,
   putBack,
+  removed,
 }: RecoverReport): object {
   return {
     type: 'recover',
@@ -82,5 +89,6 @@ function reportObject({
     packs_kept_from_index: keptFromIndex,
     packs_unreadable: unreadable,
     objects_put_back: putBack,
+    objects_removed: removed,
   };
 }

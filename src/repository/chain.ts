@@ -229,8 +229,28 @@ export async function readNewestHeads(repository: Repository, signal: AbortSigna
       if (place !== undefined) newest.set(place.writer, Math.max(place.seq, newest.get(place.writer) ?? 0));
     }
   }
+  return await readHeads(
+    repository,
+    [...newest].map(([writer, seq]) => ({ writer, seq })),
+    signal,
+  );
+}
+
+/** Every head that is there, older ones included: they tell the names of records that are gone. */
+export async function readAllHeads(repository: Repository, signal: AbortSignal): Promise<readonly Head[]> {
+  const places: ChainPlace[] = [];
+  for await (const page of repository.destination.list('heads/', signal))
+    places.push(...page.map(({ key }) => headPlace(key)).filter((place) => place !== undefined));
+  return await readHeads(repository, places, signal);
+}
+
+async function readHeads(
+  repository: Repository,
+  places: readonly ChainPlace[],
+  signal: AbortSignal,
+): Promise<Head[]> {
   const heads: Head[] = [];
-  for (const [writer, seq] of newest) {
+  for (const { writer, seq } of places) {
     const key = `heads/${writer}/${headNumber(seq)}`;
     try {
       heads.push(await readHead(repository, key, signal));
@@ -248,6 +268,22 @@ export async function readNewestHeads(repository: Repository, signal: AbortSigna
 export function headPlace(key: string): ChainPlace | undefined {
   const [, writer, seq] = /^heads\/([0-9a-f]{32})\/(\d{16})$/.exec(key) ?? [];
   return writer === undefined ? undefined : { writer, seq: Number(seq) };
+}
+
+/** Undefined when it is gone by now. */
+export async function canReadHead(
+  repository: Repository,
+  key: string,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  try {
+    await readHead(repository, key, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
+    if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') throw error;
+    return false;
+  }
 }
 
 /** @throws {RepositoryError} CORRUPT_DATA when it is damaged, or another one stands in its place */

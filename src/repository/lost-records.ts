@@ -1,10 +1,11 @@
 /** Records of chains that are gone from the storage though nobody removed them: what is lost for good is given up. */
 import { createHash } from 'node:crypto';
-import { leaveCopiedIdentity, readNewestHeads } from './chain.ts';
+import { leaveCopiedIdentity, readAllHeads } from './chain.ts';
+import { isDamage } from './chunk-index.ts';
 import { putTombstone } from './put-tombstone.ts';
 import type { Repository } from './repository.ts';
-import { listSnapshots } from './snapshots.ts';
-import { chainView, lostRecords, type LostRecord } from './verify-chains.ts';
+import { listSnapshots, readSnapshot } from './snapshots.ts';
+import { chainView, lostRecords, type ChainRecord, type LostRecord } from './verify-chains.ts';
 
 export interface Lost {
   readonly record: LostRecord;
@@ -22,12 +23,31 @@ export async function findLost(repository: Repository, signal: AbortSignal): Pro
 
 async function look(repository: Repository, signal: AbortSignal): Promise<readonly Lost[]> {
   repository.lookAnew();
-  const heads = await readNewestHeads(repository, signal);
+  const heads = await readAllHeads(repository, signal);
   const snapshots = await listSnapshots(repository, signal);
-  const lost = lostRecords(chainView(snapshots, [], heads), repository.writer.memory);
+  const forgotten = await readForgotten(repository, snapshots.forgotten, signal);
+  const lost = lostRecords(chainView(snapshots, forgotten, heads), repository.writer.memory);
   const hostOf = (writer: string): string | undefined =>
     snapshots.live.findLast(({ chain }) => chain.writer === writer)?.record.host;
   return lost.map((record) => ({ record, host: hostOf(record.writer) }));
+}
+
+/** Those that are still stored: they name the records before them. */
+async function readForgotten(
+  repository: Repository,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly ChainRecord[]> {
+  const records: ChainRecord[] = [];
+  for (const id of ids) {
+    try {
+      const { chain } = await readSnapshot(repository, id, signal);
+      records.push({ name: id, chain });
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
+  }
+  return records;
 }
 
 /**

@@ -5,6 +5,7 @@ import { keepCopies } from './keep-copies.ts';
 import { listNamed } from './listing.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
+import { removeUnreadable } from './unreadable-records.ts';
 
 export interface RecoverReport {
   /** Packs that the new index objects name. */
@@ -20,6 +21,8 @@ export interface RecoverReport {
   readonly unreadable: readonly UnreadablePack[];
   /** Keys of key slots, keyring and configuration that were damaged or gone, and are there again by their second copies. */
   readonly putBack: readonly string[];
+  /** Keys of heads and tombstones that were damaged and are deleted: see unreadable-records.ts. */
+  readonly removed: readonly string[];
 }
 
 export interface UnreadablePack {
@@ -32,7 +35,7 @@ const FLUSH_BYTES = 48 * 1024 * 1024;
 
 /**
  * Rebuilds the index from the packs' own directories; no index object is needed. Deletes none: index objects there were
- * are superseded. Puts back what is damaged of keys and configuration.
+ * are superseded. Puts back what is damaged of keys and configuration, and takes away damaged heads and tombstones.
  *
  * @throws {DestinationError}
  */
@@ -76,15 +79,9 @@ export async function recover(repository: Repository, signal: AbortSignal): Prom
   }
   written.push(...(await writer.flush(superseded, signal)));
   const putBack = await keepCopies(repository, signal);
-  return {
-    packs: indexed,
-    chunks,
-    written,
-    superseded: superseded.length,
-    keptFromIndex,
-    unreadable,
-    putBack,
-  };
+  const removed = await removeUnreadable(repository, signal);
+  const rest = { keptFromIndex, unreadable, putBack, removed };
+  return { packs: indexed, chunks, written, superseded: superseded.length, ...rest };
 }
 
 /** The second copies of pack directories, as far as index objects can be read. */

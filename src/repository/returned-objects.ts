@@ -61,7 +61,8 @@ async function underRetired(
   });
 }
 
-async function needlessHeads(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+/** Keys of the heads whose number is known without them, but for the newest of each writer that can be read. */
+export async function needlessHeads(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
   const heads = await readNewestHeads(repository, signal);
   const readable = heads.filter(({ record }) => record !== undefined);
   const highest = highestNumbers(chainView(await listSnapshots(repository, signal), [], readable));

@@ -70,8 +70,8 @@ export function chainView(
 export function verifyChains(view: ChainView, memory: WriterMemory): ChainProblem[] {
   const problems: ChainProblem[] = [];
   const accounted = accountedIn(view);
-  let gaps = 0;
-  for (const [writer, chain] of byWriter(view)) {
+  const chains = byWriter(view);
+  for (const [writer, chain] of chains) {
     problems.push(...forks(chain.bySeq), ...brokenLinks(chain.bySeq, accounted));
     for (const { chain: position, record } of chain.heads) {
       if (record === undefined ? isPlaced(chain, position.seq) : accounted(record)) continue;
@@ -79,9 +79,8 @@ export function verifyChains(view: ChainView, memory: WriterMemory): ChainProble
       const reason = `record ${position.seq} of writer ${writer} is gone, and no tombstone names it`;
       problems.push({ kind: 'missing', object, reason });
     }
-    gaps += chain.newest - new Set([...chain.bySeq.keys(), ...chain.removed]).size;
   }
-  const unexplained = gaps - unplaced(view);
+  const unexplained = gapsIn(chains) - unplaced(view);
   if (unexplained > 0 && problems.length === 0) {
     const reason = `${unexplained} snapshots or tombstones are gone that no tombstone names`;
     problems.push({ kind: 'missing', object: 'snapshots/', reason });
@@ -99,7 +98,8 @@ export interface LostRecord extends ChainPlace {
 /** All that `verifyChains` misses, as far as it is certain which records these are. */
 export function lostRecords(view: ChainView, memory: WriterMemory): LostRecord[] {
   const accounted = accountedIn(view);
-  const isVague = unplaced(view) > 0;
+  // Of the gaps those that nothing places fill so many. Where there are more, each of them may be the one that is lost.
+  const isVague = unplaced(view) >= gapsIn(byWriter(view));
   const remembered = new Map(Object.entries(memory.heads));
   if (memory.seq > 0) remembered.set(memory.writer, { seq: memory.seq, record: memory.prev });
   const chains = byWriter(view);
@@ -128,6 +128,14 @@ export function highestNumbers(view: ChainView): Map<string, number> {
 
 function isPlaced({ bySeq, removed }: Chain, seq: number): boolean {
   return bySeq.has(seq) || removed.has(seq);
+}
+
+/** Numbers that nothing accounts for. */
+function gapsIn(chains: ReadonlyMap<string, Chain>): number {
+  let gaps = 0;
+  for (const { bySeq, removed, newest } of chains.values())
+    gaps += newest - new Set([...bySeq.keys(), ...removed]).size;
+  return gaps;
 }
 
 function accountedIn(view: ChainView): (name: string) => boolean {

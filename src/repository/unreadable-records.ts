@@ -1,0 +1,88 @@
+/** Heads and tombstones that are damaged: nobody can read them again, and most of what they said is known otherwise. */
+import type { ChainPlace } from '../format/records.ts';
+import { canReadHead, leaveCopiedIdentity, readNewestHeads } from './chain.ts';
+import { acquirePruneLease, type Lease } from './lease.ts';
+import { mapParallel } from './parallel.ts';
+import { putTombstone } from './put-tombstone.ts';
+import type { Repository } from './repository.ts';
+import { needlessHeads } from './returned-objects.ts';
+import { listSnapshots, type SnapshotList } from './snapshots.ts';
+
+/**
+ * Deletes heads whose number is known without them, and tombstones. What a tombstone said is lost: snapshots that it forgot
+ * and that are still stored are listed again, and packs that it marked are marked anew by the next prune; where records
+ * are gone that it alone named, `forget --lost` gives them up.
+ * @returns keys of what was deleted
+ * @throws {RepositoryError} REPOSITORY_LOCKED
+ */
+export async function removeUnreadable(
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { destination, keyring } = repository;
+  if (!destination.properties.canDelete || keyring.admin === undefined) return [];
+  const heads = await unreadableHeads(repository, signal);
+  const snapshots = await listSnapshots(repository, signal);
+  const tombstones = snapshots.tombstones.ignored.map(({ name }) => name);
+  if (heads.length + tombstones.length === 0) return [];
+  const floor = Math.max(0, ...snapshots.tombstones.all.map(({ record }) => record.fence));
+  await using lease = await acquirePruneLease(repository, { floor }, signal);
+  await nameTombstones(repository, snapshots, tombstones, lease, signal);
+  const keys = [...heads, ...tombstones.map((name) => `trash/${name}`)];
+  for (const key of keys) {
+    await lease.assertHeld(signal);
+    await destination.delete(key, signal);
+  }
+  return keys;
+}
+
+async function unreadableHeads(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+  const keys = await needlessHeads(repository, signal);
+  const readable = await mapParallel(
+    keys,
+    repository.destination.properties.maxParallel,
+    async (key) => await canReadHead(repository, key, signal),
+  );
+  return keys.filter((_, n) => readable[n] === false);
+}
+
+/** As what is removed, so that they leave no gap in their chains. */
+async function nameTombstones(
+  repository: Repository,
+  snapshots: SnapshotList,
+  names: readonly string[],
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  const { live, tombstones } = snapshots;
+  const unnamed = names.filter((name) => !tombstones.snapshots.has(name));
+  if (unnamed.length === 0) return;
+  const places = await knownPlaces(repository, snapshots, signal);
+  await leaveCopiedIdentity(repository, live, signal);
+  const { writer } = repository.writer.memory;
+  const own = live.filter(({ chain }) => chain.writer === writer).length;
+  const record = {
+    kind: 'snapshots' as const,
+    names: unnamed,
+    places: unnamed.map((name) => places.get(name)),
+    reason: 'damaged',
+    atMs: lease.storageMs,
+    fence: lease.epoch,
+  };
+  await lease.assertHeld(signal);
+  await putTombstone(repository, record, own, signal);
+}
+
+/** Where records stood, by what follows them and by heads. */
+async function knownPlaces(
+  repository: Repository,
+  { live, tombstones }: SnapshotList,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ChainPlace>> {
+  const places = new Map<string, ChainPlace>();
+  for (const { chain, record } of await readNewestHeads(repository, signal))
+    if (record !== undefined) places.set(record, { writer: chain.writer, seq: chain.seq });
+  for (const { chain } of [...live, ...tombstones.all])
+    places.set(chain.prev, { writer: chain.writer, seq: chain.seq - 1 });
+  return places;
+}
