@@ -2,7 +2,7 @@ import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import type { RestoreRequest } from '../../src/restorer/request.ts';
 
-/** All of a snapshot to an empty directory, as root with ownership; one worker, so that it costs one thread's start. */
+/** All of a snapshot to an empty directory, as root with ownership; without threads, each of which loads the sources anew. */
 export function wholeRestore(
   repository: Repository,
   snapshot: Snapshot,
@@ -22,7 +22,7 @@ export function wholeRestore(
     verify: true,
     restoreOwnership: process.getuid?.() === 0,
     ownersByName: false,
-    workers: 1,
+    workers: 0,
     ...overrides,
   };
 }
