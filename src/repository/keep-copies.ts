@@ -4,6 +4,7 @@ import { isUnusable } from './key-files.ts';
 import { decodeSlot, openRing } from './key-slots.ts';
 import { knownSlots } from './keys.ts';
 import { sha256 } from './objects.ts';
+import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 import { copyKey, getCopy, listCopied } from './second-copies.ts';
 
@@ -24,8 +25,8 @@ export async function inspectCopies(
   signal: AbortSignal,
 ): Promise<readonly KeptTwice[]> {
   const { destination } = repository;
-  const kept: KeptTwice[] = [];
-  for (const { key, isWhole } of await neededObjects(repository, signal)) {
+  const needed = await neededObjects(repository, signal);
+  return await mapParallel(needed, destination.properties.maxParallel, async ({ key, isWhole }) => {
     const original = await getOriginal(repository, key, signal);
     const copy = await getCopy(destination, key, signal);
     const whole = [original, copy].find((bytes) => bytes !== undefined && isWhole(bytes));
@@ -33,9 +34,8 @@ export async function inspectCopies(
       if (bytes === undefined) return 'missing';
       return whole?.equals(bytes) === true ? 'sound' : 'damaged';
     };
-    kept.push({ key, original: stateOf(original), copy: stateOf(copy), whole });
-  }
-  return kept;
+    return { key, original: stateOf(original), copy: stateOf(copy), whole };
+  });
 }
 
 /**
@@ -46,6 +46,7 @@ export async function inspectCopies(
 export async function keepCopies(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
   const { destination } = repository;
   const restored: string[] = [];
+  await repository.followRing(signal);
   const kept = await inspectCopies(repository, signal);
   for (const { key, original, copy, whole } of kept) {
     if (whole === undefined) continue;
@@ -53,10 +54,37 @@ export async function keepCopies(repository: Repository, signal: AbortSignal): P
     if (copy !== 'sound') await putAnew(repository, copyKey(key), copy, whole, signal);
   }
   if (!destination.properties.canDelete) return restored;
-  const needed = new Set(kept.map(({ key }) => key));
-  for (const key of await listCopied(destination, '', signal))
-    if (!needed.has(key) && isOurs(key)) await deleteIfAllowed(repository, copyKey(key), signal);
+  for (const key of await needlessCopies(repository, kept, signal))
+    await deleteIfAllowed(repository, copyKey(key), signal);
   return restored;
+}
+
+/**
+ * Copies of rings and configurations below those in force, and of slots that are gone. What another host is just about to
+ * put in force stays, and so does what a program that knows more has stored.
+ */
+async function needlessCopies(
+  repository: Repository,
+  kept: readonly KeptTwice[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const needed = new Set(kept.map(({ key }) => key));
+  const inForce = kept.map(({ key }) => numbered(key)).filter((one) => one !== undefined);
+  const needless: string[] = [];
+  for (const key of await listCopied(repository.destination, '', signal)) {
+    const one = numbered(key);
+    if (one !== undefined) {
+      if (inForce.some(({ prefix, n }) => prefix === one.prefix && one.n < n)) needless.push(key);
+    } else if (/^keys\/[0-9a-f]{32}$/.test(key) && !needed.has(key)) {
+      if ((await getOriginal(repository, key, signal)) === undefined) needless.push(key);
+    }
+  }
+  return needless;
+}
+
+function numbered(key: string): { readonly prefix: string; readonly n: number } | undefined {
+  const [, prefix, n] = /^(keys\/ring-|config\/)(\d{1,16})$/.exec(key) ?? [];
+  return prefix === undefined ? undefined : { prefix, n: Number(n) };
 }
 
 interface Needed {
@@ -92,11 +120,6 @@ function isUsable(open: () => unknown): boolean {
     if (!isUnusable(error)) throw error;
     return false;
   }
-}
-
-/** Others may have been stored by a program that knows more. */
-function isOurs(key: string): boolean {
-  return /^(?:keys\/[0-9a-f]{32}|keys\/ring-\d{1,9}|config\/\d{1,16})$/.test(key);
 }
 
 async function getOriginal(repository: Repository, key: string, signal: AbortSignal): Promise<Bytes> {

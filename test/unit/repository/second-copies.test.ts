@@ -223,6 +223,22 @@ describe('a second copy', () => {
     expect(await problems()).toEqual([]);
   });
 
+  it('of what another machine is about to put in force stays', async () => {
+    const other = await open('another');
+    const secrets: Secret = { kind: 'recovery', secret: randomBytes(32) };
+    await rotateKeys(other, signal);
+    // It dies once slot and copy are stored.
+    beforePut = (key) => {
+      if (key === 'keys/ring-4') throw new DestinationError('unreachable', 'gone');
+    };
+    await expect(addKey(other, { secret: secrets, label: 'two', cost }, signal)).rejects.toThrow('gone');
+    beforePut = () => {};
+    const copied = await listCopied(memory, '', signal);
+    expect(copied).toContain('keys/ring-3');
+    await prune(repository, {}, SILENT_PRUNE, signal);
+    expect(await listCopied(memory, '', signal)).toEqual(copied);
+  });
+
   it('that a newer program made of something else stays', async () => {
     await memory.put('copies/later/thing', Buffer.from('kept'), signal);
     await prune(repository, {}, SILENT_PRUNE, signal);
