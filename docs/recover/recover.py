@@ -637,13 +637,13 @@ def unlock(destination, secret, warn, any_cost=False):
     fitting = sorted((slot for slot in slots if slot["kind"] == kind), key=lambda slot: slot["created"])
     if not fitting:
         raise Refused(f"the repository has no key slot for a {SECRETS[kind]}")
-    tries, removed = 0, False
+    tried, removed = set(), False
     for slot in fitting:
         try:
             if kind == PASSPHRASE:
-                if tries == PASSPHRASE_TRIES:
+                if len(tried | {slot["slot"]}) > PASSPHRASE_TRIES:
                     break
-                tries += 1
+                tried.add(slot["slot"])
                 opened = open_slot(slot, stretch(value, slot["kdf"], f"keys/{slot['slot'].hex()}", any_cost))
             else:
                 opened = open_slot(slot, value)

@@ -18,7 +18,7 @@ import {
   type Repository,
 } from '../repository/repository.ts';
 import { secretHanded } from '../repository/typed-secret.ts';
-import { readKeyFiles } from '../repository/key-files.ts';
+import { readKeyFiles, withCopies } from '../repository/key-files.ts';
 import type { EngineDestination } from './protocol.ts';
 import { watchPacks, type WatchedPacks } from './watched-packs.ts';
 
@@ -165,13 +165,16 @@ async function openFor(
   const packs = watchPacks(look?.destination ?? place);
   const { watched } = packs;
   try {
-    const { slots, damaged } = await readKeyFiles(watched, signal);
+    const files = await readKeyFiles(watched, signal);
+    const { slots, damaged } = files;
     const empty = slots.length === 0 && damaged.length === 0;
     const remembered = rememberedId(destination);
     if (empty && remembered !== undefined) throw gone(destination, 'empty');
     // Before the secret is tried: that it does not open a stranger's repository says nothing about the secret.
-    if (remembered !== undefined && slots.length > 0 && !slots.some((slot) => isOf(slot, remembered)))
-      throw gone(destination, 'different');
+    if (remembered !== undefined && slots.length > 0 && !slots.some((slot) => isOf(slot, remembered))) {
+      const copies = (await withCopies(watched, files, signal))?.slots ?? [];
+      if (!copies.some((slot) => isOf(slot, remembered))) throw gone(destination, 'different');
+    }
     const created = empty && request.absent === 'create';
     if (empty && request.absent === 'pretend') {
       await place.close();

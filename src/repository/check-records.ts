@@ -3,7 +3,7 @@ import type { ListedObject } from '../destination/destination.ts';
 import { hasRetired } from '../format/keyring.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import { decodeChainContext, decodeConfig, decodeHead } from '../format/records.ts';
-import type { Head } from './chain.ts';
+import { headPlace, type Head } from './chain.ts';
 import type { Findings } from './check-report.ts';
 import { isDamage } from './chunk-index.ts';
 import { openLease, parseLeaseKey } from './lease-objects.ts';
@@ -13,25 +13,29 @@ import type { Repository } from './repository.ts';
 import { readSnapshot } from './snapshots.ts';
 import type { ChainRecord } from './verify-chains.ts';
 
-/** Reads every head; reports those that cannot be read or stand under another key. */
+/** Reads every head; reports those that cannot be read or stand under another key, whose place alone counts. */
 export async function checkHeads(
   repository: Repository,
   listed: readonly ListedObject[],
   findings: Findings,
   signal: AbortSignal,
 ): Promise<Head[]> {
-  const heads: Head[] = [];
+  const heads = new Map<string, Head>();
+  for (const { key } of listed) {
+    const chain = headPlace(key);
+    if (chain !== undefined) heads.set(key, { chain, record: undefined, live: undefined });
+  }
   await eachObject(repository, listed, findings, signal, (key, bytes) => {
-    const match = /^heads\/([0-9a-f]{32})\/(\d{16})$/.exec(key);
-    if (match === null) return;
+    const place = headPlace(key);
+    if (place === undefined) return;
     const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
     const head = { chain: decodeChainContext(context), ...decodeHead(plaintext, key) };
-    if (head.chain.writer !== match[1] || head.chain.seq !== Number(match[2])) {
+    if (head.chain.writer !== place.writer || head.chain.seq !== place.seq) {
       throw corrupt(key, 'it stands under another key');
     }
-    heads.push(head);
+    heads.set(key, head);
   });
-  return heads;
+  return [...heads.values()];
 }
 
 /** Opens every configuration: the one in force was checked when the repository was opened, older ones were not. */

@@ -6,7 +6,7 @@ import type { Destination } from '../destination/destination.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { configMap, decodeConfig, encodeSigned, type ConfigRecord } from '../format/records.ts';
-import { fetchEarly, isUnusable } from './key-files.ts';
+import { fetchEarly, isUnusable, isWorthCopy } from './key-files.ts';
 import { listNumbered } from './listing.ts';
 import { openObject, sealObject } from './objects.ts';
 import { getCopy, listCopied, replaceCopy } from './second-copies.ts';
@@ -90,21 +90,22 @@ export async function newestConfig(
       const fetched = number === early?.numbers.at(-1) ? early.bytes : undefined;
       return { ...open(fetched ?? (await destination.get(object, undefined, signal))), number, passed };
     } catch (error) {
-      if (!isUnusable(error)) throw error;
+      if (!isWorthCopy(error, destination)) throw error;
       const copy = await getCopy(destination, object, signal);
-      const opened = copy && usableOrNot(() => open(copy));
+      const opened = copy && usableOrNot(() => open(copy), destination);
       if (opened !== undefined) return { ...opened, number, passed };
+      if (!isUnusable(error)) throw error;
       passed ??= error;
     }
   }
   throw passed ?? corrupt('config/', 'the repository has no configuration');
 }
 
-function usableOrNot<T>(open: () => T): T | undefined {
+function usableOrNot<T>(open: () => T, destination: Destination): T | undefined {
   try {
     return open();
   } catch (error) {
-    if (!isUnusable(error)) throw error;
+    if (!isWorthCopy(error, destination)) throw error;
     return undefined;
   }
 }

@@ -1,5 +1,7 @@
-import { DestinationError } from '../base/errors.ts';
+import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Destination, ListedObject, ObjectStat } from '../destination/destination.ts';
+import { openConfig } from './configuration.ts';
+import { openRing } from './key-slots.ts';
 import { listAhead, type ListsAhead } from './lists-ahead.ts';
 import { sha256 } from './objects.ts';
 import type { Repository } from './repository.ts';
@@ -103,13 +105,16 @@ export class FirstLook {
    * Once the repository is open: keeps copies of the key files that proved to be whole. From now on all are read from the
    * destination, so that what checks them sees what is there.
    */
-  opened({ keyring, ringNumber, writer }: Repository): void {
+  opened(repository: Repository): void {
+    const { keyring, ringNumber, writer } = repository;
     const current = new Set([`keys/ring-${ringNumber}`, `config/${writer.memory.config}`]);
     const files = new Map<string, string | undefined>(
       keyring.slots.map(({ slot, file }) => [`keys/${slot}`, file?.toString('hex')]),
     );
     const sound = [...this.#read.values()].filter(
-      ({ listed: { key }, bytes }) => current.has(key) || files.get(key) === sha256(bytes),
+      // A second copy may have opened the repository in the place of what was read.
+      ({ listed: { key }, bytes }) =>
+        current.has(key) ? opens(repository, key, bytes) : files.get(key) === sha256(bytes),
     );
     const have = new Set(sound.map(({ listed: { key } }) => key));
     const complete = [...files.keys(), ...current].every((key) => have.has(key));
@@ -271,4 +276,15 @@ function covers({ upTo }: Looked, prefix: string): boolean {
 
 function* pagesOf(objects: readonly ListedObject[]): Generator<readonly ListedObject[]> {
   for (let at = 0; at < objects.length; at += PAGE) yield objects.slice(at, at + PAGE);
+}
+
+function opens({ keyring, keys, ringNumber, slot, writer }: Repository, key: string, bytes: Buffer): boolean {
+  try {
+    if (key.startsWith('keys/')) openRing(bytes, ringNumber, slot);
+    else openConfig(keyring, keys, bytes, writer.memory.config);
+    return true;
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return false;
+  }
 }

@@ -154,6 +154,9 @@ export async function generationOfObject(
   } catch (error) {
     // Heads, leases and tombstones are replaced all the time.
     if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
+    // Nothing can be read of an empty one.
+    const isReply = error instanceof DestinationError && error.kind === 'corrupt-reply';
+    if (isReply && (await destination.stat(key, signal)).size < START_BYTES) return undefined;
     throw error;
   }
 }

@@ -1,12 +1,12 @@
-import { DestinationError } from '../base/errors.ts';
+import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { openConfig, usableConfig } from './configuration.ts';
-import { isUnusable } from './key-files.ts';
+import { isUnreadableHere } from './key-files.ts';
 import { decodeSlot, openRing } from './key-slots.ts';
 import { knownSlots } from './keys.ts';
 import { sha256 } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
-import { copyKey, getCopy, listCopied } from './second-copies.ts';
+import { copyKey, listCopied } from './second-copies.ts';
 
 type Bytes = Buffer | undefined;
 
@@ -26,10 +26,13 @@ export async function inspectCopies(
 ): Promise<readonly KeptTwice[]> {
   const { destination } = repository;
   const needed = await neededObjects(repository, signal);
-  return await mapParallel(needed, destination.properties.maxParallel, async ({ key, isWhole }) => {
-    const original = await getOriginal(repository, key, signal);
-    const copy = await getCopy(destination, key, signal);
-    const whole = [original, copy].find((bytes) => bytes !== undefined && isWhole(bytes));
+  return await mapParallel(needed, destination.properties.maxParallel, async ({ key, isWhole, isProof }) => {
+    const original = await bytesOf(repository, key, signal);
+    const copy = await bytesOf(repository, copyKey(key), signal);
+    const usable = [original, copy].filter((bytes) => bytes !== undefined).filter(isWhole);
+    const [first, second = first] = usable;
+    // Without proof either of two that differ may be the damaged one.
+    const whole = isProof || (first !== undefined && second?.equals(first) === true) ? first : undefined;
     const stateOf = (bytes: Bytes): KeptTwice['copy'] => {
       if (bytes === undefined) return 'missing';
       return whole?.equals(bytes) === true ? 'sound' : 'damaged';
@@ -76,7 +79,7 @@ async function needlessCopies(
     if (one !== undefined) {
       if (inForce.some(({ prefix, n }) => prefix === one.prefix && one.n < n)) needless.push(key);
     } else if (/^keys\/[0-9a-f]{32}$/.test(key) && !needed.has(key)) {
-      if ((await getOriginal(repository, key, signal)) === undefined) needless.push(key);
+      if ((await bytesOf(repository, key, signal)) === undefined) needless.push(key);
     }
   }
   return needless;
@@ -90,6 +93,8 @@ function numbered(key: string): { readonly prefix: string; readonly n: number } 
 interface Needed {
   readonly key: string;
   readonly isWhole: (bytes: Buffer) => boolean;
+  /** Whether what is whole can be nothing else. */
+  readonly isProof: boolean;
 }
 
 async function neededObjects(repository: Repository, signal: AbortSignal): Promise<readonly Needed[]> {
@@ -101,12 +106,18 @@ async function neededObjects(repository: Repository, signal: AbortSignal): Promi
       known.file === undefined
         ? isUsable(() => decodeSlot(bytes, `keys/${known.slot}`))
         : sha256(bytes) === known.file.toString('hex'),
+    isProof: known.file !== undefined,
   }));
   return [
     ...slots,
-    { key: `keys/ring-${ringNumber}`, isWhole: (bytes) => isUsable(() => openRing(bytes, ringNumber, slot)) },
+    {
+      key: `keys/ring-${ringNumber}`,
+      isProof: true,
+      isWhole: (bytes) => isUsable(() => openRing(bytes, ringNumber, slot)),
+    },
     {
       key: `config/${config.number}`,
+      isProof: true,
       isWhole: (bytes) => isUsable(() => openConfig(keyring, repository.keys, bytes, config.number)),
     },
   ];
@@ -117,16 +128,21 @@ function isUsable(open: () => unknown): boolean {
     open();
     return true;
   } catch (error) {
-    if (!isUnusable(error)) throw error;
+    if (!(error instanceof RepositoryError)) throw error;
     return false;
   }
 }
 
-async function getOriginal(repository: Repository, key: string, signal: AbortSignal): Promise<Bytes> {
+/** Undefined where there is nothing; what the storage has and does not give is not whole. */
+async function bytesOf({ destination }: Repository, key: string, signal: AbortSignal): Promise<Bytes> {
   try {
-    return await repository.destination.get(key, undefined, signal);
+    return await destination.get(key, undefined, signal);
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
+    if (isUnreadableHere(error, destination)) return Buffer.alloc(0);
+    // A host that may not see copies cannot keep them either.
+    if (key.startsWith(copyKey('')) && error instanceof DestinationError && error.kind === 'denied')
+      return undefined;
     throw error;
   }
 }
@@ -148,14 +164,20 @@ async function putAnew(
     await destination.put(key, bytes, signal);
     return true;
   } catch (error) {
-    // Another host was first.
-    if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-    return false;
+    // Another host was first; or this one may not store it, which is to be told of where it is more than a copy.
+    const isCopy = key.startsWith(copyKey(''));
+    if (error instanceof DestinationError && (error.kind === 'exists' || (isCopy && error.kind === 'denied')))
+      return false;
+    throw error;
   }
 }
 
 /** Storages can keep what is stored for a time. */
-async function deleteIfAllowed(repository: Repository, key: string, signal: AbortSignal): Promise<boolean> {
+export async function deleteIfAllowed(
+  repository: Repository,
+  key: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     await repository.destination.delete(key, signal);
     return true;

@@ -35,20 +35,23 @@ export async function readKeyFiles(destination: Destination, signal: AbortSignal
   const slots: SlotFile[] = [];
   const damaged: RepositoryError[] = [];
   await mapParallel(keys.slice(0, MOST_SLOTS), destination.properties.maxParallel, async (key) => {
-    const bytes = await destination.get(key, undefined, signal);
     try {
       // One that stands under another name still opens; check reports it.
-      slots.push(decodeSlot(bytes, key));
+      slots.push(decodeSlot(await destination.get(key, undefined, signal), key));
     } catch (error) {
-      if (!(error instanceof RepositoryError)) throw error;
-      damaged.push(error);
+      if (error instanceof RepositoryError) damaged.push(error);
+      else if (isUnreadableHere(error, destination)) damaged.push(corrupt(key, 'it cannot be read', error));
+      else throw error;
     }
   });
   const mayBeUnfinished = rings.length === 0 && slots.length + damaged.length > 0;
   if (mayBeUnfinished && (await unfinishedInit(destination, signal)) !== undefined)
     return { slots: [], rings, damaged: [] };
   const files = inOrder({ slots, rings, damaged });
-  return keys.length > 0 ? files : ((await withCopies(destination, files, signal)) ?? files);
+  if (keys.length > 0) return files;
+  const copies = await withCopies(destination, files, signal);
+  // Copies without a ring are what an interrupted init left.
+  return copies === undefined || copies.rings.length === 0 ? files : copies;
 }
 
 const SLOT_KEY = /^keys\/[0-9a-f]{32}$/;
@@ -122,7 +125,7 @@ export async function openKeyring(
   try {
     return await openByFiles(destination, files, secret, options, signal);
   } catch (error) {
-    if (!isWrongSecret(error) && !isUnusable(error)) throw error;
+    if (!isWrongSecret(error) && !isWorthCopy(error, destination)) throw error;
     const more = await withCopies(destination, files, signal);
     if (more === undefined) throw error;
     return await openByFiles(destination, more, secret, options, signal);
@@ -171,6 +174,20 @@ function withDamagedSlots(error: RepositoryError, damaged: readonly RepositoryEr
   });
 }
 
+/** One object that the storage has and does not give: a bad sector, or a reply that is not what the storage says it has. */
+export function isUnreadableHere(error: unknown, { properties }: Destination): error is DestinationError {
+  if (!(error instanceof DestinationError)) return false;
+  return error.kind === 'corrupt-reply' || (error.kind === 'unreachable' && !properties.remote);
+}
+
+/** What damage to one object can look like, besides plain damage: its second copy tells whether it is that. */
+export function isWorthCopy(error: unknown, destination: Destination): boolean {
+  if (isUnusable(error) || isUnreadableHere(error, destination)) return true;
+  return (
+    error instanceof RepositoryError && (error.code === 'NEWER_FORMAT' || error.code === 'LIMIT_EXCEEDED')
+  );
+}
+
 /** One object that is damaged, or that its key does not lead to because only a stranger would name it so. */
 export function isUnusable(error: unknown): error is DestinationError | RepositoryError {
   if (error instanceof DestinationError) return error.kind === 'not-found';
@@ -208,9 +225,10 @@ async function newestRing(
       const bytes = fetched ?? (await destination.get(`keys/ring-${n}`, undefined, signal));
       return { keyring: openRing(bytes, n, slot), ringNumber: n, passed };
     } catch (error) {
-      if (!isUnusable(error)) throw error;
+      if (!isWorthCopy(error, destination)) throw error;
       const keyring = await copiedRing(destination, n, slot, signal);
       if (keyring !== undefined) return { keyring, ringNumber: n, passed };
+      if (!isUnusable(error)) throw error;
       passed ??= error;
     }
   }
@@ -235,8 +253,10 @@ export async function ringOrCopy(
   try {
     return openRing(await destination.get(`keys/ring-${n}`, undefined, signal), n, slot);
   } catch (error) {
-    if (!isUnusable(error)) throw error;
-    return await copiedRing(destination, n, slot, signal);
+    if (!isWorthCopy(error, destination)) throw error;
+    const keyring = await copiedRing(destination, n, slot, signal);
+    if (keyring === undefined && !isUnusable(error)) throw error;
+    return keyring;
   }
 }
 
@@ -252,7 +272,7 @@ async function copiedRing(
   try {
     return openRing(bytes, n, slot);
   } catch (error) {
-    if (!isUnusable(error)) throw error;
+    if (isWrongSecret(error) || !isWorthCopy(error, destination)) throw error;
     return undefined;
   }
 }

@@ -259,13 +259,13 @@ export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
 }
 
 function openGrant(map: RecordReader, n: number, slot: OpenSlot, object: string): Keyring {
-  requireVersion(map);
   const repository = map.bytes('repo', 16);
   if (!map.has('write_only')) throw corrupt(object, 'it says nothing of write-only keys');
   const grants = map.map('write_only');
   const message = grantsMessage(repository, n, grants.encodedWithout('signature'));
   if (!verifyEd25519(slot.ringAuth, message, grants.bytes('signature', 64)))
     throw corrupt(object, 'it is not signed by the administrator key');
+  requireVersion(map);
   const plaintext = openOwn(grants.maps('keys', 64), { repository, n, slot, sealing: GRANT, object });
   const grant = decodeGrant(plaintext, object);
   if (!grant.repository.equals(repository)) throw corrupt(object, 'it belongs to another repository');

@@ -9,6 +9,7 @@ import { putConfig, usableConfig } from './configuration.ts';
 import { IndexWriter } from './index-writer.ts';
 import { oldGenerations } from './keys.ts';
 import { probeStorageClock } from './lease-objects.ts';
+import { keepCopies } from './keep-copies.ts';
 import type { Lease } from './lease.ts';
 import { listNumbered } from './listing.ts';
 import { rewriteIndex } from './prune-index.ts';
@@ -24,6 +25,7 @@ import { removeReturned, returnedPacks } from './returned-objects.ts';
 import { commitSnapshot, recordAgain, type Snapshot } from './snapshots.ts';
 import { putTombstone } from './put-tombstone.ts';
 import { durableUncovered } from './uncovered-packs.ts';
+import { BEYOND_BELIEF } from './verify-chains.ts';
 
 /** Reasons stand beside each. */
 export const REKEY_LIMITS = Object.freeze({
@@ -189,6 +191,8 @@ class RekeyRun {
   async #work(lease: Lease, signal: AbortSignal): Promise<boolean> {
     const repository = this.#repository;
     this.#observer.phase('analysing');
+    // What is retired goes by the ring and the configuration in force.
+    await keepCopies(repository, signal);
     const stock = await takeRekeyStock(repository, lease.storageMs, signal);
     const plan = decideRekey(repository, stock);
     const todo = this.#within(plan.packs);
@@ -374,7 +378,8 @@ async function renewConfig(repository: Repository, signal: AbortSignal): Promise
   const numbers = await listNumbered(repository.destination, 'config/', signal);
   try {
     // Above one that is damaged, which must not stand for it when the generation goes.
-    await putConfig(repository, config, Math.max(number, ...numbers) + 1, signal);
+    const near = numbers.filter((n) => n <= number + BEYOND_BELIEF);
+    await putConfig(repository, config, Math.max(number, ...near) + 1, signal);
   } catch (error) {
     // Another host was first, with a newer one of its own.
     if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;

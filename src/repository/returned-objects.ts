@@ -10,7 +10,7 @@ import { listNumbered, packKey } from './listing.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots } from './snapshots.ts';
-import { chainView, highestNumbers } from './verify-chains.ts';
+import { BEYOND_BELIEF, chainView, highestNumbers } from './verify-chains.ts';
 
 /**
  * Deletes what came back of heads, configurations and tombstones: prune sees to everything else. A head goes where its
@@ -61,7 +61,10 @@ async function underRetired(
   });
 }
 
-/** Keys of the heads whose number is known without them, but for the newest of each writer that can be read. */
+/**
+ * Keys of the heads whose number is known without them, or that nobody can believe, but for the newest of each writer that
+ * can be read.
+ */
 export async function needlessHeads(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
   const heads = await readNewestHeads(repository, signal);
   const readable = heads.filter(({ record }) => record !== undefined);
@@ -72,7 +75,8 @@ export async function needlessHeads(repository: Repository, signal: AbortSignal)
     for (const { key } of page) {
       const place = headPlace(key);
       if (place === undefined || newest.get(place.writer) === place.seq) continue;
-      if (place.seq <= (highest.get(place.writer) ?? 0)) keys.push(key);
+      const known = highest.get(place.writer) ?? 0;
+      if (place.seq <= known || place.seq > known + BEYOND_BELIEF) keys.push(key);
     }
   return keys;
 }

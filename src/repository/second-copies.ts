@@ -84,5 +84,5 @@ export async function deleteTwice(destination: Destination, key: string, signal:
 }
 
 function isNotHad(error: unknown): boolean {
-  return error instanceof DestinationError && (error.kind === 'not-found' || error.kind === 'denied');
+  return error instanceof DestinationError && ['not-found', 'denied', 'corrupt-reply'].includes(error.kind);
 }

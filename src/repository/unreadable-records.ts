@@ -1,6 +1,7 @@
 /** Heads and tombstones that are damaged: nobody can read them again, and most of what they said is known otherwise. */
 import type { ChainPlace } from '../format/records.ts';
 import { canReadHead, leaveCopiedIdentity, readNewestHeads } from './chain.ts';
+import { deleteIfAllowed } from './keep-copies.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
 import { mapParallel } from './parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
@@ -23,17 +24,20 @@ export async function removeUnreadable(
   if (!destination.properties.canDelete || keyring.admin === undefined) return [];
   const heads = await unreadableHeads(repository, signal);
   const snapshots = await listSnapshots(repository, signal);
-  const tombstones = snapshots.tombstones.ignored.map(({ name }) => name);
+  // Those of a newer program are not damaged.
+  const tombstones = snapshots.tombstones.ignored
+    .filter(({ error }) => error.code === 'CORRUPT_DATA')
+    .map(({ name }) => name);
   if (heads.length + tombstones.length === 0) return [];
   const floor = Math.max(0, ...snapshots.tombstones.all.map(({ record }) => record.fence));
   await using lease = await acquirePruneLease(repository, { floor }, signal);
   await nameTombstones(repository, snapshots, tombstones, lease, signal);
-  const keys = [...heads, ...tombstones.map((name) => `trash/${name}`)];
-  for (const key of keys) {
+  const removed: string[] = [];
+  for (const key of [...heads, ...tombstones.map((name) => `trash/${name}`)]) {
     await lease.assertHeld(signal);
-    await destination.delete(key, signal);
+    if (await deleteIfAllowed(repository, key, signal)) removed.push(key);
   }
-  return keys;
+  return removed;
 }
 
 async function unreadableHeads(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {

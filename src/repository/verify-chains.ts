@@ -89,6 +89,9 @@ export function verifyChains(view: ChainView, memory: WriterMemory): ChainProble
   return problems;
 }
 
+/** No storage hides so many records of one writer: a head that cannot be read, and is so far above, is no head. */
+export const BEYOND_BELIEF = 1_000;
+
 /** A snapshot or tombstone that is gone, and that no tombstone names. */
 export interface LostRecord extends ChainPlace {
   /** Undefined where nothing that is there names it. */
@@ -109,9 +112,13 @@ export function lostRecords(view: ChainView, memory: WriterMemory): LostRecord[]
     const own = remembered.get(writer);
     const names = new Map(own === undefined ? [] : [[own.seq, own.record]]);
     for (const { chain, record } of heads) if (record !== undefined) names.set(chain.seq, record);
-    const unread = new Set(heads.filter(({ record }) => record === undefined).map(({ chain }) => chain.seq));
+    const unread = new Set(
+      heads
+        .filter(({ chain, record }) => record === undefined && chain.seq <= newest + BEYOND_BELIEF)
+        .map(({ chain }) => chain.seq),
+    );
     for (const { chain } of [...bySeq.values()].flat()) names.set(chain.seq - 1, chain.prev);
-    for (let seq = 1; seq <= Math.max(newest, own?.seq ?? 0); seq += 1) {
+    for (let seq = 1; seq <= Math.max(newest, own?.seq ?? 0, ...unread); seq += 1) {
       if (bySeq.has(seq) || removed.has(seq)) continue;
       const name = names.get(seq);
       const isLost = name === undefined ? !isVague || unread.has(seq) : !accounted(name);
@@ -184,7 +191,8 @@ function byWriter(view: ChainView): Map<string, Chain> {
   for (const head of view.heads) {
     const chain = chainOf(head.chain.writer);
     chain.heads.push(head);
-    chain.newest = Math.max(chain.newest, head.chain.seq);
+    // One that cannot be read tells of its own record alone: its number may be anybody's invention.
+    if (head.record !== undefined) chain.newest = Math.max(chain.newest, head.chain.seq);
   }
   return writers;
 }
