@@ -63,7 +63,7 @@ async function backup(): Promise<string> {
   return id;
 }
 
-async function open(opener = secret, remembered: string | undefined = undefined): Promise<Repository> {
+async function open(opener = secret, remembered?: string): Promise<Repository> {
   const options = { clock, stateDirectory: remembered, allowWeakCost: true };
   return await openRepository(destination, opener, options, signal);
 }
