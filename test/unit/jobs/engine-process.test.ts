@@ -140,6 +140,7 @@ describe('an engine process', () => {
     hanging.cancel();
     const noisy = start(launcher, 'noise');
     expect(await noisy.said('note')).toEqual({ kind: 'note', text: 'engine: something is odd' });
+    noisy.cancel();
     await noisy.ended;
   });
 

@@ -25,7 +25,8 @@ function run(id: string): void {
       say({ kind: 'failed', error: { code: 'CORRUPT_DATA', message: 'Damaged.', details: {} } });
       return;
     case 'noise':
-      process.stderr.write('something is odd\n', complete);
+      // Two ways lead to the agent, and either may be faster: it ends once it is told that this one has arrived.
+      process.stderr.write('something is odd\n');
       return;
     case 'hang':
     case 'deaf':
