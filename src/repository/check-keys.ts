@@ -103,10 +103,6 @@ export async function checkCopies(
     else if (copy === 'missing' && original === 'sound')
       findings.add('note', key, 'it has no second copy; "holdfast prune" and "holdfast recover" make one');
     else if (copy === 'sound' && original !== 'sound')
-      findings.add(
-        'error',
-        key,
-        `it is ${original}, and read by its second copy; "holdfast recover" puts it back`,
-      );
+      findings.add('error', key, 'its second copy is read in its place; "holdfast recover" puts it back');
   }
 }
