@@ -89,6 +89,20 @@ function fixtureTests(program: RecoverProgram, name: string): void {
     expect(byPassphrase.stderr + byCode.stderr).not.toContain('Traceback');
   });
 
+  it.skipIf(name !== 'format-2')('lists them by the second copies of keys and configuration', async () => {
+    const copy = path.join(home, 'without keys');
+    unpackFixture(name, copy);
+    for (const top of ['keys', 'config']) rmSync(path.join(copy, top), { recursive: true });
+    const listed = [store, copy].map(
+      async (repository) => await program.run([repository, '--secret-file', passphrase, 'list']),
+    );
+    const [before, after] = await Promise.all(listed);
+
+    expect(before).toMatchObject({ code: 0, stderr: '' });
+    expect(after).toMatchObject({ code: 1, stdout: before?.stdout });
+    expect(after?.stderr).toContain('keys/ring-5: No such file or directory (passed over)');
+  });
+
   it.each(
     Object.entries(facts.snapshots).flatMap(([kind, facts]) =>
       [true, false].map((indexed) => ({ kind, indexed, ...facts })),

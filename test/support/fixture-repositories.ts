@@ -11,6 +11,9 @@ export interface FixtureFacts {
   readonly recovery_code: string;
   /** In hex, where there is one. */
   readonly machine_key?: string;
+  /** In hex, where there is one: it adds backups and reads none. */
+  readonly write_only_key?: string;
+  readonly removed_write_only_key?: string;
   /** What opened the repository once, and does no longer. */
   readonly removed?: { readonly passphrase: string; readonly recovery_code: string };
   readonly repository: string;
@@ -20,7 +23,7 @@ export interface FixtureFacts {
   readonly forgotten: readonly string[];
 }
 
-export const FIXTURES = ['format-1', 'format-1-more'] as const;
+export const FIXTURES = ['format-1', 'format-1-more', 'format-2'] as const;
 
 const directory = path.join(import.meta.dirname, '..', 'fixtures', 'repositories');
 
