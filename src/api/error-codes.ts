@@ -122,7 +122,12 @@ export const ERROR_CODES = {
     'Invalid API key',
     'The API key is unknown, or was replaced or revoked.',
   ),
-  QUOTA_EXCEEDED: entry(402, 'never', 'Storage quota exceeded', 'The plan has no storage left for this.'),
+  QUOTA_EXCEEDED: entry(
+    402,
+    'never',
+    'Storage quota exceeded',
+    'The plan has no storage, or no device, left for this.',
+  ),
   FORBIDDEN: entry(403, 'never', 'Forbidden', 'This caller may not do that.'),
   HOST_NOT_ALLOWED: entry(
     403,
@@ -228,7 +233,7 @@ export const ERROR_CODES = {
     500,
     'later',
     'Internal error',
-    'The agent failed in a way that was not foreseen; its log has the request id.',
+    'Something failed in a way that was not foreseen; the log has the request id.',
   ),
   DESTINATION_ERROR: entry(
     502,

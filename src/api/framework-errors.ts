@@ -10,8 +10,8 @@ export function toApiError(error: unknown): ApiError {
   return (
     fromHoldfastError(error) ??
     fromFramework(error) ??
-    new ApiError('INTERNAL_ERROR', 'The agent failed in a way that was not foreseen', {
-      hint: "Look for the request id in the agent's log.",
+    new ApiError('INTERNAL_ERROR', 'Something failed in a way that was not foreseen', {
+      hint: 'Look for the request id in the log.',
       cause: error,
     })
   );
@@ -43,7 +43,7 @@ function fromFramework(error: unknown): ApiError | undefined {
         cause: error,
       });
     case 'FST_ERR_HANDLER_TIMEOUT':
-      return new ApiError('SERVICE_UNAVAILABLE', 'The agent could not answer in time', {
+      return new ApiError('SERVICE_UNAVAILABLE', 'The answer was not there in time', {
         hint: 'Try again later.',
         cause: error,
       });

@@ -10,6 +10,7 @@ import { openPartnerKeys, type PartnerKeys } from '../partner/keys.ts';
 import { hashPassword } from '../partner/passwords.ts';
 import { readPartnerSettings, storeAddress, type PartnerSettings } from '../partner/settings.ts';
 import { startPartnerService } from '../partner/start.ts';
+import type { Actor } from '../partner/store/audit-log.ts';
 import { copyStore } from '../partner/store/store-copy.ts';
 import { openPartnerStore } from '../partner/store/store.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
@@ -36,6 +37,16 @@ interface InitOptions extends PlaceOptions {
   readonly passwordFile?: string;
   readonly passwordCommand?: string;
 }
+
+/** Whoever has a shell on the machine of the service. */
+const OPERATOR: Actor = { name: 'operator', keyId: null, ip: null };
+
+const STATUS_CHANGES = [
+  ['suspend', 'suspended', 'Suspend the account of a partner'],
+  ['resume', 'active', 'Take back that the account of a partner is suspended'],
+] as const;
+const WHILE_SUSPENDED =
+  'While it is, its API keys and its devices are refused; devices go on backing up and keep what there is to report.';
 
 export function define(command: Command, context: Context): void {
   command.usage('[COMMAND] [options]').helpCommand(false).enablePositionalOptions();
@@ -77,6 +88,17 @@ export function define(command: Command, context: Context): void {
   addOutputOptions(copy, { json: 'The result as a JSON object' }).action(
     async (file: string, options: PlaceOptions) => await makeCopy(file, options, context),
   );
+  for (const [name, status, what] of STATUS_CHANGES) {
+    const change = command
+      .command(`${name} <email>`)
+      .summary(what)
+      .description(`${what}. ${WHILE_SUSPENDED}`)
+      .helpOption('-h, --help', 'Show this help')
+      .option(...config);
+    addOutputOptions(change, { json: 'The result as a JSON object' }).action(
+      async (email: string, options: PlaceOptions) => await setStatus(email, status, options, context),
+    );
+  }
   addExamples(command, [
     ['holdfast partner init --name "Ana Sousa" --email ana@example.org', 'make the first account'],
     ['holdfast partner', 'run the service in the foreground'],
@@ -171,7 +193,7 @@ async function makeAccount(options: InitOptions, context: Context): Promise<void
   });
   const partner = await stores.partners.create(
     { name: options.name, company: options.company ?? null, email: options.email, passwordHash },
-    { name: 'operator', keyId: null, ip: null },
+    OPERATOR,
   );
   if (options.json === true) {
     await out.json({ type: 'partner', id: partner.id, name: partner.name, email: partner.email });
@@ -179,6 +201,32 @@ async function makeAccount(options: InitOptions, context: Context): Promise<void
   }
   await out.line(
     `Account ${partner.id} of ${partner.name} was made. Sign in as ${partner.email} at /settings.`,
+  );
+}
+
+/** While the service runs, too: it counts from the next request on. */
+async function setStatus(
+  email: string,
+  status: 'active' | 'suspended',
+  options: PlaceOptions,
+  context: Context,
+): Promise<void> {
+  const { clock, out } = context;
+  const place = await openPlace(options.config, context);
+  await using stores = await openPartnerStore(place.storeAddress, clock, {
+    pepper: place.keys.pepper,
+    chance: () => 0,
+  });
+  const partner = await stores.partners.findLogin(email);
+  if (partner === undefined)
+    throw usage(`No account has the address ${printable(email)}`, 'Look for a typing mistake.');
+  const isChanged = await stores.partners.setStatus(partner.id, status, OPERATOR);
+  if (options.json === true) {
+    await out.json({ type: 'partner', id: partner.id, name: partner.name, email: partner.email, status });
+    return;
+  }
+  await out.line(
+    `Account ${partner.id} of ${printable(partner.name)} is ${status}${isChanged ? ' from now on' : ' already'}.`,
   );
 }
 

@@ -1,6 +1,6 @@
 /** The Partner API as docs/api/partner.yaml says: every reply is judged by it. */
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';
 import { PARTNER_PREFIX } from '../../src/partner/http/prefix.ts';
 import { keysFrom } from '../../src/partner/keys.ts';
@@ -251,6 +251,15 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await ask('GET', '/account')).data).toMatchObject({ customers_count: 1 });
   });
 
+  test('is taken for an id of any length', async () => {
+    const path = `/customers/${'Ab0'.repeat(3_000)}/suspend`;
+    const headers = { 'idempotency-key': 'long' };
+    for (let time = 1; time <= 2; time += 1)
+      expect(await ask('POST', path, { headers })).toMatchObject({ status: 404, code: 'CUSTOMER_NOT_FOUND' });
+    const other = `/customers/${'Ab0'.repeat(2_999)}Ab1/suspend`;
+    expect((await ask('POST', other, { headers })).headers['idempotent-replayed']).toBeUndefined();
+  });
+
   test('is refused for another body, and is of one partner', async () => {
     await ask('POST', '/customers', { headers, body: { name: 'A' } });
     expect(await ask('POST', '/customers', { headers, body: { name: 'B' } })).toMatchObject({
@@ -292,8 +301,39 @@ describe('what is wrong with a request', () => {
       [ask('GET', '/usage?from=2026-02-30'), 400, 'INVALID_REQUEST'],
       [ask('GET', '/usage?from=2025-01-01&to=2026-06-01'), 400, 'INVALID_REQUEST'],
       [ask('GET', '/plans/plan_none'), 404, 'PLAN_NOT_FOUND'],
+      [ask('POST', '/customers', { body: { name: 'a\0b' } }), 400, 'INVALID_REQUEST'],
+      [ask('POST', '/customers', { body: { name: 'a', metadata: { 'a\0b': 'c' } } }), 400, 'INVALID_REQUEST'],
+      [ask('GET', '/customers?external_id=%00'), 400, 'INVALID_REQUEST'],
+      [ask('GET', '/events?customer_id=a%00'), 400, 'INVALID_REQUEST'],
+      [ask('POST', '/customers', { body: { name: 'A', metadata: { 'a\nb': {} } } }), 400, 'INVALID_REQUEST'],
     ];
     for (const [reply, status, code] of wrong) expect(await reply).toMatchObject({ status, code });
+  });
+});
+
+describe('a store that does not answer', () => {
+  const gone = [
+    ['the server refuses connections', { code: 'ECONNREFUSED' }],
+    ['the server is ending', { code: '57P01' }],
+    ['a connection broke', { message: 'Connection terminated unexpectedly' }],
+    ['others hold it all the time', { code: 'STATE_BUSY' }],
+  ] as const;
+
+  test.each(gone)('is said as something that passes, with the rate headers: %s', async (_, facts) => {
+    vi.spyOn(stores.apiKeys, 'verify').mockRejectedValue(Object.assign(new Error(), facts));
+    const unknown = await ask('GET', '/account');
+    expect(unknown).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect(unknown.headers['x-ratelimit-limit']).toBe('600');
+    vi.restoreAllMocks();
+    vi.spyOn(stores.customers, 'list').mockRejectedValue(Object.assign(new Error(), facts));
+    const known = await ask('GET', '/customers');
+    expect(known).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect(known.headers['x-ratelimit-limit']).toBe('120');
+  });
+
+  test('is not taken for a fault of the service', async () => {
+    vi.spyOn(stores.customers, 'list').mockRejectedValue(Object.assign(new Error(), { code: '42P01' }));
+    expect(await ask('GET', '/customers')).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
   });
 });
 

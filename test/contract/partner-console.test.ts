@@ -63,6 +63,14 @@ async function accountWith(
   return { status: reply.statusCode, code: error?.code };
 }
 
+test('a form or an address with a NUL in it is refused', async () => {
+  const { reply, records: found } = await recorded('/settings/customers/new', '/settings/customers/new', {
+    name: 'Bakery\0Moreau',
+  });
+  expect([reply.status, found]).toEqual([400, []]);
+  expect((await visitor.get('/settings/customers?before=%00')).status).toBe(400);
+});
+
 describe('the API key', () => {
   const PAGE = '/settings/api';
   const REFUSED = { status: 401, code: 'INVALID_API_KEY' };

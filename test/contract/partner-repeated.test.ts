@@ -109,6 +109,30 @@ test('a test event is sent once, and so is a delivery that is asked for again', 
   expect(retried.reply).toMatchObject({ status: 202, data: { id: items[0]?.id } });
 });
 
+test('a device is enrolled once, and gets a key that nobody was told before', async () => {
+  const customer = await someCustomer(site.stores, site.partnerId);
+  const made = await site.stores.enrollment.createToken(site.partnerId, customer.id, OWNER);
+  const body = { token: made?.token, name: 'laptop', platform: 'linux-x64', agent_version: '1.0.0' };
+  const { reply, actions } = await repeat('/enroll', body);
+  expect(actions).toEqual(['device.enrolled']);
+  expect(reply).toMatchObject({ status: 201, data: { secret: expect.stringMatching(/^hfd_/) } });
+  const { items } = await site.stores.devices.list(site.partnerId, customer.id, { limit: 10 });
+  expect(items.map(({ id }) => id)).toEqual([reply.data['device_id']]);
+  const device = await site.stores.devices.verify(String(reply.data['secret']));
+  expect(device?.device.id).toBe(reply.data['device_id']);
+});
+
+test('a customer is suspended once: who was resumed since stays so', async () => {
+  const { id } = await someCustomer(site.stores, site.partnerId);
+  const resumed = death.promise.then(
+    async () => await site.stores.customers.resume(site.partnerId, id, OWNER),
+  );
+  const { reply, actions } = await repeat(`/customers/${id}/suspend`);
+  await resumed;
+  expect(actions).toEqual(['customer.suspended', 'customer.resumed']);
+  expect(reply).toMatchObject({ status: 200, data: { status: 'active' } });
+});
+
 test('an order is given once', async () => {
   const customer = await someCustomer(site.stores, site.partnerId);
   const { id } = (await someDevice(site.stores, site.partnerId, customer.id)).device;

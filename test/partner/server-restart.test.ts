@@ -1,10 +1,13 @@
 /** A PostgreSQL that is gone for a moment. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createPartnerApp } from '../../src/partner/http/app.ts';
+import { PARTNER_PREFIX } from '../../src/partner/http/prefix.ts';
+import { keysFrom } from '../../src/partner/keys.ts';
 import { openPartnerStore } from '../../src/partner/store/store.ts';
 import { startPostgres } from '../servers/postgres.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { someCustomer, somePartner } from '../support/partner-store-site.ts';
+import { OWNER, someCustomer, somePartner } from '../support/partner-store-site.ts';
 
 describe('a PostgreSQL that is killed and started again', () => {
   it('has all that was told to be stored, and the store goes on without being opened again', async () => {
@@ -45,6 +48,41 @@ describe('a PostgreSQL that is killed and started again', () => {
       await someCustomer(stores, partnerId);
     } finally {
       await server.stop();
+    }
+  });
+});
+
+describe('a PostgreSQL that is gone', () => {
+  it('is said as something that passes to whoever asks meanwhile', async () => {
+    const server = await startPostgres();
+    let stopped = false;
+    try {
+      const clock = manualClock();
+      await using stores = await openPartnerStore(server.url, clock, {
+        pepper: randomBytes(32),
+        chance: () => 0,
+      });
+      const { app, close } = await createPartnerApp({
+        stores,
+        clock,
+        keys: keysFrom(randomBytes(32)),
+        version: '1.0.0',
+      });
+      const { id } = await somePartner(stores);
+      const key = (await stores.apiKeys.generate(id, 'billing', OWNER)).secret;
+      const ask = async () =>
+        await app.inject({ url: `${PARTNER_PREFIX}/account`, headers: { authorization: `Bearer ${key}` } });
+      expect((await ask()).statusCode).toBe(200);
+      await server.stop();
+      stopped = true;
+      for (let time = 1; time <= 3; time += 1) {
+        const reply = await ask();
+        expect(reply.json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' } });
+        expect([reply.statusCode, reply.headers['x-ratelimit-limit']]).toEqual([503, '600']);
+      }
+      await close();
+    } finally {
+      if (!stopped) await server.stop();
     }
   });
 });

@@ -44,6 +44,20 @@ test('an account is made once for an address, with a password that is worth the 
   expect((await place.expectRun(account('nowhere'), 2)).stderr).toContain('not a mail address');
 });
 
+test('an account is suspended and resumed by its address', async () => {
+  await place.expectRun(account('ana@example.org'));
+  const said = async (command: string): Promise<string> =>
+    (await place.expectRun(['partner', command, 'Ana@example.org'])).stdout;
+  expect(await said('suspend')).toMatch(/^Account acct_\w+ of Ana Sousa is suspended from now on\.$/m);
+  expect(await said('suspend')).toContain('is suspended already');
+  expect(await said('resume')).toContain('is active from now on');
+  const { stdout } = await place.expectRun(['partner', 'suspend', 'ana@example.org', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ type: 'partner', status: 'suspended' });
+  expect((await place.expectRun(['partner', 'suspend', 'bo@example.org'], 2)).stderr).toContain(
+    'No account has the address bo@example.org',
+  );
+});
+
 test('the service answers until it is told to end, and a store in a file can be copied meanwhile', async () => {
   await place.expectRun(account('ana@example.org'));
   const child = place.start(['partner', '--port', '0', '--json']);

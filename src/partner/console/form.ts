@@ -1,6 +1,7 @@
 /** What a form of the settings page sent. */
 import { ApiError } from '../../api/api-error.ts';
 import { Type } from '../../base/schema-type.ts';
+import { refuseNul } from '../http/nul.ts';
 
 export interface Form {
   /** Of a field that is there once, without spaces around it; else empty. */
@@ -20,6 +21,7 @@ export const FormBody = Type.Unsafe<Form>({});
 /** @throws {ApiError} INVALID_REQUEST */
 export function parseForm(body: Uint8Array): Form {
   const fields = new URLSearchParams(decoded(body));
+  refuseNul([...fields]);
   const secret = (name: string): string => {
     const values = fields.getAll(name);
     return values.length === 1 ? (values[0] ?? '') : '';

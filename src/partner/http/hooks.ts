@@ -14,12 +14,14 @@ import { SECURITY_HEADERS } from '../../api/security-headers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { sendErrorPage } from '../console/error-page.tsx';
 import { isConsolePath } from '../console/prefix.ts';
+import { isAway } from '../store/database.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { AddressLog } from './address-log.ts';
 import { identify, invalidKey, NO_KEY, type Caller, type KeyKind } from './caller.ts';
 import type { CallerLog } from './caller-log.ts';
 import { beginIdempotent, endIdempotent } from './idempotency.ts';
 import type { PartnerLimits } from './limits.ts';
+import { refuseNul } from './nul.ts';
 
 export interface HookParts {
   readonly clock: Clock;
@@ -36,6 +38,11 @@ export function installHooks(app: ApiApp, parts: HookParts): void {
   const { clock, stores } = parts;
   app.decorateRequest('visit', null);
   app.addHook('onRequest', async (request, reply) => await letIn(request, reply, parts));
+  app.addHook('preValidation', async ({ body, query, routeOptions }) => {
+    refuseNul(body);
+    // Others do not look at theirs.
+    if (routeOptions.schema?.querystring !== undefined) refuseNul(query);
+  });
   app.addHook('preHandler', async (request, reply) => await beginIdempotent(request, reply, stores));
   // Before it is sent: whoever repeats the request at once finds it.
   app.addHook('onSend', async (request, reply, payload) => {
@@ -43,8 +50,10 @@ export function installHooks(app: ApiApp, parts: HookParts): void {
     return payload;
   });
   app.setErrorHandler((error, request, reply) => {
-    if (isConsolePath(pathOf(request.originalUrl))) sendErrorPage(toApiError(error), request, reply);
-    else sendError(toApiError(error), request, reply, { clock });
+    const told = withoutStore(error) ?? toApiError(error);
+    if (told.code === 'SERVICE_UNAVAILABLE') request.log.warn({ err: error }, 'a request was not answered');
+    if (isConsolePath(pathOf(request.originalUrl))) sendErrorPage(told, request, reply);
+    else sendError(told, request, reply, { clock });
   });
 }
 
@@ -56,8 +65,16 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
   const { scope, suspended } = request.routeOptions.config;
   // Its session counts there, which the settings page looks at itself, and no key.
   const isPage = isOfPage(scope);
-  const caller = isPage ? NO_KEY : await identify(request.raw, stores);
-  const quota = await quotaOf(caller, request.ip, parts);
+  let caller: Caller = NO_KEY;
+  let quota: Quota;
+  try {
+    if (!isPage) caller = await identify(request.raw, stores);
+    quota = await quotaOf(caller, request.ip, parts);
+  } catch (error) {
+    // Nobody knows who it is: it counts as everybody does who says nothing of that.
+    reply.headers(quotaHeaders(await quotaOf(NO_KEY, request.ip, parts)));
+    throw error;
+  }
   reply.headers(quotaHeaders(quota));
   request.visit = { caller, quota, running: undefined };
   if (!quota.accepted) throw tooMany('requests', quota);
@@ -99,6 +116,15 @@ async function quotaOf(
     ...(await stores.rateLog.tryAccept(caller.key.partnerId, requests, windowMs)),
     ...shape(limits.partner),
   };
+}
+
+/** For a store that does not answer, or that others hold all the time. */
+function withoutStore(error: unknown): ApiError | undefined {
+  if (!isAway(error)) return undefined;
+  return new ApiError('SERVICE_UNAVAILABLE', 'The service cannot reach its database at this moment', {
+    hint: 'Try again later.',
+    cause: error,
+  });
 }
 
 function shape({ requests, windowMs }: RequestLimit): Pick<Quota, 'limit' | 'windowMs'> {

@@ -1,4 +1,5 @@
 /** A POST repeated with the same `Idempotency-Key` has one effect, and one response, in whichever instance. */
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   isFinalResponse,
@@ -16,6 +17,7 @@ import type { Caller } from './caller.ts';
 type Stores = Pick<PartnerStores, 'idempotency'>;
 
 const KEPT_HEADERS = ['location'] as const;
+const LONGEST_PATH = 500;
 
 /**
  * Sends the response of the first request to one that repeats it.
@@ -56,7 +58,7 @@ export async function beginIdempotent(
 
 /** Whose key it is, and where it counts: the same one of somebody else, or for another route, is another key. */
 function placeOf(request: FastifyRequest, caller: Caller): Omit<PartnerIdempotencyKey, 'key'> {
-  const route = `POST ${pathOf(request.originalUrl)}`;
+  const route = `POST ${shortened(pathOf(request.originalUrl))}`;
   switch (caller.kind) {
     case 'partner':
       return { partnerId: caller.key.partnerId, route };
@@ -66,6 +68,11 @@ function placeOf(request: FastifyRequest, caller: Caller): Omit<PartnerIdempoten
       // Known by what it sends alone: for an enrollment that is a token which nobody else has.
       return { partnerId: '', route: `${route} of ${requestHash(null, tokenIn(request.body))}` };
   }
+}
+
+/** PostgreSQL indexes no more than 2,700 bytes, and ids that do not exist may be of any length. */
+function shortened(path: string): string {
+  return path.length <= LONGEST_PATH ? path : createHash('sha256').update(path).digest('hex');
 }
 
 function tokenIn(body: unknown): unknown {

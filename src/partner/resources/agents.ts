@@ -82,7 +82,8 @@ export function agentRoutes(app: ApiApp, { stores, clock, signing }: AgentParts)
     async (request, reply): Promise<Static<typeof EnrollmentData>> => {
       const { token, name, platform, agent_version: agentVersion } = request.body;
       const facts = { name, platform, agentVersion };
-      const { key, ...caller } = await stores.enrollment.enroll(token, facts, request.ip);
+      const running = request.visit?.running;
+      const { key, ...caller } = await stores.enrollment.enroll(token, facts, request.ip, running);
       reply.code(201);
       return {
         secret: key,

@@ -8,6 +8,16 @@ export interface Change {
 
 export const CHANGES: readonly Change[] = [
   {
+    date: '2026-11-23',
+    kind: 'fixed',
+    text: 'A database that does not answer is 503 SERVICE_UNAVAILABLE, with the rate headers. A text with U+0000 is 400. Metadata takes strings under every name. An endpoint that fails for good is always disabled. An enrollment that is repeated with its Idempotency-Key gives the device that was made.',
+  },
+  {
+    date: '2026-11-22',
+    kind: 'added',
+    text: 'Webhooks: endpoints, rotation of their secrets, tests, deliveries and sending them again.',
+  },
+  {
     date: '2026-11-22',
     kind: 'added',
     text: 'Devices: tokens to enroll them, lists, removal and orders; enrollment, reports, signed plans and snapshot heads for agents.',

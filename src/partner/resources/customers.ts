@@ -21,7 +21,10 @@ import {
   timestamp,
 } from './values.ts';
 
-const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
+const MetadataValue = Type.String({ maxLength: 500 });
+const Metadata = Type.Record(Type.String(), MetadataValue, {
+  // The pattern of a record has no match in a name with a line break.
+  additionalProperties: MetadataValue,
   maxProperties: 50,
   propertyNames: { minLength: 1, maxLength: 40 },
 });
@@ -160,8 +163,12 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
         schema: { params: IdParams, response: { 200: CustomerData } },
         config: { scope: 'api', tag: TAG, summary },
       },
-      async (request) =>
-        found(await customers[action](partnerOf(request), request.params.id, actorOf(request))),
+      async (request) => {
+        const { id } = request.params;
+        // What was done since by somebody else stays.
+        if (earlierEffect(request) !== undefined) return found(await customers.get(partnerOf(request), id));
+        return found(await customers[action](partnerOf(request), id, actorOf(request)));
+      },
     );
   }
 }

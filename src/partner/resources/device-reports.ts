@@ -119,7 +119,7 @@ function outcomeOf(result: Static<typeof Result>): JobOutcome {
   const base = {
     finishedAt: Date.parse(result.finished_at),
     durationSeconds: result.duration_seconds,
-    errorCode: result.error_code,
+    errorCode: result.status === 'failed' ? result.error_code : null,
   };
   return result.kind === 'backup'
     ? {

@@ -96,6 +96,7 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
     actor: Actor,
   ): Promise<Customer | undefined> => {
     await change(partnerId, id, async (trx, row) => {
+      await noteEffect(trx, actor.running, id);
       if (row.status === status) return;
       const values = { status, updated_at: db.now() };
       await update(trx, row, values);

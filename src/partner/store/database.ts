@@ -165,6 +165,33 @@ export function isInTheWay(error: unknown): boolean {
   return code.startsWith('SQLITE_BUSY') || code === '40001' || code === '40P01';
 }
 
+/** Of errors without a code, what the driver of PostgreSQL says of a connection that is gone, or of one that it did not get. */
+const GONE = /^(?:Connection terminated|Client has encountered|timeout exceeded when trying to connect)/;
+const OF_CONNECTIONS = /^(?:08|57P|53300)/;
+
+/**
+ * Whether the store does not answer at this moment: others hold it, the server is ending or has no room, or there is no
+ * connection to it, which the system says.
+ */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = errnoOf(error);
+  if (code === undefined) return GONE.test(error.message);
+  return code === 'STATE_BUSY' || NO_CONNECTION.has(code) || OF_CONNECTIONS.test(code);
+}
+
+const NO_CONNECTION: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
 /** Whether a row could not be added because another one has the same name. */
 export function isTaken(error: unknown): boolean {
   return ['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505'].includes(errnoOf(error) ?? '');

@@ -137,7 +137,7 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           .returningAll()
           .executeTakeFirst();
         if (row === undefined) return undefined;
-        await noteAtEndpoint(db, trx, row, outcome);
+        await noteAtEndpoint(db, trx, row, outcome, now);
         return await readDelivery(trx, claim.partnerId, row.id);
       }),
 
@@ -233,12 +233,17 @@ function after(
   }
 }
 
-/** Since when it fails, and whether it is given up. */
+/**
+ * Since when it fails, and whether it is given up.
+ * @param now the time that the delivery got for this attempt: the two are compared, and by two readings of the clock the
+ * endpoint would begin to fail after the attempt that failed
+ */
 async function noteAtEndpoint(
   db: StoreDatabase,
   trx: StoreTransaction,
   { partner_id: partnerId, endpoint_id: id, status, first_attempt_at: firstAttemptAt }: DeliveryTable,
   { kind }: AttemptOutcome,
+  now: number,
 ): Promise<void> {
   const endpoint = trx
     .updateTable('webhook_endpoints')
@@ -248,7 +253,7 @@ async function noteAtEndpoint(
     await endpoint.set({ failing_since: null }).where('failing_since', 'is not', null).execute();
     return;
   }
-  await endpoint.set({ failing_since: db.now() }).where('failing_since', 'is', null).execute();
+  await endpoint.set({ failing_since: now }).where('failing_since', 'is', null).execute();
   if (kind === 'gone') return await disableByService(db, trx, partnerId, id, 'gone');
   if (status !== 'failed') return;
   const { failing_since: since } = await trx

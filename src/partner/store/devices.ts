@@ -121,8 +121,11 @@ export function createDeviceStore(db: StoreDatabase, hash: KeyedHash): DeviceSto
       const late = await db.reader
         .selectFrom('devices')
         .innerJoin('customers', 'customers.id', 'devices.customer_id')
+        .innerJoin('partners', 'partners.id', 'devices.partner_id')
         .select(['devices.id', 'devices.partner_id'])
         .where('customers.status', '=', 'active')
+        // The devices of a suspended one are not heard.
+        .where('partners.status', '=', 'active')
         .where('devices.removed_at', 'is', null)
         .where('devices.missed_since', 'is', null)
         .where('devices.expected_every_seconds', 'is not', null)

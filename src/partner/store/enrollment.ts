@@ -7,6 +7,7 @@ import { customerRow } from './customer-view.ts';
 import { forUpdate, type StoreDatabase, type StoreTransaction } from './database.ts';
 import { deviceData, deviceFromRow, type DeviceCaller } from './devices.ts';
 import { appendEvent } from './events.ts';
+import { noteEffect, type RunningKey } from './idempotency.ts';
 import type { KeyedHash } from './keyed-hash.ts';
 import { planById, type Plan } from './plans.ts';
 import type { CustomerTable, DeviceTable, EnrollmentTokenTable } from './schema.ts';
@@ -38,8 +39,10 @@ export interface EnrollmentStore {
    * Makes a device of the token's customer. A token that is refused for the plan's sake is not used up.
    * @throws {ApiError} ENROLLMENT_TOKEN_INVALID for one that is unknown, used, too old, or whose customer or partner is not
    * active: one text for all; QUOTA_EXCEEDED when the plan has no device left
+   * @param running of a request that must not make a second device: the one that an earlier request with the key has made
+   * gets another key, as nobody was told the first
    */
-  enroll(token: string, device: NewDevice, ip: string | null): Promise<EnrolledDevice>;
+  enroll(token: string, device: NewDevice, ip: string | null, running?: RunningKey): Promise<EnrolledDevice>;
   /** Forgets tokens that are too old to be used. */
   prune(): Promise<void>;
 }
@@ -72,18 +75,18 @@ export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): Enrol
         return { token, createdAt: now, expiresAt };
       }),
 
-    enroll: async (token, facts, ip) =>
+    enroll: async (token, facts, ip, running) =>
       await db.write(async (trx) => {
+        const key = newSecretText('hfd_');
+        if (running?.effect) {
+          const known = { token: hash('enrollment', token), key: hash('device key', key) };
+          return await enrolledBefore(db, trx, running.effect, known, key);
+        }
         const deviceId = db.newId('dev');
         const used = await useToken(db, trx, hash('enrollment', token), deviceId);
         const customer = used === undefined ? undefined : await activeCustomer(db, trx, used);
-        if (customer === undefined) {
-          throw new ApiError('ENROLLMENT_TOKEN_INVALID', 'The enrollment token is unknown, used or too old', {
-            hint: 'Ask for a new one: it is good once, for 15 minutes.',
-          });
-        }
+        if (customer === undefined) throw invalidToken();
         const plan = await requireRoom(trx, customer);
-        const key = newSecretText('hfd_');
         const row: DeviceTable = {
           id: deviceId,
           partner_id: customer.partner_id,
@@ -119,15 +122,8 @@ export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): Enrol
           deviceId,
           data,
         });
-        return {
-          partnerId: row.partner_id,
-          partnerStatus: 'active',
-          device: deviceFromRow(row),
-          customerStatus: customer.status,
-          trialEndsAt: customer.trial_ends_at,
-          plan,
-          key,
-        };
+        await noteEffect(trx, running, deviceId);
+        return enrolled(row, customer, plan, key);
       }),
 
     prune: async () => {
@@ -136,6 +132,53 @@ export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): Enrol
       });
     },
   };
+}
+
+function invalidToken(): ApiError {
+  return new ApiError('ENROLLMENT_TOKEN_INVALID', 'The enrollment token is unknown, used or too old', {
+    hint: 'Ask for a new one: it is good once, for 15 minutes.',
+  });
+}
+
+function enrolled(row: DeviceTable, customer: CustomerTable, plan: Plan, key: string): EnrolledDevice {
+  return {
+    partnerId: row.partner_id,
+    partnerStatus: 'active',
+    device: deviceFromRow(row),
+    customerStatus: customer.status,
+    trialEndsAt: customer.trial_ends_at,
+    plan,
+    key,
+  };
+}
+
+/** A device that was made, and whose key got lost with the reply. @throws {ApiError} when it, or the token, is gone again */
+async function enrolledBefore(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  deviceId: string,
+  hashes: { readonly token: string; readonly key: string },
+  key: string,
+): Promise<EnrolledDevice> {
+  const used = await trx
+    .selectFrom('enrollment_tokens')
+    .selectAll()
+    .where('hash', '=', hashes.token)
+    .where('device_id', '=', deviceId)
+    .executeTakeFirst();
+  if (used === undefined) throw invalidToken();
+  const row = await trx
+    .updateTable('devices')
+    .set({ key_hash: hashes.key })
+    .where('partner_id', '=', used.partner_id)
+    .where('id', '=', deviceId)
+    .where('removed_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  const customer = row === undefined ? undefined : await activeCustomer(db, trx, used);
+  const plan = customer === undefined ? undefined : await planById(trx, customer.plan_id);
+  if (row === undefined || customer === undefined || plan === undefined) throw invalidToken();
+  return enrolled(row, customer, plan, key);
 }
 
 /** One statement: of two that use a token at once, one finds it unused. */

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isDueAt, type DeliveryClaim } from '../../../../src/partner/store/deliveries.ts';
 import type { PartnerStores } from '../../../../src/partner/store/store.ts';
 import {
@@ -229,6 +229,20 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
       disabledReason: 'failing',
     });
     expect((await eventKinds(store, partnerId)).at(-1)).toBe('webhook.disabled');
+  });
+
+  it('of which one had all its attempts disable the endpoint, however often the clock is read', async () => {
+    const id = await endpoint();
+    await someCustomer(store, partnerId);
+    const { now } = site.clock;
+    let read = 0;
+    // No two readings are the same, as with a real clock and a server that takes a moment to answer.
+    vi.spyOn(site.clock, 'now').mockImplementation(() => now.call(site.clock) + (read += 1));
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
+      site.clock.jump(Math.max(0, ((await nextDueAt(site.database())) ?? 0) - site.clock.now()));
+      await store.deliveries.finish(await claimOne(), FAILED);
+    }
+    expect(await store.webhooks.get(partnerId, id)).toMatchObject({ disabledReason: 'failing' });
   });
 
   it('that are given back can be claimed again, and no attempt is counted', async () => {

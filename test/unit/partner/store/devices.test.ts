@@ -147,6 +147,10 @@ describe.each(STORE_KINDS)('devices on %s', (kind) => {
     site.clock.jump(90 * MINUTE);
     expect(await store.devices.markMissed(10)).toBe(0);
     site.clock.jump(1);
+    // What the devices of a suspended partner have to say is not heard.
+    await store.partners.setStatus(partnerId, 'suspended', OWNER);
+    expect(await store.devices.markMissed(10)).toBe(0);
+    await store.partners.setStatus(partnerId, 'active', OWNER);
     await Promise.all([store.devices.markMissed(10), other.devices.markMissed(10)]);
     expect(await store.devices.markMissed(10)).toBe(0);
     expect(await store.devices.get(partnerId, device.id)).toMatchObject({ missedSince: site.clock.now() });
