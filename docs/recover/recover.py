@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Restores snapshots from a Holdfast repository without Holdfast.
 
-This one file reads a directory with a copy of a repository of format 1, given the passphrase, the recovery code or the
+This one file reads a directory with a copy of a repository of formats 1 and 2, given the passphrase, the recovery code or the
 machine key. It follows repository-format.md alone and shares no code with the program; "section" in the comments means
 a section of that page. It changes nothing in the repository. It needs Debian 12 or later (or Python 3.9 with the
 same modules) and three of its packages:

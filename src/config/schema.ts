@@ -136,7 +136,7 @@ const keep = (what: string, standard: number | null) =>
 
 const Notices = {
   healthchecks: orNull(object({ url: webUrl('The ping URL.') }, {}), {
-    description: 'Pings a service in the manner of healthchecks.io at the start and end of each job.',
+    description: 'Pings a service in the manner of healthchecks.io at the start and end of each backup, and when something else fails.',
   }),
   ntfy: orNull(
     object(
@@ -269,7 +269,7 @@ export const ConfigSchema = object(
         default: '5m',
       }),
     }),
-    conditions: group('When scheduled and watched backups wait. What a person asks for runs at once.', {
+    conditions: group('When scheduled and watched jobs wait. What a person asks for runs at once.', {
       onBattery: choice(['run', 'wait'], 'What to do on battery.', 'wait'),
       onMetered: choice(['run', 'wait'], 'What to do on a metered network.', 'wait'),
       quietHours: textOrNull('clock-range', 'Hours in which nothing begins, as in 22:00-06:00.'),

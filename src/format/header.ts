@@ -37,7 +37,7 @@ export interface Header {
 }
 
 /** Name of the key an object type is sealed with. */
-export type KeyType = 'pack' | 'index' | 'snap' | 'config' | 'head' | 'tomb' | 'lease' | 'cache';
+export type KeyType = 'pack' | 'index' | 'snap' | 'config' | 'head' | 'tomb' | 'lease';
 
 const KEY_TYPES: Readonly<Record<ObjectType, KeyType>> = {
   1: 'pack',

@@ -188,7 +188,7 @@ export interface TombstoneRecord {
   /** Of each name, where it stood in a chain, as far as that is known: what is removed leaves no gap that way. */
   readonly places?: readonly (ChainPlace | undefined)[];
   readonly reason: string;
-  /** The storage's clock, milliseconds since 1970. */
+  /** Milliseconds since 1970: of packs by the storage's clock, of snapshots by the machine's. */
   readonly atMs: number;
   /** Epoch of the prune lease, 0 when none was held. */
   readonly fence: number;

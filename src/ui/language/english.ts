@@ -1309,7 +1309,7 @@ export const english = {
     connections:
       'The agent decides by the machine how many files it reads and sends at once. Only for SFTP servers the number of connections can be set:',
     conditionsTitle: 'When backups wait',
-    conditionsAbout: 'For scheduled and watched backups. What you start yourself runs at once.',
+    conditionsAbout: 'For scheduled and watched jobs. What you start yourself runs at once.',
     wait: 'Wait',
     run: 'Back up anyway',
     quietHint: 'Nothing begins by itself in these hours.',
@@ -1340,7 +1340,7 @@ export const english = {
       healthchecks: {
         title: 'healthchecks',
         about: 'Another service notices when this machine falls silent: healthchecks.io or one of its kind.',
-        use: 'Ping at the start and end of each job',
+        use: 'Ping at the start and end of each backup, and when something else fails',
       },
       email: { title: 'E-mail', about: 'By your mail server.', use: 'Send notices by e-mail' },
       webhook: {

@@ -1318,7 +1318,8 @@ export const german: Texts = {
     connections:
       'Wie viele Dateien zugleich gelesen und gesendet werden, entscheidet der Agent nach dem Rechner. Nur für Server über SFTP ist die Zahl der Verbindungen einstellbar:',
     conditionsTitle: 'Wann Sicherungen warten',
-    conditionsAbout: 'Gilt für geplante und beobachtete Sicherungen. Was Sie selbst starten, läuft sofort.',
+    conditionsAbout:
+      'Gilt für geplante Aufträge und beobachtete Quellen. Was Sie selbst starten, läuft sofort.',
     wait: 'Warten',
     run: 'Trotzdem sichern',
     quietHint: 'In dieser Zeit beginnt nichts von selbst.',
@@ -1350,7 +1351,7 @@ export const german: Texts = {
         title: 'healthchecks',
         about:
           'Ein anderer Dienst bemerkt, wenn dieser Rechner verstummt: healthchecks.io oder einer seiner Art.',
-        use: 'Anfang und Ende jedes Auftrags melden',
+        use: 'Anfang und Ende jeder Sicherung melden, und was sonst fehlschlägt',
       },
       email: { title: 'E-Mail', about: 'Über Ihren Mailserver.', use: 'Per E-Mail benachrichtigen' },
       webhook: {
