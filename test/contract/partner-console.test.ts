@@ -260,6 +260,16 @@ describe('customers', () => {
   });
 });
 
+test('plans are shown with their limits and their price', async () => {
+  const { text } = await visitor.get('/settings/plans');
+  for (const plan of await site.stores.plans.list()) {
+    expect(text).toContain(plan.name);
+    expect(text).toContain(plan.id);
+    if (plan.price.cents > 0) expect(text).toContain((plan.price.cents / 100).toFixed(2));
+  }
+  expect(text).toContain('1,000 requests an hour');
+});
+
 describe('usage', () => {
   test('is shown by day for 30 or 90 days, and given out as a file', async () => {
     const customer = await someCustomer(site.stores, acme.id);

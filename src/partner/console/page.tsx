@@ -31,6 +31,7 @@ const SECTIONS = [
   ['Account', ''],
   ['API', '/api'],
   ['Customers', '/customers'],
+  ['Plans', '/plans'],
   ['Usage', '/usage'],
   ['Webhooks', '/webhooks'],
   ['Activity', '/activity'],

@@ -15,6 +15,7 @@ import { customersPage } from './customers.tsx';
 import { FORM_TYPE, type Form, MOST_FORM_BYTES, parseForm } from './form.ts';
 import { requireFormToken, requireOwnOrigin } from './guard.ts';
 import { consoleFiles } from './files.ts';
+import { plansPage } from './plans.tsx';
 import { createSeals, type Seals } from './seals.ts';
 import { secondFactorPage } from './second-factor.tsx';
 import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts';
@@ -86,6 +87,7 @@ export function consoleRoutes(app: ApiApp, options: ConsoleOptions): void {
   apiKeyPage(app, parts);
   customersPage(app, parts);
   customerPage(app, parts);
+  plansPage(app, parts);
   usagePage(app, parts);
   webhooksPage(app, parts);
   webhookPage(app, parts);

@@ -124,9 +124,10 @@ test('a megabyte of mistakes is answered at once, with the first of them', () =>
   const many = Array.from({ length: 80_000 }, (_, index) => `"k${index}":1`).join(',');
   const same = Array.from({ length: 100_000 }, () => '"plan":1').join(',');
   for (const text of [many, same]) {
+    // Far more than it takes on a machine with other work, far less than what grows with the square.
     const begin = performance.now();
     expect(problemsOf(`{${text}}`).length).toBeLessThanOrEqual(50);
-    expect(performance.now() - begin).toBeLessThan(5_000);
+    expect(performance.now() - begin).toBeLessThan(20_000);
   }
 });
 
