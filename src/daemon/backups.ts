@@ -8,14 +8,14 @@ import type { Destinations } from './destinations.ts';
 import { backupsOf, type PlannedJob } from './planning.ts';
 import { isFar, placeOf } from './prepare-pass.ts';
 import { sourceOf } from './prepare-job.ts';
+import type { Watching } from './watching.ts';
 
 export interface BackupParts {
   readonly runner: () => Pick<Runner, 'submit' | 'submitPass'>;
   readonly destinations: Destinations;
   readonly settings: () => Settings;
   readonly jobs: JobStore;
-  /** Ids of jobs that are to look at everything. */
-  readonly fullWalks: Set<string>;
+  readonly watching: Pick<Watching, 'lookAtEverything'>;
   readonly trouble: (error: unknown) => void;
 }
 
@@ -48,8 +48,9 @@ export class Backups {
     const backups = specs.filter((spec) => spec.type === 'backup');
     const others = specs.filter((spec) => spec.type !== 'backup');
     for (const spec of others) this.#parts.runner().submit(spec, 'schedule');
-    const jobs = this.submit(backups, 'schedule');
-    if (fullWalk) for (const { id } of jobs) this.#parts.fullWalks.add(id);
+    // Of the source, not of these jobs: one that fails or is canceled leaves the walk to whichever comes next.
+    if (fullWalk) for (const { source } of backups) this.#parts.watching.lookAtEverything(source);
+    this.submit(backups, 'schedule');
   }
 
   /** All sources of the settings now, but those whose backup waits already. */

@@ -158,13 +158,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       problem: (source, error) => log.warn({ source, err: error }, error.message),
     }),
   );
-  const fullWalks = new Set<string>();
   const backups = new Backups({
     runner: () => runner,
     destinations,
     settings,
     jobs: state.database.jobs,
-    fullWalks,
+    watching,
     trouble,
   });
   const spools = stack.use(new Spools({ stateDirectory, jobs: state.database.jobs, trouble }));
@@ -190,7 +189,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await prepareJob(
         job,
         part,
-        { destinations, settings, watching, alarms, fullWalks, stateDirectory, never },
+        { destinations, settings, watching, alarms, stateDirectory, never },
         signal,
       ),
     hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
@@ -206,7 +205,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     tried: (jobId, trial) => drills.record(jobId, trial),
     ended: (job, outcome) => {
       watching.ended(job);
-      fullWalks.delete(job.id);
       if (job.type === 'backup') spools.tidy();
       membership.ended(job);
       afterJob(job, outcome, { destinations, catalogs, alarms, metrics, notifier, state, clock });

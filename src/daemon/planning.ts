@@ -4,7 +4,10 @@ import type { BackupSpec, JobSpec } from '../jobs/job.ts';
 import type { ScheduleEntry } from '../schedule/scheduler.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 
-/** A whole walk each day finds what no watcher is told of: writes through memory maps, lost events. */
+/**
+ * A whole walk each day finds what no watcher is told of: files that changed through a memory map or by a name outside
+ * of the source, lost events. It goes by ctimes, which a memory map does not always move: see docs/reliability.md.
+ */
 const WATCHED_AT_LEAST = 'daily';
 
 export interface PlannedJob {

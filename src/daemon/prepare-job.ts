@@ -16,8 +16,6 @@ export interface Preparing {
   readonly settings: () => ConfigSource['current'];
   readonly watching: Watching;
   readonly alarms: Alarms;
-  /** Ids of jobs that are to look at everything. */
-  readonly fullWalks: Set<string>;
   readonly stateDirectory: string;
   readonly never: () => readonly string[];
 }
@@ -29,13 +27,12 @@ export async function prepareJob(
   parts: Preparing,
   signal: AbortSignal,
 ): Promise<EngineJob> {
-  const { destinations, settings, watching, alarms, fullWalks, stateDirectory, never } = parts;
+  const { destinations, settings, watching, alarms, stateDirectory, never } = parts;
   const { spec } = job;
   const place = destinations.find(spec.destination);
   const source = spec.type === 'backup' ? sourceOf(settings(), spec) : undefined;
   const copies = part.kind === 'copies';
   const changes = copies ? null : watching.take(job, readerOf(part, source, place));
-  const wholeWalk = fullWalks.delete(job.id);
   const pass = await preparePass(place, part, parts, signal);
   return {
     id: job.id,
@@ -43,7 +40,7 @@ export async function prepareJob(
     destination: await destinations.open(place, signal),
     stateDirectory,
     never: never().map((path) => pathToBytes(path)),
-    changes: wholeWalk ? null : changes,
+    changes,
     exclude: source?.exclude ?? NOTHING_EXCLUDED,
     retention:
       spec.type !== 'prune' || !spec.apply_retention ? null : retentionRules(settings().retention, alarms),

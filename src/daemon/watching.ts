@@ -58,6 +58,11 @@ export class Watching implements AsyncDisposable {
     }
   }
 
+  /** A whole walk is due: the backups of the source look at everything until one has completed that did. */
+  lookAtEverything(path: string): void {
+    this.#watched.get(path)?.watcher.unknown('that is due once a day');
+  }
+
   /** What a backup has to look at; null for everything. Belongs to the job until `ended`. */
   take(job: Job, reader: string): ChangedPaths | null {
     const { spec, id } = job;

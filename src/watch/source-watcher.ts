@@ -15,8 +15,9 @@ import { sleepDetector } from './sleep-detector.ts';
 
 /**
  * `paths` are directories to list and look at entry by entry; whatever lies in any other directory is as it was at
- * `since` (milliseconds since 1970), but for writes through a memory map, of which no system tells. A snapshot begun at
- * `since` or later may be compared with them. `unknown` asks for a whole walk.
+ * `since` (milliseconds since 1970), but for writes through a memory map, or through another name that a file was given
+ * outside of the source: of these no system tells. A snapshot begun at `since` or later may be compared with them.
+ * `unknown` asks for a whole walk.
  */
 export type Changes =
   | { readonly kind: 'paths'; readonly paths: readonly ByteString[]; readonly since: number }
@@ -72,6 +73,8 @@ export interface SourceWatcher extends AsyncDisposable {
   take(reader?: string): Changes;
   /** Gives back what a failed or abandoned run had taken. */
   putBack(changes: Changes, reader?: string): void;
+  /** The next set of each reader is unknown, for that reason, until one that was taken is not given back. */
+  unknown(reason: string): void;
   close(): Promise<void>;
 }
 

@@ -1,0 +1,156 @@
+/** A watched source is looked at as a whole once a day: by which backups, until one of them has done it. */
+
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import {
+  defaultSettings,
+  defaultSource,
+  type SettingsContext,
+} from '../../../src/config/effective-settings.ts';
+import type { Settings } from '../../../src/config/settings.ts';
+import { Backups } from '../../../src/daemon/backups.ts';
+import { createDestinations } from '../../../src/daemon/destinations.ts';
+import { planOf } from '../../../src/daemon/planning.ts';
+import { Watching } from '../../../src/daemon/watching.ts';
+import { newJob } from '../../../src/jobs/job-states.ts';
+import type { Job, JobSpec, JobStatus } from '../../../src/jobs/job.ts';
+import { openAgentState } from '../../../src/jobs/open-state.ts';
+import { removeTree } from '../../support/remove-tree.ts';
+import { backupOf } from '../jobs/runner-site.ts';
+import { until } from '../watch/watched-source.ts';
+
+type End = Extract<JobStatus, 'completed' | 'failed' | 'canceled'>;
+
+interface Site {
+  /** The schedule of whole walks is due. */
+  fallDue(): void;
+  job(destination?: string): Job;
+  /** Begins an attempt at a job: true when everything is to be looked at. */
+  begin(job: Job): boolean;
+  end(job: Job, end: End): void;
+  /** What the logs of jobs were told. */
+  readonly told: readonly string[];
+}
+
+/** A source of which backups to the default destination know all that changes. */
+async function openSite(): Promise<Site> {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-whole-walk-'));
+  onTestFinished(() => removeTree(directory));
+  const source = join(directory, 'source');
+  mkdirSync(source);
+  const context: SettingsContext = { home: directory, stateDirectory: join(directory, 'state') };
+  const defaults = defaultSettings(context);
+  const watched = { ...defaultSource(source, defaults, context), watch: true };
+  const settings: Settings = { ...defaults, sources: [watched] };
+  const state = openAgentState(context.stateDirectory, systemClock);
+  onTestFinished(() => state.close());
+  const told: string[] = [];
+  const watching = new Watching({
+    clock: systemClock,
+    never: () => [],
+    changed: () => {},
+    whole: (_, text) => told.push(text),
+    note: () => {},
+    problem: () => {},
+  });
+  onTestFinished(async () => await watching[Symbol.asyncDispose]());
+  let jobs = 0;
+  const newJobOf = (spec: JobSpec): Job => newJob(`bkp_${(jobs += 1)}`, spec, 'schedule', 0).job;
+  const backups = new Backups({
+    runner: () => ({ submit: newJobOf, submitPass: (specs) => specs.map(newJobOf) }),
+    destinations: createDestinations({
+      settings: () => settings,
+      repositories: state.database.repositories,
+      stateDirectory: context.stateDirectory,
+      secrets: { env: {}, home: directory, clock: systemClock },
+      machineKey: async () => await Promise.resolve(Buffer.alloc(32)),
+      uploadLimit: () => null,
+      clock: systemClock,
+    }),
+    settings: () => settings,
+    jobs: state.database.jobs,
+    watching,
+    trouble: (error) => expect.unreachable(String(error)),
+  });
+  const site: Site = {
+    told,
+    fallDue: () => {
+      for (const planned of planOf(settings)) if (planned.fullWalk) backups.due(planned);
+    },
+    job: (destination) => newJobOf(backupOf(source, destination)),
+    begin: (job) => watching.take(job, job.spec.destination) === null,
+    end: (job, status) => watching.ended({ ...job, status }),
+  };
+  watching.follow(settings.sources);
+  await until(() => watching.stateOf(source) === 'watching');
+  const first = site.job();
+  expect(site.begin(first)).toBe(true);
+  site.end(first, 'completed');
+  told.length = 0;
+  return site;
+}
+
+test('the backup after it fell due looks at everything, and says why; those after that at what changed', async () => {
+  const site = await openSite();
+  const before = site.job();
+  expect(site.begin(before)).toBe(false);
+  site.end(before, 'completed');
+  site.fallDue();
+  const whole = site.job();
+  expect(site.begin(whole)).toBe(true);
+  site.end(whole, 'completed');
+  expect(site.told).toEqual(['Everything is looked at: that is due once a day.']);
+  expect(site.begin(site.job())).toBe(false);
+});
+
+test('every attempt at a job looks at everything, whatever became of those before', async () => {
+  const site = await openSite();
+  site.fallDue();
+  const job = site.job();
+  expect([site.begin(job), site.begin(job), site.begin(job)]).toEqual([true, true, true]);
+  site.end(job, 'completed');
+  expect(site.begin(site.job())).toBe(false);
+});
+
+test.each<End>(['failed', 'canceled'])('a job that %s leaves it to the next one', async (end) => {
+  const site = await openSite();
+  site.fallDue();
+  const job = site.job();
+  site.begin(job);
+  site.end(job, end);
+  const next = site.job();
+  expect(site.begin(next)).toBe(true);
+  site.end(next, 'completed');
+  expect(site.begin(site.job())).toBe(false);
+});
+
+test('a job that was at work when it fell due has not done it', async () => {
+  const site = await openSite();
+  const before = site.job();
+  expect(site.begin(before)).toBe(false);
+  site.fallDue();
+  site.end(before, 'completed');
+  expect(site.begin(site.job())).toBe(true);
+});
+
+test('each destination that is backed up to by itself has a whole walk of its own', async () => {
+  const site = await openSite();
+  for (const destination of ['second', 'default']) {
+    const job = site.job(destination);
+    site.begin(job);
+    site.end(job, 'completed');
+  }
+  site.fallDue();
+  for (const destination of ['second', 'default', 'second']) {
+    const job = site.job(destination);
+    site.begin(job);
+    site.end(job, 'completed');
+  }
+  expect(site.told).toEqual([
+    'Everything is looked at: the source has just begun to be watched.',
+    ...Array.from({ length: 2 }, () => 'Everything is looked at: that is due once a day.'),
+  ]);
+});
