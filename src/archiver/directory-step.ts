@@ -353,7 +353,7 @@ export class DirectoryStep {
       parent !== undefined &&
       old.ctimeNs === stat.ctimeNs &&
       old.inode === storedNumber(stat.ino) &&
-      stat.ctimeNs < parent.trustedBeforeNs;
+      parent.isSettled(stat.ctimeNs);
     return { ...metadataOf(name, stat), xattrs: sameXattrs ? old.xattrs : this.#xattrs(path) };
   }
 

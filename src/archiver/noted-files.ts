@@ -7,7 +7,7 @@ import type { ChunkTable } from '../repository/chunk-table.ts';
 import { FileDigests, type NotedContent } from '../repository/ledger.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { ContentOf } from './file-saver.ts';
-import { TICK_NS } from './parent.ts';
+import { settledBefore, type IsSettled } from './settled.ts';
 import { storedNumber, type SourceStat } from './source-stat.ts';
 
 const ID = 24;
@@ -30,14 +30,14 @@ export class NotedFiles {
   readonly #repository: Repository;
   readonly #table: ChunkTable;
   readonly #digests: FileDigests;
-  readonly #trustedBeforeNs: bigint;
+  readonly #isSettled: IsSettled;
 
-  /** @param startedMs when the run began: what changed after that, or within one tick before, is not noted */
+  /** @param startedMs when the run began: what may have changed since without a trace is not noted */
   constructor(repository: Repository, table: ChunkTable, idKey: Buffer, startedMs: number) {
     this.#repository = repository;
     this.#table = table;
     this.#digests = new FileDigests(idKey);
-    this.#trustedBeforeNs = BigInt(startedMs) * 1_000_000n - TICK_NS;
+    this.#isSettled = settledBefore(startedMs);
   }
 
   /**
@@ -56,7 +56,7 @@ export class NotedFiles {
 
   /** To be called with what was read of a file that did not change meanwhile. */
   readonly note = (path: ByteString, stat: SourceStat, content: NotedContent): void => {
-    if (stat.ctimeNs >= this.#trustedBeforeNs || content.ids.length > MOST_IDS * ID) return;
+    if (!this.#isSettled(stat.ctimeNs) || content.ids.length > MOST_IDS * ID) return;
     this.#repository.ledger.noteContent(this.#digestOf(path, stat), content);
   };
 

@@ -4,23 +4,20 @@ import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
+import { settledBefore, type IsSettled } from './settled.ts';
 import type { Tally } from './tally.ts';
-
-/** Files touched this shortly before the parent run began may have changed within one tick of the file system's clock. */
-export const TICK_NS = 20_000_000n;
 
 /** The snapshot that a run compares the source with. */
 export interface Parent {
   readonly snapshot: Snapshot;
   readonly reader: TreeReader;
   readonly index: ChunkIndex;
-  /** Entries whose ctime is not before this are read again. */
-  readonly trustedBeforeNs: bigint;
+  /** Entries that have not settled when the parent run began are looked at and read again. */
+  readonly isSettled: IsSettled;
 }
 
 export function parentOf(snapshot: Snapshot, reader: TreeReader, index: ChunkIndex): Parent {
-  const trustedBeforeNs = BigInt(snapshot.record.startedMs) * 1_000_000n - TICK_NS;
-  return { snapshot, reader, index, trustedBeforeNs };
+  return { snapshot, reader, index, isSettled: settledBefore(snapshot.record.startedMs) };
 }
 
 /** The newest snapshot of the same host and paths in the same namespace. */

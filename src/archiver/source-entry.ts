@@ -35,7 +35,7 @@ export class OldEntries {
 export function isUnchangedFile(
   old: FileEntry,
   stat: SourceStat,
-  parent: Pick<Parent, 'trustedBeforeNs'>,
+  parent: Pick<Parent, 'isSettled'>,
 ): boolean {
   return (
     old.size === stat.size &&
@@ -44,7 +44,7 @@ export function isUnchangedFile(
     old.inode === storedNumber(stat.ino) &&
     !old.changedWhileRead &&
     (old.links?.count ?? 1) === stat.nlink &&
-    stat.ctimeNs < parent.trustedBeforeNs
+    parent.isSettled(stat.ctimeNs)
   );
 }
 

@@ -1,5 +1,6 @@
 /** From the paths that a watcher names to the directories that the walker has to list. */
 import { chooseParent } from '../archiver/parent.ts';
+import { settledBefore } from '../archiver/settled.ts';
 import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
 import type { ChangeSet } from '../archiver/change-set.ts';
 import { asByteString, pathAbove, type ByteString } from '../base/byte-path.ts';
@@ -29,8 +30,6 @@ export interface UsableChanges {
 
 /** Looks at entries in directories that a watcher named as a whole; beyond that a whole walk costs no more. */
 const MOST_ENTRIES = 50_000;
-/** File systems may round a time down by as much. */
-const TICK_NS = 20_000_000n;
 
 /**
  * Undefined when everything has to be walked: there are no changes given, the snapshot to compare with is not the one
@@ -62,9 +61,9 @@ function realised(path: ByteString, { named, real }: ChangeRequest['source']): B
 
 /** Whether an inode with several names changed since the parent was made: its other names are not told of. */
 function touchesHardLinks(paths: readonly ByteString[], { record }: Snapshot): boolean {
-  const sinceNs = BigInt(record.startedMs) * 1_000_000n - TICK_NS;
+  const isSettled = settledBefore(record.startedMs);
   const isTouched = (stat: SourceStat | undefined): boolean =>
-    stat !== undefined && kindOf(stat) !== 'directory' && stat.nlink > 1 && stat.ctimeNs >= sinceNs;
+    stat !== undefined && kindOf(stat) !== 'directory' && stat.nlink > 1 && !isSettled(stat.ctimeNs);
   let entries = 0;
   for (const path of paths) {
     const stat = orNothing(() => statPath(path));

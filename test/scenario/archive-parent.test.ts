@@ -4,11 +4,12 @@ import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, w
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { loadIndex, segmentOf, type KnownPack } from '../../src/repository/chunk-index.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
+import { native, type Native } from '../../src/system/native.ts';
 import { entryOf, never, openEngine, type Engine } from '../support/engine.ts';
 import {
   directory,
@@ -17,6 +18,7 @@ import {
   type HandMadeDirectory,
   type HandMadeNode,
 } from '../support/hand-made-snapshot.ts';
+import { manualClock } from '../support/manual-clock.ts';
 
 let engine: Engine;
 const at = (name: string): string => join(engine.source, name);
@@ -198,3 +200,40 @@ describe('within one tick of the file system before the parent began', () => {
     expect(await engine.differences(snapshot)).toEqual([]);
   });
 });
+
+/** Whatever is looked at has these times from now on. */
+function freezeTimes(calls: Native, timeNs: bigint): void {
+  const real = { ...calls };
+  const times = { mtimeNs: timeNs, ctimeNs: timeNs };
+  vi.spyOn(calls, 'findEntry').mockImplementation((directory, name) => {
+    const stat = real.findEntry(directory, name);
+    return stat && { ...stat, ...times };
+  });
+  vi.spyOn(calls, 'fstat').mockImplementation((fd) => ({ ...real.fstat(fd), ...times }));
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+  });
+}
+
+test.runIf(native !== null)(
+  'on a file system that keeps whole seconds a file may change within two of them without a trace: it is read',
+  async () => {
+    const clock = manualClock();
+    if (native !== null) freezeTimes(native, BigInt(clock.now()) * 1_000_000n);
+    await using coarse = await openEngine({ clock });
+    const path = join(coarse.source, 'file');
+    const backup = async () => {
+      const { snapshot, bytesRead } = await coarse.backup();
+      return { bytesRead, content: (await entryOf(coarse, snapshot, path, 'file')).content };
+    };
+    await clock.advance(1_990);
+    writeFileSync(path, 'content');
+    const before = await backup();
+    writeFileSync(path, 'CONTENT');
+    const after = await backup();
+    expect(after.content).not.toEqual(before.content);
+    await clock.advance(40);
+    await backup();
+    expect((await backup()).bytesRead).toBe(0);
+  },
+);

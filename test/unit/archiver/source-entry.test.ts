@@ -30,7 +30,7 @@ const old: FileEntry = {
   indirect: false,
   changedWhileRead: false,
 };
-const trusted: Pick<Parent, 'trustedBeforeNs'> = { trustedBeforeNs: 300n * SECOND };
+const trusted: Pick<Parent, 'isSettled'> = { isSettled: () => true };
 
 describe('a file', () => {
   test('is unchanged when all that is looked at is as it was', () => {
@@ -52,6 +52,7 @@ describe('a file', () => {
 
   test('is read again when the last run read it while it changed, or began in the same moment', () => {
     expect(isUnchangedFile({ ...old, changedWhileRead: true }, stat, trusted)).toBe(false);
-    expect(isUnchangedFile(old, stat, { trustedBeforeNs: stat.ctimeNs })).toBe(false);
+    const isSettled = (ctimeNs: bigint): boolean => ctimeNs !== stat.ctimeNs;
+    expect(isUnchangedFile(old, stat, { isSettled })).toBe(false);
   });
 });
