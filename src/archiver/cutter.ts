@@ -3,6 +3,8 @@ import type { Hole } from '../format/tree.ts';
 
 /** Zero bytes are looked for in blocks of this size, aligned to file offsets. */
 export const ZERO_BLOCK = 65_536;
+/** Holes of one file: with these its entry stays below 5 MiB, where a tree chunk may have 8. */
+export const MAX_HOLES = 524_288;
 const ZEROS = Buffer.alloc(ZERO_BLOCK);
 
 /** Content of a file, or of a span of it, cut into chunks and holes. */
@@ -27,7 +29,7 @@ export class Cutter {
   #end = 0;
   #ids: Buffer[] = [];
   #holes: { offset: number; length: number }[] = [];
-  #maxHoles = Number.POSITIVE_INFINITY;
+  #maxHoles = MAX_HOLES;
 
   /** @param take stores one chunk and returns its id; the bytes are valid during the call only */
   constructor(chunker: Chunker, take: (chunk: Buffer) => Buffer) {
@@ -36,7 +38,7 @@ export class Cutter {
     this.#buffer = Buffer.allocUnsafeSlow(chunker.parameters.max * 2 + ZERO_BLOCK);
   }
 
-  /** Until `finish`: so many holes at most, because all holes of a file stand in its entry. */
+  /** Until `finish`: so many holes at most, where a file is cut in spans: all its holes stand in one entry. */
   limitHoles(count: number): void {
     this.#maxHoles = count;
   }
@@ -99,7 +101,7 @@ export class Cutter {
     const content = { ids: this.#ids, holes: this.#holes };
     this.#ids = [];
     this.#holes = [];
-    this.#maxHoles = Number.POSITIVE_INFINITY;
+    this.#maxHoles = MAX_HOLES;
     this.#start = 0;
     this.#run = 0;
     this.#end = 0;

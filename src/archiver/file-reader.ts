@@ -6,7 +6,7 @@ import { dataExtents } from '../system/holes.ts';
 import { native } from '../system/native.ts';
 import type { ChunkSink } from './chunk-sink.ts';
 import { closeSource, isLongPath, openSource } from './source-open.ts';
-import { Cutter, type CutContent } from './cutter.ts';
+import { Cutter, MAX_HOLES, type CutContent } from './cutter.ts';
 import type { FileRead, FileTask, StatFacts } from './messages.ts';
 import { storedNumber } from './source-stat.ts';
 import { sourceXattrs } from './source-xattrs.ts';
@@ -17,9 +17,6 @@ const O_NOATIME = process.platform === 'linux' ? 0o1000000 : 0;
 
 /** Files below this size are one chunk, read straight to where it is compressed from. */
 const SMALL_FILE = 262_144;
-
-/** Holes of one file: with these its entry stays below 5 MiB, where a tree chunk may have 8. */
-const MAX_HOLES = 524_288;
 
 const EMPTY_CONTENT: CutContent = { ids: [], holes: [] };
 

@@ -1,9 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Cutter, type CutContent } from '../../src/archiver/cutter.ts';
+import { Cutter, MAX_HOLES, type CutContent } from '../../src/archiver/cutter.ts';
+import { asByteString } from '../../src/base/byte-path.ts';
 import { Chunker, DEFAULT_CHUNKER, type ChunkerParameters } from '../../src/codec/chunker.ts';
 import { ChunkHasher } from '../../src/codec/hash.ts';
 import { expand } from '../../src/codec/kdf.ts';
+import { encodeDirectory } from '../../src/format/tree-split.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { secretBytes } from '../support/test-keys.ts';
 
@@ -137,6 +139,41 @@ describe('cutting a file', () => {
       expect(laidOut(limited, 0).equals(pattern)).toBe(true);
     }
     expect(cut(Buffer.alloc(BLOCK * 5), { maxHoles: 1 }).holes).toEqual([{ offset: 0, length: BLOCK * 5 }]);
+  });
+
+  it('has no more holes, unless it is told otherwise, than the entry of a file has room for', () => {
+    const chunks: number[] = [];
+    const cutter = new Cutter(new Chunker(secretBytes('cdc'), SMALL), (chunk) => {
+      chunks.push(chunk.length);
+      return hasher.id(chunk);
+    });
+    const apart = 2 ** 32;
+    let offset = 0;
+    for (let runs = 0; runs < 600_000 && cutter.takesHole(offset); runs += 1) {
+      cutter.hole(offset, BLOCK * 2);
+      offset += apart;
+    }
+    cutter.room(offset).fill(0, 0, BLOCK);
+    cutter.filled(offset, BLOCK);
+    const { holes } = cutter.finish();
+    expect(holes).toHaveLength(MAX_HOLES);
+    expect(chunks.reduce((sum, length) => sum + length, 0)).toBe(BLOCK);
+    const metadata = {
+      name: asByteString('dump'),
+      mode: 0o600,
+      uid: 0,
+      gid: 0,
+      mtimeNs: 0n,
+      ctimeNs: 0n,
+      inode: 0,
+    };
+    const content = { size: offset + BLOCK, holes, content: Buffer.alloc(24), indirect: false };
+    let stored = 0;
+    encodeDirectory([{ type: 'file', ...metadata, ...content, changedWhileRead: false }], (chunk) => {
+      stored = chunk.length;
+      return Buffer.alloc(24);
+    });
+    expect(stored).toBeLessThan(5 * 1024 * 1024);
   });
 
   it('finds its way again after bytes were put in, taken out or changed', () => {
