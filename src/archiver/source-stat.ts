@@ -66,6 +66,7 @@ export function statPath(path: ByteString): SourceStat | undefined {
   return stat === undefined ? undefined : fromNode(stat);
 }
 
+/** Node gives numbers of 64 bits as signed ones, the C library as they are. */
 function fromNode(stat: BigIntStats): SourceStat {
   const { major, minor } = splitDeviceNumber(stat.rdev);
   return {
@@ -75,8 +76,8 @@ function fromNode(stat: BigIntStats): SourceStat {
     gid: Number(stat.gid),
     size: Number(stat.size),
     blocks: Number(stat.blocks),
-    dev: stat.dev,
-    ino: stat.ino,
+    dev: BigInt.asUintN(64, stat.dev),
+    ino: BigInt.asUintN(64, stat.ino),
     mtimeNs: stat.mtimeNs,
     ctimeNs: stat.ctimeNs,
     rdevMajor: major,
