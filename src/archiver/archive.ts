@@ -28,6 +28,7 @@ import { readRuleFile } from './rule-files.ts';
 import type { Scout } from './scout.ts';
 import type { SourceStat } from './source-stat.ts';
 import { arrangeSources } from './source-tree.ts';
+import { unlistedXattrs } from './source-xattrs.ts';
 import { Tally } from './tally.ts';
 import { TreeStore } from './tree-store.ts';
 import { TreeNotAsKnown, walk } from './walk.ts';
@@ -129,6 +130,8 @@ async function archiveOnce(
   const parent = findParent(request, snapshots, index);
   if (parent === undefined) request.scout?.forget();
   const tally = new Tally(observer);
+  const unlisted = unlistedXattrs();
+  if (unlisted !== undefined) tally.omit(unlisted);
   const store = disposal.use(new PackStore(repository, signal));
   const { packs: marked } = snapshots.tombstones;
   for (const pack of await durableUncovered(repository, index, marked, signal))
@@ -196,6 +199,7 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   const changes = changesSince(parent, request.changes);
   const clean = notes && (await cleanTest(parent, changes, request.known, notes));
   if (parent !== undefined && clean !== undefined) tally.startFrom(parent.snapshot.record.counts);
+  if (parent !== undefined && changes !== undefined) tally.stillOmit(parent.snapshot.record.omitted);
   const contentOf: ContentOf = (ids) => trees.content(ids);
   const parts = {
     parent,
@@ -256,7 +260,7 @@ export function findParent(
   snapshots: SnapshotList,
   index: ChunkIndex,
 ): Parent | undefined {
-  const { repository, parent, plain, isolated, host, sources } = request;
+  const { repository, parent, plain, isolated, host, sources, user } = request;
   if (repository.isWriteOnly && typeof parent === 'object') throw refuseReading();
   if (parent === 'none' || isolated || repository.isWriteOnly) return undefined;
   const snapshot =
@@ -265,7 +269,7 @@ export function findParent(
       : resolveSnapshot(snapshots.live, parent.snapshot);
   if (snapshot === undefined || snapshot.record.plain !== plain || snapshot.record.salt !== undefined)
     return undefined;
-  return parentOf(snapshot, new TreeReader(repository, index, { plain }), index);
+  return parentOf(snapshot, new TreeReader(repository, index, { plain }), index, user);
 }
 
 /** The record of a finished run. */

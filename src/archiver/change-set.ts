@@ -12,13 +12,13 @@ export interface ChangeSet {
 
 /**
  * What has to be looked at: the changes since the parent, and whatever the parent could not capture or caught while it
- * changed, of which no watcher tells. Undefined when everything has to be.
+ * changed, of which no watcher tells. Undefined when everything has to be: so when another user made the parent.
  */
 export function changesSince(
   parent: Parent | undefined,
   changes: ChangeSet | undefined,
 ): ChangeSet | undefined {
-  if (parent === undefined || changes === undefined) return undefined;
+  if (parent === undefined || changes === undefined || parent.isAnothers) return undefined;
   const { errors, errorsMore } = parent.snapshot.record;
   if (errors.length === 0) return changes;
   if (errorsMore > 0) return undefined;

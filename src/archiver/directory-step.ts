@@ -1,12 +1,6 @@
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf, isAbort } from '../base/errors.ts';
-import {
-  MAX_DEPTH,
-  type DirectoryEntry,
-  type Entry,
-  type EntryMetadata,
-  type Xattr,
-} from '../format/tree.ts';
+import { MAX_DEPTH, type DirectoryEntry, type Entry, type EntryMetadata } from '../format/tree.ts';
 import { shownPath } from './exclude-decision.ts';
 import { isLeftOutUnseen, type DirectoryScope, type Excluder } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
@@ -25,8 +19,9 @@ import {
   type SourceKind,
   type SourceStat,
 } from './source-stat.ts';
-import { sourceXattrs } from './source-xattrs.ts';
+import { capturedXattrs, completedXattrs } from './source-xattrs.ts';
 import {
+  hasXattrsOf,
   isUnchangedFile,
   metadataOf,
   OldEntries,
@@ -248,7 +243,8 @@ export class DirectoryStep {
     const { parent, files } = this.#parts;
     const before = old?.type === 'file' ? old : undefined;
     if (before !== undefined && parent !== undefined && isUnchangedFile(before, stat, parent)) {
-      this.#keep(before, storedNumber(stat.dev));
+      const xattrs = parent.mayLackXattrs ? this.#xattrs(path, stat, before) : before.xattrs;
+      this.#keep(before, storedNumber(stat.dev), xattrs);
       return;
     }
     const noted = this.#parts.unchanged?.(path, stat);
@@ -332,10 +328,11 @@ export class DirectoryStep {
   }
 
   /** @param device where it was found, when it was looked at: devices may have other numbers since the last start */
-  #keep(old: Entry, device?: number): void {
+  #keep(old: Entry, device = old.links?.device, xattrs = old.xattrs): void {
     const { tally, files } = this.#parts;
-    const moved = device !== undefined && old.links !== undefined && old.links.device !== device;
-    const entry = moved ? { ...old, links: { device, count: old.links.count } } : old;
+    const links = old.links && { device: device ?? old.links.device, count: old.links.count };
+    const same = links?.device === old.links?.device && xattrs === old.xattrs;
+    const entry = same ? old : { ...old, links, xattrs };
     tally.owner(entry.uid, entry.gid);
     if (entry.type === 'file') {
       tally.filesUnchanged += 1;
@@ -343,28 +340,19 @@ export class DirectoryStep {
       files.keep(entry);
     } else if (entry.type === 'symlink') tally.links += 1;
     else if (entry.type !== 'directory') tally.others += 1;
-    this.#pending.add(entry, !moved);
+    this.#pending.add(entry, same);
   }
 
   #metadata(name: ByteString, path: ByteString, stat: SourceStat, old: Entry | undefined): EntryMetadata {
-    const { parent } = this.#parts;
-    const sameXattrs =
-      old !== undefined &&
-      parent !== undefined &&
-      old.ctimeNs === stat.ctimeNs &&
-      old.inode === storedNumber(stat.ino) &&
-      parent.isSettled(stat.ctimeNs);
-    return { ...metadataOf(name, stat), xattrs: sameXattrs ? old.xattrs : this.#xattrs(path) };
+    return { ...metadataOf(name, stat), xattrs: this.#xattrs(path, stat, old) };
   }
 
-  #xattrs(path: ByteString): Xattr[] | undefined {
-    const { tally } = this.#parts;
-    try {
-      return sourceXattrs(path, (what) => tally.omit(`extended attribute ${what}`));
-    } catch (error) {
-      tally.omit(`extended attributes: ${errnoOf(error) ?? 'unreadable'}`);
-      return undefined;
-    }
+  #xattrs(path: ByteString, stat: SourceStat, old: Entry | undefined): EntryMetadata['xattrs'] {
+    const { parent, tally } = this.#parts;
+    const omit = (what: string): void => tally.omit(what);
+    if (old === undefined || parent === undefined || !hasXattrsOf(old, stat, parent))
+      return capturedXattrs(path, omit);
+    return parent.mayLackXattrs ? completedXattrs(old.xattrs, path, omit) : old.xattrs;
   }
 
   #scope(names: readonly ByteString[]): DirectoryScope | undefined {

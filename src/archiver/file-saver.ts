@@ -4,6 +4,7 @@ import type { StatFacts, TaskExtras } from './messages.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import type { Batcher, ReadOutcome } from './read-job.ts';
 import { storedNumber, type SourceStat } from './source-stat.ts';
+import { omittedXattr } from './source-xattrs.ts';
 import type { Tally } from './tally.ts';
 import { metadataOf } from './source-entry.ts';
 
@@ -166,8 +167,7 @@ export class FileSaver {
     const whole = outcomes.length === 1 ? outcomes[0] : undefined;
     const changed = extras.some((one) => one.changed || (whole === undefined && one.stat !== undefined));
     if (changed) this.#tally.problem(path, ...CHANGED);
-    for (const one of extras)
-      for (const what of one.xattrProblems) this.#tally.omit(`extended attribute ${what}`);
+    for (const one of extras) for (const what of one.xattrProblems) this.#tally.omit(omittedXattr(what));
     const refreshed = whole?.extras?.stat;
     const size = whole?.size ?? stat.size;
     this.#tally.bytesRead += size;

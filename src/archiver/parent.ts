@@ -5,6 +5,7 @@ import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import { settledBefore, type IsSettled } from './settled.ts';
+import { mayHaveMoreXattrs } from './source-xattrs.ts';
 import type { Tally } from './tally.ts';
 
 /** The snapshot that a run compares the source with. */
@@ -14,10 +15,18 @@ export interface Parent {
   readonly index: ChunkIndex;
   /** Entries that have not settled when the parent run began are looked at and read again. */
   readonly isSettled: IsSettled;
+  /** Another user made it, who may have seen fewer extended attributes, or more. */
+  readonly isAnothers: boolean;
+  /** Its entries may lack extended attributes that can be read now, though nothing about them has changed. */
+  readonly mayLackXattrs: boolean;
 }
 
-export function parentOf(snapshot: Snapshot, reader: TreeReader, index: ChunkIndex): Parent {
-  return { snapshot, reader, index, isSettled: settledBefore(snapshot.record.startedMs) };
+/** @param user who compares with it, as snapshots name users */
+export function parentOf(snapshot: Snapshot, reader: TreeReader, index: ChunkIndex, user: string): Parent {
+  const { startedMs, omitted } = snapshot.record;
+  const isAnothers = snapshot.record.user !== user;
+  const mayLackXattrs = isAnothers || mayHaveMoreXattrs(omitted);
+  return { snapshot, reader, index, isSettled: settledBefore(startedMs), isAnothers, mayLackXattrs };
 }
 
 /** The newest snapshot of the same host and paths in the same namespace. */

@@ -48,6 +48,13 @@ export function isUnchangedFile(
   );
 }
 
+/** Whether its extended attributes are those that the parent saw: they change with the ctime alone. */
+export function hasXattrsOf(old: Entry, stat: SourceStat, parent: Pick<Parent, 'isSettled'>): boolean {
+  return (
+    old.ctimeNs === stat.ctimeNs && old.inode === storedNumber(stat.ino) && parent.isSettled(stat.ctimeNs)
+  );
+}
+
 /** What every kind of entry has. */
 export function metadataOf(name: ByteString, stat: SourceStat): EntryMetadata {
   return {

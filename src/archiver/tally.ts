@@ -7,6 +7,7 @@ import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
 /** Limits that keep a snapshot's record readable: it has 16 MiB at most. */
 const MAX_PROBLEM_BYTES = 6 * 1024 * 1024;
 const MAX_OMITTED = 1_000;
+const OTHER_KINDS = 'more of other kinds';
 
 /** Counts, problems and owners of one run. */
 export class Tally {
@@ -28,6 +29,7 @@ export class Tally {
   bytesRead = 0;
   #problemBytes = 0;
   readonly #omitted = new Map<string, number>();
+  readonly #omittedBefore = new Map<string, number>();
   readonly #users = new Set<number>();
   readonly #groups = new Set<number>();
 
@@ -50,12 +52,26 @@ export class Tally {
 
   /** Something about an entry could not be captured although its content was: counted by kind. */
   omit(what: string): void {
-    const key = this.#omitted.size < MAX_OMITTED || this.#omitted.has(what) ? what : 'more of other kinds';
+    const key = kindAmong(this.#omitted, what);
     this.#omitted.set(key, (this.#omitted.get(key) ?? 0) + 1);
   }
 
+  /** What the parent snapshot lacks, where not everything is looked at: entries that are taken over lack it still. */
+  stillOmit(omitted: readonly string[]): void {
+    for (const text of omitted) {
+      const [, what = text, count = '1'] = /^(.*) \((\d+)\)$/su.exec(text) ?? [];
+      this.#omittedBefore.set(what, Number(count));
+    }
+  }
+
+  /** With counts; of what the parent lacked the higher one, as it is not known which entries are the same. */
   get omitted(): string[] {
-    return [...this.#omitted].map(([what, count]) => `${what} (${count})`);
+    const all = new Map(this.#omitted);
+    for (const [what, count] of this.#omittedBefore) {
+      const key = kindAmong(all, what);
+      all.set(key, Math.max(all.get(key) ?? 0, count));
+    }
+    return [...all].map(([what, count]) => `${what} (${count})`);
   }
 
   /** Begins with what the parent snapshot counted: what is visited or gone is taken out by `uncount`. */
@@ -129,4 +145,8 @@ export class Tally {
       bytesUploaded,
     };
   }
+}
+
+function kindAmong(known: ReadonlyMap<string, number>, what: string): string {
+  return known.size < MAX_OMITTED || known.has(what) ? what : OTHER_KINDS;
 }

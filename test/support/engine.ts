@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { archive, type ArchiveRequest, type ArchiveSummary } from '../../src/archiver/archive.ts';
+import { unlistedXattrs } from '../../src/archiver/source-xattrs.ts';
 import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
 import { SILENT, type ArchiveObserver } from '../../src/archiver/observer.ts';
 import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
@@ -125,6 +126,12 @@ export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
       removeTree(directory);
     },
   };
+}
+
+/** What a snapshot says that it lacks, on top of what root of a container cannot see. */
+export function omissions(...texts: readonly string[]): readonly string[] {
+  const unlisted = unlistedXattrs();
+  return unlisted === undefined ? texts : [`${unlisted} (1)`, ...texts];
 }
 
 /** What `backup` asks for, for tests that call the archiver themselves. */
