@@ -14,7 +14,7 @@ import { durableUncovered } from '../repository/uncovered-packs.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
 import { changesSince, type ChangeSet } from './change-set.ts';
 import { commitRelied, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
-import { createExcluder, type Excluder, type ExcludeOptions } from './exclude.ts';
+import { createExcluder, sourceLeftOut, type Excluder, type ExcludeOptions } from './exclude.ts';
 import { FileSaver, type ContentOf } from './file-saver.ts';
 import { cleanTest, TreeNotes, type KnownTree } from './known-tree.ts';
 import { notedFiles, type NotedFiles } from './noted-files.ts';
@@ -240,14 +240,18 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   return root;
 }
 
-/** Makes the exclude rules of one source root. */
+/** Makes the exclude rules of one source root. Told when they leave it out, although it was named. */
 export function excluderMaker({ exclude }: ArchiveRequest, observer: ArchiveObserver) {
-  return (path: ByteString, kind: string, device: number): Excluder =>
-    createExcluder(
+  return (path: ByteString, kind: string, device: number): Excluder => {
+    const excluder = createExcluder(
       exclude,
       { root: path, kind: kind === 'file' || kind === 'directory' ? kind : 'other', device },
       { read: readRuleFile, onError: (error) => observer.ruleProblem(error) },
     );
+    const { rootDecision } = excluder;
+    if (rootDecision.excluded) observer.ruleProblem(sourceLeftOut(path, rootDecision));
+    return excluder;
+  };
 }
 
 /** Every pack that the tree just stored may rely on. */

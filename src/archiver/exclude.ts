@@ -19,8 +19,10 @@ import {
   MOUNT_POINT,
   quoted,
   shownPath,
+  reasonOf,
   type Decision,
   type EntryKind,
+  type Exclusion,
   type Kept,
   type NeverExclusion,
   type PatternExclusion,
@@ -177,6 +179,19 @@ export function isLeftOutUnseen(path: ByteString, scope: DirectoryScope | undefi
   const name = asByteString(path.slice(path.lastIndexOf('/') + 1));
   const decision = scope?.decide(name, 'directory', 0, Number.NaN);
   return decision !== undefined && (decision.excluded || !decision.descend);
+}
+
+/** For people: nothing of a source is backed up, although it was named. */
+export function sourceLeftOut(source: ByteString, decision: Exclusion): SourceError {
+  return new SourceError(
+    'SOURCE_LEFT_OUT',
+    `The source ${shownPath(source)} is left out as a whole: ${reasonOf(decision)}`,
+    {
+      op: 'find source',
+      hint: 'Nothing of it is in this backup. Take the rule back, or do not name the source.',
+      details: { path: textOfBytes(source) },
+    },
+  );
 }
 
 function exclusionBy(rule: PatternRule | undefined): PatternExclusion | undefined {

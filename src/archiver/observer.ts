@@ -31,7 +31,7 @@ export interface ArchiveObserver {
   /** The walker arrived at a directory. */
   directory(path: ByteString, counters: ArchiveCounters): void;
   problem(problem: EntryProblem): void;
-  /** A file that holds exclude rules could not be used. */
+  /** A file that holds exclude rules could not be used, or the rules leave out a source as a whole. */
   ruleProblem(error: SourceError): void;
 }
 

@@ -126,6 +126,17 @@ test.concurrent('excluded files stay out, and explain says why', async () => {
   ]);
 });
 
+test.concurrent('a source that is left out as a whole is saved as nothing, and that is said', async () => {
+  await using place = await openInitialised();
+  await place.write({ a: 'x' });
+  for (const dry of [[], ['-n']]) {
+    const saved = await place.expectRun(['backup', ...dry, '--exclude', place.source, place.source]);
+    expect(saved.stderr).toContain(
+      `Warning: The source ${place.source} is left out as a whole: it matches the pattern '${place.source}' from --exclude. Nothing of it is in this backup.`,
+    );
+  }
+});
+
 test.concurrent('the repository and the state directory are never backed up, whatever the source', async () => {
   await using place = await openInitialised();
   await place.write({ a: 'x' });
