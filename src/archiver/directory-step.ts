@@ -1,8 +1,9 @@
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf, isAbort } from '../base/errors.ts';
 import { MAX_DEPTH, type DirectoryEntry, type Entry, type EntryMetadata } from '../format/tree.ts';
+import { takeEntry, type ExcluderFor, type RulesInside, type TakenEntry } from './entry-rules.ts';
 import { shownPath } from './exclude-decision.ts';
-import { isLeftOutUnseen, type DirectoryScope, type Excluder } from './exclude.ts';
+import { isLeftOutUnseen, type DirectoryScope } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
 import type { ChangeSet } from './change-set.ts';
 import { isHung } from './hung-mounts.ts';
@@ -30,7 +31,7 @@ import {
   specialEntry,
 } from './source-entry.ts';
 import { rulesDiffer } from './rule-files.ts';
-import { sourcesBelow, type SourceNode } from './source-tree.ts';
+import { namesWithSources, sourcesBelow, type SourceNode } from './source-tree.ts';
 import type { Tally } from './tally.ts';
 
 export interface WalkParts {
@@ -49,8 +50,7 @@ export interface WalkParts {
   /** A look at the directory that was taken earlier in this run, if any. */
   readonly seen: (path: ByteString) => ListedDirectory | undefined;
   readonly storeChunk: (chunk: Buffer) => Buffer;
-  /** Makes the rules for one source root, once its stat is known. */
-  readonly excluderFor: (root: ByteString, kind: SourceKind, device: number) => Excluder;
+  readonly excluderFor: ExcluderFor;
   /** Called in every directory: reports progress and waits while the readers are behind. */
   readonly pace: (path: ByteString) => Promise<void>;
   readonly signal: AbortSignal;
@@ -63,9 +63,7 @@ export interface Visit {
   readonly old: DirectoryEntry | undefined;
   readonly oldRoot: Buffer | undefined;
   readonly stat: SourceStat | undefined;
-  readonly node: SourceNode | undefined;
-  readonly excluder: Excluder | undefined;
-  readonly scope: DirectoryScope | undefined;
+  readonly inside: RulesInside;
   /** A file with exclude rules has changed further up: other entries than before may be left out here. */
   readonly rulesChanged: boolean;
 }
@@ -146,9 +144,10 @@ export class DirectoryStep {
   }
 
   list(oldEntries: readonly Entry[]): void {
-    const { node, path } = this.#visit;
-    if (node !== undefined) {
-      this.#listTowardsSources(node, oldEntries);
+    const { inside, path } = this.#visit;
+    const { excluder, node } = inside;
+    if (excluder === undefined) {
+      this.#listTowardsSources(oldEntries);
       return;
     }
     let listed: ListedDirectory;
@@ -157,17 +156,20 @@ export class DirectoryStep {
     } catch (error) {
       this.#report(path, error, 'the directory cannot be read');
       this.#pending.differs();
+      // Where no names are to be had, those that were given may still lead on.
+      this.#listTowardsSources(oldEntries);
       return;
     }
     try {
       const scope = this.#scope(listed.names);
       const old = new OldEntries(oldEntries);
-      for (const name of listed.names) {
+      for (const name of namesWithSources(listed.names, node)) {
         const entryPath = joinBytes(path, name);
+        const child = node?.children.get(name);
         const before = old.at(name);
-        const stat = this.#statOrReport(entryPath, () => listed.stat(name), scope);
+        const stat = this.#statOrReport(entryPath, () => listed.stat(name), child ? undefined : scope);
         if (stat === undefined) this.#pending.differs();
-        else this.#entry(name, entryPath, stat, before, undefined, scope);
+        else this.#entry(name, entryPath, stat, before, child, scope);
       }
       if (old.skipped || old.rest > 0) this.#pending.differs();
       const { changes, parent, ruleFiles } = this.#parts;
@@ -178,11 +180,12 @@ export class DirectoryStep {
     }
   }
 
-  /** Above the sources only what leads to them is stored. */
-  #listTowardsSources(node: SourceNode, oldEntries: readonly Entry[]): void {
+  /** Outside of the sources, and in what they leave out, only what leads to one is stored. */
+  #listTowardsSources(oldEntries: readonly Entry[]): void {
+    const children = this.#visit.inside.node?.children ?? new Map<ByteString, SourceNode>();
     const old = new Map(oldEntries.map((entry) => [entry.name, entry]));
-    if (old.size !== node.children.length) this.#pending.differs();
-    for (const { name, node: child } of node.children) {
+    if (old.size !== children.size) this.#pending.differs();
+    for (const [name, child] of children) {
       const stat = this.#statOrReport(child.path, () => statPath(child.path));
       if (stat === undefined) this.#pending.differs();
       else this.#entry(name, child.path, stat, old.get(name), child, undefined);
@@ -197,46 +200,27 @@ export class DirectoryStep {
     node: SourceNode | undefined,
     scope: DirectoryScope | undefined,
   ): void {
-    const { tally } = this.#parts;
+    const { tally, excluderFor } = this.#parts;
+    const { excluder } = this.#visit.inside;
     const kind = kindOf(stat);
+    if (node !== undefined && kind !== 'directory')
+      for (const source of sourcesBelow(node))
+        tally.problem(source, 'ENOTDIR', `the source is not there: ${shownPath(path)} is no directory`);
     if (kind === undefined) {
       tally.omit('entries of a kind that cannot be stored');
       this.#pending.differs();
       return;
     }
-    if (node?.whole === false && kind !== 'directory') {
-      for (const source of sourcesBelow(node))
-        tally.problem(source, 'ENOTDIR', `the source is not there: ${shownPath(path)} is no directory`);
-      this.#pending.differs();
-      return;
-    }
-    const excluder =
-      node?.whole === true ? this.#parts.excluderFor(path, kind, Number(stat.dev)) : this.#visit.excluder;
-    const decisionKind = kind === 'file' || kind === 'directory' ? kind : 'other';
-    const decision =
-      node?.whole === true
-        ? excluder?.rootDecision
-        : scope?.decide(name, decisionKind, stat.size, Number(stat.dev));
-    if (decision?.excluded === true) {
+    const taken = takeEntry({ name, path, kind, stat, node }, { excluder, scope }, excluderFor);
+    if (taken === undefined) {
       if (old !== undefined) this.#pending.differs();
       return;
     }
     tally.owner(stat.uid, stat.gid);
     if (kind !== 'directory' && stat.nlink > 1) this.#parts.notes?.linked.add(this.#visit.path);
-    if (kind === 'file') {
-      this.#file(name, path, stat, old);
-      return;
-    }
-    if (kind === 'directory') {
-      this.#directory(name, path, stat, old, {
-        node: node?.whole === true ? undefined : node,
-        excluder,
-        scope,
-        descend: decision?.descend !== false,
-      });
-      return;
-    }
-    this.#other(name, path, stat, kind, old);
+    if (kind === 'file') this.#file(name, path, stat, old);
+    else if (kind === 'directory') this.#directory(name, path, stat, old, taken);
+    else this.#other(name, path, stat, kind, old);
   }
 
   #file(name: ByteString, path: ByteString, stat: SourceStat, old: Entry | undefined): void {
@@ -261,12 +245,7 @@ export class DirectoryStep {
     path: ByteString,
     stat: SourceStat,
     old: Entry | undefined,
-    way: {
-      node: SourceNode | undefined;
-      excluder: Excluder | undefined;
-      scope: DirectoryScope | undefined;
-      descend: boolean;
-    },
+    { descend, inside }: TakenEntry,
   ): void {
     const { tally } = this.#parts;
     tally.directories += 1;
@@ -277,13 +256,13 @@ export class DirectoryStep {
       const entry: DirectoryEntry = { type: 'directory', ...metadata, id, totals };
       done(entry, before !== undefined && before.id.equals(id) && sameMetadata(before, metadata));
     };
-    if (!way.descend || this.#visit.depth >= MAX_DEPTH - 2) {
-      if (way.descend) tally.problem(path, 'TOO_DEEP', `directories are nested deeper than ${MAX_DEPTH}`);
+    if (!descend || this.#visit.depth >= MAX_DEPTH - 2) {
+      if (descend) tally.problem(path, 'TOO_DEEP', `directories are nested deeper than ${MAX_DEPTH}`);
       new PendingDirectory(this.#parts.storeChunk, undefined, completed).listed();
       return;
     }
     if (before !== undefined) this.#met.add(before);
-    const stands = before !== undefined && way.node === undefined && sameMetadata(before, metadata);
+    const stands = before !== undefined && inside.node === undefined && sameMetadata(before, metadata);
     this.#below.push({
       visit: {
         path,
@@ -291,9 +270,7 @@ export class DirectoryStep {
         old: before,
         oldRoot: undefined,
         stat,
-        node: way.node,
-        excluder: way.excluder,
-        scope: way.scope,
+        inside,
         rulesChanged: this.#rulesChanged,
       },
       completed,
@@ -356,7 +333,8 @@ export class DirectoryStep {
   }
 
   #scope(names: readonly ByteString[]): DirectoryScope | undefined {
-    const { excluder, scope, path } = this.#visit;
+    const { inside, path } = this.#visit;
+    const { excluder, scope } = inside;
     return excluder?.enterDirectory(scope, path, names);
   }
 

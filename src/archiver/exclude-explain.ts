@@ -44,13 +44,22 @@ export interface Explanation {
 /**
  * Explains a path at or below the source root. One that does not exist is taken for a file, or with a `/` at its end
  * for a directory, of no size.
+ * @param sources all of the backup: what leads to one inside of this is stored whatever the rules
  * @throws RequestError when the path is outside the source, or leads through something that is no directory
  */
-export function explainExclusion(excluder: Excluder, path: ByteString, tree: SourceTree): Explanation {
+export function explainExclusion(
+  excluder: Excluder,
+  path: ByteString,
+  tree: SourceTree,
+  sources: readonly ByteString[] = [],
+): Explanation {
   const { root } = excluder.source;
   const target = asByteString(`/${namesOf(path).join('/')}`);
   const below = namesBelow(root, path);
-  if (excluder.rootDecision.excluded) return leftOut(target, root, excluder.rootDecision);
+  const ledTo = sources.find((source) => source.startsWith(target === '/' ? '/' : `${target}/`));
+  const without = (decidedAt: ByteString, decision: MountPoint | Exclusion): Explanation =>
+    ledTo === undefined ? leftOut(target, decidedAt, decision) : theWay(target, decidedAt, decision, ledTo);
+  if (excluder.rootDecision.excluded) return without(root, excluder.rootDecision);
 
   let scope: DirectoryScope | undefined;
   let directory = root;
@@ -71,8 +80,8 @@ export function explainExclusion(excluder: Excluder, path: ByteString, tree: Sou
     if (!isTarget && facts.kind !== 'directory') throw notADirectory(entry);
 
     decision = scope.decide(name, facts.kind, facts.size, facts.device);
-    if (decision.excluded) return leftOut(target, entry, decision);
-    if (!decision.descend && !isTarget) return leftOut(target, entry, decision);
+    if (decision.excluded) return without(entry, decision);
+    if (!decision.descend && !(isTarget && ledTo === undefined)) return without(entry, decision);
     rule = decidingRule(scope.patterns.rules, name, facts.kind === 'directory');
     directory = entry;
   }
@@ -94,6 +103,22 @@ function leftOut(path: ByteString, decidedAt: ByteString, decision: MountPoint |
     sentence = `${shownPath(path)} is left out with the directory ${shownPath(decidedAt)}: ${why}.`;
   }
   return { path, excluded: true, decision, decidedAt, sentence };
+}
+
+/** The rules leave out the directory, but not the source that it leads to. */
+function theWay(
+  path: ByteString,
+  decidedAt: ByteString,
+  decision: MountPoint | Exclusion,
+  source: ByteString,
+): Explanation {
+  const subject = `${shownPath(path)} is backed up only as far as it leads to the source ${shownPath(source)}`;
+  const why = reasonOf(decision);
+  const sentence =
+    path === decidedAt
+      ? `${subject}: ${why}.`
+      : `${subject}; the rest of the directory ${shownPath(decidedAt)} is left out: ${why}.`;
+  return { path, excluded: false, decision, decidedAt, sentence };
 }
 
 function keptSentence(

@@ -5,7 +5,8 @@
  * leaves an entry out: an absolute path that is never backed up, a tag or marker in the directory, patterns, size. A
  * directory on another file system is kept and not descended. Among patterns those of the command line and the
  * configuration win over ignore files, an ignore file wins over those further up, and within one list the last match
- * wins. Nothing below an excluded directory can be taken back in, because the walker never gets there.
+ * wins. Nothing below an excluded directory can be taken back in, because the walker never gets there; only a source
+ * that was named lies there by rules of its own (`entry-rules.ts`).
  *
  * Apart from reading ignore files and tags, through `RuleFiles`, this is pure. Of git's sources of rules only the
  * files in the tree count: not `.git/info/exclude`, not `core.excludesFile`, not files above the source root.

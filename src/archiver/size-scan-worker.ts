@@ -17,7 +17,8 @@ const totals = { files: 0, bytes: 0 };
 const { sources, exclude, hung, stop } = workerData as ScanSetup;
 takeHungMounts(hung);
 const stopped = new Int32Array(stop);
-for (const source of sources) scanSource(source);
+const named = new Set(sources);
+for (const source of named) scanSource(source);
 const port = parentPort;
 port?.postMessage(totals);
 
@@ -38,6 +39,8 @@ function scanSource(root: ByteString): void {
       try {
         const scope = excluder.enterDirectory(parent, path, listed.names);
         for (const name of listed.names) {
+          // A source inside this one is counted by itself, by rules of its own.
+          if (named.size > 1 && named.has(joinBytes(path, name))) continue;
           const entry = orNothing(() => listed.stat(name));
           if (entry === undefined) continue;
           const entryKind = plainKind(entry);

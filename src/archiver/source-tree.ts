@@ -1,15 +1,15 @@
-import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
 
-/** The sources of a run as a tree of path components, so that their common parents are stored once. */
+/** The sources of a run as a tree of path components, so that what lies in several of them is stored once. */
 export interface SourceNode {
   readonly path: ByteString;
-  /** Everything below is to be backed up. */
+  /** It was named itself: everything below is to be backed up, by rules that begin here. */
   readonly whole: boolean;
-  /** Otherwise the children that lead to sources, in byte order. */
-  readonly children: readonly { readonly name: ByteString; readonly node: SourceNode }[];
+  /** The entries that are, or lead to, sources further down, in byte order; a source may have others inside it. */
+  readonly children: ReadonlyMap<ByteString, SourceNode>;
 }
 
-/** Arranges absolute, normalised paths. A source inside another one adds nothing. */
+/** Arranges absolute, normalised paths. */
 export function arrangeSources(paths: readonly ByteString[]): SourceNode {
   const split = paths.map((path) =>
     path
@@ -21,24 +21,33 @@ export function arrangeSources(paths: readonly ByteString[]): SourceNode {
 }
 
 function arrange(path: ByteString, rests: readonly (readonly ByteString[])[]): SourceNode {
-  if (rests.some((rest) => rest.length === 0)) return { path, whole: true, children: [] };
   const byName = new Map<ByteString, ByteString[][]>();
-  for (const rest of rests) {
-    const name = rest[0];
+  for (const [name, ...rest] of rests) {
     if (name === undefined) continue;
     const group = byName.get(name) ?? [];
-    group.push(rest.slice(1));
     byName.set(name, group);
+    group.push(rest);
   }
-  const names = [...byName.keys()].sort();
-  const children = names.map((name) => {
-    const below = asByteString(path === '/' ? `/${name}` : `${path}/${name}`);
-    return { name, node: arrange(below, byName.get(name) ?? []) };
-  });
-  return { path, whole: false, children };
+  const children = new Map<ByteString, SourceNode>();
+  for (const name of [...byName.keys()].sort())
+    children.set(name, arrange(joinBytes(path, name), byName.get(name) ?? []));
+  return { path, whole: rests.some((rest) => rest.length === 0), children };
 }
 
-/** The sources at or below a node. */
-export function sourcesBelow(node: SourceNode): readonly ByteString[] {
-  return node.whole ? [node.path] : node.children.flatMap((child) => sourcesBelow(child.node));
+/** The sources that lie below a node, itself not among them. */
+export function sourcesBelow({ children }: SourceNode): readonly ByteString[] {
+  return [...children.values()].flatMap((child) =>
+    child.whole ? [child.path, ...sourcesBelow(child)] : sourcesBelow(child),
+  );
+}
+
+/** The names in byte order, with those that lead to sources even where the directory does not have them. */
+export function namesWithSources(
+  names: readonly ByteString[],
+  node: SourceNode | undefined,
+): readonly ByteString[] {
+  if (node === undefined) return names;
+  const listed = new Set(names);
+  const missing = [...node.children.keys()].filter((name) => !listed.has(name));
+  return missing.length === 0 ? names : [...names, ...missing].sort();
 }

@@ -25,9 +25,7 @@ export async function walk(
     old: undefined,
     oldRoot: parts.parent?.snapshot.record.root,
     stat: undefined,
-    node: sources.whole ? undefined : sources,
-    excluder: undefined,
-    scope: undefined,
+    inside: { excluder: undefined, scope: undefined, node: sources },
     rulesChanged: false,
   };
   if (!sources.whole) {
@@ -36,7 +34,7 @@ export async function walk(
   }
   const stat = statPath(sources.path);
   const excluder = parts.excluderFor(sources.path, 'directory', Number(stat?.dev ?? 0n));
-  await walkDirectory({ ...visit, stat, excluder }, parts, root);
+  await walkDirectory({ ...visit, stat, inside: { ...visit.inside, excluder } }, parts, root);
 }
 
 async function walkDirectory(
@@ -74,8 +72,10 @@ async function countAnew(
 }
 
 /** With a change set, a directory whose own times stand and that nothing dirty lies in needs no listing. */
-function canSkipListing({ path, old, stat, node, rulesChanged }: Visit, { changes }: WalkParts): boolean {
-  if (changes === undefined || old === undefined || stat === undefined || node !== undefined) return false;
+function canSkipListing({ path, old, stat, inside, rulesChanged }: Visit, { changes }: WalkParts): boolean {
+  if (changes === undefined || old === undefined || stat === undefined) return false;
+  // What leads to a source is looked at each time: it may have been something else, or nothing, before.
+  if (inside.node !== undefined) return false;
   if (rulesChanged) return false;
   // Two directories that were made at the same moment have the same times, and may have taken each other's place.
   if (storedNumber(stat.ino) !== old.inode) return false;

@@ -55,7 +55,7 @@ export function addExcludeOptions(command: Command): readonly PatternSetting[] {
       collect,
     )
     .option('--exclude-larger-than <size>', 'Leave out files over this size, such as 500M', parseSize)
-    .option('-x, --one-file-system', 'Stay on the file system of the source');
+    .option('-x, --one-file-system', 'Stay on the file system of each source');
   return patterns;
 }
 

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { explainExclusion, type SourceTree } from '../archiver/exclude-explain.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
@@ -14,20 +14,25 @@ import {
   addExamples,
   addOutputOptions,
   addRepositoryOptions,
+  collect,
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
 import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 
 interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
-  readonly source?: string;
+  readonly source?: readonly string[];
 }
 
 export function define(command: Command, context: Context): void {
   command
     .argument('<path...>', 'the paths in question; they need not exist')
     .optionsGroup('The backup:')
-    .option('--source <dir>', 'What would be backed up; by default the directory that the path is in');
+    .option(
+      '--source <dir>',
+      'What would be backed up (repeatable); by default the directory that the path is in',
+      collect,
+    );
   const patterns = addExcludeOptions(command);
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each path' });
@@ -49,12 +54,22 @@ async function explain(
   const exclude = excludeOptions(options, patterns, never);
   for (const path of paths) {
     const written = resolve(path);
-    const source = options.source ?? parentDirectory(written);
-    await requireAnswer([source], process.cwd(), context.signal);
-    const [root] = resolveSources([source], process.cwd(), []).paths;
-    if (root === undefined) continue;
-    const asked = insideRoot(written, resolve(source), root) + (path.endsWith('/') ? '/' : '');
-    const { excluded, sentence, decision } = explainOne(bytesOfText(asked), root, exclude, context);
+    const given = options.source ?? [parentDirectory(written)];
+    await requireAnswer(given, process.cwd(), context.signal);
+    const sources = resolveSources(given, process.cwd(), []).paths.map((real, at) => ({
+      named: resolve(given[at] ?? ''),
+      real: textOfBytes(real),
+    }));
+    const asked = askedOf(written, sources);
+    if (asked === undefined) continue;
+    const slash = path.endsWith('/') ? '/' : '';
+    const { excluded, sentence, decision } = explainOne(
+      bytesOfText(`${asked.path}${slash}`),
+      bytesOfText(asked.root),
+      sources.map(({ real }) => bytesOfText(real)),
+      exclude,
+      context,
+    );
     if (options.json === true) {
       const rule = 'rule' in decision ? decision.rule : null;
       await context.out.json({ type: 'explanation', path: written, excluded, rule, sentence });
@@ -62,7 +77,13 @@ async function explain(
   }
 }
 
-function explainOne(path: ByteString, root: ByteString, exclude: ExcludeOptions, { stderr }: Context) {
+function explainOne(
+  path: ByteString,
+  root: ByteString,
+  sources: readonly ByteString[],
+  exclude: ExcludeOptions,
+  { stderr }: Context,
+) {
   const stat = statPath(root);
   const kind = stat === undefined ? 'directory' : plainKind(stat);
   const excluder = createExcluder(
@@ -73,7 +94,7 @@ function explainOne(path: ByteString, root: ByteString, exclude: ExcludeOptions,
       onError: (error) => stderr.write(`Warning: ${error.message}\n`),
     },
   );
-  return explainExclusion(excluder, path, PRESENT_TREE);
+  return explainExclusion(excluder, path, PRESENT_TREE, sources);
 }
 
 const PRESENT_TREE: SourceTree = {
@@ -103,9 +124,27 @@ function parentDirectory(path: string): string {
   return directory;
 }
 
-/** The path as the backup meets it, with the links on the way to the source resolved. */
-function insideRoot(path: string, source: string, root: ByteString): string {
-  const real = textOfBytes(root);
-  if (path === source) return real;
-  return path.startsWith(`${source}/`) ? `${real}/${path.slice(source.length + 1)}` : path;
+interface NamedSource {
+  readonly named: string;
+  /** Where it lies, with the links on the way to it resolved. */
+  readonly real: string;
+}
+
+/** The path as the backup meets it, and of the sources that it lies in the innermost, whose rules hold. */
+function askedOf(
+  written: string,
+  sources: readonly NamedSource[],
+): { readonly path: string; readonly root: string } | undefined {
+  const paths = sources.map(({ named, real }) =>
+    isWithin(written, named) ? join(real, relative(named, written)) : written,
+  );
+  const roots = sources.map(({ real }) => real).toSorted((a, b) => b.length - a.length);
+  for (const root of roots) for (const path of paths) if (isWithin(path, root)) return { path, root };
+  const [path = written] = paths;
+  const [root] = roots;
+  return root === undefined ? undefined : { path, root };
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return path === directory || directory === '/' || path.startsWith(`${directory}/`);
 }

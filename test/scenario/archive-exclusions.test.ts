@@ -161,11 +161,14 @@ const rules = fc.record({
   ignored: fc.array(fc.tuple(path, fc.array(pattern, { minLength: 1, maxLength: 3 })), { maxLength: 3 }),
   tagged: fc.array(path, { maxLength: 1 }),
   largerThan: fc.option(fc.integer({ min: 2, max: 12 }), { nil: undefined }),
+  /** Sources inside the source, by where they are among all entries. */
+  inner: fc.array(fc.nat(1_000), { maxLength: 3 }),
 });
 
 test('explaining a path says what a backup really does with it', async () => {
   let lane = 0;
   let leftOut = 0;
+  let ways = 0;
   await fc.assert(
     fc.asyncProperty(rules, async (wanted) => {
       lane += 1;
@@ -193,22 +196,29 @@ test('explaining a path says what a backup really does with it', async () => {
         largerThan: wanted.largerThan,
       };
 
-      const { snapshot } = await engine.backup([at(root)], { exclude });
-      const stored = await engine.treeOf(snapshot);
       const source = bytesOfText(at(root));
-      const excluder = createExcluder(
-        exclude,
-        { root: source, kind: 'directory', device: Number(statPath(source)?.dev) },
-        { read: readRuleFile, onError: (error) => expect.fail(error.message) },
-      );
-      for (const entry of everythingBelow(source)) {
-        const { excluded, sentence } = explainExclusion(excluder, entry, disk);
+      const all = everythingBelow(source);
+      const inner = wanted.inner.flatMap((index) => all[index % all.length] ?? []);
+      const sources = [source, ...inner].toSorted((a, b) => b.length - a.length);
+      const { snapshot } = await engine.backup(undefined, { exclude, sources });
+      const stored = await engine.treeOf(snapshot);
+      for (const entry of all) {
+        // The innermost one that it lies in decides.
+        const own = sources.find((one) => `${entry}/`.startsWith(`${one}/`)) ?? source;
+        const excluder = createExcluder(
+          exclude,
+          { root: own, kind: disk.stat(own)?.kind ?? 'directory', device: Number(statPath(own)?.dev) },
+          { read: readRuleFile, onError: (error) => expect.fail(error.message) },
+        );
+        const { excluded, sentence } = explainExclusion(excluder, entry, disk, sources);
         expect(stored.has(entry), sentence).toBe(!excluded);
         if (excluded) leftOut += 1;
+        if (sentence.includes('as far as it leads to')) ways += 1;
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 40 },
   );
+  expect(ways).toBeGreaterThan(0);
   expect(leftOut).toBeGreaterThan(50);
 });
 

@@ -203,6 +203,7 @@ describe('sources', () => {
     expect(snapshot.record.status).toBe('partial');
     expect(snapshot.record.errors.map(({ path, code }) => [path, code])).toEqual([
       [at('link/file'), 'ENOTDIR'],
+      [at('real/file/below'), 'ENOTDIR'],
     ]);
   });
 });

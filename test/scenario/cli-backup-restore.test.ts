@@ -126,6 +126,34 @@ test.concurrent('excluded files stay out, and explain says why', async () => {
   ]);
 });
 
+test.concurrent('a source inside another one is saved whatever is left out around it, and explain says so', async () => {
+  await using place = await openInitialised();
+  await place.write({ 'cache/important/a': 'x', 'cache/junk': 'x', b: 'x' });
+  const cache = join(place.source, 'cache');
+  const important = join(cache, 'important');
+  const rules = ['--exclude', 'cache'];
+  const dry = await place.expectRun(['backup', '-n', '--json', place.source, important, ...rules]);
+  expect(jsonLines(dry).at(-1)).toMatchObject({ files_new: 2 });
+  await place.expectRun(['backup', place.source, important, ...rules]);
+  const listed = await place.expectRun(['ls', '-R', 'latest', place.source]);
+  expect(listed.stdout.split('\n').map((path) => path.slice(place.source.length + 1))).toEqual([
+    'b',
+    'cache',
+    'cache/important',
+    'cache/important/a',
+    '',
+  ]);
+  const sources = ['--source', place.source, '--source', important];
+  const asked = [cache, join(cache, 'junk'), join(important, 'a')];
+  const why = await place.expectRun(['explain', ...sources, ...rules, ...asked]);
+  expect(why.stdout.split('\n')).toEqual([
+    `${cache} is backed up only as far as it leads to the source ${important}: it matches the pattern 'cache' from --exclude.`,
+    `${asked[1]} is left out with the directory ${cache}: it matches the pattern 'cache' from --exclude.`,
+    `${asked[2]} is backed up: no rule leaves it out.`,
+    '',
+  ]);
+});
+
 test.concurrent('a source that is left out as a whole is saved as nothing, and that is said', async () => {
   await using place = await openInitialised();
   await place.write({ a: 'x' });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { EntryKind } from '../../../src/archiver/exclude-decision.ts';
 import {
   explainExclusion,
@@ -57,7 +57,11 @@ const options: ExcludeOptions = {
   never: [{ path: bytesOfText('/src/repo'), reason: 'the repository itself' }],
 };
 
-function explain(path: string, changed: Partial<ExcludeOptions> = {}): Explanation {
+function explain(
+  path: string,
+  changed: Partial<ExcludeOptions> = {},
+  sources: readonly string[] = [],
+): Explanation {
   const excluder = createExcluder(
     { ...options, ...changed },
     { root: bytesOfText('/src'), kind: 'directory', device: 1 },
@@ -68,7 +72,7 @@ function explain(path: string, changed: Partial<ExcludeOptions> = {}): Explanati
       },
     },
   );
-  return explainExclusion(excluder, bytesOfText(path), tree);
+  return explainExclusion(excluder, bytesOfText(path), tree, sources.map(bytesOfText));
 }
 
 test.each([
@@ -117,6 +121,33 @@ test('the decision and the place it was made come along', () => {
   });
   expect(explain('/src/mnt/x')).toMatchObject({ excluded: true, decidedAt: '/src/mnt' });
   expect(explain('/src/mnt')).toMatchObject({ excluded: false, decidedAt: '/src/mnt' });
+});
+
+describe('with a source inside the source', () => {
+  test.each([
+    [
+      '/src/build',
+      "/src/build is backed up only as far as it leads to the source /src/build/deep/x: it matches the pattern 'build/' from /src/.gitignore:4.",
+    ],
+    [
+      '/src/build/deep',
+      "/src/build/deep is backed up only as far as it leads to the source /src/build/deep/x; the rest of the directory /src/build is left out: it matches the pattern 'build/' from /src/.gitignore:4.",
+    ],
+    [
+      '/src/mnt',
+      '/src/mnt is backed up only as far as it leads to the source /src/mnt/x: it is on another file system than the source.',
+    ],
+    [
+      '/src/build/other',
+      "/src/build/other is left out with the directory /src/build: it matches the pattern 'build/' from /src/.gitignore:4.",
+    ],
+    ['/src/cache', '/src/cache is backed up: no rule leaves it out.'],
+  ])('explains %s', (path, sentence) => {
+    const sources = ['/src', '/src/build/deep/x', '/src/mnt/x', '/src/cache/sub'];
+    const explained = explain(path, {}, sources);
+    expect(explained.sentence).toBe(sentence);
+    expect(explained.excluded).toBe(path === '/src/build/other');
+  });
 });
 
 test('a source left out as a whole explains everything below it', () => {
