@@ -197,6 +197,8 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   };
   let root: StoredDirectory | undefined;
   const changes = changesSince(parent, request.changes);
+  // What is reused is not looked at: where rules were hidden in it they still are.
+  if (notes !== undefined) notes.hiddenRules = changes?.hiddenRules === true;
   const clean = notes && (await cleanTest(parent, changes, request.known, notes));
   if (parent !== undefined && clean !== undefined) tally.startFrom(parent.snapshot.record.counts);
   if (parent !== undefined && changes !== undefined) tally.stillOmit(parent.snapshot.record.omitted);

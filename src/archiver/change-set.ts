@@ -8,6 +8,8 @@ import type { Parent } from './parent.ts';
 export interface ChangeSet {
   /** Directories to list and look at entry by entry. */
   readonly directories: ReadonlySet<ByteString>;
+  /** The parent's run went by rules of files that are not in its tree: when one of these goes, no entry tells of it. */
+  readonly hiddenRules: boolean;
 }
 
 /**
@@ -23,5 +25,8 @@ export function changesSince(
   if (errors.length === 0) return changes;
   if (errorsMore > 0) return undefined;
   const above = errors.map(({ path }) => pathAbove(path));
-  return { directories: new Set([...changes.directories, ...errors.map(({ path }) => path), ...above]) };
+  return {
+    ...changes,
+    directories: new Set([...changes.directories, ...errors.map(({ path }) => path), ...above]),
+  };
 }

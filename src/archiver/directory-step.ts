@@ -30,7 +30,7 @@ import {
   sameSpecial,
   specialEntry,
 } from './source-entry.ts';
-import { rulesDiffer } from './rule-files.ts';
+import { rulesDiffer, unstoredRules } from './rule-files.ts';
 import { namesWithSources, sourcesBelow, type SourceNode } from './source-tree.ts';
 import type { Tally } from './tally.ts';
 
@@ -117,7 +117,9 @@ export class DirectoryStep {
    * it may have changed with nothing told of this one.
    */
   reuseListing(oldEntries: readonly Entry[]): void {
-    const scope = this.#scope(oldEntries.map((entry) => entry.name));
+    const names = oldEntries.map((entry) => entry.name);
+    const hidden = unstoredRules(this.#parts.ruleFiles, this.#visit.path, names);
+    const scope = this.#scope([...names, ...hidden]);
     for (const old of oldEntries) {
       if (old.type !== 'directory' && old.links === undefined) {
         this.#keep(old);
@@ -174,7 +176,7 @@ export class DirectoryStep {
       if (old.skipped || old.rest > 0) this.#pending.differs();
       const { changes, parent, ruleFiles } = this.#parts;
       if (changes !== undefined && parent !== undefined)
-        this.#rulesChanged ||= rulesDiffer(ruleFiles, listed, oldEntries, parent);
+        this.#rulesChanged ||= rulesDiffer(ruleFiles, listed, oldEntries, parent, changes.hiddenRules);
     } finally {
       listed.close();
     }
@@ -213,6 +215,8 @@ export class DirectoryStep {
     }
     const taken = takeEntry({ name, path, kind, stat, node }, { excluder, scope }, excluderFor);
     if (taken === undefined) {
+      const { notes, ruleFiles } = this.#parts;
+      if (notes !== undefined && kind === 'file' && ruleFiles.has(name)) notes.hiddenRules = true;
       if (old !== undefined) this.#pending.differs();
       return;
     }

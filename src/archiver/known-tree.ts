@@ -26,6 +26,8 @@ const LOOKS_AT_ONCE = 2_000;
 export class TreeNotes {
   /** Directories with files that have other names, through which they may change with nothing told of the directory. */
   readonly linked = new Set<ByteString>();
+  /** Rules of files that are left out themselves were in force. */
+  hiddenRules = false;
   readonly #directories = new Map<ByteString, DirectoryTimes>();
   #isWhole = true;
 

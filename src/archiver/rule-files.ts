@@ -1,10 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { fsPath, type ByteString } from '../base/byte-path.ts';
+import { fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Parent } from './parent.ts';
 import { isUnchangedFile } from './source-entry.ts';
-import type { ListedDirectory } from './source-stat.ts';
+import { statPath, type ListedDirectory } from './source-stat.ts';
 
 const ABSENT = new Set(['ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'ENOTDIR']);
 
@@ -32,17 +32,43 @@ export function readRuleFile(path: ByteString, limit: number): Uint8Array | unde
   }
 }
 
-/** Whether files with exclude rules came, went or changed in a directory since the parent snapshot. */
+/**
+ * Names of the files with exclude rules that lie in a directory and that its snapshot does not have, because they are left
+ * out themselves: their rules hold all the same.
+ */
+export function unstoredRules(
+  names: ReadonlySet<ByteString>,
+  directory: ByteString,
+  stored: readonly ByteString[],
+): readonly ByteString[] {
+  return [...names].filter((name) => !stored.includes(name) && isThere(joinBytes(directory, name)));
+}
+
+/** What cannot be looked at counts as there: whoever reads it reports it. */
+function isThere(path: ByteString): boolean {
+  try {
+    return statPath(path) !== undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return true;
+  }
+}
+
+/**
+ * Whether files with exclude rules came, went or changed in a directory since the parent snapshot.
+ * @param hidden one may have been there that the parent's tree does not have
+ */
 export function rulesDiffer(
   names: ReadonlySet<ByteString>,
   listed: ListedDirectory,
   oldEntries: readonly Entry[],
   parent: Parent,
+  hidden: boolean,
 ): boolean {
   return [...names].some((name) => {
     const old = oldEntries.find((entry) => entry.name === name);
     const stat = listed.names.includes(name) ? listed.stat(name) : undefined;
-    if (old === undefined || stat === undefined) return (old ?? stat) !== undefined;
+    if (old === undefined || stat === undefined) return hidden || (old ?? stat) !== undefined;
     return old.type !== 'file' || !isUnchangedFile(old, stat, parent);
   });
 }

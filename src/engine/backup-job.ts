@@ -81,7 +81,8 @@ export async function runBackup(
   const known = recallTree(repository, source);
   const summary = await archive({ ...comparing, known, learn: true }, observer, signal);
   keepTree(repository, source, summary.known);
-  const walk = { snapshot: summary.snapshot.id, rules };
+  const hiddenRules = summary.known?.notes.hiddenRules ?? true;
+  const walk = { snapshot: summary.snapshot.id, rules, hiddenRules };
   if (!place.pretended) await rememberWalkIfPossible(key, walk, report);
   await keepProtected(parts, signal);
   // The catalog, which takes the snapshot in next, need not read it from the destination.

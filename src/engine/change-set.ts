@@ -48,7 +48,7 @@ export function usableChanges(request: ChangeRequest): UsableChanges | undefined
     directories.add(path);
     directories.add(pathAbove(path));
   }
-  return { parent, changes: { directories } };
+  return { parent, changes: { directories, hiddenRules: last.hiddenRules } };
 }
 
 /** A source that is named through a symbolic link is watched by that name and walked where it lies. */

@@ -232,7 +232,7 @@ async function rememberAs(
   const key = { stateDirectory, sources: snapshot.record.paths };
   const last = await recallWalk({ ...key, repositoryId: from.repository.id });
   if (last?.snapshot !== snapshot.id) return;
-  const walk = { snapshot: made.id, rules: last.rules };
+  const walk = { ...last, snapshot: made.id };
   await rememberWalkIfPossible({ ...key, repositoryId: place.repository.id }, walk, report);
 }
 

@@ -21,6 +21,8 @@ export interface LastWalk {
   readonly snapshot: string;
   /** Digest of the exclude rules. */
   readonly rules: string;
+  /** It went by rules of files that are not in the snapshot. */
+  readonly hiddenRules: boolean;
 }
 
 /** Of plain data, such as exclude options. */
@@ -84,5 +86,9 @@ function pathOf({ stateDirectory, repositoryId, sources }: WalkKey): string {
 function isLastWalk(value: unknown): value is LastWalk {
   if (typeof value !== 'object' || value === null) return false;
   const walk: Partial<Record<keyof LastWalk, unknown>> = value;
-  return typeof walk.snapshot === 'string' && typeof walk.rules === 'string';
+  return (
+    typeof walk.snapshot === 'string' &&
+    typeof walk.rules === 'string' &&
+    typeof walk.hiddenRules === 'boolean'
+  );
 }

@@ -91,7 +91,7 @@ test.for([
       const compared = { parent: { snapshot: parent } };
       const told = await engine.backup(undefined, {
         ...compared,
-        changes: directories === undefined ? undefined : { directories },
+        changes: directories === undefined ? undefined : { directories, hiddenRules: false },
       });
       const whole = await engine.backup(undefined, compared);
       const ids = await Promise.all(

@@ -67,6 +67,14 @@ const history = fc.record({
   rounds: fc.tuple(fc.array(change, { maxLength: 6 }), fc.array(change, { maxLength: 6 })),
 });
 
+/** The last two are not in the snapshot themselves. */
+const RULES: readonly ((name: string) => string)[] = [
+  () => '*.o\n',
+  (name) => `${name}\n!a\n`,
+  (name) => `.ignore\n!${name}\n`,
+  (name) => `.*\n${name}\n`,
+];
+
 /** Every entry below a directory, in byte order. */
 function entriesBelow(root: string): readonly string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -88,7 +96,7 @@ function apply({ kind, entry, directory, name, size, byte }: Change, root: strin
   if (kind === 'create') writeFileSync(target, content, { flag: 'wx' });
   if (kind === 'mkdir') mkdirSync(target);
   if (kind === 'symlink') symlinkSync(`to-${byte}`, target);
-  if (kind === 'rules') writeFileSync(join(parent, '.ignore'), byte % 2 === 0 ? '*.o\n' : `${name}\n!a\n`);
+  if (kind === 'rules') writeFileSync(join(parent, '.ignore'), RULES[byte % RULES.length]?.(name) ?? '');
   if (['create', 'mkdir', 'symlink', 'rules'].includes(kind)) {
     dirty.add(parent);
     return;
@@ -170,7 +178,8 @@ test('a run with a parent, and one that is told of the changes, find what a whol
         if (resting) await delay(40);
         const beside = await backup({ parent: { snapshot: parent } });
         const directories = new Set([...dirty].map(bytesOfText));
-        const told = await backup({ parent: { snapshot: parent }, changes: { directories }, known });
+        const changes = { directories, hiddenRules: known?.notes.hiddenRules ?? true };
+        const told = await backup({ parent: { snapshot: parent }, changes, known });
         const whole = await backup({ parent: 'none' });
         expect(await idOf(beside)).toBe(await idOf(whole));
         expect(await idOf(told)).toBe(await idOf(whole));

@@ -263,7 +263,7 @@ async function takeChanges(
     plain: false,
     isolated: false,
     live: (await engine.snapshots()).filter(({ id }) => id === parent),
-    last: { snapshot: parent, rules: '' },
+    last: { snapshot: parent, rules: '', hiddenRules: false },
     rules: '',
   });
   if (usable !== undefined) return { isKnown: true, paths: usable.changes.directories };
@@ -324,7 +324,7 @@ async function runSequences(firstSeed: number): Promise<number> {
     const compared = { parent: { snapshot: parent } };
     const told = await engine.backup(undefined, {
       ...compared,
-      changes: { directories },
+      changes: { directories, hiddenRules: false },
       known: tree,
       learn: true,
     });

@@ -242,6 +242,23 @@ describe('a change set', () => {
     expect(await changedFiles([], { since: later })).toEqual({ changed: 1, incremental: false });
   });
 
+  test('goes with files of rules that are not in the snapshot, and counts what they hid once they are gone', async () => {
+    const rules = { ...site.job(site.backup()).exclude, ignoreFiles: ['.rules'] };
+    site.write({ 'deep/.rules': '.*\n*.o\n', 'deep/er/c.o': 'object' });
+    const backUpAfter = async (...paths: readonly string[]) => {
+      const changes = { paths: paths.map((path) => join(site.source, path)) };
+      const { files, facts } = completed(
+        await engine.run(site.job(site.backup(), { changes, exclude: rules })),
+      );
+      return { files, incremental: facts['from_changes'] };
+    };
+    expect(await backUpAfter()).toEqual({ files: 5, incremental: false });
+    changeUnseen();
+    expect(await backUpAfter('deep/er')).toEqual({ files: 5, incremental: true });
+    await rm(join(site.source, 'deep/.rules'));
+    expect(await backUpAfter('deep')).toEqual({ files: 6, incremental: true });
+  });
+
   test('is not trusted when a file with several names changed', async () => {
     await changedFiles(['deep/er/b.txt']);
     linkSync(join(site.source, 'a.txt'), join(site.source, 'deep/other name'));

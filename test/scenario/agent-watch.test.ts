@@ -301,7 +301,10 @@ describe('a run that is told of the changes', () => {
     await delay(40);
     // As a watcher would, but without the other name of the file and what is below the two directories.
     const directories = new Set([engine.source, at('b'), at('one'), at('two')].map(bytesOfText));
-    const told = await engine.backup(undefined, { parent: { snapshot: parent }, changes: { directories } });
+    const told = await engine.backup(undefined, {
+      parent: { snapshot: parent },
+      changes: { directories, hiddenRules: false },
+    });
     const whole = await engine.backup(undefined, { parent: 'none' });
     const ids = await Promise.all(
       [told, whole].map(

@@ -239,7 +239,7 @@ test.runIf(process.platform === 'linux')(
     expect(snapshot.record.omitted).toEqual(omissions());
     expect(await engine.differences(snapshot)).toEqual([]);
 
-    const again = await engine.backup(undefined, { changes: { directories: new Set() } });
+    const again = await engine.backup(undefined, { changes: { directories: new Set(), hiddenRules: false } });
     expect(again.snapshot.record.errors.map(({ code, message }) => `${code}: ${message}`)).toEqual([]);
     expect(again.snapshot.record.omitted).toEqual(omissions());
     expect(await engine.differences(again.snapshot)).toEqual([]);

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -91,12 +91,15 @@ describe('what is left out', () => {
 
 describe('with a change set', () => {
   const ignore = { ignoreFiles: [bytesOfText('.ignore')] };
+  let hiddenRules = true;
   const run = async (...dirty: readonly string[]): Promise<readonly string[]> => {
     const directories = new Set(dirty.map((name) => bytesOfText(at(name))));
-    const { snapshot } = await engine.backup(undefined, {
+    const { snapshot, known } = await engine.backup(undefined, {
       exclude: { ...NO_EXCLUSIONS, ...ignore },
-      changes: { directories },
+      changes: { directories, hiddenRules },
+      learn: true,
     });
+    hiddenRules = known?.notes.hiddenRules ?? true;
     const prefix = at('project/');
     const paths = [...(await engine.treeOf(snapshot)).keys()].filter((path) => path.startsWith(prefix));
     return paths.map((path) => path.slice(prefix.length)).filter((path) => path.startsWith('src/deep/'));
@@ -114,6 +117,41 @@ describe('with a change set', () => {
     renameSync(at('project/other'), at('project/.ignore'));
     writeFileSync(at('project/.ignore'), '*.c\n');
     expect(await run('project')).toEqual(['src/deep/file.o']);
+  });
+
+  describe('a file of rules that the snapshot does not have', () => {
+    const change = (): void => appendFileSync(at('project/src/deep/file.c'), 'more');
+
+    test('goes on taking back in what the rules above it leave out', async () => {
+      make('project/.ignore', 'project/src/.ignore', 'project/src/deep/file.c', 'project/src/deep/file.o');
+      writeFileSync(at('project/.ignore'), '*.o\n');
+      writeFileSync(at('project/src/.ignore'), '.ignore\n!*.o\n');
+      expect(await run()).toEqual(['src/deep/file.c', 'src/deep/file.o']);
+      for (let again = 0; again < 2; again += 1) {
+        change();
+        expect(await run('project/src/deep')).toEqual(['src/deep/file.c', 'src/deep/file.o']);
+      }
+    });
+
+    test('goes on leaving out what it names', async () => {
+      make('project/src/.ignore', 'project/src/deep/file.c', 'project/src/deep/file.o');
+      writeFileSync(at('project/src/.ignore'), '.*\n*.o\n');
+      expect(await run()).toEqual(['src/deep/file.c']);
+      for (let again = 0; again < 2; again += 1) {
+        change();
+        expect(await run('project/src/deep')).toEqual(['src/deep/file.c']);
+      }
+    });
+
+    test('counts no more once it is gone, also where nobody touched anything', async () => {
+      make('project/src/.ignore', 'project/src/deep/file.c', 'project/src/deep/file.o');
+      writeFileSync(at('project/src/.ignore'), '.*\n*.o\n');
+      expect(await run()).toEqual(['src/deep/file.c']);
+      change();
+      expect(await run('project/src/deep')).toEqual(['src/deep/file.c']);
+      unlinkSync(at('project/src/.ignore'));
+      expect(await run('project/src')).toEqual(['src/deep/file.c', 'src/deep/file.o']);
+    });
   });
 });
 

@@ -257,8 +257,12 @@ describe('the next run', () => {
       const directories = new Set(dirty.map((path) => bytesOfText(join(engine.source, path))));
       const parent = { snapshot: first.snapshot.id };
       const beside = await run({ parent });
-      const told = await run({ parent, changes: { directories } });
-      const passedOver = await run({ parent, changes: { directories }, known: first.known });
+      const told = await run({ parent, changes: { directories, hiddenRules: false } });
+      const passedOver = await run({
+        parent,
+        changes: { directories, hiddenRules: false },
+        known: first.known,
+      });
       const whole = await run({ parent: 'none' });
       for (const one of [beside, told, passedOver]) {
         expect(await stored(one)).toEqual(await stored(whole));

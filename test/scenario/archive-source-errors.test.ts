@@ -46,7 +46,7 @@ const asOtherUser = `
   import { openEngine } from ${JSON.stringify(moduleUrl('test/support/engine.ts'))};
   await using engine = await openEngine();
   const reports = [];
-  for (const changes of [undefined, undefined, { directories: new Set() }]) {
+  for (const changes of [undefined, undefined, { directories: new Set(), hiddenRules: false }]) {
     const { snapshot } = await engine.backup([process.argv[2]], { changes });
     const { status, counts, errors } = snapshot.record;
     reports.push({ status, counts, errors, paths: [...(await engine.treeOf(snapshot)).keys()] });

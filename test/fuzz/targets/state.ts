@@ -102,7 +102,7 @@ export const STATE: TargetTable<'state'> = {
     ['src/engine/walk-memory.ts'],
     async (directory) => {
       const key = walkKey(directory);
-      await rememberWalk(key, { snapshot: 's', rules: 'r' });
+      await rememberWalk(key, { snapshot: 's', rules: 'r', hiddenRules: false });
       return join(directory, 'walks', String(readdirSync(join(directory, 'walks'))[0]));
     },
     async (directory) => await recallWalk(walkKey(directory)),
