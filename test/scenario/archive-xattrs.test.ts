@@ -73,7 +73,10 @@ test('what the user of the last snapshot did not see is added, and what he saw a
 test('changes alone are not enough to look at when another user made the last snapshot', async () => {
   const { snapshot } = await engine.backup(undefined, { user: 'alice' });
   disk.listed = ['trusted.t'];
-  const changes = { parent: { snapshot: snapshot.id }, changes: { directories: new Set<never>() } };
+  const changes = {
+    parent: { snapshot: snapshot.id },
+    changes: { directories: new Set<never>(), hiddenRules: false },
+  };
   expect(await backup({ user: 'alice', ...changes })).toMatchObject({ ofFile: [] });
   expect(await backup({ user: 'root', ...changes })).toMatchObject({ ofFile: ['trusted.t'] });
 });
@@ -85,7 +88,9 @@ test('what cannot be read is told of every snapshot that lacks it, and is added 
   expect(await backup({ parent: 'none' })).toMatchObject(lacking);
   expect(await backup({})).toMatchObject({ ...lacking, bytesRead: 0, unchanged: 1 });
   for (const directories of [[], [bytesOfText(at('directory'))]])
-    expect(await backup({ changes: { directories: new Set(directories) } })).toMatchObject(lacking);
+    expect(
+      await backup({ changes: { directories: new Set(directories), hiddenRules: false } }),
+    ).toMatchObject(lacking);
   disk.refused = [];
   disk.listed = ['user.locked'];
   expect(await backup({})).toMatchObject({
