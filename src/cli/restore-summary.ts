@@ -26,6 +26,8 @@ export function restoreText(request: RestoreRequest, summary: RestoreSummary, { 
       `  ${count(summary.filesSkipped, 'file that exists was', 'files that exist were')} left alone.${hint}`,
     );
   }
+  if (summary.filesFailed > 0)
+    lines.push(red(`  ${count(summary.filesFailed, 'file')} could not be restored.`));
   lines.push(...deletedLines(summary, dryRun), ...omissionLines(summary.omissions).map(yellow));
   const problems = summary.errors.length + summary.errorsMore;
   if (problems > 0) {

@@ -60,8 +60,8 @@ export class DirectoryMaker {
     const entry = visit.unmade;
     if (entry === undefined) return;
     visit.unmade = undefined;
-    if (visit.above !== undefined && visit.above.state !== 'live') visit.state = visit.above.state;
-    if (visit.state !== 'live') return;
+    if (visit.above?.state === 'fail') visit.state = 'fail';
+    if (visit.state === 'fail') return;
     try {
       requirePossible(entry.name);
       this.#makeOne(visit, entry);
@@ -82,9 +82,8 @@ export class DirectoryMaker {
     const standing = standingOf(entry, found, request.overwrite);
     const path = (): ByteString => pathOfVisit(visit);
     if (standing === 'skip') {
-      visit.state = 'skip';
       planned(path, 'skip');
-      return;
+      throw new EntryFailure('IN_THE_WAY', 'a link or a file stands in its place and is left alone');
     }
     if (found !== undefined && standing === 'merge') {
       planned(path, 'leave');

@@ -17,7 +17,7 @@ import type { OpenDirectories } from './open-directories.ts';
 import { removeTree } from './remove-tree.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
 import type { SelectedDirectory } from './selection.ts';
-import { standingOf, type Standing } from './standing.ts';
+import { isDirectory, standingOf, type Standing } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
 import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
 
@@ -222,19 +222,18 @@ class PlanWalk {
 
   /** Returns a promise only when something has to be read first. */
   #file(visit: Visit, entry: FileEntry, signal: AbortSignal): Promise<void> | undefined {
-    const { tally, request } = this.#parts;
+    const { tally } = this.#parts;
     if (!visit.selection.takes(entry.name)) return undefined;
     tally.filesTotal += 1;
     tally.bytesTotal += entry.size;
     if (!this.#maker.make(visit)) {
-      if (visit.state === 'skip') this.#skipped(entry);
-      else tally.fileLost(entry.size);
+      tally.fileLost(entry.size);
       return undefined;
     }
     try {
       requirePossible(entry.name);
       const found = this.#find(visit, entry.name);
-      const standing = this.#cleared(visit, entry, standingOf(entry, found, request.overwrite));
+      const standing = this.#standing(visit, entry, found);
       this.#planned(() => pathInVisit(visit, entry.name), actionOf(standing));
       if (standing === 'skip') {
         this.#skipped(entry);
@@ -313,12 +312,12 @@ class PlanWalk {
   }
 
   #namedEntry(visit: Visit, entry: NamedKind): void {
-    const { tally, request } = this.#parts;
+    const { tally } = this.#parts;
     if (!visit.selection.takes(entry.name) || !this.#maker.make(visit)) return;
     try {
       requirePossible(entry.name);
       const found = this.#find(visit, entry.name);
-      const standing = this.#cleared(visit, entry, standingOf(entry, found, request.overwrite));
+      const standing = this.#standing(visit, entry, found);
       this.#planned(() => pathInVisit(visit, entry.name), actionOf(standing));
       if (standing === 'skip') return;
       const leader = this.#links.namedLeaderOf(entry);
@@ -335,10 +334,19 @@ class PlanWalk {
     return visit.fresh ? undefined : this.#parts.directories?.at(visit.handle).find(name);
   }
 
-  /** Takes a directory out of the way of something else, when it is empty or extra entries are to be deleted. */
-  #cleared(visit: Visit, entry: Entry, standing: Standing): Standing {
-    if (standing !== 'clear') return standing;
+  /**
+   * How an entry stands once a directory is out of its way, which goes when it is empty or extra entries are to be
+   * deleted.
+   * @throws {EntryFailure} IN_THE_WAY
+   */
+  #standing(visit: Visit, entry: NamedKind | FileEntry, found: EntryStat | undefined): Standing {
     const { directories, request, tally } = this.#parts;
+    const standing = standingOf(entry, found, request.overwrite);
+    if (standing === 'skip' && found !== undefined && isDirectory(found)) {
+      this.#planned(() => pathInVisit(visit, entry.name), 'skip');
+      throw new EntryFailure('IN_THE_WAY', 'a directory has its name and is left alone');
+    }
+    if (standing !== 'clear') return standing;
     const directory = directories?.at(visit.handle);
     if (directory === undefined) return 'create';
     if (request.deleteExtra) {

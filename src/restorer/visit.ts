@@ -16,8 +16,8 @@ export interface Visit {
   readonly totals: DirectoryTotals | undefined;
   /** Its entry, as long as it has not been made; only directories that merely lead somewhere wait. */
   unmade: DirectoryEntry | undefined;
-  /** `skip`: left alone by the overwrite mode; `fail`: could not be made. What is below shares its fate. */
-  state: 'live' | 'skip' | 'fail';
+  /** `fail`: it could not be made, and nothing below it can. */
+  state: 'live' | 'fail';
   /** This run made it, so nothing can be in it. */
   fresh: boolean;
   /** Names in the target that no entry has claimed yet, when such are to be removed. */

@@ -247,12 +247,47 @@ describe('entries that stand in the target', () => {
     symlinkSync(outside, join(root, 'dir'));
     const before = fingerprint(outside);
     const skipped = await engine.restoreTo('out', snapshot, { overwrite: 'never' });
-    expect(skipped.summary).toMatchObject({ filesSkipped: 2, filesRestored: 1, filesFailed: 0 });
+    expect(skipped.summary).toMatchObject({ filesSkipped: 1, filesRestored: 1, filesFailed: 1 });
     expect(readlinkSync(join(root, 'dir'))).toBe(outside);
     const { summary } = await engine.restoreTo('out', snapshot, { overwrite: 'always' });
     expect(summary.status).toBe('complete');
     expect(fingerprint(outside)).toEqual(before);
     expect(differences(root)).toEqual([]);
+  });
+
+  test.each(['never', 'if_newer'] as const)(
+    'with %s a file or link in the place of a directory is told of, with what cannot come back',
+    async (overwrite) => {
+      const snapshot = await backedUp({ 'dir/a': 'a', 'dir/deep/b': 'b', 'gone/c': 'c', other: 'o' });
+      const root = join(engine.directory, 'out', resolve(engine.source));
+      write(join(root, 'dir'), 'a file now');
+      write(join(root, 'other'), 'stays');
+      symlinkSync('nowhere', join(root, 'gone'));
+      for (const name of ['dir', 'other']) utimesSync(join(root, name), late, late);
+      for (const dryRun of [true, false]) {
+        const { summary } = await engine.restoreTo('out', snapshot, { overwrite, dryRun });
+        expect(summary.errors.map(({ path, code }) => [textOfBytes(path), code])).toEqual([
+          [join(engine.source, 'dir'), 'IN_THE_WAY'],
+          [join(engine.source, 'gone'), 'IN_THE_WAY'],
+        ]);
+        expect(summary).toMatchObject({
+          filesSkipped: 1,
+          filesFailed: 3,
+          filesRestored: 0,
+          status: 'partial',
+        });
+      }
+      expect(readFileSync(join(root, 'dir'), 'utf8')).toBe('a file now');
+    },
+  );
+
+  test('a directory in the place of a file is no file that was left alone', async () => {
+    const snapshot = await backedUp({ name: 'file', other: 'o' });
+    const root = join(engine.directory, 'out', resolve(engine.source));
+    write(join(root, 'name', 'inside'), 'inside');
+    const { summary } = await engine.restoreTo('out', snapshot);
+    expect(summary.errors).toMatchObject([{ code: 'IN_THE_WAY' }]);
+    expect(summary).toMatchObject({ filesSkipped: 0, filesFailed: 1, filesRestored: 1, status: 'partial' });
   });
 
   test('a directory that is not empty stays in the way unless extra entries are deleted', async () => {
