@@ -32,9 +32,12 @@ export interface RestoreRequest {
   readonly target: RestoreTarget;
   /** Absolute paths in the snapshot to restore, with everything below them; none: all of it. */
   readonly paths: readonly ByteString[];
-  /** A directory of the snapshot whose entries are put directly below the target. */
+  /**
+   * A directory of the snapshot: nothing outside of it is restored, and patterns are relative to it. Its entries are put
+   * directly below a target that is a directory; in place they come back to where they were.
+   */
   readonly subfolder?: ByteString | undefined;
-  /** gitignore patterns; when there are any, only what matches one of them, or lies below a match, is restored. */
+  /** gitignore patterns, relative to `subfolder`; when there are any, only what matches one of them, or lies below a match, is restored. */
   readonly include: readonly PatternSetting[];
   /** gitignore patterns of what is left out; they win over `include`. */
   readonly exclude: readonly PatternSetting[];

@@ -1,4 +1,4 @@
-import type { ByteString } from '../base/byte-path.ts';
+import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import { findPath, pathNames } from '../browse/locate.ts';
 import type { Namespace } from '../codec/keys.ts';
@@ -17,8 +17,8 @@ import { MetadataWriter } from './metadata.ts';
 import { openTarget, type OpenTarget } from './open-target.ts';
 import { planRestore } from './plan.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request.ts';
-import { compileSelection, type SelectedDirectory } from './selection.ts';
-import { openScene, settle, type RestoreScene } from './scene.ts';
+import { NOTHING, compileSelection, type SelectedDirectory } from './selection.ts';
+import { openScene, settle, topOf, type RestoreScene } from './scene.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 /**
@@ -26,7 +26,7 @@ import { WorkerPool } from './worker-pool.ts';
  * fetch each needed segment once and write its files, then links, then the directories' metadata. What goes wrong with
  * one entry is listed in the summary and costs that entry only.
  *
- * @throws {RequestError} INVALID_TARGET, a pattern that cannot be meant
+ * @throws {RequestError} INVALID_TARGET, NOT_A_DIRECTORY, a pattern that cannot be meant, a path outside the subfolder
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA when the root cannot be read, LIMIT_EXCEEDED
  * @throws {DestinationError} when the destination cannot be reached
  * @throws {StateError} TARGET_FULL
@@ -128,27 +128,41 @@ async function startOf(
   reader: TreeReader,
   signal: AbortSignal,
 ): Promise<{ readonly tree: Buffer; readonly selection: SelectedDirectory }> {
-  const { snapshot, subfolder } = request;
+  const { snapshot } = request;
   const paths: ByteString[] = [];
-  for (const path of request.paths) {
-    const found = await findPath(reader, snapshot, path, signal);
-    paths.push(found.path);
-  }
-  let selection = compileSelection({ ...request, paths }, snapshot.record.paths);
-  if (subfolder === undefined) return { tree: snapshot.record.root, selection };
-  const { tree, path } = await findPath(reader, snapshot, subfolder, signal);
-  if (tree === undefined) {
-    throw new RequestError('NOT_A_DIRECTORY', `${path} is not a directory in the snapshot`, {
-      hint: 'Name it as a path to restore instead.',
-    });
-  }
-  for (const name of pathNames(path)) selection = selection.enter(name) ?? NOTHING;
-  return { tree, selection };
+  for (const path of request.paths) paths.push((await findPath(reader, snapshot, path, signal)).path);
+  const subfolder = await subfolderOf(request, reader, signal);
+  if (subfolder !== undefined) requireInside(subfolder.path, paths);
+  const rules = { ...request, paths, subfolder: subfolder?.path };
+  let selection = compileSelection(rules, snapshot.record.paths);
+  for (const name of pathNames(topOf(request))) selection = selection.enter(name) ?? NOTHING;
+  const tree = request.target.kind === 'in-place' ? undefined : subfolder?.tree;
+  return { tree: tree ?? snapshot.record.root, selection };
 }
 
-const NOTHING: SelectedDirectory = {
-  selected: false,
-  everything: false,
-  enter: () => undefined,
-  takes: () => false,
-};
+async function subfolderOf(
+  { snapshot, subfolder }: RestoreRequest,
+  reader: TreeReader,
+  signal: AbortSignal,
+): Promise<{ readonly path: ByteString; readonly tree: Buffer } | undefined> {
+  if (subfolder === undefined) return undefined;
+  const { tree, path } = await findPath(reader, snapshot, subfolder, signal);
+  if (tree !== undefined) return { path, tree };
+  throw new RequestError('NOT_A_DIRECTORY', `${textOfBytes(path)} is not a directory in the snapshot`, {
+    hint: 'Name it as a path to restore instead.',
+  });
+}
+
+/** A path above the subfolder means all of it. */
+function requireInside(subfolder: ByteString, paths: readonly ByteString[]): void {
+  const names = pathNames(subfolder);
+  for (const path of paths) {
+    const others = pathNames(path);
+    if (names.every((name, i) => others.length <= i || others[i] === name)) continue;
+    throw new RequestError(
+      'PATH_NOT_IN_SNAPSHOT',
+      `${textOfBytes(path)} does not lie in ${textOfBytes(subfolder)}, of which alone something is restored`,
+      { hint: 'Name paths in that directory, or restore from the whole snapshot.' },
+    );
+  }
+}

@@ -34,13 +34,13 @@ export function openScene(
   observer: RestoreObserver,
   disposal: AsyncDisposableStack,
 ): RestoreScene {
-  const { repository, snapshot, subfolder } = request;
+  const { repository, snapshot } = request;
   const records = new EntryRecordWriter();
   const root = records.add(NO_RECORD, ROOT, 0, 0, 0).handle;
   const directories =
     target.root === undefined ? undefined : new OpenDirectories(records.records, root, target.root);
   disposal.defer(() => directories?.close());
-  const tally = new RestoreTally(observer, repository.clock, asByteString(subfolder ?? '/'));
+  const tally = new RestoreTally(observer, repository.clock, topOf(request));
   const kept = keptPaths(snapshot.record);
   return {
     request,
@@ -54,6 +54,11 @@ export function openScene(
     failed: new Set(),
     keep: (path) => kept(tally.inSnapshot(path)),
   };
+}
+
+/** The directory of the snapshot that stands at the target. */
+export function topOf({ target, subfolder }: RestoreRequest): ByteString {
+  return asByteString(target.kind === 'in-place' ? '/' : (subfolder ?? '/'));
 }
 
 /** The target itself keeps the metadata it has. */

@@ -4,6 +4,7 @@ import {
   decidingRule,
   enterPatterns,
   namesOf,
+  ruleForRoot,
   type ActivePatterns,
   type PatternLayer,
 } from '../archiver/exclude-patterns.ts';
@@ -30,7 +31,15 @@ const EVERYTHING: SelectedDirectory = {
   takes: () => true,
 };
 
-type Rules = Pick<RestoreRequest, 'paths' | 'include' | 'exclude'>;
+/** Nothing at all. */
+export const NOTHING: SelectedDirectory = {
+  selected: false,
+  everything: false,
+  enter: () => undefined,
+  takes: () => false,
+};
+
+type Rules = Pick<RestoreRequest, 'paths' | 'include' | 'exclude' | 'subfolder'>;
 
 /**
  * Compiles what was asked for; the result stands for the snapshot's root directory.
@@ -38,27 +47,54 @@ type Rules = Pick<RestoreRequest, 'paths' | 'include' | 'exclude'>;
  * @throws RequestError for a pattern that never matches
  */
 export function compileSelection(
-  { paths, include, exclude }: Rules,
+  { paths, include, exclude, subfolder = asByteString('/') }: Rules,
   sources: readonly ByteString[],
 ): SelectedDirectory {
-  const rootPath = asByteString('/');
   const rules: CompiledRules = {
-    included: include.length === 0 ? undefined : compileSettings(include, rootPath),
-    excluded: exclude.length === 0 ? undefined : compileSettings(exclude, rootPath),
+    included: include.length === 0 ? undefined : compileSettings(include, subfolder),
+    excluded: exclude.length === 0 ? undefined : compileSettings(exclude, subfolder),
   };
-  const wanted = paths.length === 0 ? undefined : pathTree(paths);
-  const plain =
-    rules.included === undefined && rules.excluded === undefined && (wanted === undefined || wanted.whole);
-  const chosen = plain
-    ? EVERYTHING
-    : directoryOf(rootPath, wanted, { rules, taken: rules.included === undefined });
-  return aboveSources(chosen, pathTree(sources));
+  const wanted = paths.length === 0 ? WHOLE : nodeAt(pathTree(paths), subfolder);
+  const chosen = wanted === undefined ? NOTHING : subfolderOf(subfolder, wanted, rules);
+  return aboveSources(leadingTo(namesOf(subfolder), chosen), pathTree(sources));
+}
+
+/** It was named on purpose: only a pattern that means the directory itself decides about it. */
+function subfolderOf(path: ByteString, wanted: PathNode, rules: CompiledRules): SelectedDirectory {
+  const { included, excluded } = rules;
+  if (included === undefined && excluded === undefined && wanted.whole) return EVERYTHING;
+  const meant = (layer: PatternLayer | undefined): boolean =>
+    layer !== undefined && ruleForRoot(layer, path, true)?.negated === false;
+  if (meant(excluded)) return NOTHING;
+  return directoryOf(path, wanted.whole ? undefined : wanted, {
+    rules,
+    taken: included === undefined || meant(included),
+  });
+}
+
+/** A directory below which these names lead to `directory`, and to nothing else. */
+function leadingTo(names: readonly ByteString[], directory: SelectedDirectory): SelectedDirectory {
+  const [first, ...others] = names;
+  if (first === undefined) return directory;
+  return { ...NOTHING, enter: (name) => (name === first ? leadingTo(others, directory) : undefined) };
 }
 
 /** Paths as a tree of names. */
 interface PathNode {
   whole: boolean;
   readonly children: Map<ByteString, PathNode>;
+}
+
+const WHOLE: PathNode = { whole: true, children: new Map() };
+
+/** What is wanted of a directory; undefined when it is neither on the way to a path nor below one. */
+function nodeAt(root: PathNode, directory: ByteString): PathNode | undefined {
+  let node: PathNode | undefined = root;
+  for (const name of namesOf(directory)) {
+    if (node === undefined || node.whole) break;
+    node = node.children.get(name);
+  }
+  return node;
 }
 
 interface CompiledRules {

@@ -248,6 +248,31 @@ test.concurrent('one directory is restored by its contents, single paths by name
   expect(await readFile(join(docs, 'a'), 'utf8')).toBe('changed since');
 });
 
+test.concurrent('the contents of one directory go back to where they were in place', async () => {
+  await using place = await openInitialised();
+  await place.write({ 'docs/a': 'a', 'docs/deep/b': 'b', other: 'c' });
+  await place.expectRun(['backup', place.source]);
+  const docs = join(place.source, 'docs');
+  await rm(docs, { recursive: true });
+  await place.write({ 'docs/extra': 'x', extra: 'x' });
+  const words = ['restore', `latest:${docs}`, '--in-place', '--delete-extra', '--json'];
+  const planned = jsonLines(await place.expectRun([...words, '--dry-run', '--exclude', '/a']));
+  expect(planned.at(-1)).toMatchObject({ files_restored: 1, deleted: [join(docs, 'extra')] });
+});
+
+test.concurrent('a path outside of the one directory that is restored is refused', async () => {
+  await using place = await openInitialised();
+  await place.write({ 'docs/a': 'a', other: 'c' });
+  await place.expectRun(['backup', place.source]);
+  const target = join(place.directory, 'target');
+  const name = `latest:${join(place.source, 'docs')}`;
+  const refused = await place.expectRun(
+    ['restore', name, join(place.source, 'other'), '--target', target],
+    2,
+  );
+  expect(refused.stderr).toContain(`${join(place.source, 'other')} does not lie in `);
+});
+
 test.concurrent('forget by rules previews, keeps pinned snapshots, and prune frees what nothing needs', async () => {
   await using place = await openInitialised();
   await place.write({ a: 'first version' });

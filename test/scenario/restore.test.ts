@@ -435,6 +435,36 @@ describe('in place', () => {
     expect(lstatSync(join(engine.source, '..'), { bigint: true }).mode).toBe(above.mode);
   });
 
+  test('one directory comes back to where it was, and nothing above it is touched', async () => {
+    const snapshot = await backedUp({ 'docs/a.txt': 'a', 'docs/deep/b.txt': 'b', 'other.txt': 'o' });
+    rmSync(join(engine.source, 'docs/deep'), { recursive: true });
+    write(join(engine.source, 'docs/extra'), 'x');
+    write(join(engine.source, 'extra'), 'x');
+    const planned: string[] = [];
+    // a dry run: what is wrong here would be wrong in the root directory
+    const summary = await restore(
+      {
+        ...(await requestOf(snapshot)),
+        target: { kind: 'in-place' },
+        subfolder: bytesOfText(join(engine.source, 'docs')),
+        deleteExtra: true,
+        dryRun: true,
+      },
+      { ...SILENT_RESTORE, planned: (path, action) => planned.push(`${action} ${textOfBytes(path)}`) },
+      never,
+    );
+    const docs = join(engine.source, 'docs');
+    expect(planned.filter((one) => one.includes(engine.source) && !one.endsWith('/source')).sort()).toEqual([
+      `create ${docs}/deep`,
+      `create ${docs}/deep/b.txt`,
+      `delete ${docs}/extra`,
+      `leave ${docs}`,
+      `skip ${docs}/a.txt`,
+    ]);
+    expect(summary).toMatchObject({ filesRestored: 1, filesSkipped: 1, status: 'complete' });
+    expect(summary.deleted.map(textOfBytes)).toEqual([join(docs, 'extra')]);
+  });
+
   test('refuses to go through a link that stands above the source now', async () => {
     const snapshot = await backedUp({ 'a.txt': 'a' });
     const moved = `${engine.source}-moved`;

@@ -7,7 +7,12 @@ const patterns = (texts: readonly string[]) =>
   texts.map((text) => ({ pattern: bytesOfText(text), from: 'test' }));
 
 function select(
-  rules: { paths?: readonly string[]; include?: readonly string[]; exclude?: readonly string[] },
+  rules: {
+    paths?: readonly string[];
+    include?: readonly string[];
+    exclude?: readonly string[];
+    subfolder?: string;
+  },
   sources: readonly string[] = ['/'],
 ): SelectedDirectory {
   return compileSelection(
@@ -15,6 +20,7 @@ function select(
       paths: bytes(rules.paths ?? []),
       include: patterns(rules.include ?? []),
       exclude: patterns(rules.exclude ?? []),
+      subfolder: rules.subfolder === undefined ? undefined : bytesOfText(rules.subfolder),
     },
     bytes(sources),
   );
@@ -115,5 +121,51 @@ describe('patterns', () => {
 
   test('a pattern that can never match is refused', () => {
     expect(() => select({ include: ['a/../b'] })).toThrow(/can never match/);
+  });
+});
+
+describe('a subfolder', () => {
+  const inside = (rules: Parameters<typeof select>[0]) => select({ ...rules, subfolder: '/home/u' });
+
+  test('is chosen with all that is in it, and nothing beside it', () => {
+    const root = inside({});
+    expect(standing(root, '/home/')).toBe('way');
+    expect(standing(root, '/home/u/')).toBe('dir');
+    expect(standing(root, '/home/u/a/b')).toBe('file');
+    expect(standing(root, '/home/a')).toBeUndefined();
+    expect(standing(root, '/home/v/a')).toBeUndefined();
+  });
+
+  test('is where patterns are anchored, those that begin at the root directory too', () => {
+    for (const pattern of ['/docs', '/home/u/docs', 'docs/']) {
+      const without = inside({ exclude: [pattern] });
+      expect(standing(without, '/home/u/docs/a')).toBeUndefined();
+      expect(standing(without, '/home/u/other/a')).toBe('file');
+      const alone = inside({ include: [pattern] });
+      expect(standing(alone, '/home/u/docs/a')).toBe('file');
+      expect(standing(alone, '/home/u/other/a')).toBeUndefined();
+    }
+    expect(standing(inside({ exclude: ['/docs'] }), '/home/u/deep/docs/a')).toBe('file');
+  });
+
+  test('was named on purpose: a pattern for its name, or a name above it, is about what is in it', () => {
+    for (const name of ['u', 'home']) {
+      expect(standing(inside({ exclude: [name] }), '/home/u/a')).toBe('file');
+      expect(standing(inside({ include: [name] }), '/home/u/a')).toBeUndefined();
+      expect(standing(inside({ exclude: [name] }), `/home/u/${name}/a`)).toBeUndefined();
+      expect(standing(inside({ include: [name] }), `/home/u/${name}/a`)).toBe('file');
+    }
+    expect(standing(inside({ exclude: ['/home/u'] }), '/home/u/a')).toBeUndefined();
+    expect(standing(inside({ include: ['/home/u'] }), '/home/u/a')).toBe('file');
+  });
+
+  test('and paths both have to agree', () => {
+    const root = inside({ paths: ['/home/u/docs'] });
+    expect(standing(root, '/home/u/')).toBe('way');
+    expect(standing(root, '/home/u/docs/')).toBe('dir');
+    expect(standing(root, '/home/u/a')).toBeUndefined();
+    expect(standing(inside({ paths: ['/home'] }), '/home/u/a')).toBe('file');
+    expect(standing(inside({ paths: ['/home'] }), '/home/v/a')).toBeUndefined();
+    expect(standing(inside({ paths: ['/home/v'] }), '/home/u/a')).toBeUndefined();
   });
 });
