@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { NeverPath } from '../archiver/exclude.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
-import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
-import { StateError } from '../base/errors.ts';
+import { bytesOfText } from '../base/byte-path.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { OverwriteMode, RestoreRequest, RestoreTarget } from '../restorer/request.ts';
@@ -59,7 +59,10 @@ export function define(command: Command, context: Context): void {
       'Files that are there already: never (default) leaves them, if-changed, if-newer, always',
       parseOverwrite,
     )
-    .option('--delete-extra', 'Remove what is in restored directories and was not in the snapshot')
+    .option(
+      '--delete-extra',
+      'Remove what restored directories have and the snapshot lacks, what the backup left out too: look with -n first, and name with --exclude what is to stay',
+    )
     .option('--restore-ownership', 'Set owners, setuid bits, devices and system attributes (as root)')
     .option('--numeric-owners', 'Set owners by number, not by name')
     .option('--no-verify', 'Do not read changed files once more')
@@ -76,13 +79,17 @@ export function define(command: Command, context: Context): void {
     ['holdfast restore 1a2b3c4d:/srv/www --target /srv/www-old', 'the contents of one directory'],
   ]);
   command.action(async (name: string, paths: readonly string[], options: RestoreOptions) => {
-    const target = await targetOf(options, context);
+    const target = targetOf(options);
+    const never = await neverBackedUp(options, context);
     await withCachedRepository(options, context, async (repository) => {
       const list = await listSnapshots(repository, context.signal);
       warnOfDamaged(list, context);
       const named = splitName(name);
       const snapshot = chooseSnapshot(list.live, named.snapshot, options);
-      const request = requestOf({ repository, snapshot, target, subfolder: named.path, paths }, options);
+      const request = requestOf(
+        { repository, snapshot, target, never, subfolder: named.path, paths },
+        options,
+      );
       await run(request, options, context);
     });
   });
@@ -103,7 +110,7 @@ function parseOverwrite(text: string): OverwriteMode {
   }
 }
 
-async function targetOf(options: RestoreOptions, context: Context): Promise<RestoreTarget> {
+function targetOf(options: RestoreOptions): RestoreTarget {
   const { target, inPlace } = options;
   if ((target === undefined) === (inPlace !== true)) {
     throw usage(
@@ -114,17 +121,7 @@ async function targetOf(options: RestoreOptions, context: Context): Promise<Rest
     );
   }
   if (target === undefined) return { kind: 'in-place' };
-  const path = resolve(target);
-  for (const own of await neverBackedUp(options, context)) {
-    const place = textOfBytes(own.path);
-    if (path === place || path.startsWith(`${place}/`)) {
-      throw new StateError('INVALID_TARGET', `${path} is, or lies in, ${own.reason}`, {
-        hint: 'Choose another directory.',
-        details: { path, reason: 'inside_state_directory' },
-      });
-    }
-  }
-  return { kind: 'directory', path };
+  return { kind: 'directory', path: resolve(target) };
 }
 
 function requestOf(
@@ -132,6 +129,7 @@ function requestOf(
     readonly repository: Repository;
     readonly snapshot: Snapshot;
     readonly target: RestoreTarget;
+    readonly never: readonly NeverPath[];
     readonly subfolder: string | undefined;
     readonly paths: readonly string[];
   },

@@ -141,6 +141,8 @@ async function restoreFiles(
       index,
       snapshot,
       target: { kind: 'directory', path: target },
+      // the scratch directory is one in the state directory
+      never: [],
       paths: files.map(({ path }) => path),
       include: [],
       exclude: [],

@@ -53,6 +53,12 @@ export class DescriptorDirectory implements TargetDirectory {
     return blocks * bsize;
   }
 
+  isMountPoint(name: ByteString): boolean {
+    const found = this.find(name);
+    if (found === undefined) return false;
+    return found.dev !== this.stat().dev || this.#native.isMountRoot(this.#fd, name);
+  }
+
   openDirectory(name: ByteString): TargetDirectory {
     return new DescriptorDirectory(this.#native, this.#native.openat(this.#fd, name, OPEN_DIRECTORY));
   }

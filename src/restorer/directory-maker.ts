@@ -3,6 +3,7 @@ import { errnoOf } from '../base/errors.ts';
 import type { DirectoryEntry } from '../format/tree.ts';
 import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
+import { ExtraNames } from './extra-entries.ts';
 import { hasDefaultAcl } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import type { PlannedAction, RestoreRequest } from './request.ts';
@@ -14,6 +15,8 @@ import { pathOfVisit, type Visit } from './visit.ts';
 
 export interface DirectoryMakerParts {
   readonly request: RestoreRequest;
+  /** Where the target really lies. */
+  readonly place: ByteString;
   /** Undefined in a dry run whose target does not exist. */
   readonly directories: OpenDirectories | undefined;
   readonly records: EntryRecords;
@@ -42,8 +45,13 @@ export class DirectoryMaker {
     return visit.state === 'live';
   }
 
-  /** Looks at a directory that stood before. */
-  arrive(visit: Visit): void {
+  /** Looks at the target. */
+  begin(root: Visit): void {
+    this.#arrive(root, this.#parts.place === '/' ? ROOT_DIRECTORY : undefined);
+  }
+
+  /** Looks at a directory that stood before. @param extraStays why nothing that is extra in it is removed, if so */
+  #arrive(visit: Visit, extraStays: string | undefined): void {
     const { request, directories } = this.#parts;
     if (directories === undefined) return;
     const directory = directories.at(visit.handle);
@@ -52,8 +60,11 @@ export class DirectoryMaker {
     const abandoned = names.filter(isAbandoned);
     if (abandoned.length > 0 && !request.dryRun) removeAbandoned(directory, abandoned);
     if (!request.deleteExtra || !visit.selection.selected) return;
-    visit.extra = new Set(names);
-    for (const name of abandoned) visit.extra.delete(name);
+    const gone = new Set(abandoned);
+    visit.extra = new ExtraNames(
+      names.filter((name) => !gone.has(name)),
+      extraStays,
+    );
   }
 
   #makeInTurn(visit: Visit): void {
@@ -88,6 +99,7 @@ export class DirectoryMaker {
     if (found !== undefined && standing === 'merge') {
       planned(path, 'leave');
       this.#merge(visit, isUnfinished(found), this.#givesMetadata(visit, entry.mtimeNs > found.mtimeNs));
+      this.#arrive(visit, this.#extraStays(visit, entry, parent));
       return;
     }
     if (standing === 'replace' && !visit.selection.selected) {
@@ -109,7 +121,28 @@ export class DirectoryMaker {
   #merge(visit: Visit, resumed: boolean, givesMetadata: boolean): void {
     if (resumed) this.#parts.records.at(visit.handle).flags |= RECORD.created;
     if (resumed || givesMetadata) this.made.push(visit.handle);
-    this.arrive(visit);
+  }
+
+  /**
+   * What is mounted at a directory need not be what the backup has seen there. Only a directory that was itself asked
+   * for, by the backup or by the restore, is taken to be the same, and not when the backup found it empty. What is true
+   * of a directory is true of those below it.
+   */
+  #extraStays(
+    visit: Visit,
+    { name, totals }: DirectoryEntry,
+    parent: TargetDirectory | undefined,
+  ): string | undefined {
+    const { above, selection } = visit;
+    if (!this.#parts.request.deleteExtra || !selection.selected) return undefined;
+    const mounted = above?.extra?.stay === MOUNTED_SINCE || parent?.isMountPoint(name) === true;
+    return mounted && !(totals.entries > 0 && this.#isAskedFor(visit)) ? MOUNTED_SINCE : undefined;
+  }
+
+  #isAskedFor(visit: Visit): boolean {
+    if (visit.above?.selection.selected !== true) return true;
+    const { request, tally } = this.#parts;
+    return request.snapshot.record.paths.includes(tally.inSnapshot(pathOfVisit(visit)));
   }
 
   #givesMetadata({ selection }: Visit, isNewer: boolean): boolean {
@@ -117,6 +150,9 @@ export class DirectoryMaker {
     return selection.selected && overwrite !== 'never' && (overwrite !== 'if_newer' || isNewer);
   }
 }
+
+const ROOT_DIRECTORY = 'nothing is removed from the root directory itself';
+const MOUNTED_SINCE = 'a file system is mounted there that the backup may not have seen';
 
 /** Temporary files that nobody will complete; the directory looks as if they had never been there. */
 function removeAbandoned(directory: TargetDirectory, names: readonly ByteString[]): void {

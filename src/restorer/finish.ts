@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../base/byte-path.ts';
 import { entryFailure } from './entry-failure.ts';
 import { RECORD, type RecordHandle } from './entry-records.ts';
+import { reasonToStay, type ExtraEntry } from './extra-entries.ts';
 import { makeHardLink, type HardLinkParts } from './make-hard-link.ts';
 import { countNamed, makeNamed } from './make-named.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import type { NamedEntry, RestorePlan } from './plan.ts';
 import { removeTree } from './remove-tree.ts';
 import type { RestoreObserver } from './request.ts';
-import type { RestoreTally } from './tally.ts';
 
 /** For a dry run: what `finishRestore` would do. */
 export function reportPlan({
@@ -24,22 +24,24 @@ export function reportPlan({
   tally.directories = plan.directories.length;
   tally.filesRestored += plan.hardLinks.length;
   for (const { entry } of plan.named) countNamed(tally, entry);
-  for (const { parent, name } of plan.extra) {
-    const path = directories?.pathOf(parent, name);
-    if (path === undefined) continue;
-    if (keep(path)) {
-      noteKept(tally, path);
-      continue;
+  if (directories === undefined) return;
+  for (const extra of plan.extra) {
+    const path = directories.pathOf(extra.parent, extra.name);
+    try {
+      if (stays({ directories, tally, keep }, extra, path)) continue;
+      tally.deleted(path);
+      observer.planned(path, 'delete', 'file');
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      tally.problem(path, code, message);
     }
-    tally.deleted(path);
-    observer.planned(path, 'delete', 'file');
   }
 }
 
 export interface FinishParts extends HardLinkParts {
   readonly plan: RestorePlan;
-  /** Nothing at or below these is removed: the backup could not read it, so its absence says nothing. */
-  readonly keep: (path: ByteString) => boolean;
+  /** Why nothing at or below a path is removed although the snapshot lacks it; undefined when it may be. */
+  readonly keep: (path: ByteString) => string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -65,7 +67,7 @@ export async function finishRestore(parts: FinishParts): Promise<void> {
   });
   await forEach(parts, plan.extra, {
     place: ({ parent, name }) => [parent, name],
-    act: ({ parent, name }) => removeExtra(parts, parent, name),
+    act: (extra) => removeExtra(parts, extra),
     failed: () => {},
   });
   await forEach(parts, plan.directories.toReversed(), {
@@ -101,25 +103,23 @@ async function forEach<T>(
   }
 }
 
-function noteKept(tally: RestoreTally, path: ByteString): void {
-  tally.omissions.note(
-    'deletion',
-    'the backup could not read it, so that it is missing says nothing',
-    () => path,
-  );
+/** True for an extra entry that is not removed; it is noted why. */
+function stays(
+  { directories, tally, keep }: Pick<FinishParts, 'directories' | 'tally' | 'keep'>,
+  { parent, name, selection }: ExtraEntry,
+  path: ByteString,
+): boolean {
+  const why = keep(path) ?? reasonToStay(directories.at(parent), name, selection);
+  if (why === undefined) return false;
+  tally.omissions.note('deletion', why, () => path);
+  return true;
 }
 
-function removeExtra(
-  { directories, tally, keep }: FinishParts,
-  parent: RecordHandle,
-  name: ByteString,
-): void {
-  const path = directories.pathOf(parent, name);
-  if (keep(path)) {
-    noteKept(tally, path);
-    return;
-  }
-  removeTree(directories.at(parent), name);
+function removeExtra(parts: FinishParts, extra: ExtraEntry): void {
+  const { directories, tally } = parts;
+  const path = directories.pathOf(extra.parent, extra.name);
+  if (stays(parts, extra, path)) return;
+  removeTree(directories.at(extra.parent), extra.name);
   tally.deleted(path);
 }
 

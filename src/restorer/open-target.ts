@@ -4,8 +4,9 @@ import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base
 import { RequestError, errnoOf } from '../base/errors.ts';
 import { native } from '../system/native.ts';
 import { DescriptorDirectory } from './descriptor-directory.ts';
+import { requireOutside } from './own-places.ts';
 import { PathDirectory } from './path-directory.ts';
-import type { RestoreTarget } from './request.ts';
+import type { RestoreRequest } from './request.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
 import { newRun, temporaryName } from './temporary-names.ts';
 
@@ -19,11 +20,13 @@ export interface OpenTarget {
   readonly handover: { readonly fd: number } | { readonly path: string };
 }
 
+type TargetRequest = Pick<RestoreRequest, 'target' | 'never' | 'dryRun'>;
+
 /**
  * Opens the target, making the directory when it is absent, and finds out whether it can be written.
  * @throws {RequestError} INVALID_TARGET with `details.reason`
  */
-export function openTarget(target: RestoreTarget, dryRun: boolean): OpenTarget {
+export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget {
   if (target.kind === 'in-place') {
     if (process.platform === 'win32') {
       throw invalid(
@@ -43,7 +46,9 @@ export function openTarget(target: RestoreTarget, dryRun: boolean): OpenTarget {
     );
   }
   try {
-    requireWithin(realOf(wanted), within, wanted);
+    const place = realOf(wanted);
+    requireWithin(place, within, wanted);
+    requireOutside(place, never);
     if (!dryRun) mkdirSync(wanted, { recursive: true, mode: 0o700 });
     if (!statSync(wanted).isDirectory())
       throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
@@ -51,6 +56,7 @@ export function openTarget(target: RestoreTarget, dryRun: boolean): OpenTarget {
     const open = opened(resolved);
     // Of the directory that is open: its name may have led elsewhere when it was asked about before.
     requireWithin(placeOf(open), within, wanted);
+    requireOutside(placeOf(open), never);
     if (dryRun) accessSync(resolved, constants.W_OK | constants.X_OK);
     else probe(open.root);
     return open;
@@ -103,7 +109,7 @@ function opened(resolved: string): OpenTarget & { readonly root: TargetDirectory
 }
 
 function absent(wanted: string): OpenTarget {
-  const bytes = bytesOfText(path.resolve(wanted));
+  const bytes = bytesOfText(realOf(wanted));
   return { root: undefined, path: bytes, handover: { path: bytes } };
 }
 

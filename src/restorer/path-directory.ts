@@ -67,6 +67,11 @@ export class PathDirectory implements TargetDirectory {
     return blocks * bsize;
   }
 
+  isMountPoint(name: ByteString): boolean {
+    const found = this.find(name);
+    return found !== undefined && found.dev !== this.#dev;
+  }
+
   openDirectory(name: ByteString): TargetDirectory {
     this.#check();
     return new PathDirectory(this.#join(name));

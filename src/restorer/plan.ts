@@ -6,15 +6,17 @@ import { MAX_DEPTH, type DirectoryEntry, type Entry, type FileEntry } from '../f
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
+import { clearDirectory } from './clear-directory.ts';
 import type { ContentPlan } from './content-plan.ts';
 import { DirectoryMaker } from './directory-maker.ts';
 import { EntryBudget, mostEntries } from './entry-budget.ts';
 import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecordWriter, type RecordHandle } from './entry-records.ts';
+import { ExtraCollector } from './extra-collector.ts';
+import type { ExtraEntry } from './extra-entries.ts';
 import { FileContent } from './file-content.ts';
 import { HardLinks } from './hard-links.ts';
 import type { OpenDirectories } from './open-directories.ts';
-import { removeTree } from './remove-tree.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
 import type { SelectedDirectory } from './selection.ts';
 import { isDirectory, standingOf, type Standing } from './standing.ts';
@@ -51,7 +53,7 @@ export interface RestorePlan {
   readonly named: readonly NamedEntry[];
   readonly hardLinks: readonly HardLink[];
   /** Entries of restored directories that the snapshot does not have. */
-  readonly extra: readonly { readonly parent: RecordHandle; readonly name: ByteString }[];
+  readonly extra: readonly ExtraEntry[];
   /** Created entries inherit access lists. */
   readonly inheritsAcls: boolean;
 }
@@ -67,6 +69,10 @@ export interface PlanParts {
   readonly root: RecordHandle;
   readonly tally: RestoreTally;
   readonly observer: RestoreObserver;
+  /** Where the target really lies. */
+  readonly place: ByteString;
+  /** Why nothing at or below a path is removed; undefined when it may be. */
+  readonly keep: (path: ByteString) => string | undefined;
   /** Told of every file that will have to be written or compared. */
   readonly expect: (bytes: number) => void;
 }
@@ -104,16 +110,24 @@ class PlanWalk {
   readonly #compare: RecordHandle[] = [];
   readonly #named: NamedEntry[] = [];
   readonly #hardLinks: HardLink[] = [];
-  readonly #extra: { readonly parent: RecordHandle; readonly name: ByteString }[] = [];
+  readonly #extra: ExtraCollector;
 
   constructor(parts: PlanParts) {
-    const { request, directories, tally, records, index, content } = parts;
+    const { request, place, directories, tally, records, index, content } = parts;
     this.#parts = parts;
     this.#dryRun = request.dryRun;
     this.#content = new FileContent(index, content);
+    this.#extra = new ExtraCollector(tally, (visit, name) => this.#find(visit, name));
     const planned = (path: () => ByteString, action: PlannedAction): void =>
       this.#planned(path, action, 'directory');
-    this.#maker = new DirectoryMaker({ request, directories, records: records.records, tally, planned });
+    this.#maker = new DirectoryMaker({
+      request,
+      place,
+      directories,
+      records: records.records,
+      tally,
+      planned,
+    });
   }
 
   async run({ tree, selection }: PlanStart, signal: AbortSignal): Promise<RestorePlan> {
@@ -130,7 +144,7 @@ class PlanWalk {
       fresh: this.#parts.directories === undefined,
       extra: undefined,
     };
-    this.#maker.arrive(root);
+    this.#maker.begin(root);
     this.#visits.push(root);
     for (let visit = this.#visits.pop(); visit !== undefined; visit = this.#visits.pop()) {
       await this.#pace(signal);
@@ -141,7 +155,7 @@ class PlanWalk {
       compare: this.#compare,
       named: this.#named,
       hardLinks: this.#hardLinks,
-      extra: this.#extra,
+      extra: this.#extra.entries,
       inheritsAcls: this.#maker.inheritsAcls,
     };
   }
@@ -159,7 +173,7 @@ class PlanWalk {
         for (let entry = cursor.entry; entry !== undefined; entry = cursor.entry) {
           cursor.skip();
           budget.count(entry);
-          visit.extra?.delete(entry.name);
+          this.#extra.claim(visit, entry.name);
           if (entry.type === 'file') {
             const waiting = this.#file(visit, entry, signal);
             if (waiting !== undefined) await waiting;
@@ -170,7 +184,7 @@ class PlanWalk {
           }
         }
       }
-      this.#noteExtra(visit);
+      this.#extra.finish(visit);
     } catch (error) {
       if (!(error instanceof RepositoryError) || error.code === 'LIMIT_EXCEEDED' || isRoot) throw error;
       // what was found before the damage is restored all the same; nothing there counts as extra
@@ -185,10 +199,6 @@ class PlanWalk {
     this.#steps += 1;
     if (this.#steps % STRETCH === 0) await setImmediate();
     signal.throwIfAborted();
-  }
-
-  #noteExtra(visit: Visit): void {
-    for (const name of visit.extra ?? []) this.#extra.push({ parent: visit.handle, name });
   }
 
   #directory(visit: Visit, entry: DirectoryEntry, below: Visit[]): void {
@@ -334,13 +344,9 @@ class PlanWalk {
     return visit.fresh ? undefined : this.#parts.directories?.at(visit.handle).find(name);
   }
 
-  /**
-   * How an entry stands once a directory is out of its way, which goes when it is empty or extra entries are to be
-   * deleted.
-   * @throws {EntryFailure} IN_THE_WAY
-   */
+  /** How an entry stands once a directory is out of its way. @throws {EntryFailure} IN_THE_WAY */
   #standing(visit: Visit, entry: NamedKind | FileEntry, found: EntryStat | undefined): Standing {
-    const { directories, request, tally } = this.#parts;
+    const { directories, request } = this.#parts;
     const standing = standingOf(entry, found, request.overwrite);
     if (standing === 'skip' && found !== undefined && isDirectory(found)) {
       this.#planned(() => pathInVisit(visit, entry.name), 'skip');
@@ -348,17 +354,7 @@ class PlanWalk {
     }
     if (standing !== 'clear') return standing;
     const directory = directories?.at(visit.handle);
-    if (directory === undefined) return 'create';
-    if (request.deleteExtra) {
-      if (!this.#dryRun) removeTree(directory, entry.name);
-      tally.deleted(pathInVisit(visit, entry.name));
-      return 'create';
-    }
-    const inTheWay = directory.openDirectory(entry.name);
-    const isEmpty = inTheWay.names().length === 0;
-    inTheWay.close();
-    if (!isEmpty) throw new EntryFailure('IN_THE_WAY', 'a directory that is not empty has its name');
-    if (!this.#dryRun) directory.removeDirectory(entry.name);
+    if (directory !== undefined) clearDirectory(this.#parts, directory, visit, entry.name);
     return 'create';
   }
 

@@ -7,8 +7,9 @@ import type { TargetDirectory } from './target-directory.ts';
 const MOST_LEVELS = 512;
 
 /**
- * Removes an entry and everything below it, without following a link and without entering another file system. Works
- * with a list instead of recursion, so that depth costs nothing but open directories.
+ * Removes an entry and everything below it, without following a link and without entering another file system, which
+ * `reasonToStay` has looked for before. Works with a list instead of recursion, so that depth costs nothing but open
+ * directories.
  * @throws a system error for the first entry that cannot be removed
  */
 export function removeTree(parent: TargetDirectory, name: ByteString): void {
@@ -18,7 +19,7 @@ export function removeTree(parent: TargetDirectory, name: ByteString): void {
     parent.removeFile(name);
     return;
   }
-  const { dev } = found;
+  requireSameFileSystem(parent, name);
   const levels: Level[] = [{ parent, name, directory: parent.openDirectory(name), names: undefined }];
   try {
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
@@ -36,8 +37,7 @@ export function removeTree(parent: TargetDirectory, name: ByteString): void {
         level.directory.removeFile(next);
         continue;
       }
-      if (below.dev !== dev)
-        throw new EntryFailure('OTHER_FILE_SYSTEM', 'another file system is mounted below it');
+      requireSameFileSystem(level.directory, next);
       if (levels.length >= MOST_LEVELS)
         throw new EntryFailure('TOO_DEEP', 'its directories are nested too deeply');
       levels.push({
@@ -50,6 +50,11 @@ export function removeTree(parent: TargetDirectory, name: ByteString): void {
   } finally {
     for (const { directory } of levels) directory.close();
   }
+}
+
+function requireSameFileSystem(parent: TargetDirectory, name: ByteString): void {
+  if (parent.isMountPoint(name))
+    throw new EntryFailure('OTHER_FILE_SYSTEM', 'another file system is mounted at or below it');
 }
 
 interface Level {

@@ -1,4 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
+import type { NeverPath } from '../archiver/exclude.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -30,6 +31,8 @@ export interface RestoreRequest {
   readonly index?: ChunkIndex | undefined;
   readonly snapshot: Snapshot;
   readonly target: RestoreTarget;
+  /** Holdfast's own places, as real paths: nothing in them is written or removed, and no target lies in one. */
+  readonly never: readonly NeverPath[];
   /** Absolute paths in the snapshot to restore, with everything below them; none: all of it. */
   readonly paths: readonly ByteString[];
   /**
@@ -42,7 +45,11 @@ export interface RestoreRequest {
   /** gitignore patterns of what is left out; they win over `include`. */
   readonly exclude: readonly PatternSetting[];
   readonly overwrite: OverwriteMode;
-  /** Removes from restored directories what the snapshot's version of them does not have. */
+  /**
+   * Removes from restored directories what the snapshot's version of them does not have, what the backup left out too.
+   * What this restore leaves out stays, and so does what is in the root directory itself, and in what is mounted
+   * somewhere below what was asked for.
+   */
   readonly deleteExtra: boolean;
   /** Reads and reports, writes nothing. */
   readonly dryRun: boolean;

@@ -17,7 +17,7 @@ import { MetadataWriter } from './metadata.ts';
 import { openTarget, type OpenTarget } from './open-target.ts';
 import { planRestore } from './plan.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request.ts';
-import { NOTHING, compileSelection, type SelectedDirectory } from './selection.ts';
+import { NOTHING, compileSelection, withoutPaths, type SelectedDirectory } from './selection.ts';
 import { openScene, settle, topOf, type RestoreScene } from './scene.ts';
 import { WorkerPool } from './worker-pool.ts';
 
@@ -37,7 +37,7 @@ export async function restore(
   signal: AbortSignal,
 ): Promise<RestoreSummary> {
   try {
-    return await restoreTo(openTarget(request.target, request.dryRun), request, observer, signal);
+    return await restoreTo(openTarget(request), request, observer, signal);
   } catch (error) {
     if (!isFull(errnoOf(error))) throw error;
     throw targetFull(error instanceof Error ? error.message : String(error), error);
@@ -58,7 +58,7 @@ async function restoreTo(
   observer.phase('planning');
   const index = request.index ?? (await loadForReading(repository, signal));
   const reader = new TreeReader(repository, index, namespaceOf(snapshot.record));
-  const start = await startOf(request, reader, signal);
+  const start = await startOf(scene, reader, signal);
   const content = new ContentPlan(index);
   const pool = disposal.use(openPool(scene, content, target, disposal));
   // the threads start up while the plan is being made
@@ -124,7 +124,7 @@ function namespaceOf({ plain, salt }: SnapshotRecord): Namespace {
 
 /** Where the walk begins, with everything asked for known to exist. */
 async function startOf(
-  request: RestoreRequest,
+  { request, ownPlaces }: RestoreScene,
   reader: TreeReader,
   signal: AbortSignal,
 ): Promise<{ readonly tree: Buffer; readonly selection: SelectedDirectory }> {
@@ -137,7 +137,7 @@ async function startOf(
   let selection = compileSelection(rules, snapshot.record.paths);
   for (const name of pathNames(topOf(request))) selection = selection.enter(name) ?? NOTHING;
   const tree = request.target.kind === 'in-place' ? undefined : subfolder?.tree;
-  return { tree: tree ?? snapshot.record.root, selection };
+  return { tree: tree ?? snapshot.record.root, selection: withoutPaths(selection, ownPlaces) };
 }
 
 async function subfolderOf(

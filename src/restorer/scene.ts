@@ -1,6 +1,7 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './entry-records.ts';
 import { keptPaths } from './kept-paths.ts';
+import { keepsOwnPlaces, ownPlacesIn } from './own-places.ts';
 import type { JobResult } from './messages.ts';
 import type { MetadataPolicy } from './metadata.ts';
 import { OpenDirectories } from './open-directories.ts';
@@ -25,7 +26,12 @@ export interface RestoreScene {
   readonly directories: OpenDirectories | undefined;
   /** Files that were given up. */
   readonly failed: Set<RecordHandle>;
-  readonly keep: (path: ByteString) => boolean;
+  /** Where the target really lies. */
+  readonly place: ByteString;
+  /** Holdfast's own places in the target, as paths below it. */
+  readonly ownPlaces: readonly ByteString[];
+  /** Why nothing at or below a path is removed although the snapshot lacks it; undefined when it may be. */
+  readonly keep: (path: ByteString) => string | undefined;
 }
 
 export function openScene(
@@ -41,7 +47,9 @@ export function openScene(
     target.root === undefined ? undefined : new OpenDirectories(records.records, root, target.root);
   disposal.defer(() => directories?.close());
   const tally = new RestoreTally(observer, repository.clock, topOf(request));
-  const kept = keptPaths(snapshot.record);
+  const unread = keptPaths(snapshot.record);
+  const ownPlaces = ownPlacesIn(target.path, request.never);
+  const own = keepsOwnPlaces(ownPlaces);
   return {
     request,
     observer,
@@ -52,9 +60,14 @@ export function openScene(
     root,
     directories,
     failed: new Set(),
-    keep: (path) => kept(tally.inSnapshot(path)),
+    place: target.path,
+    ownPlaces,
+    keep: (path) => (own(path) ? OWN : unread(tally.inSnapshot(path)) ? UNREAD : undefined),
   };
 }
+
+const OWN = "Holdfast's own data lie there";
+const UNREAD = 'the backup could not read it, so that it is missing says nothing';
 
 /** The directory of the snapshot that stands at the target. */
 export function topOf({ target, subfolder }: RestoreRequest): ByteString {

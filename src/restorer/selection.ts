@@ -59,6 +59,25 @@ export function compileSelection(
   return aboveSources(leadingTo(namesOf(subfolder), chosen), pathTree(sources));
 }
 
+/** A directory without entries of `never`, paths from it on, and of what is below them. */
+export function withoutPaths(directory: SelectedDirectory, never: readonly ByteString[]): SelectedDirectory {
+  return never.length === 0 ? directory : withoutNode(directory, pathTree(never));
+}
+
+function withoutNode(directory: SelectedDirectory, never: PathNode): SelectedDirectory {
+  return {
+    selected: directory.selected,
+    everything: false,
+    enter(name) {
+      const below = directory.enter(name);
+      const way = never.children.get(name);
+      if (below === undefined || way === undefined) return below;
+      return way.whole ? undefined : withoutNode(below, way);
+    },
+    takes: (name) => never.children.get(name)?.whole !== true && directory.takes(name),
+  };
+}
+
 /** It was named on purpose: only a pattern that means the directory itself decides about it. */
 function subfolderOf(path: ByteString, wanted: PathNode, rules: CompiledRules): SelectedDirectory {
   const { included, excluded } = rules;

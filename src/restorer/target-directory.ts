@@ -14,6 +14,8 @@ export interface TargetDirectory {
   names(): ByteString[];
   /** Bytes that the file system it lies on can hold in all; infinite where the system does not tell. */
   capacity(): number;
+  /** Whether a directory in it is where another file system, or another part of one, is mounted. */
+  isMountPoint(name: ByteString): boolean;
 
   openDirectory(name: ByteString): TargetDirectory;
   /** Fails with EEXIST when the name is taken; `mode` loses the umask's bits. */

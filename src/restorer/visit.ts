@@ -1,6 +1,7 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import type { DirectoryEntry, DirectoryTotals } from '../format/tree.ts';
 import type { RecordHandle } from './entry-records.ts';
+import type { ExtraNames } from './extra-entries.ts';
 import type { SelectedDirectory } from './selection.ts';
 
 /** A directory on the planner's walk. */
@@ -20,8 +21,8 @@ export interface Visit {
   state: 'live' | 'fail';
   /** This run made it, so nothing can be in it. */
   fresh: boolean;
-  /** Names in the target that no entry has claimed yet, when such are to be removed. */
-  extra: Set<ByteString> | undefined;
+  /** What stands in it, when what no entry claims is to be removed. */
+  extra: ExtraNames | undefined;
 }
 
 /** Below the target. */

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import type { ByteString } from '../base/byte-path.ts';
 import { cStringWriter } from './c-string.ts';
 import type { Libc, Memory } from './libc.ts';
-import { AT_EMPTY_PATH, AT_NO_AUTOMOUNT, STATX_BASIC_STATS } from './platform.ts';
+import { AT_EMPTY_PATH, AT_NO_AUTOMOUNT, STATX_ATTR_MOUNT_ROOT, STATX_BASIC_STATS } from './platform.ts';
 import { systemError } from './system-error.ts';
 import { joinDeviceNumber, splitDeviceNumber } from './device-number.ts';
 
@@ -32,6 +32,11 @@ export interface StatCalls {
   /** As `lstatat`, but undefined when there is no such entry: an error costs 4 us, this 0.5. */
   findEntry(dirFd: number, name: ByteString): EntryStat | undefined;
   fstat(fd: number): EntryStat;
+  /**
+   * Whether the system says that something is mounted at the entry, be it a directory of the same file system. False
+   * where it does not say: then only another `dev` than that of the directory tells.
+   */
+  isMountRoot(dirFd: number, name: ByteString): boolean;
 }
 
 export function bindStat(libc: Libc): StatCalls {
@@ -85,6 +90,11 @@ function bindStatx(libc: Libc): StatCalls {
 
   return {
     ...byName(ask, read),
+    isMountRoot(dirFd, name) {
+      const errno = ask(dirFd, name);
+      if (errno !== 0) throw systemError('lstatat', errno, name);
+      return ((u32[2] ?? 0) & STATX_ATTR_MOUNT_ROOT) !== 0;
+    },
     fstat(fd) {
       if (statx(fd, noName.address, AT_EMPTY_PATH, STATX_BASIC_STATS, out.address) < 0) {
         throw systemError('fstat', libc.errno());
@@ -129,6 +139,7 @@ function bindFstatat(libc: Libc): StatCalls {
 
   return {
     ...byName(ask, read),
+    isMountRoot: () => false,
     fstat(fd) {
       if (fstat(fd, out.address) < 0) throw systemError('fstat', libc.errno());
       return read();

@@ -59,6 +59,8 @@ export const AT_NO_AUTOMOUNT = 0x800;
 export const AT_EMPTY_PATH = 0x1000;
 /** Linux only: type, mode, links, owner, times, inode, size and blocks. */
 export const STATX_BASIC_STATS = 0x7ff;
+/** Linux only, of what `statx` tells: a file system, or a part of one, is mounted at the entry. Since 5.8. */
+export const STATX_ATTR_MOUNT_ROOT = 0x2000;
 /** macOS only: act on a link itself. */
 export const XATTR_NOFOLLOW = 1;
 

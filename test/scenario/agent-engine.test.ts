@@ -431,8 +431,12 @@ describe('a restore', () => {
     const url = join(site.source, 'own/store');
     renameSync(site.store, url);
     const spec = site.restore(snapshotId ?? '', null, { delete_extra: true, overwrite: 'always' });
-    const error = failed(await engine.run(site.job(spec, { destination: { url, repositoryId } })));
-    expect(error.code).toBe('INVALID_TARGET');
+    const ended = await engine.run(site.job(spec, { destination: { url, repositoryId } }));
+    expect(completed(ended)).toMatchObject({ result: 'warning', warnings: 1 });
+    expect(ended.messages).toContainEqual({
+      kind: 'problem',
+      problem: expect.objectContaining({ path: join(site.source, 'own'), code: 'IN_THE_WAY' }),
+    });
     expect(existsSync(join(url, 'snapshots'))).toBe(true);
   });
 });

@@ -248,6 +248,32 @@ test.concurrent('one directory is restored by its contents, single paths by name
   expect(await readFile(join(docs, 'a'), 'utf8')).toBe('changed since');
 });
 
+test.concurrent('a restore that deletes what is extra spares the repository and the state directory in its way', async () => {
+  await using place = await openPlace();
+  const repository = join(place.source, 'backups', 'repository');
+  const state = join(place.source, '.local', 'state');
+  const env = { HOLDFAST_REPOSITORY: repository, HOLDFAST_STATE_DIR: state };
+  const run = async (...words: readonly string[]) => await place.expectRun(words, 0, { env });
+  await place.write({ a: 'a', 'backups/list': 'b' });
+  await run('init');
+  await run('backup', place.source);
+  await place.write({ extra: 'x', 'backups/extra': 'x' });
+  await run('restore', 'latest', '--in-place', '--overwrite', 'if-changed', '--delete-extra');
+  await expect(lstat(join(place.source, 'extra'))).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(lstat(join(place.source, 'backups', 'extra'))).rejects.toMatchObject({ code: 'ENOENT' });
+  expect((await lstat(state)).isDirectory()).toBe(true);
+
+  // the whole of the source at another place, which the repository lies in as well
+  const words = ['restore', `latest:${join(place.source, 'backups')}`, '--delete-extra'];
+  await run(...words, '--target', place.source);
+  await run('check', '--quiet');
+  for (const target of [repository, join(repository, 'packs'), join(state, 'new')]) {
+    const refused = await place.expectRun(['restore', 'latest', '--target', target], 2, { env });
+    expect(refused.stderr).toContain('is, or lies in, ');
+    expect(refused.stderr).toContain('Choose another directory.');
+  }
+});
+
 test.concurrent('the contents of one directory go back to where they were in place', async () => {
   await using place = await openInitialised();
   await place.write({ 'docs/a': 'a', 'docs/deep/b': 'b', other: 'c' });

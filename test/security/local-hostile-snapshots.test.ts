@@ -111,6 +111,7 @@ async function restoreHostile(
         snapshot,
         target: { kind: 'directory', path: target },
         paths: [],
+        never: [],
         include: [],
         exclude: [],
         overwrite: 'always',

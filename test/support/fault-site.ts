@@ -176,6 +176,7 @@ export async function openFaultSite(options: FaultSiteOptions): Promise<FaultSit
       snapshot,
       target: { kind: 'directory' as const, path: target },
       paths: [],
+      never: [],
       include: [],
       exclude: [],
       overwrite: 'never' as const,

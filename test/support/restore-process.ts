@@ -53,6 +53,7 @@ async function main(): Promise<void> {
       target:
         request.target === undefined ? { kind: 'in-place' } : { kind: 'directory', path: request.target },
       paths: (request.paths ?? []).map(bytesOfText),
+      never: [],
       include: [],
       exclude: [],
       overwrite: request.overwrite,

@@ -13,6 +13,7 @@ export function wholeRestore(
     repository,
     snapshot,
     target: { kind: 'directory', path: target },
+    never: [],
     paths: [],
     include: [],
     exclude: [],

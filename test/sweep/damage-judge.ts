@@ -259,6 +259,7 @@ async function restoreAll(
     snapshot,
     target: { kind: 'directory', path: target } as const,
     paths: new Array<ByteString>(),
+    never: [],
     include: [],
     exclude: [],
     overwrite: 'never' as const,

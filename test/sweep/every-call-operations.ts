@@ -215,6 +215,7 @@ async function restoreNewest(site: CallSite, through: Destination, target: strin
     snapshot,
     target: { kind: 'directory', path: target } as const,
     paths: [],
+    never: [],
     include: [],
     exclude: [],
     overwrite: 'never' as const,

@@ -597,9 +597,9 @@ export const english = {
     ownership: 'Restore owners too',
     ownershipHint: 'Needs an agent that runs as root. Otherwise you own what is restored.',
     deleteExtra: 'Delete what is in restored folders and not in the snapshot',
-    deleteExtraHint: 'The folders are then exactly as they were.',
+    deleteExtraHint: 'The folders then have only what was backed up.',
     deleteExtraWarning:
-      'Files that came after this snapshot are deleted for good. The next step shows which.',
+      'Files that came after this snapshot, and those that the backup leaves out, are deleted for good. The next step shows which.',
     lookingAtIt: 'Comparing the snapshot with what is there. Nothing is written yet.',
     waitsForOthers: 'Waiting until other jobs are done.',
     wouldDoNothing: 'Nothing would be written: everything is there already.',

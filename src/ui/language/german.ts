@@ -598,9 +598,9 @@ export const german: Texts = {
     ownership: 'Auch Besitzer wiederherstellen',
     ownershipHint: 'Dazu muss der Agent als root laufen. Sonst gehört Ihnen, was wiederhergestellt wird.',
     deleteExtra: 'Löschen, was in wiederhergestellten Ordnern ist und nicht im Stand',
-    deleteExtraHint: 'Die Ordner sind dann genau so, wie sie waren.',
+    deleteExtraHint: 'In den Ordnern ist dann nur noch, was gesichert wurde.',
     deleteExtraWarning:
-      'Dateien, die nach diesem Stand dazukamen, werden endgültig gelöscht. Der nächste Schritt zeigt, welche.',
+      'Dateien, die nach diesem Stand dazukamen, und solche, die die Sicherung auslässt, werden endgültig gelöscht. Der nächste Schritt zeigt, welche.',
     lookingAtIt: 'Der Stand wird mit dem verglichen, was da ist. Noch wird nichts geschrieben.',
     waitsForOthers: 'Wartet, bis andere Aufträge erledigt sind.',
     wouldDoNothing: 'Es würde nichts geschrieben: Alles ist schon da.',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
-import { compileSelection, type SelectedDirectory } from '../../../src/restorer/selection.ts';
+import { compileSelection, withoutPaths, type SelectedDirectory } from '../../../src/restorer/selection.ts';
 
 const bytes = (texts: readonly string[]): ByteString[] => texts.map(bytesOfText);
 const patterns = (texts: readonly string[]) =>
@@ -168,4 +168,16 @@ describe('a subfolder', () => {
     expect(standing(inside({ paths: ['/home'] }), '/home/v/a')).toBeUndefined();
     expect(standing(inside({ paths: ['/home/v'] }), '/home/u/a')).toBeUndefined();
   });
+});
+
+test('without certain paths all else is chosen as it was', () => {
+  const root = withoutPaths(select({}, ['/home']), bytes(['/home/u/store', '/home/u/a/key']));
+  expect(standing(root, '/home/')).toBe('dir');
+  expect(standing(root, '/home/u/')).toBe('dir');
+  expect(standing(root, '/home/u/store')).toBeUndefined();
+  expect(standing(root, '/home/u/store/x')).toBeUndefined();
+  expect(standing(root, '/home/u/stores/x')).toBe('file');
+  expect(standing(root, '/home/u/a/key')).toBeUndefined();
+  expect(standing(root, '/home/u/a/other')).toBe('file');
+  expect(standing(root, '/home/v/store/x')).toBe('file');
 });

@@ -34,6 +34,15 @@ describe('omissions', () => {
     expect(ownership?.paths).toHaveLength(10);
     expect(times).toMatchObject({ kind: 'times', count: 1 });
   });
+  test('of deletions are counted by reason', () => {
+    const one = new Omissions();
+    for (const reason of ['mounted', 'unread', 'mounted'])
+      one.note('deletion', reason, () => asByteString(`/${reason}`));
+    expect(one.list().map(({ kind, reason, count }) => [kind, reason, count])).toEqual([
+      ['deletion', 'mounted', 2],
+      ['deletion', 'unread', 1],
+    ]);
+  });
   test('of several threads add up, and taking them empties the list', () => {
     const [one, all] = [new Omissions(), new Omissions()];
     for (let round = 0; round < 3; round += 1) {

@@ -191,6 +191,17 @@ function entriesOf(native: Native, libc: Libc): void {
     );
   });
 
+  it.runIf(process.platform === 'linux')('is where something is mounted, or not', () => {
+    const root = native.openat(native.AT_FDCWD, bytesOfText('/'), constants.O_RDONLY);
+    expect(native.isMountRoot(root, bytesOfText('proc'))).toBe(true);
+    native.close(root);
+    mkdirSync(join(path, 'directory'));
+    expect(native.isMountRoot(dir, bytesOfText('directory'))).toBe(false);
+    expect(() => native.isMountRoot(dir, bytesOfText('absent'))).toThrow(
+      expect.objectContaining({ code: 'ENOENT' }),
+    );
+  });
+
   it('is a FIFO', () => {
     native.mknodat(dir, oddName, S_IFIFO | 0o644, 0, 0);
     expect(lstatSync(at(oddName)).isFIFO()).toBe(true);
