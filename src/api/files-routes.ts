@@ -1,9 +1,11 @@
+import { newestFirst, type FileItem, type SnapshotPosition } from '../jobs/agent.ts';
 import { contentRoutes } from './content-routes.ts';
 import { presentFile, presentVersion } from './presentation/file.ts';
 import { readEitherPath, readRequiredPath, readSnapshot } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { type ApiApp, ListQuery, PageOf, page } from './route.ts';
 import { FILE_FILTERS, File, FileVersion, VERSION_FILTERS } from './schemas/file.ts';
+import { openPosition, sealPosition } from './snapshot-cursor.ts';
 
 /** The list of files may be longer than others: a person scrolls through it. */
 const FILE_LIMITS = { default: 100, maximum: 1000 };
@@ -41,19 +43,23 @@ export function filesRoutes(app: ApiApp, parts: ResourceParts): void {
       config: { scope: 'api', tag: 'Files', summary: 'List the versions of one path' },
     },
     async ({ query: { limit, cursor, ...filters } }) => {
-      const after = app.cursors.open('/files/versions', filters, cursor);
+      const after = openPosition(app.cursors, '/files/versions', filters, cursor);
       const versions = await agent.versions(readRequiredPath(filters), filters.source);
-      // Of a snapshot that was forgotten since, -1: the list begins again rather than end too early.
-      const begin =
-        after === undefined ? 0 : versions.findIndex((version) => version.snapshot_id === after) + 1;
-      const items = versions.slice(begin, begin + limit);
-      const last = begin + limit < versions.length ? items.at(-1) : undefined;
+      const left = versions.filter(
+        (version) => after === undefined || newestFirst(positionOf(version), after) > 0,
+      );
+      const items = left.slice(0, limit);
+      const last = limit < left.length ? items.at(-1) : undefined;
       return page(
         items.map(presentVersion),
-        last === undefined ? null : app.cursors.seal('/files/versions', filters, last.snapshot_id),
+        last === undefined ? null : sealPosition(app.cursors, '/files/versions', filters, positionOf(last)),
       );
     },
   );
 
   contentRoutes(app, parts);
+}
+
+function positionOf({ backed_up_at: createdAt, snapshot_id: id }: FileItem): SnapshotPosition {
+  return { created_at: createdAt, id };
 }

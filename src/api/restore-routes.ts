@@ -114,39 +114,21 @@ async function findSnapshot(agent: Agent, body: RestoreRequest): Promise<Snapsho
     throw badField('at', 'stands without source', 'Give source with it, or leave it out.');
   }
   if (id !== undefined) return await agent.snapshot(id);
-  if (backupId !== undefined) return await agent.snapshot(snapshotOfBackup(agent, backupId));
+  if (backupId !== undefined) return await snapshotOfBackup(agent, backupId);
   readPath('source', source ?? '');
-  return await newestUntil(agent, source ?? '', at === undefined ? undefined : readTime('at', at));
+  return await agent.newestOf(source ?? '', at === undefined ? undefined : readTime('at', at));
 }
 
-function snapshotOfBackup(agent: Agent, id: string): string {
+async function snapshotOfBackup(agent: Agent, id: string): Promise<SnapshotSummary> {
   const job = agent.job(id);
   if (job === undefined || job.type !== 'backup') {
     throw new ApiError('BACKUP_NOT_FOUND', 'There is no backup with this id', {
       hint: 'GET /backup lists those that there are.',
     });
   }
-  if (job.snapshot_id !== null) return job.snapshot_id;
+  // Not by the id that the job has noted: whoever tags a snapshot gives it a new one.
+  if (job.snapshot_id !== null) return await agent.snapshotOfBackup(id);
   throw new ApiError('SNAPSHOT_NOT_FOUND', `This backup has made no snapshot: it is ${job.status}`, {
     hint: 'Choose a completed backup that was no dry run.',
   });
-}
-
-/** Snapshots looked at at once. */
-const BATCH = 100;
-
-async function newestUntil(agent: Agent, source: string, at: number | undefined): Promise<SnapshotSummary> {
-  let before: string | undefined;
-  for (;;) {
-    const found = await agent.snapshots({ source, limit: BATCH, before });
-    const match = found.find(({ created_at: created }) => at === undefined || created <= at);
-    if (match !== undefined) return match;
-    before = found.at(-1)?.id;
-    if (found.length < BATCH) break;
-  }
-  throw new ApiError(
-    'SNAPSHOT_NOT_FOUND',
-    `There is no snapshot of ${source}${at === undefined ? '' : ' from before that time'}`,
-    { hint: 'GET /snapshots lists those that there are.' },
-  );
 }

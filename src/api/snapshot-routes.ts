@@ -4,6 +4,7 @@ import type { ResourceParts } from './resource-parts.ts';
 import { type ApiApp, ListQuery, PageOf, page } from './route.ts';
 import { DIFF_FILTERS, Deleted, SNAPSHOT_FILTERS, Snapshot, SnapshotChange } from './schemas/snapshot.ts';
 import { IdParams } from './schemas/values.ts';
+import { openPosition, sealPosition } from './snapshot-cursor.ts';
 
 export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
   app.get(
@@ -13,13 +14,13 @@ export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
       config: { scope: 'api', tag: 'Snapshots', summary: 'List snapshots' },
     },
     async ({ query: { limit, cursor, ...filters } }) => {
-      const before = app.cursors.open('/snapshots', filters, cursor);
+      const behind = openPosition(app.cursors, '/snapshots', filters, cursor);
       // One more tells whether there are more.
-      const found = await agent.snapshots({ source: filters.source, limit: limit + 1, before });
+      const found = await agent.snapshots({ source: filters.source, limit: limit + 1, behind });
       const last = found.length > limit ? found[limit - 1] : undefined;
       return page(
         found.slice(0, limit).map(presentSnapshot),
-        last === undefined ? null : app.cursors.seal('/snapshots', filters, last.id),
+        last === undefined ? null : sealPosition(app.cursors, '/snapshots', filters, last),
       );
     },
   );

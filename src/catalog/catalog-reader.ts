@@ -1,6 +1,12 @@
 /** Answers questions from a connection of its own; each answer is of one moment. */
 import type { ByteString } from '../base/byte-path.ts';
-import type { FileItem, FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
+import {
+  newestFirst,
+  type FileItem,
+  type FilePage,
+  type FileQuery,
+  type SnapshotRequest,
+} from '../jobs/agent.ts';
 import { openForReading, type CatalogDatabase } from './catalog-database.ts';
 import { previewForgetting, type ForgettingPreview, type ForgettingRequest } from './forgetting-preview.ts';
 import {
@@ -9,31 +15,27 @@ import {
   type EntriesPage,
   type EntriesRequest,
 } from './directory-entries.ts';
-import { findEntry, listFiles } from './file-list.ts';
+import { findEntry, listFiles, type ListedFiles } from './file-list.ts';
 import { prepareVersions, searchFiles, type SearchRequest } from './file-search.ts';
 import { prepareHits, type HitQueries } from './hits.ts';
 import {
+  chooseSnapshots,
   hasSource,
   readSnapshots,
+  requireMadeBy,
   requireSnapshot,
   summaryOf,
   type CatalogSnapshot,
   type Holdings,
   type KnownSnapshot,
+  type SnapshotChoice,
 } from './known-snapshots.ts';
 import { LIMITS, type ListSource } from './list-search.ts';
 import { NameIndex } from './name-index.ts';
 import { prepareOrders, type Orders } from './orders.ts';
-import { pathVersions } from './path-versions.ts';
+import { pathStates, type PathState } from './path-versions.ts';
 import { Places } from './places.ts';
 import { diffPage, type DiffPage } from './snapshot-diff.ts';
-
-/** Newest first; `before` is the last id of the page before. */
-export interface SnapshotRequest {
-  readonly source?: string | undefined;
-  readonly limit: number;
-  readonly before?: string | undefined;
-}
 
 export interface DiffRequest {
   readonly id: string;
@@ -44,7 +46,6 @@ export interface DiffRequest {
 
 export class CatalogReader {
   readonly #database: CatalogDatabase;
-  readonly #destination: string;
   readonly #limits: ListSource['limits'];
   readonly #queries: HitQueries;
   readonly #orders: Orders;
@@ -56,10 +57,8 @@ export class CatalogReader {
   #seen: unknown;
   #snapshots: readonly KnownSnapshot[] = [];
 
-  /** @param destination the name under which summaries tell where a snapshot is */
-  constructor(path: string, destination: string, limits = LIMITS) {
+  constructor(path: string, limits = LIMITS) {
     this.#database = openForReading(path);
-    this.#destination = destination;
     this.#limits = limits;
     this.#queries = prepareHits(this.#database);
     this.#orders = prepareOrders(this.#database, this.#queries);
@@ -69,8 +68,12 @@ export class CatalogReader {
     this.#epoch = String(this.#database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).pluck().get());
   }
 
-  files(query: FileQuery): FilePage {
-    return this.#at((source) => listFiles(source, query));
+  files(query: FileQuery, chosen?: readonly string[]): ListedFiles {
+    return this.#at((source) => listFiles(source, query, chosen));
+  }
+
+  chosen(choice: SnapshotChoice): readonly CatalogSnapshot[] {
+    return this.#at(({ snapshots }) => chooseSnapshots(snapshots, choice).map(summaryOf));
   }
 
   entry(snapshot: string, path: string): FileItem {
@@ -85,27 +88,25 @@ export class CatalogReader {
     return this.#at((source) => searchFiles(source, this.#versions, request));
   }
 
-  versions(path: string, source: string | undefined): readonly FileVersion[] {
-    return this.#at(({ snapshots }) =>
-      pathVersions(this.#database, this.#places, snapshots, path as ByteString, source),
-    );
+  states(path: string, source: string | undefined): readonly PathState[] {
+    return this.#at((from) => pathStates(this.#database, from, path as ByteString, source));
   }
 
   diff({ id, base, limit, after }: DiffRequest): DiffPage {
     return this.#at((source) => diffPage(source, id, base, limit, after));
   }
 
-  snapshots({ source, limit, before }: SnapshotRequest): readonly CatalogSnapshot[] {
-    return this.#at(({ snapshots }) => {
-      const end =
-        before === undefined ? snapshots.length : snapshots.indexOf(requireSnapshot(snapshots, before));
-      return snapshots
-        .slice(0, end)
-        .filter((one) => hasSource(one, source))
+  snapshots({ source, host, limit, behind }: SnapshotRequest): readonly CatalogSnapshot[] {
+    return this.#at(({ snapshots }) =>
+      snapshots
+        .filter((one) => hasSource(one, source) && (host === undefined || one.host === host))
+        .filter(
+          ({ started, id }) => behind === undefined || newestFirst({ created_at: started, id }, behind) > 0,
+        )
         .slice(-limit)
         .toReversed()
-        .map((one) => summaryOf(one, this.#destination));
-    });
+        .map(summaryOf),
+    );
   }
 
   holdings(): Holdings {
@@ -116,7 +117,11 @@ export class CatalogReader {
   }
 
   snapshot(id: string): CatalogSnapshot {
-    return this.#at(({ snapshots }) => summaryOf(requireSnapshot(snapshots, id), this.#destination));
+    return this.#at(({ snapshots }) => summaryOf(requireSnapshot(snapshots, id)));
+  }
+
+  snapshotOfBackup(backupId: string): CatalogSnapshot {
+    return this.#at(({ snapshots }) => summaryOf(requireMadeBy(snapshots, backupId)));
   }
 
   forgetting(request: ForgettingRequest): ForgettingPreview {

@@ -8,13 +8,14 @@
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
 import { BugError, RequestError } from '../base/errors.ts';
-import type { FileItem, FilePage, FileQuery, FileVersion } from '../jobs/agent.ts';
+import type { FileItem, FilePage, FileQuery, SnapshotRequest } from '../jobs/agent.ts';
 import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
-import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
+import type { DiffRequest } from './catalog-reader.ts';
 import type { EntriesPage, EntriesRequest } from './directory-entries.ts';
+import type { ListedFiles } from './file-list.ts';
 import type { SearchRequest } from './file-search.ts';
 import type { ForgettingPreview, ForgettingRequest } from './forgetting-preview.ts';
-import type { CatalogSnapshot, Holdings } from './known-snapshots.ts';
+import type { CatalogSnapshot, Holdings, SnapshotChoice } from './known-snapshots.ts';
 import {
   errorOf,
   type Failure,
@@ -23,6 +24,7 @@ import {
   type SyncSetup,
   type ToSync,
 } from './messages.ts';
+import type { PathState } from './path-versions.ts';
 import { QueryThread } from './query-thread.ts';
 import type { DiffPage } from './snapshot-diff.ts';
 import type { SyncProgress, SyncReport } from './sync.ts';
@@ -31,8 +33,6 @@ export interface CatalogOptions {
   readonly stateDirectory: string;
   /** 32 hex digits. */
   readonly repositoryId: string;
-  /** The name of the destination that the repository is in. */
-  readonly destination: string;
   /** Repositories with a weak passphrase cost are opened, which only tests make. */
   readonly allowWeakCost?: boolean;
   /** The file turned out to be damaged. It is set aside; the catalog is empty from now on, until the next `sync`. */
@@ -79,9 +79,20 @@ export class Catalog {
     return await run;
   }
 
-  /** @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE */
-  async files(query: FileQuery): Promise<FilePage> {
-    return (await this.#ask({ kind: 'files', query })) as FilePage;
+  /**
+   * @param chosen ids of the snapshots to list, whatever the query says of that
+   * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE
+   */
+  async files(query: FileQuery, chosen?: readonly string[]): Promise<ListedFiles> {
+    return (await this.#ask({ kind: 'files', query, chosen })) as ListedFiles;
+  }
+
+  /**
+   * The snapshots that a choice means.
+   * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, SERVICE_UNAVAILABLE
+   */
+  async chosen(choice: SnapshotChoice): Promise<readonly CatalogSnapshot[]> {
+    return (await this.#ask({ kind: 'chosen', choice })) as readonly CatalogSnapshot[];
   }
 
   /**
@@ -109,12 +120,12 @@ export class Catalog {
   }
 
   /**
-   * One item for every snapshot that has the path, and one for every time it went; the newest first.
+   * What every snapshot says of a path, the oldest first: what `versionsOf` makes versions of.
    * @param path bytes as Latin-1
-   * @throws {RequestError} PATH_NOT_IN_SNAPSHOT, INVALID_REQUEST, SERVICE_UNAVAILABLE
+   * @throws {RequestError} INVALID_REQUEST, SERVICE_UNAVAILABLE
    */
-  async versions(path: string, source: string | undefined): Promise<readonly FileVersion[]> {
-    return (await this.#ask({ kind: 'versions', path, source })) as readonly FileVersion[];
+  async states(path: string, source: string | undefined): Promise<readonly PathState[]> {
+    return (await this.#ask({ kind: 'states', path, source })) as readonly PathState[];
   }
 
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND, INVALID_CURSOR, SERVICE_UNAVAILABLE */
@@ -122,7 +133,7 @@ export class Catalog {
     return (await this.#ask({ kind: 'diff', request })) as DiffPage;
   }
 
-  /** @throws {RequestError} SNAPSHOT_NOT_FOUND for an unknown `before`; SERVICE_UNAVAILABLE */
+  /** @throws {RequestError} SERVICE_UNAVAILABLE */
   async snapshots(request: SnapshotRequest): Promise<readonly CatalogSnapshot[]> {
     return (await this.#ask({ kind: 'snapshots', request })) as readonly CatalogSnapshot[];
   }
@@ -135,6 +146,11 @@ export class Catalog {
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND, SERVICE_UNAVAILABLE */
   async snapshot(id: string): Promise<CatalogSnapshot> {
     return (await this.#ask({ kind: 'snapshot', id })) as CatalogSnapshot;
+  }
+
+  /** @throws {RequestError} BACKUP_NOT_FOUND, SERVICE_UNAVAILABLE */
+  async snapshotOfBackup(backupId: string): Promise<CatalogSnapshot> {
+    return (await this.#ask({ kind: 'snapshot of backup', backupId })) as CatalogSnapshot;
   }
 
   /** What a prune by these rules would forget. @throws {RequestError} for rules that cannot be understood; SERVICE_UNAVAILABLE */
@@ -223,8 +239,7 @@ export class Catalog {
   }
 
   #startQueries(): QueryThread {
-    const setup = { path: this.#path, destination: this.#options.destination };
-    const thread = new QueryThread(setup, () => {
+    const thread = new QueryThread({ path: this.#path }, () => {
       if (this.#damaged) return;
       this.#damaged = true;
       this.#options.onDamaged?.();

@@ -14,13 +14,19 @@ export interface Cursor {
   readonly tie: number;
 }
 
-export function encodeCursor({ epoch, list, ordinals, key, tie }: Cursor): string {
+export function encodeCursor({
+  epoch,
+  list,
+  ordinals,
+  key,
+  tie,
+}: Readonly<Record<keyof Cursor, unknown>>): string {
   return Buffer.from(JSON.stringify([epoch, list, ordinals, key, tie])).toString('base64url');
 }
 
 /** @throws {RequestError} INVALID_CURSOR when it is none, or of another list or another catalog */
 export function decodeCursor(text: string, epoch: string, list: string): Cursor {
-  const parts = parsed(text);
+  const parts = parsed(Buffer.from(text, 'base64url').toString('utf8'));
   if (!Array.isArray(parts)) throw invalid('it is not what a page ended with');
   const [ofEpoch, ofList, ordinals, key, tie]: readonly unknown[] = parts;
   if (ofEpoch !== epoch) throw invalid('the catalog has been built anew since');
@@ -42,9 +48,10 @@ export function invalid(why: string, cause?: unknown): RequestError {
   });
 }
 
-function parsed(text: string): unknown {
+/** @throws {RequestError} INVALID_CURSOR */
+export function parsed(text: string): unknown {
   try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return JSON.parse(text);
   } catch (cause) {
     throw invalid('it is not what a page ended with', cause);
   }

@@ -120,8 +120,10 @@ export function sameMetadata(a: EntryRow, b: EntryRow): boolean {
   );
 }
 
+type Content = Pick<EntryRow, 'kind' | 'type' | 'size' | 'modified' | 'finer' | 'content'>;
+
 /** Whether two entries that are no directories hold the same; without comparable content, size and time decide. */
-export function sameContent(a: EntryRow, b: EntryRow, comparable: boolean): boolean {
+export function sameContent(a: Content, b: Content, comparable: boolean): boolean {
   if (a.kind !== b.kind) return false;
   if (a.type !== NODE_TYPE.file) return a.content === b.content;
   if (a.size !== b.size) return false;

@@ -35,12 +35,25 @@ interface Placed extends PathHit, InOrder {
   readonly scope: number;
 }
 
-/** @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE */
-export function listFiles(source: ListSource, query: FileQuery): FilePage {
-  const list = `files ${query.view} ${query.sort}`;
-  const after = query.after === undefined ? undefined : decodeCursor(query.after, source.epoch, list);
+/** A page of one catalog, with what it takes to merge it with those of others. */
+export interface ListedFiles extends FilePage {
+  readonly epoch: string;
+  /** Of the snapshots listed; none when the path is no directory, but an entry. */
+  readonly ordinals: readonly number[];
+  /** Where each of the items stands. */
+  readonly positions: readonly Pick<Cursor, 'key' | 'tie'>[];
+}
+
+/**
+ * @param ids of the snapshots to list, instead of those that the query means
+ * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE
+ */
+export function listFiles(source: ListSource, query: FileQuery, ids?: readonly string[]): ListedFiles {
+  const { epoch } = source;
+  const list = listName(query);
+  const after = query.after === undefined ? undefined : decodeCursor(query.after, epoch, list);
   const chosen =
-    after === undefined ? chooseSnapshots(source.snapshots, query) : pinned(source.snapshots, after);
+    after === undefined ? chosenOf(source.snapshots, query, ids) : pinned(source.snapshots, after);
   const path = pathOf(pathNames((query.path ?? '/') as ByteString));
   const scopes: Scope[] = [];
   const items: FileItem[] = [];
@@ -52,7 +65,9 @@ export function listFiles(source: ListSource, query: FileQuery): FilePage {
       items.push(fileItem(path, found, snapshot));
     }
   }
-  if (items.length > 0 && scopes.length === 0) return { items, next: null };
+  if (items.length > 0 && scopes.length === 0) {
+    return { items, next: null, epoch, ordinals: [], positions: [] };
+  }
   if (scopes.length === 0 && chosen.length > 0 && path !== '/') requireSome(source, chosen, path);
   const search = prepareSearch(query, after);
   const page: Placed[] = [];
@@ -65,22 +80,31 @@ export function listFiles(source: ListSource, query: FileQuery): FilePage {
   }
   const shown = page.slice(0, query.limit);
   const last = page.length > query.limit ? shown.at(-1) : undefined;
+  const ordinals = scopes.map(({ snapshot }) => snapshot.ordinal);
   return {
+    epoch,
+    ordinals,
+    positions: shown.map(({ key, tie }) => ({ key, tie })),
     items: shown.flatMap(({ path: at, hit, scope }) => {
       const snapshot = scopes[scope]?.snapshot;
       return snapshot === undefined ? [] : [fileItem(at, hit, snapshot)];
     }),
-    next:
-      last === undefined
-        ? null
-        : encodeCursor({
-            epoch: source.epoch,
-            list,
-            ordinals: scopes.map(({ snapshot }) => snapshot.ordinal),
-            key: last.key,
-            tie: last.tie,
-          }),
+    next: last === undefined ? null : encodeCursor({ epoch, list, ordinals, key: last.key, tie: last.tie }),
   };
+}
+
+/** What cursors are told apart by. */
+export function listName({ view, sort }: FileQuery): string {
+  return `files ${view} ${sort}`;
+}
+
+function chosenOf(
+  snapshots: readonly KnownSnapshot[],
+  query: FileQuery,
+  ids: readonly string[] | undefined,
+): readonly KnownSnapshot[] {
+  if (ids === undefined) return chooseSnapshots(snapshots, query);
+  return ids.map((id) => requireComplete(requireSnapshot(snapshots, id)));
 }
 
 /** @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE */

@@ -37,8 +37,8 @@ export interface KnownSnapshot {
   readonly bytes: number;
 }
 
-/** A snapshot as the catalog tells of it. */
-export interface CatalogSnapshot extends SnapshotSummary {
+/** A snapshot as the catalog tells of it. Where the repository lies it does not know. */
+export interface CatalogSnapshot extends Omit<SnapshotSummary, 'destination' | 'last_drill'> {
   /** False until all of it is in: then it can be listed and searched. */
   readonly complete: boolean;
   /** Directories that could not be read and are missing from every answer about it. */
@@ -67,11 +67,11 @@ interface SnapshotRow {
   readonly bytes: number;
 }
 
-/** Oldest first. @throws {StateError} CATALOG_DAMAGED */
+/** Oldest first, and those of one time by their ids. @throws {StateError} CATALOG_DAMAGED */
 export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot[] {
   return database
     .prepare<[], SnapshotRow>(
-      `SELECT s.*, l.root FROM snapshot s JOIN lineage l ON l.id = s.lineage ORDER BY s.started, s.ordinal`,
+      `SELECT s.*, l.root FROM snapshot s JOIN lineage l ON l.id = s.lineage ORDER BY s.started, s.id`,
     )
     .all()
     .map((row) => {
@@ -112,12 +112,11 @@ function textsIn(list: string): readonly string[] {
   return value;
 }
 
-export function summaryOf(snapshot: KnownSnapshot, destination: string): CatalogSnapshot {
+export function summaryOf(snapshot: KnownSnapshot): CatalogSnapshot {
   return {
     id: snapshot.id,
     source: sourceText(snapshot),
     paths: snapshot.paths,
-    destination,
     host: snapshot.host,
     tags: snapshot.tags,
     pinned: snapshot.pinned,
@@ -166,6 +165,16 @@ export function requireComplete(snapshot: KnownSnapshot): KnownSnapshot {
   );
 }
 
+/** The snapshot that a job made, under whatever id it is now. @throws {RequestError} BACKUP_NOT_FOUND */
+export function requireMadeBy(snapshots: readonly KnownSnapshot[], backupId: string): KnownSnapshot {
+  const made = snapshots.findLast(({ jobId }) => jobId === backupId);
+  if (made !== undefined) return made;
+  throw new RequestError('BACKUP_NOT_FOUND', `No snapshot was made by backup ${backupId}`, {
+    hint: 'It may have been removed by retention.',
+    details: { backup: backupId },
+  });
+}
+
 export interface SnapshotChoice {
   /** `latest`, an id, or milliseconds since 1970. */
   readonly snapshot: string;
@@ -182,25 +191,27 @@ export function chooseSnapshots(
   snapshots: readonly KnownSnapshot[],
   { snapshot, backupId, source }: SnapshotChoice,
 ): readonly KnownSnapshot[] {
-  if (backupId !== undefined) {
-    const made = snapshots.findLast(({ jobId }) => jobId === backupId);
-    if (made !== undefined) return [requireComplete(made)].filter((one) => hasSource(one, source));
-    throw new RequestError('BACKUP_NOT_FOUND', `No snapshot was made by backup ${backupId}`, {
-      hint: 'It may have been removed by retention.',
-      details: { backup: backupId },
-    });
+  if (backupId !== undefined || !isMoment(snapshot)) {
+    const only =
+      backupId === undefined ? requireSnapshot(snapshots, snapshot) : requireMadeBy(snapshots, backupId);
+    return [requireComplete(only)].filter((one) => hasSource(one, source));
   }
-  const isTime = /^-?\d{1,16}$/.test(snapshot);
-  if (snapshot !== 'latest' && !isTime) {
-    return [requireComplete(requireSnapshot(snapshots, snapshot))].filter((one) => hasSource(one, source));
-  }
-  const until = isTime ? Number(snapshot) : Number.POSITIVE_INFINITY;
+  const until = snapshot === 'latest' ? Number.POSITIVE_INFINITY : Number(snapshot);
   const newest = new Map<string, KnownSnapshot>();
   for (const one of snapshots) {
-    if (!one.complete || one.started > until || !hasSource(one, source)) continue;
-    newest.set(JSON.stringify([one.host, ...[...one.paths].sort()]), one);
+    if (one.complete && one.started <= until && hasSource(one, source)) newest.set(originOf(one), one);
   }
   return [...newest.values()];
+}
+
+/** Whether a choice names a time, or `latest`, rather than one snapshot. */
+export function isMoment(snapshot: string): boolean {
+  return snapshot === 'latest' || /^-?\d{1,16}$/.test(snapshot);
+}
+
+/** The same for snapshots of the same paths of the same host, and for no others. */
+export function originOf({ host, paths }: Pick<SnapshotSummary, 'host' | 'paths'>): string {
+  return JSON.stringify([host, ...[...paths].sort()]);
 }
 
 /** Text for people, and the bytes when the text does not tell them. */

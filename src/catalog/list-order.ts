@@ -20,7 +20,18 @@ export function compare(a: InOrder, b: InOrder, sort: FileQuery['sort']): number
   return first.order < second.order ? -1 : first.order > second.order ? 1 : first.tie - second.tie;
 }
 
-/** The cursor as a place in the order. */
-export function placeOf(cursor: Cursor, sort: FileQuery['sort']): Cursor & InOrder {
-  return { ...cursor, order: sort === 'path' ? walkOrder(String(cursor.key) as ByteString) : cursor.key };
+/** What stands at a key, and of a cursor all that it says beside. */
+export function placeOf<T extends Pick<Cursor, 'key' | 'tie'>>(at: T, sort: FileQuery['sort']): T & InOrder {
+  return { ...at, order: sort === 'path' ? walkOrder(String(at.key) as ByteString) : at.key };
 }
+
+const UPWARDS = { first: -1, last: Number.MAX_SAFE_INTEGER };
+const DOWNWARDS = { first: Number.MAX_SAFE_INTEGER, last: -1 };
+
+/** Ties that stand before, and behind, all that has the same key. */
+export const TIES: Readonly<Record<FileQuery['sort'], typeof UPWARDS>> = {
+  path: UPWARDS,
+  name: UPWARDS,
+  size: DOWNWARDS,
+  modified: DOWNWARDS,
+};

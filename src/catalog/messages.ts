@@ -13,12 +13,13 @@ import {
 } from '../base/errors.ts';
 import type { DestinationAccess } from '../destination/access.ts';
 import type { Person } from '../destination/open.ts';
-import type { FileQuery } from '../jobs/agent.ts';
+import type { FileQuery, SnapshotRequest } from '../jobs/agent.ts';
 import { isDamagedCatalog } from './catalog-database.ts';
-import type { DiffRequest, SnapshotRequest } from './catalog-reader.ts';
+import type { DiffRequest } from './catalog-reader.ts';
 import type { EntriesRequest } from './directory-entries.ts';
 import type { SearchRequest } from './file-search.ts';
 import type { ForgettingRequest } from './forgetting-preview.ts';
+import type { SnapshotChoice } from './known-snapshots.ts';
 import type { SyncProgress, SyncReport } from './sync.ts';
 
 /** How a thread opens the repository. What an engine is told of its destination is one. */
@@ -51,18 +52,19 @@ export type FromSync =
 
 export interface QuerySetup {
   readonly path: string;
-  readonly destination: string;
 }
 
 export type Question =
-  | { readonly kind: 'files'; readonly query: FileQuery }
+  | { readonly kind: 'files'; readonly query: FileQuery; readonly chosen: readonly string[] | undefined }
+  | { readonly kind: 'chosen'; readonly choice: SnapshotChoice }
   | { readonly kind: 'entry'; readonly snapshot: string; readonly path: string }
   | { readonly kind: 'entries'; readonly request: EntriesRequest }
   | { readonly kind: 'search'; readonly request: SearchRequest }
-  | { readonly kind: 'versions'; readonly path: string; readonly source: string | undefined }
+  | { readonly kind: 'states'; readonly path: string; readonly source: string | undefined }
   | { readonly kind: 'diff'; readonly request: DiffRequest }
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }
   | { readonly kind: 'snapshot'; readonly id: string }
+  | { readonly kind: 'snapshot of backup'; readonly backupId: string }
   | { readonly kind: 'holdings' }
   | { readonly kind: 'forgetting'; readonly request: ForgettingRequest }
   /** Whether there is a catalog that can be asked. */

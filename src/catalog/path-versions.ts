@@ -2,34 +2,51 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { pathNames, pathOf } from '../browse/locate.ts';
-import type { FileVersion } from '../jobs/agent.ts';
+import { newestFirst, type FileItem, type FileVersion, type SnapshotPosition } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { sameContent, type EntryRow } from './entry-row.ts';
 import { fileItem } from './file-item.ts';
 import { notThere } from './file-list.ts';
-import { covers, hasSource, type KnownSnapshot } from './known-snapshots.ts';
-import type { Places } from './places.ts';
+import { covers, hasSource, sourceText, type KnownSnapshot } from './known-snapshots.ts';
+import type { ListSource } from './list-search.ts';
 import { NODE_TYPE } from './schema.ts';
 
 type VersionRow = EntryRow & { readonly node: number; readonly since: number; readonly until: number };
 
-interface Present {
-  readonly snapshot: KnownSnapshot;
-  readonly row: VersionRow;
+/** What one snapshot says of a path. */
+export type PathState =
+  | {
+      readonly kind: 'present';
+      readonly host: string;
+      readonly item: FileItem;
+      readonly entry: ComparedEntry;
+    }
+  | { readonly kind: 'absent'; readonly host: string; readonly told: ToldBy };
+
+/** Which snapshot says it. */
+type ToldBy = Pick<FileItem, 'snapshot_id' | 'backup_id' | 'source' | 'backed_up_at'>;
+
+/** What tells whether two states are one version. */
+interface ComparedEntry
+  extends
+    Pick<EntryRow, 'kind' | 'type' | 'mode' | 'modified' | 'finer' | 'size' | 'content'>,
+    Pick<KnownSnapshot, 'id' | 'plain' | 'salted'>,
+    Pick<VersionRow, 'node' | 'since'> {
+  /** Of the catalog: numbers of nodes and contents mean the same in one catalog only. */
+  readonly epoch: string;
 }
 
 /**
- * One item for every snapshot that has the path, told against the snapshot of the same host before, and one for every
- * time it went; the newest first. Snapshots that do not cover the path, or could not read it, say nothing.
- * @throws {RequestError} PATH_NOT_IN_SNAPSHOT when no snapshot has it; INVALID_REQUEST for the root
+ * What every snapshot says of a path, the oldest first. Snapshots that do not cover the path, or could not read it, say
+ * nothing.
+ * @throws {RequestError} INVALID_REQUEST for the root
  */
-export function pathVersions(
+export function pathStates(
   database: CatalogDatabase,
-  places: Places,
-  snapshots: readonly KnownSnapshot[],
+  { epoch, places, snapshots }: Pick<ListSource, 'epoch' | 'places' | 'snapshots'>,
   path: ByteString,
   source: string | undefined,
-): readonly FileVersion[] {
+): readonly PathState[] {
   const names = pathNames(path);
   if (names.length === 0) {
     throw new RequestError('INVALID_REQUEST', 'The root directory has no versions of its own', {
@@ -39,8 +56,7 @@ export function pathVersions(
   const wanted = pathOf(names);
   const rows = new Map<number, readonly VersionRow[]>();
   const unknown = unknownIn(database, names);
-  const before = new Map<string, Present | undefined>();
-  const versions: FileVersion[] = [];
+  const states: PathState[] = [];
   for (const snapshot of snapshots) {
     if (!snapshot.complete || !hasSource(snapshot, source)) continue;
     if (!rows.has(snapshot.lineage)) {
@@ -49,19 +65,60 @@ export function pathVersions(
     const row = rows
       .get(snapshot.lineage)
       ?.find(({ since, until }) => since <= snapshot.ordinal && until >= snapshot.ordinal);
-    const last = before.get(snapshot.host);
+    const { host } = snapshot;
     if (row !== undefined) {
-      const now = { snapshot, row };
-      const change = last === undefined ? 'added' : isSame(last, now) ? 'unchanged' : 'modified';
-      versions.push({ ...fileItem(wanted, row, snapshot), change });
-      before.set(snapshot.host, now);
-    } else if (last !== undefined && !unknown.has(snapshot.ordinal) && covers(snapshot, wanted)) {
-      versions.push({ ...fileItem(wanted, last.row, snapshot), change: 'removed' });
-      before.delete(snapshot.host);
+      const item = fileItem(wanted, row, snapshot);
+      states.push({ kind: 'present', host, item, entry: comparedEntry(row, snapshot, epoch) });
+    } else if (!unknown.has(snapshot.ordinal) && covers(snapshot, wanted)) {
+      states.push({ kind: 'absent', host, told: toldBy(snapshot) });
     }
   }
-  if (versions.length === 0) throw notThere(wanted);
+  return states;
+}
+
+/**
+ * One item for every snapshot that has the path, told against the snapshot of the same host before, and one for every
+ * time it went; the newest first.
+ * @param states of all catalogs, each the oldest first
+ * @param path bytes as Latin-1
+ * @throws {RequestError} PATH_NOT_IN_SNAPSHOT when no snapshot has it
+ */
+export function versionsOf(states: readonly (readonly PathState[])[], path: string): readonly FileVersion[] {
+  const before = new Map<string, PathState & { readonly kind: 'present' }>();
+  const versions: FileVersion[] = [];
+  for (const state of states.flat().sort((a, b) => newestFirst(positionOf(b), positionOf(a)))) {
+    const last = before.get(state.host);
+    if (state.kind === 'present') {
+      const change =
+        last === undefined ? 'added' : isSame(last.entry, state.entry) ? 'unchanged' : 'modified';
+      versions.push({ ...state.item, change });
+      before.set(state.host, state);
+    } else if (last !== undefined) {
+      versions.push({ ...last.item, ...state.told, change: 'removed' });
+      before.delete(state.host);
+    }
+  }
+  if (versions.length === 0) throw notThere(pathOf(pathNames(path as ByteString)));
   return versions.toReversed();
+}
+
+function positionOf(state: PathState): SnapshotPosition {
+  const { snapshot_id: id, backed_up_at: createdAt } = state.kind === 'present' ? state.item : state.told;
+  return { id, created_at: createdAt };
+}
+
+function toldBy(snapshot: KnownSnapshot): ToldBy {
+  return {
+    snapshot_id: snapshot.id,
+    backup_id: snapshot.jobId,
+    source: sourceText(snapshot),
+    backed_up_at: snapshot.started,
+  };
+}
+
+function comparedEntry(row: VersionRow, { id, plain, salted }: KnownSnapshot, epoch: string): ComparedEntry {
+  const { node, since, kind, type, mode, modified, finer, size, content } = row;
+  return { epoch, id, plain, salted, node, since, kind, type, mode, modified, finer, size, content };
 }
 
 function rowsOf(database: CatalogDatabase, node: number | undefined): readonly VersionRow[] {
@@ -77,16 +134,19 @@ function unknownIn(database: CatalogDatabase, names: readonly ByteString[]): Rea
 }
 
 /** Other owners and attributes make no other version. */
-function isSame(a: Present, b: Present): boolean {
-  if (a.row.node === b.row.node && a.row.since === b.row.since) return true;
-  const comparable = idsComparable(a.snapshot, b.snapshot);
-  const same = (field: 'mode' | 'modified' | 'finer' | 'kind'): boolean => a.row[field] === b.row[field];
+function isSame(a: ComparedEntry, b: ComparedEntry): boolean {
+  const isOneCatalog = a.epoch === b.epoch;
+  if (isOneCatalog && a.node === b.node && a.since === b.since) return true;
+  const comparable = isOneCatalog && idsComparable(a, b);
+  const same = (field: 'mode' | 'modified' | 'finer' | 'kind'): boolean => a[field] === b[field];
   if (!same('kind') || !same('mode') || !same('modified') || !same('finer')) return false;
-  if (a.row.type !== NODE_TYPE.directory) return sameContent(a.row, b.row, comparable);
-  return !comparable || a.row.content === b.row.content;
+  if (a.type !== NODE_TYPE.directory) return sameContent(a, b, comparable);
+  return !comparable || a.content === b.content;
 }
 
+type Naming = Pick<KnownSnapshot, 'id' | 'plain' | 'salted'>;
+
 /** Whether equal content has equal names in both snapshots. */
-export function idsComparable(a: KnownSnapshot, b: KnownSnapshot): boolean {
+export function idsComparable(a: Naming, b: Naming): boolean {
   return a.id === b.id || (a.plain === b.plain && !a.salted && !b.salted);
 }

@@ -6,7 +6,7 @@ import { failureOf, type FromQuery, type QuerySetup, type Question, type ToQuery
 
 const port = parentPort;
 if (port === null) throw new BugError('The catalog was started outside of a worker thread');
-const { path, destination }: QuerySetup = workerData;
+const { path }: QuerySetup = workerData;
 let reader: CatalogReader | undefined;
 
 port.on('message', (message: ToQuery) => {
@@ -18,7 +18,7 @@ port.on('message', (message: ToQuery) => {
   const { number, question } = message;
   let reply: FromQuery;
   try {
-    reader ??= new CatalogReader(path, destination);
+    reader ??= new CatalogReader(path);
     reply = { number, answer: answerTo(reader, question) };
   } catch (error) {
     reply = { number, failure: failureOf(error) };
@@ -29,21 +29,25 @@ port.on('message', (message: ToQuery) => {
 function answerTo(from: CatalogReader, question: Question): unknown {
   switch (question.kind) {
     case 'files':
-      return from.files(question.query);
+      return from.files(question.query, question.chosen);
+    case 'chosen':
+      return from.chosen(question.choice);
     case 'entry':
       return from.entry(question.snapshot, question.path);
     case 'entries':
       return from.entries(question.request);
     case 'search':
       return from.search(question.request);
-    case 'versions':
-      return from.versions(question.path, question.source);
+    case 'states':
+      return from.states(question.path, question.source);
     case 'diff':
       return from.diff(question.request);
     case 'snapshots':
       return from.snapshots(question.request);
     case 'snapshot':
       return from.snapshot(question.id);
+    case 'snapshot of backup':
+      return from.snapshotOfBackup(question.backupId);
     case 'holdings':
       return from.holdings();
     case 'forgetting':

@@ -1,23 +1,30 @@
-/** The catalogs of all repositories that the agent knows, kept up to date after every job. */
+/**
+ * The catalogs of all repositories that the agent knows, kept up to date after every job. They lie in the state directory:
+ * a destination that is away is known as it was when it was there last.
+ */
 import type { Clock } from '../base/clock.ts';
-import { BugError, RequestError, isAbort } from '../base/errors.ts';
+import { RequestError, isAbort } from '../base/errors.ts';
 import { openCatalog, type Catalog } from '../catalog/catalog.ts';
 import type { Holdings } from '../catalog/known-snapshots.ts';
+import type { RepositoryStore } from '../db/repositories.ts';
 import type { Destinations, Place } from './destinations.ts';
+import { knownPlaces } from './known-places.ts';
 
 /** Milliseconds a question waits for a catalog that is just taking a snapshot in. */
 const PATIENCE_MS = 10_000;
 
-/** What another catalog may know all the same. */
-const NOT_HERE: ReadonlySet<string> = new Set([
-  'SNAPSHOT_NOT_FOUND',
-  'BACKUP_NOT_FOUND',
-  'PATH_NOT_IN_SNAPSHOT',
-  'INVALID_CURSOR',
+/** What another catalog may know all the same; when none does, what says most is told: that of the highest number. */
+const NOT_HERE: ReadonlyMap<string, number> = new Map([
+  ['SNAPSHOT_NOT_FOUND', 1],
+  ['BACKUP_NOT_FOUND', 1],
+  ['PATH_NOT_IN_SNAPSHOT', 2],
+  ['INVALID_CURSOR', 2],
+  // It might have known.
+  ['SERVICE_UNAVAILABLE', 3],
 ]);
 
 interface Kept {
-  readonly place: Place;
+  readonly repositoryId: string;
   readonly catalog: Catalog;
   /** Settles when what was known so far is taken in; never rejects. */
   upToDate: Promise<void>;
@@ -36,7 +43,15 @@ export interface CatalogsParts {
   readonly stateDirectory: string;
   readonly weakCost: boolean;
   readonly destinations: Destinations;
+  readonly repositories: Pick<RepositoryStore, 'all'>;
   readonly trouble: (error: unknown) => void;
+}
+
+/** A catalog, and where its repository lies by the settings that are in force. */
+export interface KnownCatalog {
+  readonly repositoryId: string;
+  readonly catalog: Catalog;
+  readonly place: Place;
 }
 
 export class Catalogs implements AsyncDisposable {
@@ -48,51 +63,73 @@ export class Catalogs implements AsyncDisposable {
     this.#parts = parts;
   }
 
+  /** Takes in what is new anywhere, in the background. */
+  updateAll(): void {
+    for (const place of this.#places().values()) this.update(place);
+  }
+
   /** Takes in what is new at a place, in the background. A catalog that cannot be opened is no reason for anything to fail. */
   update(place: Place): void {
-    let kept: Kept | undefined;
+    const repositoryId = this.#parts.destinations.repositoryId(place);
+    if (repositoryId === undefined) return;
+    let kept: Kept;
     try {
-      kept = this.#at(place);
+      kept = this.#of(repositoryId);
     } catch (error) {
       this.#parts.trouble(error);
+      return;
     }
-    if (kept !== undefined) this.#takeIn(kept);
-  }
-
-  #takeIn(kept: Kept): void {
     const before = kept.upToDate;
-    kept.upToDate = before.then(async () => await this.#sync(kept));
+    kept.upToDate = before.then(async () => await this.#sync(kept, place));
   }
 
-  /** Asks the catalog of the default destination first, then the others, until one knows. */
-  async ask<T>(defaultPlace: Place, question: (catalog: Catalog) => Promise<T>): Promise<T> {
-    this.#at(defaultPlace);
-    const all = [...this.#kept.values()].sort(
-      (a, b) => Number(b.place.url === defaultPlace.url) - Number(a.place.url === defaultPlace.url),
+  /**
+   * Asks one catalog after the other until one knows.
+   * @param first the place whose catalog is asked first; otherwise that of the default destination
+   */
+  async ask<T>(question: (known: KnownCatalog) => Promise<T>, first?: Place): Promise<T> {
+    const places = [...this.#places()].sort(
+      ([, a], [, b]) => Number(b.url === first?.url) - Number(a.url === first?.url),
     );
-    let unknown: unknown = new RequestError('SNAPSHOT_NOT_FOUND', 'There are no snapshots yet', {
-      hint: 'Make a backup first.',
-    });
-    for (const kept of all) {
-      await withPatience(kept.upToDate);
+    let unknown = { error: noSnapshots() as unknown, says: 0 };
+    for (const [repositoryId, place] of places) {
       try {
-        return await this.#ask(kept, question);
+        return await this.#ask(repositoryId, place, question);
       } catch (error) {
-        if (!(error instanceof Error) || !('code' in error) || !NOT_HERE.has(String(error.code))) throw error;
-        unknown = error;
+        const says = NOT_HERE.get(codeOf(error));
+        if (says === undefined) throw error;
+        if (says > unknown.says) unknown = { error, says };
       }
     }
-    throw unknown;
+    throw unknown.error;
   }
 
-  /** The answers of all, each after what it is taking in. */
-  async askAll<T>(question: (catalog: Catalog, place: Place) => Promise<T>): Promise<readonly T[]> {
-    const answers: T[] = [];
-    for (const kept of this.#kept.values()) {
-      await withPatience(kept.upToDate);
-      answers.push(await this.#ask(kept, async (catalog) => await question(catalog, kept.place)));
-    }
-    return answers;
+  /**
+   * The answers of all, each after what it is taking in, those of the default destination first. One that cannot be
+   * asked fails the question: without it the answer would be less than the whole.
+   */
+  async askAll<T>(question: (known: KnownCatalog) => Promise<T>): Promise<readonly T[]> {
+    return await Promise.all(
+      [...this.#places()].map(
+        async ([repositoryId, place]) => await this.#ask(repositoryId, place, question),
+      ),
+    );
+  }
+
+  /** Of the catalog of one repository; undefined when the agent does not know it. */
+  async askOf<T>(
+    repositoryId: string,
+    question: (known: KnownCatalog) => Promise<T>,
+  ): Promise<T | undefined> {
+    const place = this.#places().get(repositoryId);
+    return place === undefined ? undefined : await this.#ask(repositoryId, place, question);
+  }
+
+  /** Of the catalog of one place, after what it is taking in; undefined while no repository was seen there. */
+  async askAt<T>(place: Place, question: (catalog: Catalog) => Promise<T>): Promise<T | undefined> {
+    const repositoryId = this.#parts.destinations.repositoryId(place);
+    if (repositoryId === undefined) return undefined;
+    return await this.#ask(repositoryId, place, async ({ catalog }) => await question(catalog));
   }
 
   /** Of all of them together, without asking. */
@@ -104,26 +141,6 @@ export class Catalogs implements AsyncDisposable {
       }),
       { snapshots: 0, bytes: 0 },
     );
-  }
-
-  /** Of the catalog of one place, after what it is taking in; undefined while no repository was seen there. */
-  async askAt<T>(place: Place, question: (catalog: Catalog) => Promise<T>): Promise<T | undefined> {
-    const kept = this.#at(place);
-    if (kept === undefined) return undefined;
-    await withPatience(kept.upToDate);
-    return await this.#ask(kept, question);
-  }
-
-  /** Where the repository lies whose catalog knows the snapshot. @throws {RequestError} SNAPSHOT_NOT_FOUND */
-  async placeOf(snapshot: string): Promise<Place> {
-    let place: Place | undefined;
-    await this.ask(this.#parts.destinations.find('default'), async (catalog) => {
-      const found = await catalog.snapshot(snapshot);
-      place = [...this.#kept.values()].find((kept) => kept.catalog === catalog)?.place;
-      return found;
-    });
-    if (place === undefined) throw new BugError('A catalog that answered is not among those that are kept');
-    return place;
   }
 
   /** Lets those rest that nobody has asked for a while. */
@@ -140,19 +157,24 @@ export class Catalogs implements AsyncDisposable {
     await Promise.all([...this.#kept.values()].map(async ({ catalog }) => await catalog.close()));
   }
 
-  #at(place: Place): Kept | undefined {
-    const repositoryId = this.#parts.destinations.repositoryId(place);
-    if (repositoryId === undefined) return undefined;
+  #places(): ReadonlyMap<string, Place> {
+    return knownPlaces(this.#parts.destinations, this.#parts.repositories);
+  }
+
+  /** @throws {StateError} READ_ERROR */
+  #of(repositoryId: string): Kept {
     const known = this.#kept.get(repositoryId);
     if (known !== undefined) return known;
     const kept: Kept = {
-      place,
+      repositoryId,
       catalog: openCatalog({
         stateDirectory: this.#parts.stateDirectory,
         repositoryId,
-        destination: place.name,
         allowWeakCost: this.#parts.weakCost,
-        onDamaged: () => this.update(place),
+        onDamaged: () => {
+          const place = this.#places().get(repositoryId);
+          if (place !== undefined) this.update(place);
+        },
       }),
       upToDate: Promise.resolve(),
       lastAskedMs: this.#parts.clock.monotonic(),
@@ -163,7 +185,31 @@ export class Catalogs implements AsyncDisposable {
     return kept;
   }
 
-  async #ask<T>(kept: Kept, question: (catalog: Catalog) => Promise<T>): Promise<T> {
+  async #ask<T>(
+    repositoryId: string,
+    place: Place,
+    question: (known: KnownCatalog) => Promise<T>,
+  ): Promise<T> {
+    const kept = this.#ofAsked(repositoryId, place);
+    await withPatience(kept.upToDate);
+    return await this.#counted(kept, async (catalog) => await question({ repositoryId, catalog, place }));
+  }
+
+  /** @throws {RequestError} SERVICE_UNAVAILABLE */
+  #ofAsked(repositoryId: string, place: Place): Kept {
+    try {
+      return this.#of(repositoryId);
+    } catch (cause) {
+      this.#parts.trouble(cause);
+      throw new RequestError('SERVICE_UNAVAILABLE', `The catalog of ${place.name} cannot be opened`, {
+        hint: 'The log of the agent says why.',
+        retry: 'later',
+        cause,
+      });
+    }
+  }
+
+  async #counted<T>(kept: Kept, question: (catalog: Catalog) => Promise<T>): Promise<T> {
     kept.asked += 1;
     try {
       return await question(kept.catalog);
@@ -173,11 +219,11 @@ export class Catalogs implements AsyncDisposable {
     }
   }
 
-  async #sync(kept: Kept): Promise<void> {
+  async #sync(kept: Kept, place: Place): Promise<void> {
     const { signal } = this.#closing;
     if (signal.aborted) return;
     try {
-      const access = await this.#parts.destinations.open(kept.place, signal);
+      const access = await this.#parts.destinations.open(place, signal);
       const report = await kept.catalog.sync(access, () => undefined, signal);
       kept.holdings = { snapshots: report.snapshots, bytes: report.bytes };
     } catch (error) {
@@ -191,12 +237,22 @@ export class Catalogs implements AsyncDisposable {
   async #countKnown(kept: Kept): Promise<void> {
     if (kept.holdings !== undefined) return;
     try {
-      kept.holdings = await this.#ask(kept, async (catalog) => await catalog.holdings());
+      kept.holdings = await this.#counted(kept, async (catalog) => await catalog.holdings());
     } catch (error) {
       // The trouble with the catalog itself was told just before.
       if (!(error instanceof RequestError) && !this.#closing.signal.aborted) this.#parts.trouble(error);
     }
   }
+}
+
+export function noSnapshots(): RequestError {
+  return new RequestError('SNAPSHOT_NOT_FOUND', 'There are no snapshots yet', {
+    hint: 'Make a backup first.',
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 async function withPatience(wanted: Promise<void>): Promise<void> {

@@ -135,7 +135,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const notifier = await openNotifier(config, secrets, clock, log, redact);
   stack.defer(async () => await notifier.close());
   const weakCost = environment['HOLDFAST_TEST_KDF'] !== undefined;
-  const catalogs = stack.use(new Catalogs({ clock, stateDirectory, destinations, weakCost, trouble }));
+  const catalogs = stack.use(
+    new Catalogs({
+      clock,
+      stateDirectory,
+      destinations,
+      repositories: state.database.repositories,
+      weakCost,
+      trouble,
+    }),
+  );
   const reading = stack.use(readingWhenNeeded({ clock, stateDirectory, destinations, weakCost }));
   if (state.lost) await bringBackBackups({ state, destinations, reading, clock, log });
   const engines = createEngineProcesses({ clock, environment: childVariables });
@@ -349,7 +358,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   runner.start();
   scheduler.start();
   membership.start();
-  for (const place of destinations.all()) catalogs.update(place);
+  catalogs.updateAll();
   stack.use(
     keepHouse({
       state,

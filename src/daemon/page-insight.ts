@@ -32,15 +32,13 @@ export const KIT_SAVED = 'recovery kit saved';
 const RECENT_JOBS = 10;
 
 export function pageInsight(parts: PageInsightParts): PageInsight {
-  const { alarms, catalogs, destinations, state } = parts;
+  const { alarms, catalogs, state } = parts;
   return {
     overview: overviewFacts(parts),
     alarms,
     previewOf: (jobId) => state.database.previews.get(jobId),
-    entries: async (request) =>
-      await catalogs.ask(destinations.find('default'), async (catalog) => await catalog.entries(request)),
-    search: async (request) =>
-      await catalogs.ask(destinations.find('default'), async (catalog) => await catalog.search(request)),
+    entries: async (request) => await catalogs.ask(async ({ catalog }) => await catalog.entries(request)),
+    search: async (request) => await catalogs.ask(async ({ catalog }) => await catalog.search(request)),
   };
 }
 

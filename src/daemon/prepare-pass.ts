@@ -106,7 +106,7 @@ export function isFar({ directory }: Place): boolean {
 }
 
 /** Undefined for a destination that left the settings while a job for it waited: the job fails when it is prepared. */
-export function placeOf(destinations: Destinations, name: string): Place | undefined {
+export function placeOf(destinations: Pick<Destinations, 'find'>, name: string): Place | undefined {
   try {
     return destinations.find(name);
   } catch (error) {

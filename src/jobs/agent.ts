@@ -33,8 +33,29 @@ export interface LogLine {
   readonly text: string;
 }
 
-export interface SnapshotSummary {
+/** A place in a list of snapshots: it stays where it is when the snapshot goes. */
+export interface SnapshotPosition {
+  /** Milliseconds since 1970. */
+  readonly created_at: number;
+  /** Decides among those of one time. */
   readonly id: string;
+}
+
+/** The order of all lists of snapshots; below zero when `a` comes first. Those of one time are ordered by their ids. */
+export function newestFirst(a: SnapshotPosition, b: SnapshotPosition): number {
+  if (a.created_at !== b.created_at) return b.created_at - a.created_at;
+  return a.id === b.id ? 0 : a.id > b.id ? -1 : 1;
+}
+
+export interface SnapshotRequest {
+  readonly source?: string | undefined;
+  readonly host?: string | undefined;
+  readonly limit: number;
+  /** Only those that come behind it, whether or not there still is such a snapshot. */
+  readonly behind?: SnapshotPosition | undefined;
+}
+
+export interface SnapshotSummary extends SnapshotPosition {
   readonly source: string;
   /** What `source` says as text: bytes as Latin-1, one of them for each path that was saved. */
   readonly paths: readonly string[];
@@ -43,7 +64,6 @@ export interface SnapshotSummary {
   readonly tags: readonly string[];
   readonly pinned: boolean;
   readonly partial: boolean;
-  readonly created_at: number;
   readonly files: number;
   readonly size_bytes: number;
   /** Of the job that made it, when this agent did. */
@@ -228,12 +248,13 @@ export interface Agent {
   publicStatus(): PublicStatus;
   fullStatus(): Promise<FullStatus>;
 
-  snapshots(request: {
-    readonly source?: string | undefined;
-    readonly limit: number;
-    readonly before?: string | undefined;
-  }): Promise<readonly SnapshotSummary[]>;
+  /** Of all repositories, in the order of `newestFirst`. */
+  snapshots(request: SnapshotRequest): Promise<readonly SnapshotSummary[]>;
   snapshot(id: string): Promise<SnapshotSummary>;
+  /** The newest snapshot that this machine has of a source, made until then: milliseconds since 1970. */
+  newestOf(source: string, until: number | undefined): Promise<SnapshotSummary>;
+  /** The snapshot that a backup made, under whatever id it is now. */
+  snapshotOfBackup(backupId: string): Promise<SnapshotSummary>;
   forgetSnapshot(id: string): Promise<void>;
   files(query: FileQuery): Promise<FilePage>;
   /** What a snapshot, named by its id, has at a path. The path is bytes as Latin-1, here and in what follows. */

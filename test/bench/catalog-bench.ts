@@ -15,6 +15,7 @@ import { openForWriting } from '../../src/catalog/catalog-database.ts';
 import { CatalogReader } from '../../src/catalog/catalog-reader.ts';
 import { registerSnapshots } from '../../src/catalog/register.ts';
 import { sweep } from '../../src/catalog/sweep.ts';
+import { versionsOf } from '../../src/catalog/path-versions.ts';
 import type { FileQuery } from '../../src/jobs/agent.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { WORDS, snapshotOf, type BuildReport, type BuildSetup } from './catalog-material.ts';
@@ -49,6 +50,10 @@ function milliseconds(work: () => unknown): number {
   return (user + system) / 1_000;
 }
 
+function versions(path: string): unknown {
+  return versionsOf([catalog.states(path, undefined)], path);
+}
+
 function report(what: string, times: readonly number[]): void {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
@@ -72,7 +77,7 @@ say(
   `${(statSync(path).size / 1e6).toFixed(0)} MB, ${String(count('node'))} paths, ${String(count('version'))} versions`,
 );
 
-const catalog = new CatalogReader(path, 'bench');
+const catalog = new CatalogReader(path);
 
 const live = catalog
   .snapshots({ limit: setup.snapshots })
@@ -137,7 +142,7 @@ for (const [what, needle] of Object.entries(NEEDLES)) {
   );
 }
 time('search with a catalog opened for it', () => {
-  const fresh = new CatalogReader(path, 'bench');
+  const fresh = new CatalogReader(path);
   fresh.files(query({ q: pick(WORDS) }));
   fresh.close();
 });
@@ -170,9 +175,9 @@ time('page in the middle of a list', () => {
   return catalog.files(query({ path: from.slice(0, from.lastIndexOf('/')) }));
 });
 time('versions of a file', () => {
-  return catalog.versions(pick(paths), undefined);
+  return versions(pick(paths));
 });
-time('versions of a directory', () => catalog.versions(pick(directories), undefined));
+time('versions of a directory', () => versions(pick(directories)));
 time('difference of neighbours', () => {
   const at = 1 + random.below(live.length - 1);
   const [a, b] = [live[at - 1], live[at]];

@@ -337,6 +337,12 @@ describe('a restore', () => {
     const body = { in_place: true };
     await ask('POST', '/v1/restore', { body: { ...body, backup_id: backup.id } });
     expect(spec()).toMatchObject({ snapshot_id: 'snap-2', target: null });
+    // It was tagged since, and has another id than the job has noted.
+    const tagged = addBackup({ ...ENDED, snapshot_id: 'snap-0' });
+    agent.summaries.push({ ...summary('snap-0b', 0), backup_id: tagged.id });
+    await ask('POST', '/v1/restore', { body: { ...body, backup_id: tagged.id } });
+    expect(spec()).toMatchObject({ snapshot_id: 'snap-0b', target: null });
+    agent.summaries.pop();
     await ask('POST', '/v1/restore', { body: { ...body, source: '/home/ana' } });
     expect(spec().snapshot_id).toBe('snap-3');
     const at = '1970-01-01T00:00:01.500Z';
@@ -615,6 +621,14 @@ describe('snapshots', () => {
     ]);
     expect(second.has_more).toBe(false);
     expect((await list('/v1/snapshots')).items).toHaveLength(4);
+  });
+
+  test('go on behind one that has been deleted since', async () => {
+    const first = await list('/v1/snapshots?limit=2');
+    for (const { id } of first.items) await ask('DELETE', `/v1/snapshots/${String(id)}`);
+    const second = await list(`/v1/snapshots?limit=2&cursor=${String(first.next_cursor)}`);
+    expect(second.items.map(({ id }) => id)).toEqual(['snap-1', 'other']);
+    expect(second.has_more).toBe(false);
   });
 
   test('are read and forgotten one by one', async () => {

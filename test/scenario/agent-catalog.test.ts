@@ -6,7 +6,8 @@ import { bytesOfText } from '../../src/base/byte-path.ts';
 import { openCatalog, type Catalog } from '../../src/catalog/catalog.ts';
 import { catalogPath } from '../../src/catalog/catalog-database.ts';
 import type { RepositoryAccess } from '../../src/catalog/messages.ts';
-import type { FileQuery } from '../../src/jobs/agent.ts';
+import { versionsOf } from '../../src/catalog/path-versions.ts';
+import type { FileQuery, FileVersion } from '../../src/jobs/agent.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import { forgetSnapshots } from '../../src/repository/snapshots.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
@@ -32,8 +33,7 @@ async function openSite(): Promise<Site> {
     engine,
     access,
     file: catalogPath(stateDirectory, repositoryId),
-    open: (onDamaged) =>
-      openCatalog({ stateDirectory, repositoryId, destination: 'local', ...(onDamaged && { onDamaged }) }),
+    open: (onDamaged) => openCatalog({ stateDirectory, repositoryId, ...(onDamaged && { onDamaged }) }),
     sync: async (catalog, signal = never) => await catalog.sync(access, () => undefined, signal),
     [Symbol.asyncDispose]: async () => await engine[Symbol.asyncDispose](),
   };
@@ -45,6 +45,10 @@ function query(parts: Partial<FileQuery>): FileQuery {
 
 async function found(catalog: Catalog, q: string): Promise<readonly string[]> {
   return (await catalog.files(query({ q }))).items.map(({ name }) => name);
+}
+
+async function versions(catalog: Catalog, path: string): Promise<readonly FileVersion[]> {
+  return versionsOf([await catalog.states(path, undefined)], path);
 }
 
 function makeFiles(directory: string, count: number): void {
@@ -60,7 +64,7 @@ describe('the catalog', () => {
     await using site = await openSite();
     const { engine } = site;
     await using catalog = site.open();
-    expect(await catalog.files(query({}))).toEqual({ items: [], next: null });
+    expect(await catalog.files(query({}))).toMatchObject({ items: [], next: null });
     writeFileSync(join(engine.source, 'Letter.txt'), 'one');
     const { snapshot: first } = await engine.backup([engine.source], { tags: ['job:bkp_1', 'mine'] });
     renameSync(join(engine.source, 'Letter.txt'), join(engine.source, 'Answer.txt'));
@@ -83,7 +87,7 @@ describe('the catalog', () => {
       },
     ]);
     expect(await catalog.snapshots({ limit: 10 })).toMatchObject([
-      { id: second?.id, destination: 'local', complete: true },
+      { id: second?.id, complete: true },
       { id: first?.id, tags: ['mine'], backup_id: 'bkp_1', files: 1 },
     ]);
     const changes = await catalog.diff({
@@ -103,7 +107,7 @@ describe('the catalog', () => {
     await expect(catalog.files(query({ snapshot: first?.id ?? '' }))).rejects.toMatchObject({
       code: 'SNAPSHOT_NOT_FOUND',
     });
-    await expect(catalog.versions(join(engine.source, 'Letter.txt'), undefined)).rejects.toMatchObject({
+    await expect(versions(catalog, join(engine.source, 'Letter.txt'))).rejects.toMatchObject({
       code: 'PATH_NOT_IN_SNAPSHOT',
     });
   });
@@ -125,7 +129,7 @@ describe('the catalog', () => {
     ]);
     expect(bytes.subarray(-4)).toEqual(Buffer.from([0x43, 0x61, 0x66, 0xe9]));
     expect(await found(catalog, 'café')).toEqual(['CAFÉ']);
-    expect(await catalog.versions(bytes.toString('latin1'), undefined)).toMatchObject([{ change: 'added' }]);
+    expect(await versions(catalog, bytes.toString('latin1'))).toMatchObject([{ change: 'added' }]);
   });
 
   it('answers while it is being filled, and goes on after it was interrupted', async () => {
@@ -183,7 +187,7 @@ describe('the catalog', () => {
     expect(await catalog.snapshot(broken?.id ?? '')).toMatchObject({ complete: true, unreadable: 1 });
     expect(await catalog.snapshot(sound?.id ?? '')).toMatchObject({ unreadable: 0 });
     expect((await catalog.files(query({ snapshot: sound?.id ?? '', q: 'kept' }))).items).toHaveLength(1);
-    const told = await catalog.versions(join(engine.source, 'kept.txt'), undefined);
+    const told = await versions(catalog, join(engine.source, 'kept.txt'));
     expect(told.map(({ change }) => change)).toEqual(['added']);
 
     writeFileSync(join(engine.source, 'again.txt'), '');

@@ -180,7 +180,7 @@ test('the catalog and the cache of a host know what is there under the new ids',
   const before = await found(cached);
   expect(before).toBeGreaterThan(0);
   const secret = { kind: 'machine' as const, base64: engine.secret.secret.toString('base64') };
-  await using catalog = openCatalog({ stateDirectory, repositoryId: repository.id, destination: 'local' });
+  await using catalog = openCatalog({ stateDirectory, repositoryId: repository.id });
   const sync = async () => await catalog.sync({ url: engine.store, secret }, () => undefined, never);
   expect((await sync()).added).toHaveLength(2);
 

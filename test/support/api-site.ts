@@ -260,6 +260,8 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
       return job;
     },
     submit: nothing,
+    newestOf: nothing,
+    snapshotOfBackup: nothing,
     job: (id) => requested.find((job) => job.id === id),
     jobs: ({ limit, status: wanted }) =>
       requested

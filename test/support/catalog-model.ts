@@ -9,6 +9,7 @@ import type { CatalogDatabase } from '../../src/catalog/catalog-database.ts';
 import type { CatalogReader } from '../../src/catalog/catalog-reader.ts';
 import { NAMES_PER_BLOCK, decodeNames, foldedBytes, namesIn } from '../../src/catalog/name-block.ts';
 import { foldName } from '../../src/catalog/name-pattern.ts';
+import { versionsOf } from '../../src/catalog/path-versions.ts';
 import type { Entry } from '../../src/format/tree.ts';
 import type { FileItem, FileQuery } from '../../src/jobs/agent.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
@@ -293,9 +294,9 @@ function compareVersions(reader: CatalogReader, listed: Contents): void {
       expected.push(`${snapshot.id} ${last === undefined ? 'added' : same ? 'unchanged' : 'modified'}`);
       before.set(host, { snapshot, entry });
     }
-    const told = reader
-      .versions(path, undefined)
-      .map(({ snapshot_id, change }) => `${snapshot_id} ${change}`);
+    const told = versionsOf([reader.states(path, undefined)], path).map(
+      ({ snapshot_id, change }) => `${snapshot_id} ${change}`,
+    );
     expect(told.toReversed()).toEqual(expected);
   }
 }

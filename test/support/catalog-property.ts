@@ -31,7 +31,7 @@ export async function judgeCatalogs(numRuns: number): Promise<void> {
           run += 1;
           const path = join(place, `${run}.db`);
           prepareCatalog(path);
-          const reader = new CatalogReader(path, 'here', limits);
+          const reader = new CatalogReader(path, limits);
           try {
             await judge(path, reader, steps);
           } finally {

@@ -1,16 +1,17 @@
 /** An agent whose jobs, snapshots and files are what a test puts in: what the API is tested on alone. */
 import type { Clock } from '../../src/base/clock.ts';
 import { RequestError } from '../../src/base/errors.ts';
-import type {
-  Agent,
-  AgentEvent,
-  FileItem,
-  FileQuery,
-  FileVersion,
-  JobPageRequest,
-  LogLine,
-  SnapshotChange,
-  SnapshotSummary,
+import {
+  newestFirst,
+  type Agent,
+  type AgentEvent,
+  type FileItem,
+  type FileQuery,
+  type FileVersion,
+  type JobPageRequest,
+  type LogLine,
+  type SnapshotChange,
+  type SnapshotSummary,
 } from '../../src/jobs/agent.ts';
 import { ID_PREFIX, type Job, type JobSpec, NO_PROGRESS } from '../../src/jobs/job.ts';
 import { testAgent } from './api-site.ts';
@@ -203,10 +204,20 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
       state.asked.push('resume');
     },
     events: listen,
-    snapshots: async ({ source, limit, before }) => {
-      const matching = state.summaries.filter((summary) => source === undefined || summary.source === source);
-      const begin = before === undefined ? 0 : matching.findIndex(({ id }) => id === before) + 1;
-      return matching.slice(begin, begin + limit);
+    snapshots: async ({ source, limit, behind }) =>
+      state.summaries
+        .filter((summary) => source === undefined || summary.source === source)
+        .filter((summary) => behind === undefined || newestFirst(summary, behind) > 0)
+        .slice(0, limit),
+    newestOf: async (source, until) => {
+      const found = state.summaries.find(
+        (summary) => summary.source === source && (until === undefined || summary.created_at <= until),
+      );
+      return found ?? requireSnapshot(`of ${source}`);
+    },
+    snapshotOfBackup: async (backupId) => {
+      const found = state.summaries.find(({ backup_id: id }) => id === backupId);
+      return found ?? requireSnapshot(requireJob(backupId).snapshot_id ?? '');
     },
     snapshot: async (id) => requireSnapshot(id),
     forgetSnapshot: async (id) => {

@@ -18,6 +18,7 @@ import { openJournal } from '../../../src/jobs/journal.ts';
 import { WriterState } from '../../../src/repository/writer-state.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture } from '../../unit/catalog/catalog-fixture.ts';
+import { versionsOf } from '../../../src/catalog/path-versions.ts';
 import { changeJson, judged, need, parsed, requireEqual } from '../structured.ts';
 import type { FuzzTarget, TargetTable } from '../target.ts';
 
@@ -217,12 +218,12 @@ async function catalogBytes(): Promise<Buffer> {
 /** What the page and the API ask of a catalog, each question once. */
 function askCatalog(path: string): void {
   prepareCatalog(path);
-  const reader = new CatalogReader(path, 'here');
+  const reader = new CatalogReader(path);
   try {
     const found = reader.snapshots({ limit: 10 });
     reader.holdings();
     reader.files({ snapshot: 'latest', view: 'flat', sort: 'path', limit: 100 });
-    reader.versions('/a', undefined);
+    versionsOf([reader.states('/a', undefined)], '/a');
     for (const { id } of found) reader.diff({ id, base: undefined, limit: 10, after: undefined });
   } finally {
     reader.close();

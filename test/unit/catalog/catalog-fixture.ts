@@ -38,7 +38,7 @@ export async function openFixture(): Promise<Fixture> {
   const path = join(directory, 'catalog.db');
   prepareCatalog(path);
   const database = openForWriting(path);
-  const reader = new CatalogReader(path, 'here');
+  const reader = new CatalogReader(path);
   const repository = await memoryRepository(signal);
   let hours = 0;
   return {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { sweep } from '../../../src/catalog/sweep.ts';
+import { versionsOf } from '../../../src/catalog/path-versions.ts';
 import { forgetSnapshots, rewriteSnapshot } from '../../../src/repository/snapshots.ts';
 import { TreeReader } from '../../../src/repository/tree-reader.ts';
 import { directory, file, type HandMadeDirectory } from '../../support/hand-made-snapshot.ts';
@@ -55,14 +56,9 @@ describe('syncCatalog', () => {
     // And the file in it, twice.
     expect(fixture.count('version')).toBe(931 + 6);
     expect(fixture.count('node')).toBe(931);
-    expect(fixture.reader.versions('/d7/f3', undefined).map(({ change }) => change)).toEqual([
-      'unchanged',
-      'unchanged',
-      'modified',
-      'unchanged',
-      'modified',
-      'added',
-    ]);
+    expect(
+      versionsOf([fixture.reader.states('/d7/f3', undefined)], '/d7/f3').map(({ change }) => change),
+    ).toEqual(['unchanged', 'unchanged', 'modified', 'unchanged', 'modified', 'added']);
   });
 
   it('stores files that did not change once even where their snapshots share no names of chunks', async () => {
@@ -133,10 +129,9 @@ describe('syncCatalog', () => {
     await forgetSnapshots(fixture.repository, [half.id], 'test', signal);
     await fixture.commit(tree('1'));
     await fixture.sync();
-    expect(fixture.reader.versions('/d7/f3', undefined).map(({ change }) => change)).toEqual([
-      'unchanged',
-      'added',
-    ]);
+    expect(
+      versionsOf([fixture.reader.states('/d7/f3', undefined)], '/d7/f3').map(({ change }) => change),
+    ).toEqual(['unchanged', 'added']);
     expect(fixture.count('version')).toBe(931);
   });
 
@@ -166,10 +161,9 @@ describe('syncCatalog', () => {
     await fixture.commit(directory({}), { errors, status: 'partial' });
     await fixture.commit(directory({}));
     await fixture.sync();
-    expect(fixture.reader.versions('/a/f', undefined).map(({ change }) => change)).toEqual([
-      'removed',
-      'added',
-    ]);
+    expect(
+      versionsOf([fixture.reader.states('/a/f', undefined)], '/a/f').map(({ change }) => change),
+    ).toEqual(['removed', 'added']);
     const [, partial] = fixture.reader.snapshots({ limit: 3 });
     expect(partial).toMatchObject({ partial: true, unreadable: 0 });
   });

@@ -1,0 +1,24 @@
+/** The repositories that the agent knows, and where each of them lies. */
+import type { RepositoryStore } from '../db/repositories.ts';
+import type { Destinations, Place } from './destinations.ts';
+import { placeOf } from './prepare-pass.ts';
+
+/**
+ * By the ids of the repositories: what lies in the destinations of the settings, the default one first, and what jobs found
+ * at other places, which were named by their URLs or have left the settings since.
+ */
+export function knownPlaces(
+  destinations: Pick<Destinations, 'all' | 'find' | 'repositoryId'>,
+  repositories: Pick<RepositoryStore, 'all'>,
+): ReadonlyMap<string, Place> {
+  const known = new Map<string, Place>();
+  const add = (place: Place | undefined): void => {
+    const id = place === undefined ? undefined : destinations.repositoryId(place);
+    // A repository that was moved is where the settings say.
+    if (place !== undefined && id !== undefined && !known.has(id)) known.set(id, place);
+  };
+  add(placeOf(destinations, 'default'));
+  for (const place of destinations.all()) add(place);
+  for (const { url } of repositories.all()) add(placeOf(destinations, url));
+  return known;
+}
