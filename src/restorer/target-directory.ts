@@ -58,15 +58,16 @@ export interface TargetDirectory {
 /**
  * What is not finished carries these permissions, which nothing that is finished has a use for: a restore that was
  * killed leaves them behind, and the next one knows what it still has to do whatever the overwrite mode. Only the owner
- * can reach it meanwhile.
+ * can reach it meanwhile, who has to read it too: several threads open a file, and what stands is compared.
  */
-export const UNFINISHED_FILE = 0o1200;
+export const UNFINISHED_FILE = 0o1600;
 export const UNFINISHED_DIRECTORY = 0o1700;
+/** What earlier versions left behind: only root could open it again for reading. */
+const UNFINISHED_FILE_BEFORE = 0o1200;
 
-export function isUnfinished({ mode }: EntryStat): boolean {
+export function isUnfinished({ mode }: Pick<EntryStat, 'mode'>): boolean {
   const type = mode & 0o170000;
   const bits = mode & 0o7777;
-  return (
-    (type === 0o100000 && bits === UNFINISHED_FILE) || (type === 0o040000 && bits === UNFINISHED_DIRECTORY)
-  );
+  if (type === 0o040000) return bits === UNFINISHED_DIRECTORY;
+  return type === 0o100000 && (bits === UNFINISHED_FILE || bits === UNFINISHED_FILE_BEFORE);
 }

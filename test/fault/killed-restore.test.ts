@@ -3,6 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileS
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { UNFINISHED_FILE } from '../../src/restorer/target-directory.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { openRestoreSite, type RestoreSite } from '../support/restore-site.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -33,7 +34,7 @@ function falselyFinished(restored: string): string[] {
     const wanted = lstatSync(here, { bigint: true, throwIfNoEntry: false });
     if (!stat.isFile() || wanted === undefined) return false;
     const looksFinished = stat.size === wanted.size && stat.mtimeNs === wanted.mtimeNs;
-    const carriesMark = (stat.mode & 0o7777n) === 0o1200n;
+    const carriesMark = Number(stat.mode & 0o7777n) === UNFINISHED_FILE;
     const isRight = stat.size === wanted.size && readFileSync(there).equals(readFileSync(here));
     return !isRight && (looksFinished || !carriesMark);
   });

@@ -3,6 +3,7 @@ import { asByteString } from '../../../src/base/byte-path.ts';
 import type { Entry } from '../../../src/format/tree.ts';
 import type { OverwriteMode } from '../../../src/restorer/request.ts';
 import { standingOf } from '../../../src/restorer/standing.ts';
+import { UNFINISHED_FILE } from '../../../src/restorer/target-directory.ts';
 import type { EntryStat } from '../../../src/system/entry-stat.ts';
 
 const common = {
@@ -69,8 +70,11 @@ describe('a file whose name', () => {
   test('is one of several of an older file', () => {
     expect(forAll(file, stat({ mtimeNs: 1n, nlink: 2 }))).toEqual(['skip', 'replace', 'replace', 'replace']);
   });
-  test('is that of an unfinished file is gone on with, however new it looks', () => {
-    const unfinished = stat({ mode: REGULAR | 0o1200, mtimeNs: 9_999n });
+  test.each([
+    ['an unfinished file', UNFINISHED_FILE],
+    ['a file that an older version left unfinished', 0o1200],
+  ])('is that of %s is gone on with, however new it looks', (_, bits) => {
+    const unfinished = stat({ mode: REGULAR | bits, mtimeNs: 9_999n });
     expect(forAll(file, unfinished)).toEqual(['update', 'update', 'update', 'update']);
     expect(forAll(file, { ...unfinished, mtimeNs: 1_000n })).toEqual([
       'update',
