@@ -1,9 +1,10 @@
-import { constants, fchmodSync, fchownSync, statfsSync } from 'node:fs';
+import { accessSync, constants, fchmodSync, fchownSync, statfsSync } from 'node:fs';
 import type { ByteString } from '../base/byte-path.ts';
 import { BugError } from '../base/errors.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import type { Native } from '../system/native.ts';
 import type { XattrTarget } from '../system/xattr.ts';
+import { syncToDisk } from './sync-to-disk.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
 const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -57,6 +58,27 @@ export class DescriptorDirectory implements TargetDirectory {
     const found = this.find(name);
     if (found === undefined) return false;
     return found.dev !== this.stat().dev || this.#native.isMountRoot(this.#fd, name);
+  }
+
+  takesEntries(): boolean {
+    // macOS has no path for the descriptor of a directory
+    if (process.platform !== 'linux') return true;
+    try {
+      accessSync(`/proc/self/fd/${this.#fd}`, constants.W_OK | constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  sync(): void {
+    syncToDisk(this.#fd);
+  }
+
+  syncFileSystem(): boolean {
+    if (this.#native.syncFileSystem === undefined) return false;
+    this.#native.syncFileSystem(this.#fd);
+    return true;
   }
 
   openDirectory(name: ByteString): TargetDirectory {

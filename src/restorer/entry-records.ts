@@ -31,9 +31,9 @@ export const RECORD = {
   update: 1,
   /** Something else, or something that cannot be written, has this name: it is replaced by a rename. */
   replace: 2,
-  /** The pieces come from several segments, or several threads have a part in the file. */
+  /** Several threads have a part in the file: the pieces that it lacks come from several segments. */
   spread: 4,
-  /** Other entries are hard links to this one: what inode it got is noted. */
+  /** Other entries are hard links to this one. */
   leader: 8,
   /** The file is shorter than its last piece says, or ends in a hole: its length has to be set. */
   sized: 16,
@@ -43,6 +43,8 @@ export const RECORD = {
   selected: 64,
   /** A directory that this run created. */
   created: 128,
+  /** A file that is made anew in the place of one that stands, whose owner it gets. */
+  keepsOwner: 256,
 } as const;
 
 interface Page {
@@ -137,7 +139,7 @@ export class EntryRecord {
     return asByteString(this.#page.bytes.toString('latin1', start, start + length));
   }
 
-  /** Inode and device of what was created, for the leader of hard links; 0 and 0 before. */
+  /** Inode and device of a file that was made, or looked at where it stands; 0 and 0 before, and when it failed. */
   get created(): { readonly ino: bigint; readonly dev: bigint } {
     return { ino: this.#page.u64[this.#at + 6] ?? 0n, dev: this.#page.u64[this.#at + 7] ?? 0n };
   }

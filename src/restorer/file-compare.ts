@@ -2,7 +2,9 @@ import { errnoOf } from '../base/errors.ts';
 import type { ChunkHasher } from '../codec/hash.ts';
 import { dataExtents } from '../system/holes.ts';
 import { RECORD, type EntryRecord } from './entry-records.ts';
-import { readFully } from './file-writer.ts';
+import { readFully } from './file-io.ts';
+import type { MetadataPolicy } from './metadata.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
 import { isRegular } from './standing.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
@@ -12,15 +14,18 @@ const NOT_WRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ETXTBSY',
 /** Finds out which pieces of a file the target has already. */
 export class FileComparer {
   readonly #hasher: ChunkHasher;
+  readonly #policy: MetadataPolicy;
   #buffer: Buffer = Buffer.allocUnsafeSlow(65_536);
 
-  constructor(hasher: ChunkHasher) {
+  constructor(hasher: ChunkHasher, policy: MetadataPolicy) {
     this.#hasher = hasher;
+    this.#policy = policy;
   }
 
   /**
    * Marks the pieces that are present, or, when nothing but the metadata differs, the whole record. A file that cannot
-   * be changed in place is marked to be replaced.
+   * be changed in place is marked to be replaced, and so is one of which all is fetched in any case: made beside it, a
+   * new one takes its place at a stroke.
    */
   compare(directory: TargetDirectory, record: EntryRecord): void {
     let fd: number;
@@ -32,17 +37,33 @@ export class FileComparer {
       return;
     }
     try {
-      const { size, nlink, mode } = directory.fstat(fd);
-      if (!isRegular({ mode }) || nlink !== 1) {
+      const stat = directory.fstat(fd);
+      if (!isRegular(stat) || stat.nlink !== 1) {
         replaceInstead(record);
         return;
       }
-      const same = this.#markPieces(fd, size, record);
-      if (same && size === record.size && this.#holesAreEmpty(fd, record))
+      record.created = stat;
+      const same = this.#markPieces(fd, stat.size, record);
+      if (same && stat.size === record.size && this.#holesAreEmpty(fd, record))
         record.flags |= RECORD.metadataOnly;
+      else if (isFetchedWhole(record) && this.#mayBeReplaced(directory, stat)) this.#replaceKept(record);
     } finally {
       directory.closeFile(fd);
     }
+  }
+
+  /** Whether a new file can take the place of one that stands without anybody losing it. */
+  #mayBeReplaced(directory: TargetDirectory, { uid, gid, dev }: EntryStat): boolean {
+    const policy = this.#policy;
+    // a file may be a mount of its own, which nothing can replace
+    if (dev !== directory.stat().dev) return false;
+    if (policy.uid === 0) return true;
+    return uid === policy.uid && gid === policy.gid && directory.takesEntries();
+  }
+
+  #replaceKept(record: EntryRecord): void {
+    replaceInstead(record);
+    if (!this.#policy.privileged && this.#policy.uid === 0) record.flags |= RECORD.keepsOwner;
   }
 
   /** True when all pieces are present. */
@@ -93,6 +114,20 @@ export class FileComparer {
   }
 }
 
+/** Whether nothing of a file is there, or all of it lies in the one segment that is fetched. */
+function isFetchedWhole(record: EntryRecord): boolean {
+  let anyPresent = false;
+  let oneSegment = true;
+  const count = record.pieceCount;
+  for (let i = 0; i < count; i += 1) {
+    anyPresent ||= record.isPresent(i);
+    oneSegment &&= record.piece(i).segment === record.piece(0).segment;
+  }
+  return !anyPresent || oneSegment;
+}
+
 function replaceInstead(record: EntryRecord): void {
   record.flags = (record.flags & ~RECORD.update) | RECORD.replace;
+  const count = record.pieceCount;
+  for (let i = 0; i < count; i += 1) record.setPresent(i, false);
 }

@@ -1,8 +1,6 @@
-import { fchmodSync, fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
-import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { ftruncateSync } from 'node:fs';
 import { corrupt, errnoOf } from '../base/errors.ts';
 import type { ChunkHasher } from '../codec/hash.ts';
-import { dataExtents } from '../system/holes.ts';
 import { EntryFailure } from './entry-failure.ts';
 import {
   RECORD,
@@ -11,56 +9,53 @@ import {
   type Piece,
   type RecordHandle,
 } from './entry-records.ts';
-import type { MetadataWriter } from './metadata.ts';
+import { writeFully } from './file-io.ts';
+import { requireCompared, type FileUpdater } from './file-updater.ts';
+import { hasMetadata, hasXattrs } from './metadata-compare.ts';
+import type { MetadataPolicy } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
-import { isRegular } from './standing.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
-import { temporaryName } from './temporary-names.ts';
-
-/** Values of a record's state while several threads write the file. */
-const STATE = { untouched: 0, preparing: 1, ready: 2, failed: 3, complete: 4 } as const;
-
-const ZEROS = Buffer.alloc(65_536);
+import { STATE, nameOfParts, removeQuietly, workingName } from './unfinished-files.ts';
 
 export interface WriterParts {
   readonly records: EntryRecords;
   readonly directories: OpenDirectories;
-  readonly metadata: MetadataWriter;
+  readonly policy: MetadataPolicy;
+  readonly updater: FileUpdater;
   readonly hasher: ChunkHasher;
-  readonly verify: boolean;
   readonly run: string;
   /** Told of a file that is given up; a system error that ends the whole restore is thrown instead. */
   readonly failed: (file: RecordHandle, error: unknown) => void;
-  readonly finished: (record: EntryRecord) => void;
-  /** A hole of this file became zeros. */
-  readonly filledHole: (record: EntryRecord) => void;
+  /** A file has its content; it is not complete before that is on disk. */
+  readonly written: (record: EntryRecord) => void;
+  /** A file that stands is as in the snapshot. */
+  readonly unchanged: (record: EntryRecord) => void;
   readonly wrote: (bytes: number) => void;
 }
 
 /**
- * Writes files. One whose content lies in one segment is written in one go; of others each thread writes the pieces it
- * has, and whoever writes the last one completes the file. Until then a file carries the mode of unfinished ones, and
- * its modification time is set after its content.
+ * Writes the content of files. One whose content lies in one segment is written in one go; of others each thread writes
+ * the pieces it has, and whoever writes the last one ends the file. What several threads change of a file that stands is
+ * put together beside it first, since any of the pieces may turn out to be damaged.
  */
 export class FileWriter {
   readonly #parts: WriterParts;
   #verified: { raw: Buffer; offset: number; length: number; id: Buffer } | undefined;
-  #readBack = Buffer.alloc(0);
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
   }
 
-  /** A file with all its pieces in this segment. */
+  /** A file with all the pieces that it lacks in this segment. */
   whole(handle: RecordHandle, raw: Buffer): void {
     const record = this.#parts.records.at(handle);
     try {
-      const count = record.pieceCount;
-      for (let i = 0; i < count; i += 1) this.#check(record.piece(i), raw);
-      this.#create(record, (fd) => {
-        for (let i = 0; i < count; i += 1) this.#writePiece(fd, record.piece(i), raw);
+      const missing = [...missingPieces(record)];
+      for (const piece of missing) this.#check(piece, raw);
+      this.#fill(record, (fd) => {
+        for (const piece of missing) this.#writePiece(fd, piece, raw);
       });
-      this.#parts.finished(record);
+      this.#parts.written(record);
     } catch (error) {
       this.#parts.failed(handle, error);
     }
@@ -70,13 +65,12 @@ export class FileWriter {
   plain(handle: RecordHandle): void {
     const record = this.#parts.records.at(handle);
     try {
-      if (record.has(RECORD.update)) {
-        if (!record.has(RECORD.metadataOnly)) this.#prepare(record);
-        this.#complete(record);
-      } else {
-        this.#create(record, () => {});
+      if (record.has(RECORD.metadataOnly) && this.#hasMetadata(record)) {
+        this.#parts.unchanged(record);
+        return;
       }
-      this.#parts.finished(record);
+      if (!record.has(RECORD.metadataOnly)) this.#fill(record, () => {});
+      this.#parts.written(record);
     } catch (error) {
       this.#parts.failed(handle, error);
     }
@@ -104,7 +98,7 @@ export class FileWriter {
     });
   }
 
-  /** Does one thread's share of a file; the last share completes it, or cleans up when any failed. */
+  /** Does one thread's share of a file; the last share ends it, or cleans up when any failed. */
   #share(handle: RecordHandle, act: (record: EntryRecord) => void): void {
     const record = this.#parts.records.at(handle);
     const { words, index } = record.state;
@@ -115,18 +109,16 @@ export class FileWriter {
     }
     const remaining = record.remaining;
     if (Atomics.sub(remaining.words, remaining.index, 1) !== 1) return;
-    if (Atomics.load(words, index) === STATE.failed) {
-      this.#discard(record);
-      return;
-    }
     try {
-      this.#complete(record);
-      Atomics.store(words, index, STATE.complete);
-      this.#parts.finished(record);
+      if (Atomics.load(words, index) !== STATE.failed) {
+        if (record.has(RECORD.update)) this.#takeOver(record);
+        this.#parts.written(record);
+        return;
+      }
     } catch (error) {
       this.#fail(record, error);
-      this.#discard(record);
     }
+    removeQuietly(() => this.#directoryOf(record), nameOfParts(record, this.#parts.run));
   }
 
   /** The first failure of a file is the one that is told. */
@@ -137,7 +129,7 @@ export class FileWriter {
     if (before !== STATE.failed) this.#parts.failed(record.handle, error);
   }
 
-  /** Opens a shared file; the first thread to come prepares it while the others wait. */
+  /** Opens what several threads write; the first one to come makes it while the others wait. */
   #openShared(record: EntryRecord): number {
     const { words, index } = record.state;
     if (Atomics.compareExchange(words, index, STATE.untouched, STATE.preparing) === STATE.untouched) {
@@ -148,139 +140,87 @@ export class FileWriter {
     while (Atomics.load(words, index) === STATE.preparing) Atomics.wait(words, index, STATE.preparing);
     if (Atomics.load(words, index) === STATE.failed)
       throw new EntryFailure('CHANGED', 'another part of it has failed');
-    return this.#directoryOf(record).openFile(this.#workingName(record), 'read-write');
+    return this.#directoryOf(record).openFile(nameOfParts(record, this.#parts.run), 'read-write');
   }
 
-  /** Makes a shared file ready for its pieces: its length set, its holes empty. */
+  /** Makes what several threads write ready for its pieces: its length set, the rest a hole. */
   #prepare(record: EntryRecord): void {
     const directory = this.#directoryOf(record);
-    if (!record.has(RECORD.update)) {
-      const fd = directory.createFile(this.#workingName(record), UNFINISHED_FILE);
-      try {
-        ftruncateSync(fd, record.size);
-      } finally {
-        directory.closeFile(fd);
-      }
-      return;
-    }
-    const fd = this.#openExisting(directory, record);
+    const fd = this.#createParts(directory, record);
     try {
-      this.#markUnfinished(fd);
       ftruncateSync(fd, record.size);
-      this.#emptyHoles(fd, record);
+      if (!record.has(RECORD.update)) record.created = directory.fstat(fd);
     } finally {
       directory.closeFile(fd);
     }
   }
 
-  #openExisting(directory: TargetDirectory, record: EntryRecord): number {
-    const fd = directory.openFile(record.name, 'read-write');
-    const stat = directory.fstat(fd);
-    if (isRegular(stat) && stat.nlink === 1) return fd;
-    directory.closeFile(fd);
-    throw new EntryFailure('CHANGED', 'another entry took its place during the restore');
-  }
-
-  #markUnfinished(fd: number): void {
+  #createParts(directory: TargetDirectory, record: EntryRecord): number {
     try {
-      fchmodSync(fd, UNFINISHED_FILE);
+      return directory.createFile(nameOfParts(record, this.#parts.run), UNFINISHED_FILE);
     } catch (error) {
-      // somebody else's file that may be written all the same
-      if (errnoOf(error) !== 'EPERM') throw error;
+      const code = errnoOf(error);
+      if (!record.has(RECORD.update) || (code !== 'EACCES' && code !== 'EPERM')) throw error;
+      const message = `${code}: what is to be changed in it has to be put together beside it, and its directory does not allow that`;
+      throw Object.assign(new Error(message, { cause: error }), { code });
     }
   }
 
-  /** Overwrites with zeros what stands where the snapshot's version has holes. */
-  #emptyHoles(fd: number, record: EntryRecord): void {
-    let filled = false;
-    let end = 0;
-    const count = record.pieceCount;
-    for (let i = 0; i <= count; i += 1) {
-      const piece = i < count ? record.piece(i) : undefined;
-      const start = piece?.fileOffset ?? record.size;
-      if (start > end && this.#emptyRange(fd, end, start)) filled = true;
-      if (piece !== undefined) end = piece.fileOffset + piece.take;
-    }
-    if (filled) this.#parts.filledHole(record);
-  }
-
-  /** True when there was anything. */
-  #emptyRange(fd: number, start: number, end: number): boolean {
-    let any = false;
-    for (const extent of dataExtents(fd, end)) {
-      const from = Math.max(start, extent.offset);
-      const to = Math.min(end, extent.offset + extent.length);
-      for (let at = from; at < to; at += ZEROS.length) {
-        writeFully(fd, ZEROS.subarray(0, Math.min(ZEROS.length, to - at)), at);
-        any = true;
-      }
-    }
-    return any;
-  }
-
-  /** A new file in one go. When anything fails nothing of it stays. */
-  #create(record: EntryRecord, fill: (fd: number) => void): void {
+  /** Puts the pieces that were put together beside a file into it. */
+  #takeOver(record: EntryRecord): void {
+    const { updater, run } = this.#parts;
     const directory = this.#directoryOf(record);
-    const name = this.#workingName(record);
+    const parts = nameOfParts(record, run);
+    const from = directory.openFile(parts, 'read');
+    try {
+      updater.update(directory, record, (to) => updater.copyMissing(from, to, record));
+    } finally {
+      directory.closeFile(from);
+    }
+    directory.removeFile(parts);
+  }
+
+  /** Makes a file, or changes the one that stands, in one go. Of a new one nothing stays when anything fails. */
+  #fill(record: EntryRecord, write: (fd: number) => void): void {
+    const directory = this.#directoryOf(record);
+    if (record.has(RECORD.update)) {
+      this.#parts.updater.update(directory, record, write);
+      return;
+    }
+    const name = workingName(record, this.#parts.run);
     const fd = directory.createFile(name, UNFINISHED_FILE);
     try {
       try {
         if (record.has(RECORD.sized)) ftruncateSync(fd, record.size);
-        fill(fd);
-        this.#finishOpen(directory, fd, record);
+        write(fd);
+        record.created = directory.fstat(fd);
       } finally {
         directory.closeFile(fd);
       }
-      putInPlace(directory, name, record);
     } catch (error) {
       removeQuietly(() => directory, name);
       throw error;
     }
   }
 
-  /** After the last piece of a shared file. */
-  #complete(record: EntryRecord): void {
+  /** Whether a file of the right content has the right metadata, too. */
+  #hasMetadata(record: EntryRecord): boolean {
+    const { policy } = this.#parts;
     const directory = this.#directoryOf(record);
-    const name = this.#workingName(record);
-    const fd = record.has(RECORD.metadataOnly)
-      ? openAnyhow(directory, name)
-      : directory.openFile(name, 'read-write');
+    let fd: number;
     try {
-      if (this.#parts.verify && record.has(RECORD.update) && !record.has(RECORD.metadataOnly))
-        this.#verifyContent(fd, record);
-      this.#finishOpen(directory, fd, record);
+      fd = directory.openFile(record.name, 'read');
+    } catch (error) {
+      if (errnoOf(error) !== 'EACCES') throw error;
+      // its owner could read it otherwise
+      return false;
+    }
+    try {
+      const stat = directory.fstat(fd);
+      requireCompared(record, stat);
+      return hasMetadata(policy, record, stat) && hasXattrs(policy, record.xattrs, fd);
     } finally {
       directory.closeFile(fd);
-    }
-    putInPlace(directory, name, record);
-  }
-
-  #finishOpen(directory: TargetDirectory, fd: number, record: EntryRecord): void {
-    const { metadata, directories } = this.#parts;
-    metadata.file(directory, fd, record, record.has(RECORD.update), () =>
-      directories.pathOfEntry(record.handle),
-    );
-    if (record.has(RECORD.leader)) record.created = directory.fstat(fd);
-  }
-
-  #discard(record: EntryRecord): void {
-    if (record.has(RECORD.update)) return;
-    removeQuietly(() => this.#directoryOf(record), this.#workingName(record));
-  }
-
-  /** Reads a file that was changed in place once more. */
-  #verifyContent(fd: number, record: EntryRecord): void {
-    const size = fstatSync(fd).size;
-    if (size !== record.size) throw new EntryFailure('CHANGED', `it has ${size} bytes after the restore`);
-    const count = record.pieceCount;
-    for (let i = 0; i < count; i += 1) {
-      const piece = record.piece(i);
-      if (piece.skip !== 0 || piece.take !== piece.length) continue;
-      if (this.#readBack.length < piece.length) this.#readBack = Buffer.allocUnsafeSlow(piece.length);
-      const bytes = this.#readBack.subarray(0, piece.length);
-      if (!readFully(fd, bytes, piece.fileOffset) || !this.#parts.hasher.id(bytes).equals(piece.id)) {
-        throw new EntryFailure('CHANGED', `at byte ${piece.fileOffset} it is not what was written`);
-      }
     }
   }
 
@@ -311,72 +251,9 @@ export class FileWriter {
   #directoryOf(record: EntryRecord): TargetDirectory {
     return this.#parts.directories.at(record.parent);
   }
-
-  /** The name a file has until it is complete: its own when nothing stands there and one thread writes it at once. */
-  #workingName(record: EntryRecord): ByteString {
-    return workingName(record, this.#parts.run);
-  }
 }
 
-function workingName(record: EntryRecord, run: string): ByteString {
-  const { flags } = record;
-  if ((flags & RECORD.update) !== 0 || (flags & (RECORD.replace | RECORD.spread)) === 0) return record.name;
-  return asByteString(temporaryName(run, record.serial));
-}
-
-/** After the threads have ended before their time: removes what they began of these files. */
-export function removeUnfinished(
-  files: Iterable<RecordHandle>,
-  { records, directories, run }: { records: EntryRecords; directories: OpenDirectories; run: string },
-): void {
-  for (const handle of files) {
-    const record = records.at(handle);
-    const { words, index } = record.state;
-    const state = words[index];
-    if (state === STATE.untouched || state === STATE.complete || record.has(RECORD.update)) continue;
-    removeQuietly(() => directories.at(record.parent), workingName(record, run));
-  }
-}
-
-/** Gives a complete file its own name. */
-function putInPlace(directory: TargetDirectory, name: ByteString, record: EntryRecord): void {
-  const ownName = record.name;
-  if (name === ownName) return;
-  if (!record.has(RECORD.replace) && directory.find(ownName) !== undefined) {
-    throw new EntryFailure('CHANGED', 'another entry took its name during the restore');
-  }
-  directory.rename(name, ownName);
-}
-
-function openAnyhow(directory: TargetDirectory, name: ByteString): number {
-  try {
-    return directory.openFile(name, 'read');
-  } catch (error) {
-    if (errnoOf(error) !== 'EACCES') throw error;
-    return directory.openFile(name, 'read-write');
-  }
-}
-
-function removeQuietly(directory: () => TargetDirectory, name: ByteString): void {
-  try {
-    directory().removeFile(name);
-  } catch (error) {
-    // the failure that led here is the one to tell; what stays carries the mode of unfinished files
-    if (errnoOf(error) === undefined) throw error;
-  }
-}
-
-export function writeFully(fd: number, bytes: Buffer, position: number): void {
-  let done = 0;
-  while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done, position + done);
-}
-
-/** False when the file ends before. */
-export function readFully(fd: number, into: Buffer, position: number): boolean {
-  for (let done = 0; done < into.length;) {
-    const count = readSync(fd, into, done, into.length - done, position + done);
-    if (count === 0) return false;
-    done += count;
-  }
-  return true;
+function* missingPieces(record: EntryRecord): Generator<Piece> {
+  const count = record.pieceCount;
+  for (let i = 0; i < count; i += 1) if (!record.isPresent(i)) yield record.piece(i);
 }

@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../base/byte-path.ts';
 import { entryFailure } from './entry-failure.ts';
-import { RECORD, type RecordHandle } from './entry-records.ts';
+import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
 import { reasonToStay, type ExtraEntry } from './extra-entries.ts';
+import type { LastSync } from './last-sync.ts';
 import { makeHardLink, type HardLinkParts } from './make-hard-link.ts';
-import { countNamed, makeNamed } from './make-named.ts';
+import { countNamed, makeNamed, type NamedEntry } from './make-named.ts';
 import type { OpenDirectories } from './open-directories.ts';
-import type { NamedEntry, RestorePlan } from './plan.ts';
+import type { RestorePlan } from './plan.ts';
 import { removeTree } from './remove-tree.ts';
 import type { RestoreObserver } from './request.ts';
 
@@ -42,7 +43,22 @@ export interface FinishParts extends HardLinkParts {
   readonly plan: RestorePlan;
   /** Why nothing at or below a path is removed although the snapshot lacks it; undefined when it may be. */
   readonly keep: (path: ByteString) => string | undefined;
+  /** Directories in which something was made or changed. */
+  readonly touched: ReadonlySet<RecordHandle>;
+  readonly lastSync: LastSync;
   readonly signal: AbortSignal;
+}
+
+/** The directories that this plan touches beside those in which files were written. */
+export function touchedBy(
+  { directories, named, hardLinks, extra }: RestorePlan,
+  withFiles: ReadonlySet<RecordHandle>,
+  records: EntryRecords,
+): ReadonlySet<RecordHandle> {
+  const touched = new Set(withFiles);
+  for (const { parent } of [...named, ...hardLinks, ...extra]) touched.add(parent);
+  for (const handle of directories) touched.add(handle).add(records.at(handle).parent);
+  return touched;
 }
 
 /** Entries between two looks at what else there is to do: an interrupt, a progress display. */
@@ -70,11 +86,37 @@ export async function finishRestore(parts: FinishParts): Promise<void> {
     act: (extra) => removeExtra(parts, extra),
     failed: () => {},
   });
+  await syncStanding(parts);
   await forEach(parts, plan.directories.toReversed(), {
     place: (handle) => [records.at(handle).parent, records.at(handle).name],
     act: (handle) => finishDirectory(parts, handle),
     failed: () => {},
   });
+}
+
+/** Directories that keep their own metadata have new entries. */
+async function syncStanding({
+  plan,
+  touched,
+  lastSync,
+  directories,
+  tally,
+  signal,
+}: FinishParts): Promise<void> {
+  const own = new Set(plan.directories);
+  for (const [i, handle] of [...touched].entries()) {
+    if (i % STRETCH === STRETCH - 1) await setImmediate();
+    signal.throwIfAborted();
+    if (own.has(handle)) continue;
+    try {
+      const directory = directories.at(handle);
+      lastSync.note(directory);
+      lastSync.sync(directory);
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      tally.problem(directories.pathOfEntry(handle), code, message);
+    }
+  }
 }
 
 interface Step<T> {
@@ -123,9 +165,15 @@ function removeExtra(parts: FinishParts, extra: ExtraEntry): void {
   tally.deleted(path);
 }
 
-function finishDirectory({ directories, records, metadata, tally }: FinishParts, handle: RecordHandle): void {
+function finishDirectory(
+  { directories, records, metadata, lastSync, tally }: FinishParts,
+  handle: RecordHandle,
+): void {
   const record = records.at(handle);
   const existed = !record.has(RECORD.created);
-  metadata.directory(directories.at(handle), record, existed, () => directories.pathOfEntry(handle));
+  const directory = directories.at(handle);
+  lastSync.note(directory);
+  metadata.directory(directory, record, existed, () => directories.pathOfEntry(handle));
+  lastSync.sync(directory);
   tally.directories += 1;
 }

@@ -1,6 +1,6 @@
 import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
 import type { RecordHandle } from './entry-records.ts';
-import type { NamedEntry } from './plan.ts';
+import type { NamedEntry } from './make-named.ts';
 
 /** The first name seen of every inode that has several. */
 export class HardLinks {

@@ -6,11 +6,13 @@ import { segmentOf } from '../repository/chunk-index.ts';
 import { SegmentOpener } from '../repository/segment-reader.ts';
 import { native } from '../system/native.ts';
 import { DescriptorDirectory } from './descriptor-directory.ts';
-import { EntryFailure, entryFailure } from './entry-failure.ts';
-import { EntryRecords, NO_RECORD, RECORD, type EntryRecord, type RecordHandle } from './entry-records.ts';
+import { EntryFailure, entryFailure, type FailureFacts } from './entry-failure.ts';
+import { EntryRecords, NO_RECORD, type EntryRecord, type RecordHandle } from './entry-records.ts';
 import { FileComparer } from './file-compare.ts';
+import { FileCompleter } from './file-completer.ts';
+import { FileUpdater } from './file-updater.ts';
 import { FileWriter } from './file-writer.ts';
-import type { FileFailure, Job, JobResult, SegmentsJob, WorkerSetup } from './messages.ts';
+import type { FileFailure, Job, JobResult, SegmentsJob, SyncJob, WorkerSetup } from './messages.ts';
 import { MetadataWriter } from './metadata.ts';
 import { Omissions } from './omissions.ts';
 import { OpenDirectories } from './open-directories.ts';
@@ -29,6 +31,7 @@ export class JobRunner {
   readonly #opener: SegmentOpener;
   readonly #comparer: FileComparer;
   readonly #writer: FileWriter;
+  readonly #completer: FileCompleter;
   #raw: Buffer = Buffer.allocUnsafeSlow(USUAL_SEGMENT);
   #counts = noCounts();
 
@@ -38,21 +41,39 @@ export class JobRunner {
     this.#opener = new SegmentOpener(keys);
     this.#directories = new OpenDirectories(this.#records, setup.root, targetRoot(setup));
     this.#metadata = new MetadataWriter(setup.policy, this.#omissions);
-    this.#comparer = new FileComparer(hasher);
+    this.#comparer = new FileComparer(hasher, setup.policy);
+    const updater = new FileUpdater({
+      hasher,
+      verify: setup.verify,
+      filledHole: ({ handle }) =>
+        this.#omissions.note('holes', 'the file had data there', () => this.#directories.pathOfEntry(handle)),
+    });
     this.#writer = new FileWriter({
       records: this.#records,
       directories: this.#directories,
-      metadata: this.#metadata,
+      policy: setup.policy,
+      updater,
       hasher,
-      verify: setup.verify,
       run: setup.run,
       failed: (file, error) => this.#failed(file, error),
-      finished: (record) => this.#finished(record),
-      filledHole: ({ handle }) =>
-        this.#omissions.note('holes', 'the file had data there', () => this.#directories.pathOfEntry(handle)),
+      written: (record) => {
+        this.#counts.written.push(record.handle);
+        this.#done(record);
+      },
+      unchanged: (record) => {
+        this.#counts.unchanged += 1;
+        this.#done(record);
+      },
       wrote: (bytes) => {
         this.#counts.bytes += bytes;
       },
+    });
+    this.#completer = new FileCompleter({
+      records: this.#records,
+      directories: this.#directories,
+      metadata: this.#metadata,
+      run: setup.run,
+      failed: (file, error) => this.#failed(file, error, true),
     });
   }
 
@@ -76,8 +97,20 @@ export class JobRunner {
       case 'compare':
         for (const file of job.files) this.#compare(file);
         break;
+      case 'complete':
+        this.#completer.complete(job.files);
+        break;
+      case 'sync':
+        this.#counts.unsynced = unsyncedOf(job);
+        break;
     }
-    return { kind: 'done', job: job.job, ...this.#counts, omissions: this.#omissions.take() };
+    return {
+      kind: 'done',
+      job: job.job,
+      ...this.#counts,
+      written: Uint32Array.from(this.#counts.written),
+      omissions: this.#omissions.take(),
+    };
   }
 
   /** Closes what is open; the root belongs to the thread that opened it. */
@@ -117,16 +150,16 @@ export class JobRunner {
     }
   }
 
-  #finished(record: EntryRecord): void {
-    if (record.has(RECORD.metadataOnly)) this.#counts.unchanged += 1;
-    else this.#counts.files += 1;
+  #done(record: EntryRecord): void {
     this.#counts.fileBytes += record.size;
     this.#counts.lastFile = record.handle;
   }
 
   /** Lists a file that could not be restored. */
-  #failed(file: RecordHandle, error: unknown): void {
-    this.#counts.failures.push({ file, ...entryFailure(error) });
+  #failed(file: RecordHandle, error: unknown, counted = false): void {
+    this.#counts.failures.push({ file, counted, ...entryFailure(error) });
+    // no other name is made of what failed
+    this.#records.at(file).created = { ino: 0n, dev: 0n };
   }
 }
 
@@ -137,15 +170,33 @@ function targetRoot({ target }: Pick<WorkerSetup, 'target'>): TargetDirectory {
   return new DescriptorDirectory(native, target.fd);
 }
 
+function unsyncedOf({ fileSystems }: SyncJob): FailureFacts | undefined {
+  try {
+    for (const fd of fileSystems) native?.syncFileSystem?.(fd);
+    return undefined;
+  } catch (error) {
+    return entryFailure(error);
+  }
+}
+
 interface Counts {
-  files: number;
+  written: RecordHandle[];
   unchanged: number;
   fileBytes: number;
   bytes: number;
   failures: FileFailure[];
   lastFile: RecordHandle;
+  unsynced: FailureFacts | undefined;
 }
 
 function noCounts(): Counts {
-  return { files: 0, unchanged: 0, fileBytes: 0, bytes: 0, failures: [], lastFile: NO_RECORD };
+  return {
+    written: [],
+    unchanged: 0,
+    fileBytes: 0,
+    bytes: 0,
+    failures: [],
+    lastFile: NO_RECORD,
+    unsynced: undefined,
+  };
 }

@@ -4,11 +4,21 @@ import { errnoOf } from '../base/errors.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import { dataExtents } from '../system/holes.ts';
 import { EntryFailure } from './entry-failure.ts';
-import type { EntryRecord, EntryRecords } from './entry-records.ts';
-import { writeFully } from './file-writer.ts';
+import type { EntryRecord, EntryRecords, RecordHandle } from './entry-records.ts';
+import { writeFully } from './file-io.ts';
 import { inPlace, type NamedParts } from './make-named.ts';
-import type { HardLink } from './plan.ts';
+import type { Standing } from './standing.ts';
+import { syncToDisk } from './sync-to-disk.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
+
+/** Another name of a file. */
+export interface HardLink {
+  readonly parent: RecordHandle;
+  readonly name: ByteString;
+  readonly size: number;
+  readonly leader: RecordHandle;
+  readonly standing: Standing;
+}
 
 export interface HardLinkParts extends NamedParts {
   readonly records: EntryRecords;
@@ -73,6 +83,7 @@ function copyLeader(
     const to = directory.createFile(working, UNFINISHED_FILE);
     try {
       copyContent(from, to, link.size);
+      syncToDisk(to);
       metadata.file(directory, to, leader, false, path);
     } finally {
       directory.closeFile(to);

@@ -1,13 +1,25 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
-import { NO_RECORD } from './entry-records.ts';
+import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
+import { NO_RECORD, type RecordHandle } from './entry-records.ts';
 import type { MetadataWriter } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
-import type { NamedEntry, NamedKind } from './plan.ts';
-import { isSymlink } from './standing.ts';
+import { isSymlink, type Standing } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
 import type { TargetDirectory } from './target-directory.ts';
 import { temporaryName } from './temporary-names.ts';
+
+/** An entry that is neither file nor directory. */
+export type NamedKind = Exclude<Entry, FileEntry | DirectoryEntry>;
+
+/** What is made by name once all files are there: a link or a special file. */
+export interface NamedEntry {
+  readonly parent: RecordHandle;
+  readonly entry: NamedKind;
+  readonly standing: Standing;
+  /** The first entry of its inode, when this is another name of it. */
+  readonly leader: NamedEntry | undefined;
+}
 
 export interface NamedParts {
   readonly directories: OpenDirectories;

@@ -1,5 +1,6 @@
 import type { KeyMaterial } from '../codec/keys.ts';
 import type { KnownPack } from '../repository/chunk-index.ts';
+import type { FailureFacts } from './entry-failure.ts';
 import type { RecordHandle } from './entry-records.ts';
 import type { MetadataPolicy } from './metadata.ts';
 import type { Omission } from './request.ts';
@@ -59,11 +60,25 @@ export interface CompareJob extends JobBase {
   readonly files: Uint32Array;
 }
 
-export type Job = SegmentsJob | PlainJob | CompareJob;
+/** Files with all their content: it is to be on disk, and then they get their metadata and their names. */
+export interface CompleteJob extends JobBase {
+  readonly kind: 'complete';
+  readonly files: Uint32Array;
+}
+
+/** File systems of which everything is to be on disk, by the descriptor of a directory in each. */
+export interface SyncJob extends JobBase {
+  readonly kind: 'sync';
+  readonly fileSystems: readonly number[];
+}
+
+export type Job = SegmentsJob | PlainJob | CompareJob | CompleteJob | SyncJob;
 export type ToWorker = Job | { readonly kind: 'close' };
 
 export interface FileFailure {
   readonly file: RecordHandle;
+  /** It had its content, and an earlier result counts it. */
+  readonly counted: boolean;
   readonly code: string;
   readonly message: string;
 }
@@ -71,15 +86,18 @@ export interface FileFailure {
 export interface JobResult {
   readonly kind: 'done';
   readonly job: number;
-  readonly files: number;
-  /** Files whose content was as it should be. */
+  /** Files with all their content, which are still to be completed. */
+  readonly written: Uint32Array;
+  /** Files that were as they should be. */
   readonly unchanged: number;
-  /** Sizes of the files that are finished. */
+  /** Sizes of these and of those that were written. */
   readonly fileBytes: number;
   /** Bytes written. */
   readonly bytes: number;
   readonly failures: readonly FileFailure[];
   readonly omissions: readonly Omission[];
+  /** Why not everything on the file systems of a `SyncJob` is on disk. */
+  readonly unsynced: FailureFacts | undefined;
   readonly lastFile: RecordHandle;
 }
 

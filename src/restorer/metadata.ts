@@ -26,7 +26,7 @@ const ACCESS_ACL = 'system.posix_acl_access' as ByteString;
 const DEFAULT_ACL = 'system.posix_acl_default' as ByteString;
 
 /** The fields of an entry that are set after its content. */
-type Facts = Pick<EntryMetadata, 'mode' | 'uid' | 'gid' | 'mtimeNs'>;
+export type Facts = Pick<EntryMetadata, 'mode' | 'uid' | 'gid' | 'mtimeNs'>;
 
 /**
  * Gives entries their owner, attributes, times and, last, their permissions, which until then say "unfinished". What the
@@ -107,14 +107,14 @@ export class MetadataWriter {
         this.#omissions.note('ownership', policy.unprivilegedBecause, path);
       return;
     }
-    this.#attempt('ownership', path, () => set(policy.users.get(uid) ?? uid, policy.groups.get(gid) ?? gid));
+    const here = ownerHere(policy, { uid, gid });
+    this.#attempt('ownership', path, () => set(here.uid, here.gid));
   }
 
   #mode(mode: number, path: () => ByteString, set: (mode: number) => void): void {
-    const { privileged, unprivilegedBecause } = this.#policy;
-    const withoutSetId = !privileged && (mode & SET_ID_BITS) !== 0;
-    if (withoutSetId) this.#omissions.note('setuid-bits', unprivilegedBecause, path);
-    this.#attempt('modes', path, () => set(withoutSetId ? mode & ~SET_ID_BITS : mode));
+    const here = modeHere(this.#policy, mode);
+    if (here !== mode) this.#omissions.note('setuid-bits', this.#policy.unprivilegedBecause, path);
+    this.#attempt('modes', path, () => set(here));
   }
 
   #times(path: () => ByteString, set: () => void): void {
@@ -133,14 +133,12 @@ export class MetadataWriter {
     }
   }
 
-  /** Attributes that a file has and its snapshot version has not; labels of the system are not touched. */
+  /** Attributes that a file has and its snapshot version has not. */
   #removeOthers(target: XattrTarget, wanted: readonly Xattr[], path: () => ByteString): void {
     const names = new Set(wanted.map(({ name }) => name));
     this.#attempt('xattrs', path, () => {
       for (const name of listXattrs(target)) {
-        if (names.has(name) || (!name.startsWith('user.') && name !== ACCESS_ACL && name !== DEFAULT_ACL))
-          continue;
-        removeXattr(target, name);
+        if (!names.has(name) && isRemovable(name)) removeXattr(target, name);
       }
     });
   }
@@ -167,8 +165,26 @@ export class MetadataWriter {
   }
 }
 
+/** Who is to own an entry on this machine, where owners are restored. */
+export function ownerHere(
+  { users, groups }: MetadataPolicy,
+  { uid, gid }: Pick<Facts, 'uid' | 'gid'>,
+): Pick<Facts, 'uid' | 'gid'> {
+  return { uid: users.get(uid) ?? uid, gid: groups.get(gid) ?? gid };
+}
+
+/** The mode that an entry is to get. */
+export function modeHere({ privileged }: MetadataPolicy, mode: number): number {
+  return privileged ? mode : mode & ~SET_ID_BITS;
+}
+
+/** Whether a file that stands loses an attribute which its snapshot version has not; labels of the system stay. */
+export function isRemovable(name: ByteString): boolean {
+  return name.startsWith('user.') || name === ACCESS_ACL || name === DEFAULT_ACL;
+}
+
 /** Attributes that change what the system lets a file do. */
-function isPrivileged(name: ByteString): boolean {
+export function isPrivileged(name: ByteString): boolean {
   return name.startsWith('security.') || name.startsWith('trusted.');
 }
 

@@ -49,7 +49,7 @@ export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget
     const place = realOf(wanted);
     requireWithin(place, within, wanted);
     requireOutside(place, never);
-    if (!dryRun) mkdirSync(wanted, { recursive: true, mode: 0o700 });
+    if (!dryRun) makeDurably(wanted);
     if (!statSync(wanted).isDirectory())
       throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
     const resolved = realpathSync(wanted);
@@ -75,6 +75,18 @@ function requireWithin(place: string, allowed: readonly string[], wanted: string
     `The settings do not allow restoring to ${wanted}, which is ${place}`,
     'Choose a directory below one of restore.allowedRoots, or add it there.',
   );
+}
+
+/** A new directory has to be on disk in the one above it. */
+function makeDurably(wanted: string): void {
+  const first = mkdirSync(wanted, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = path.resolve(wanted); ; made = path.dirname(made)) {
+    const { root } = opened(path.dirname(made));
+    root.sync();
+    root.close();
+    if (made === path.resolve(first)) return;
+  }
 }
 
 function placeOf({ handover, path: resolved }: OpenTarget): string {

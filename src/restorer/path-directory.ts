@@ -1,4 +1,5 @@
 import {
+  accessSync,
   chmodSync,
   closeSync,
   constants,
@@ -24,6 +25,7 @@ import { BugError } from '../base/errors.ts';
 import { splitDeviceNumber } from '../system/device-number.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import type { XattrTarget } from '../system/xattr.ts';
+import { syncToDisk } from './sync-to-disk.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
 /** Windows has neither; 0 changes nothing. */
@@ -70,6 +72,31 @@ export class PathDirectory implements TargetDirectory {
   isMountPoint(name: ByteString): boolean {
     const found = this.find(name);
     return found !== undefined && found.dev !== this.#dev;
+  }
+
+  takesEntries(): boolean {
+    try {
+      accessSync(pathOnly(this.#path), constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  sync(): void {
+    this.#check();
+    // Windows opens directories but refuses to flush them; NTFS journals its entries by itself
+    if (process.platform === 'win32') return;
+    const fd = openSync(pathOnly(this.#path), constants.O_RDONLY | NOFOLLOW);
+    try {
+      syncToDisk(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  syncFileSystem(): boolean {
+    return false;
   }
 
   openDirectory(name: ByteString): TargetDirectory {

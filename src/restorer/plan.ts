@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
 import { DirectoryCursor } from '../browse/directory-cursor.ts';
-import { MAX_DEPTH, type DirectoryEntry, type Entry, type FileEntry } from '../format/tree.ts';
+import { MAX_DEPTH, type DirectoryEntry, type FileEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
@@ -16,33 +16,14 @@ import { ExtraCollector } from './extra-collector.ts';
 import type { ExtraEntry } from './extra-entries.ts';
 import { FileContent } from './file-content.ts';
 import { HardLinks } from './hard-links.ts';
+import type { HardLink } from './make-hard-link.ts';
+import type { NamedEntry, NamedKind } from './make-named.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
 import type { SelectedDirectory } from './selection.ts';
 import { isDirectory, standingOf, type Standing } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
 import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
-
-/** An entry that is neither file nor directory. */
-export type NamedKind = Exclude<Entry, FileEntry | DirectoryEntry>;
-
-/** What is made by name once all files are there: a link or a special file. */
-export interface NamedEntry {
-  readonly parent: RecordHandle;
-  readonly entry: NamedKind;
-  readonly standing: Standing;
-  /** The first entry of its inode, when this is another name of it. */
-  readonly leader: NamedEntry | undefined;
-}
-
-/** Another name of a file. */
-export interface HardLink {
-  readonly parent: RecordHandle;
-  readonly name: ByteString;
-  readonly size: number;
-  readonly leader: RecordHandle;
-  readonly standing: Standing;
-}
 
 /** What the walk finds out and the later steps carry out. */
 export interface RestorePlan {

@@ -1,4 +1,4 @@
-import { textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import { findPath, pathNames } from '../browse/locate.ts';
 import type { Namespace } from '../codec/keys.ts';
@@ -9,9 +9,9 @@ import { readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { assignCompared } from './assign-compared.ts';
 import { ContentPlan } from './content-plan.ts';
-import { finishRestore, reportPlan } from './finish.ts';
-import { removeUnfinished } from './file-writer.ts';
+import { finishRestore, reportPlan, touchedBy } from './finish.ts';
 import { isFull, targetFull } from './full-target.ts';
+import { LastSync } from './last-sync.ts';
 import type { WorkerSetup } from './messages.ts';
 import { MetadataWriter } from './metadata.ts';
 import { openTarget, type OpenTarget } from './open-target.ts';
@@ -19,6 +19,7 @@ import { planRestore } from './plan.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request.ts';
 import { NOTHING, compileSelection, withoutPaths, type SelectedDirectory } from './selection.ts';
 import { openScene, settle, topOf, type RestoreScene } from './scene.ts';
+import { removeUnfinished } from './unfinished-files.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 /**
@@ -60,7 +61,7 @@ async function restoreTo(
   const reader = new TreeReader(repository, index, namespaceOf(snapshot.record));
   const start = await startOf(scene, reader, signal);
   const content = new ContentPlan(index);
-  const pool = disposal.use(openPool(scene, content, target, disposal));
+  const pool = openPool(scene, content, target, disposal);
   // the threads start up while the plan is being made
   const expect = pool.expect.bind(pool);
   const plan = await planRestore({ ...scene, reader, index, content, expect }, start, signal);
@@ -82,7 +83,21 @@ async function restoreTo(
   observer.phase('finishing');
   const metadata = new MetadataWriter(scene.policy, tally.omissions);
   if (plan.inheritsAcls) metadata.clearInheritedAcls();
-  await finishRestore({ ...scene, plan, directories, records: records.records, metadata, signal });
+  const touched = touchedBy(plan, scene.touched, records.records);
+  using lastSync = new LastSync(touched.size + tally.filesRestored);
+  await finishRestore({
+    ...scene,
+    plan,
+    directories,
+    records: records.records,
+    metadata,
+    touched,
+    lastSync,
+    signal,
+  });
+  const unsynced = await pool.sync(lastSync.fileSystems, signal);
+  if (unsynced !== undefined)
+    tally.problem(ROOT, unsynced.code, `what was restored may not all be on disk: ${unsynced.message}`);
   tally.finish();
   return tally.summary();
 }
@@ -101,10 +116,6 @@ function openPool(
 ): WorkerPool {
   const { request, directories, records, root, policy, run } = scene;
   const { repository, snapshot, verify, workers } = request;
-  disposal.defer(() => {
-    if (directories === undefined) return;
-    removeUnfinished(content.spread, { records: records.records, directories, run });
-  });
   const setup: Omit<WorkerSetup, 'stop'> = {
     keys: repository.keys.material,
     plain: snapshot.record.plain,
@@ -115,7 +126,14 @@ function openPool(
     verify,
     run,
   };
-  return new WorkerPool(setup, workers, records, (result) => settle(result, scene));
+  const pool = new WorkerPool(setup, workers, records, (result) => settle(result, scene));
+  disposal.defer(() => {
+    if (directories === undefined) return;
+    const parts = { records: records.records, directories, run };
+    removeUnfinished(content.spread, parts);
+    removeUnfinished(pool.incomplete, parts);
+  });
+  return disposal.use(pool);
 }
 
 function namespaceOf({ plain, salt }: SnapshotRecord): Namespace {
@@ -166,3 +184,5 @@ function requireInside(subfolder: ByteString, paths: readonly ByteString[]): voi
     );
   }
 }
+
+const ROOT = asByteString('/');

@@ -32,6 +32,8 @@ export interface RestoreScene {
   readonly ownPlaces: readonly ByteString[];
   /** Why nothing at or below a path is removed although the snapshot lacks it; undefined when it may be. */
   readonly keep: (path: ByteString) => string | undefined;
+  /** Directories in which files were written. */
+  readonly touched: Set<RecordHandle>;
 }
 
 export function openScene(
@@ -63,6 +65,7 @@ export function openScene(
     place: target.path,
     ownPlaces,
     keep: (path) => (own(path) ? OWN : unread(tally.inSnapshot(path)) ? UNREAD : undefined),
+    touched: new Set(),
   };
 }
 
@@ -78,16 +81,21 @@ export function topOf({ target, subfolder }: RestoreRequest): ByteString {
 const ROOT = { name: asByteString(''), mode: 0, uid: 0, gid: 0, mtimeNs: 0n, ctimeNs: 0n, inode: 0 };
 
 /** Takes over what a thread did. */
-export function settle(result: JobResult, { tally, records, failed, directories }: RestoreScene): void {
+export function settle(
+  result: JobResult,
+  { tally, records, failed, touched, directories }: RestoreScene,
+): void {
   const pathOf = (file: RecordHandle): ByteString => directories?.pathOfEntry(file) ?? asByteString('/');
-  tally.filesRestored += result.files;
+  tally.filesRestored += result.written.length;
+  for (const file of result.written) touched.add(records.records.at(file).parent);
   tally.filesUnchanged += result.unchanged;
   tally.bytesDone += result.fileBytes;
   tally.bytesRestored += result.bytes;
   tally.omissions.add(result.omissions);
-  for (const { file, code, message } of result.failures) {
+  for (const { file, counted, code, message } of result.failures) {
     failed.add(file);
-    tally.fileFailed(pathOf(file), records.records.at(file).size, code, message);
+    if (counted) tally.fileFailedLate(pathOf(file), code, message);
+    else tally.fileFailed(pathOf(file), records.records.at(file).size, code, message);
   }
   if (result.lastFile !== NO_RECORD) tally.progress(() => pathOf(result.lastFile));
 }

@@ -65,6 +65,13 @@ export class RestoreTally {
     this.problem(path, code, message);
   }
 
+  /** A file that was counted as restored and fails at its last step. */
+  fileFailedLate(path: ByteString, code: string, message: string): void {
+    this.filesRestored -= 1;
+    this.filesFailed += 1;
+    this.problem(path, code, message);
+  }
+
   deleted(path: ByteString): void {
     if (this.#deleted.length < LISTED) this.#deleted.push(path);
     else this.#deletedMore += 1;

@@ -16,6 +16,12 @@ export interface TargetDirectory {
   capacity(): number;
   /** Whether a directory in it is where another file system, or another part of one, is mounted. */
   isMountPoint(name: ByteString): boolean;
+  /** False when this process may not make or rename anything in it, as far as the system tells. */
+  takesEntries(): boolean;
+  /** Returns when its names and its own metadata are on disk. */
+  sync(): void;
+  /** Returns when all of its file system is on disk; false where the system has no such call. */
+  syncFileSystem(): boolean;
 
   openDirectory(name: ByteString): TargetDirectory;
   /** Fails with EEXIST when the name is taken; `mode` loses the umask's bits. */

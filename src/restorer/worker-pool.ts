@@ -1,13 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { BugError, DestinationError } from '../base/errors.ts';
+import { BugError, DestinationError, errnoOf } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import { fetchRun, type ContentPlan, type SegmentRun } from './content-plan.ts';
+import type { FailureFacts } from './entry-failure.ts';
 import type { EntryRecordWriter } from './entry-records.ts';
-import { targetFull } from './full-target.ts';
+import { isFull, targetFull } from './full-target.ts';
 import { JobRunner } from './job-runner.ts';
 import type { FatalMessage, FromWorker, Job, JobResult, ToWorker, WorkerSetup } from './messages.ts';
+import { WrittenFiles } from './written-files.ts';
 
 /** More threads than this only wait for each other in the file system. */
 const MAX_WORKERS = 4;
@@ -55,11 +57,15 @@ export class WorkerPool {
   readonly #done: (result: JobResult) => void;
   readonly #jobs = new Map<number, { readonly slot: WorkerSlot; readonly bytes: number }>();
   readonly #stop = new SharedArrayBuffer(4);
+  readonly #written = new WrittenFiles();
   #nextJob = 1;
   #fetching = 0;
   #bytesInFlight = 0;
   #clearAcls = false;
   #failure: unknown;
+  /** A thread has ended, or cannot go on. */
+  #broken = false;
+  #unsynced: FailureFacts | undefined;
   #wake: (() => void) | undefined;
 
   constructor(
@@ -99,6 +105,33 @@ export class WorkerPool {
 
   /** Writes everything in the plan; resolves when all files are complete or given up. */
   async write(content: ContentPlan, destination: Destination, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#writeAll(content, destination, signal);
+      this.#completeWritten();
+      await this.#idle(signal);
+    } catch (error) {
+      if (!isFull(errnoOf(error))) await this.#completeAfterAll();
+      throw error;
+    }
+  }
+
+  /** Files that have their content and are not known to be complete: what is left of a restore that ends too soon. */
+  get incomplete(): Iterable<number> {
+    return this.#written;
+  }
+
+  /**
+   * Resolves when everything on these file systems is on disk.
+   * @param fileSystems descriptors of directories
+   * @returns why it is not, when it is not
+   */
+  async sync(fileSystems: readonly number[], signal: AbortSignal): Promise<FailureFacts | undefined> {
+    if (fileSystems.length > 0) this.#post({ kind: 'sync', fileSystems }, 0, []);
+    await this.#idle(signal);
+    return this.#unsynced;
+  }
+
+  async #writeAll(content: ContentPlan, destination: Destination, signal: AbortSignal): Promise<void> {
     const { maxParallel, remote } = destination.properties;
     const most = Math.max(this.#threads, maxParallel);
     const mostBytes = remote ? BYTES_IN_FLIGHT.remote : BYTES_IN_FLIGHT.local;
@@ -132,6 +165,22 @@ export class WorkerPool {
     patience.abort();
     await Promise.all(this.#slots.map(async ({ worker }) => await worker.terminate()));
     this.#here?.close();
+  }
+
+  #completeWritten(): void {
+    const files = this.#written.take(this.#nextJob);
+    if (files.length > 0) this.#post({ kind: 'complete', files }, 0, []);
+  }
+
+  /** A restore that ends before its time: what has been written is worth no less. */
+  async #completeAfterAll(): Promise<void> {
+    if (this.#broken) return;
+    this.#completeWritten();
+    while (this.#written.isUnderWay && !this.#broken) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
   }
 
   async #fetchAndPost(run: SegmentRun, destination: Destination, signal: AbortSignal): Promise<void> {
@@ -189,7 +238,14 @@ export class WorkerPool {
     const pages = this.#records.memory.slice(this.#here.pages);
     const result = this.#here.run({ ...job, job: number, pages, clearAcls: this.#clearAcls });
     this.#bytesInFlight -= bytes;
+    this.#settle(result);
+  }
+
+  #settle(result: JobResult): void {
+    this.#unsynced ??= result.unsynced;
+    this.#written.settle(result);
     this.#done(result);
+    if (this.#written.isEnough) this.#completeWritten();
   }
 
   /** Waits until a worker can take another job. */
@@ -233,6 +289,7 @@ export class WorkerPool {
       this.#wake?.();
     });
     worker.on('error', (cause) => {
+      this.#broken = true;
       this.#failure ??= new BugError('A restore thread ended unexpectedly', { cause });
       this.#wake?.();
     });
@@ -241,6 +298,7 @@ export class WorkerPool {
 
   #receive(message: FromWorker): void {
     if (message.kind === 'fatal') {
+      this.#broken = true;
       this.#failure ??= rebuilt(message);
       return;
     }
@@ -249,7 +307,7 @@ export class WorkerPool {
     this.#jobs.delete(message.job);
     job.slot.outstanding -= 1;
     this.#bytesInFlight -= job.bytes;
-    this.#done(message);
+    this.#settle(message);
   }
 }
 

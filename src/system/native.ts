@@ -54,6 +54,11 @@ export interface Native extends StatCalls {
   /** Does not follow a link. Throws a RangeError for times whose seconds exceed 64 bits. */
   utimensat(dirFd: number, name: ByteString, atimeNs: bigint, mtimeNs: bigint): void;
   futimens(fd: number, atimeNs: bigint, mtimeNs: bigint): void;
+  /**
+   * Returns when all that was written to the file system of an open directory is on disk, whoever wrote it. Undefined
+   * where the system has no such call (macOS).
+   */
+  readonly syncFileSystem: ((fd: number) => void) | undefined;
   /** Names in an open directory, without `.` and `..`, in no order. The descriptor's own position does not move. */
   readonly listDirectory: ListDirectory;
 }
@@ -78,6 +83,7 @@ function bindNative(libc: Libc): Native {
   const chmod = libc.bind('chmod', 'int', ['address', 'uint32_t']);
   const utimensat = libc.bind('utimensat', 'int', ['int', 'address', 'address', 'int']);
   const futimens = libc.bind('futimens', 'int', ['int', 'address']);
+  const syncfs = libc.has('syncfs') ? libc.bind('syncfs', 'int', ['int']) : undefined;
   const makeNode = bindMakeNode(libc);
   const stat = bindStat(libc);
   let linkTarget = libc.memory(libc.platform.PATH_MAX);
@@ -178,6 +184,11 @@ function bindNative(libc: Libc): Native {
     futimens(fd, atimeNs, mtimeNs) {
       if (futimens(fd, writeTimes(atimeNs, mtimeNs)) < 0) throw systemError('futimens', libc.errno());
     },
+    syncFileSystem:
+      syncfs &&
+      ((fd) => {
+        if (syncfs(fd) < 0) throw systemError('syncfs', libc.errno());
+      }),
   };
 }
 

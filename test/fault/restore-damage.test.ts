@@ -1,5 +1,5 @@
 /** A repository that is damaged: the files that need what is lost are named, and all others come back. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { textOfBytes } from '../../src/base/byte-path.ts';
@@ -122,6 +122,66 @@ describe('damage in a pack', () => {
     await expect(engine.restoreTo('out', snapshot)).rejects.toMatchObject({
       code: 'DESTINATION_UNREACHABLE',
     });
+  });
+});
+
+describe('damage in what is to replace a file that stands', () => {
+  const content = random.bytes(4_000_000);
+  const changedAt = (...places: readonly number[]): Buffer => {
+    const bytes = Buffer.from(content);
+    for (const at of places) bytes.fill('newer', at, at + 1_000);
+    return bytes;
+  };
+
+  test.each([
+    ['of which nothing is the same', Buffer.alloc(3_500_000, 'newer')],
+    ['that differs in several places', changedAt(100_000, 2_000_000, 3_900_000)],
+    ['that is longer and differs in one place', Buffer.concat([changedAt(2_000_000), Buffer.alloc(100)])],
+  ])('leaves a file %s as it is', async (_, newer) => {
+    writeFileSync(join(engine.source, 'large'), content, { mode: 0o640 });
+    const { snapshot } = await engine.backup();
+    const place = join(engine.directory, 'out', engine.source);
+    const path = join(place, 'large');
+    mkdirSync(place, { recursive: true });
+    writeFileSync(path, newer, { mode: 0o604 });
+    const before = statSync(path, { bigint: true });
+    const data = new Set((await dataPacks()).map(({ key }) => key));
+    for (const overwrite of ['if_changed', 'always'] as const) {
+      let last: { readonly key: string; readonly offset: number } | undefined;
+      get = (inner) => async (key, range, signal) => {
+        const bytes = await inner(key, range, signal);
+        if (data.has(key)) last = { key, offset: range?.offset ?? 0 };
+        return bytes;
+      };
+      // what comes last is known from a restore to elsewhere
+      await engine.restoreTo(`elsewhere-${overwrite}`, snapshot);
+      const hit = last;
+      let damaged = 0;
+      get = (inner) => async (key, range, signal) => {
+        const bytes = await inner(key, range, signal);
+        const isLate = data.has(key) && (key === hit?.key || newer.length > content.length);
+        if (!isLate) return bytes;
+        damaged += 1;
+        for (let at = 0; at < bytes.length; at += 64) bytes[at] = (bytes[at] ?? 0) ^ 1;
+        return bytes;
+      };
+      const { summary } = await engine.restoreTo('out', snapshot, { overwrite });
+      expect(damaged).toBeGreaterThan(0);
+      expect(summary).toMatchObject({ status: 'partial', filesRestored: 0, filesFailed: 1 });
+      expect(summary.errors).toMatchObject([{ code: 'CORRUPT_DATA' }]);
+      expect(readFileSync(path).equals(newer)).toBe(true);
+      const { ino, mode, mtimeNs } = statSync(path, { bigint: true });
+      expect({ ino, mode, mtimeNs }).toEqual({
+        ino: before.ino,
+        mode: before.mode,
+        mtimeNs: before.mtimeNs,
+      });
+      expect(readdirSync(place)).toEqual(['large']);
+    }
+    get = (inner) => inner;
+    const { source, summary } = await engine.restoreTo('out', snapshot, { overwrite: 'if_changed' });
+    expect(summary).toMatchObject({ status: 'complete', filesRestored: 1 });
+    expect(compareTrees(engine.source, source)).toEqual([]);
   });
 });
 

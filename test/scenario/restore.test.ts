@@ -221,8 +221,10 @@ describe('entries that stand in the target', () => {
       chmodSync(join(source, name), 0o600);
     }
     const { summary } = await engine.restoreTo('out', snapshot, { overwrite: 'if_changed' });
-    expect(summary).toMatchObject({ filesUnchanged: 2, filesRestored: 0, bytesRestored: 0 });
+    expect(summary).toMatchObject({ filesUnchanged: 0, filesRestored: 2, bytesRestored: 0 });
     expect(differences(source)).toEqual([]);
+    const again = await engine.restoreTo('out', snapshot, { overwrite: 'always' });
+    expect(again.summary).toMatchObject({ filesUnchanged: 2, filesRestored: 0, bytesRestored: 0 });
   });
 
   test('a file with a second name elsewhere is replaced, so that the other name keeps its content', async () => {
