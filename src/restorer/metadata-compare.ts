@@ -1,5 +1,5 @@
 import { errnoOf } from '../base/errors.ts';
-import type { Xattr } from '../format/tree.ts';
+import type { FileEntry, Xattr } from '../format/tree.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import { listXattrs, readXattrs, type XattrTarget } from '../system/xattr.ts';
 import {
@@ -10,6 +10,8 @@ import {
   type Facts,
   type MetadataPolicy,
 } from './metadata.ts';
+import type { Standing } from './standing.ts';
+import type { TargetDirectory } from './target-directory.ts';
 
 const PERMISSIONS = 0o7777;
 
@@ -39,4 +41,23 @@ export function hasXattrs(policy: MetadataPolicy, wanted: readonly Xattr[], targ
     if (errnoOf(error) === undefined) throw error;
     return false;
   }
+}
+
+/**
+ * What to do about a file whose content is taken to be right. Attributes that it alone has are not looked for when the
+ * snapshot's version has none: that would cost a call for each file.
+ */
+export function standingOfMetadata(
+  policy: MetadataPolicy,
+  entry: FileEntry,
+  found: EntryStat,
+  directory: TargetDirectory,
+): Standing {
+  const { name, xattrs } = entry;
+  const isRight =
+    hasMetadata(policy, entry, found) &&
+    (xattrs === undefined || hasXattrs(policy, xattrs, directory.xattrsOf(name)));
+  if (isRight) return 'leave';
+  // a second name may lie outside of what is restored: it would get this metadata too
+  return found.nlink === 1 ? 'touch-up' : 'replace';
 }

@@ -18,10 +18,12 @@ import { FileContent } from './file-content.ts';
 import { HardLinks } from './hard-links.ts';
 import type { HardLink } from './make-hard-link.ts';
 import type { NamedEntry, NamedKind } from './make-named.ts';
+import { standingOfMetadata } from './metadata-compare.ts';
+import type { MetadataPolicy } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
 import type { SelectedDirectory } from './selection.ts';
-import { isDirectory, standingOf, type Standing } from './standing.ts';
+import { actionOf, isDirectory, standingOf, type Standing } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
 import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
 
@@ -49,6 +51,7 @@ export interface PlanParts {
   readonly directories: OpenDirectories | undefined;
   readonly root: RecordHandle;
   readonly tally: RestoreTally;
+  readonly policy: MetadataPolicy;
   readonly observer: RestoreObserver;
   /** Where the target really lies. */
   readonly place: ByteString;
@@ -224,7 +227,8 @@ class PlanWalk {
     try {
       requirePossible(entry.name);
       const found = this.#find(visit, entry.name);
-      const standing = this.#standing(visit, entry, found);
+      let standing = this.#standing(visit, entry, found);
+      if (standing === 'leave') standing = this.#metadataOf(visit, entry, found);
       this.#planned(() => pathInVisit(visit, entry.name), actionOf(standing));
       if (standing === 'skip') {
         this.#skipped(entry);
@@ -237,6 +241,10 @@ class PlanWalk {
       }
       if (standing === 'leave') {
         this.#leave(visit, entry, found);
+        return undefined;
+      }
+      if (standing === 'touch-up') {
+        this.#touchUp(visit, entry, found);
         return undefined;
       }
       if (entry.indirect) return this.#readAndPlan(visit, entry, standing, signal);
@@ -302,6 +310,28 @@ class PlanWalk {
     this.#links.lead(entry, record.handle);
   }
 
+  #metadataOf(visit: Visit, entry: FileEntry, found: EntryStat | undefined): Standing {
+    const { policy, directories } = this.#parts;
+    if (found === undefined || directories === undefined) return 'leave';
+    return standingOfMetadata(policy, entry, found, directories.at(visit.handle));
+  }
+
+  #touchUp(visit: Visit, entry: FileEntry, found: EntryStat | undefined): void {
+    const { tally, records, content } = this.#parts;
+    if (this.#dryRun || found === undefined) {
+      tally.filesRestored += 1;
+      tally.bytesDone += entry.size;
+      return;
+    }
+    const leads = HardLinks.hasSeveralNames(entry) ? RECORD.leader : 0;
+    const flags = RECORD.update | RECORD.metadataOnly | leads;
+    const record = records.add(visit.handle, entry, flags, entry.size, 0);
+    record.created = found;
+    this.#parts.expect(0);
+    this.#links.lead(entry, record.handle);
+    content.addPlain(record.handle);
+  }
+
   #namedEntry(visit: Visit, entry: NamedKind): void {
     const { tally } = this.#parts;
     if (!visit.selection.takes(entry.name) || !this.#maker.make(visit)) return;
@@ -354,8 +384,4 @@ class PlanWalk {
   #planned(path: () => ByteString, action: PlannedAction, kind: PlannedKind = 'file'): void {
     if (this.#dryRun) this.#parts.observer.planned(path(), action, kind);
   }
-}
-
-function actionOf(standing: Standing): PlannedAction {
-  return standing === 'clear' ? 'replace' : standing === 'merge' ? 'leave' : standing;
 }

@@ -6,9 +6,10 @@ import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 
 /**
- * What happens to an entry that stands in the target already. `never`: it stays. `if_changed`: a regular file of equal
- * size and modification time stays. `if_newer`: it stays unless the snapshot's is newer. `always`: nothing is taken
- * on trust. Content that is equal, part by part, is left alone in every mode.
+ * What happens to an entry that stands in the target already. `never`: it stays. `if_changed`: the content of a regular
+ * file of equal size and modification time stays, and its metadata is set when it differs. `if_newer`: it stays unless
+ * the snapshot's is newer. `always`: nothing is taken on trust. Content that is equal, part by part, is left alone in
+ * every mode.
  */
 export type OverwriteMode = 'never' | 'if_changed' | 'if_newer' | 'always';
 
@@ -99,6 +100,7 @@ export interface RestoreProblem {
 export interface RestoreSummary {
   /** `partial`: something in `errors`. */
   readonly status: 'complete' | 'partial';
+  /** Written, or given their metadata where only that differed. */
   readonly filesRestored: number;
   /** Already as in the snapshot. */
   readonly filesUnchanged: number;

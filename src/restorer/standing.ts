@@ -1,13 +1,14 @@
 import type { Entry } from '../format/tree.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
-import type { OverwriteMode } from './request.ts';
+import type { OverwriteMode, PlannedAction } from './request.ts';
 import { isUnfinished } from './target-directory.ts';
 
 /**
  * What to do about an entry whose name may be taken. `update`: rewrite what differs. `replace`: create beside and rename
- * over it. `clear`: a directory has to go first. `merge`: a directory stays and is filled.
+ * over it. `clear`: a directory has to go first. `merge`: a directory stays and is filled. `touch-up`: the content stays,
+ * and the metadata is set.
  */
-export type Standing = 'create' | 'leave' | 'skip' | 'update' | 'replace' | 'clear' | 'merge';
+export type Standing = 'create' | 'leave' | 'skip' | 'update' | 'replace' | 'clear' | 'merge' | 'touch-up';
 
 const TYPE = 0o170000;
 const REGULAR = 0o100000;
@@ -32,4 +33,18 @@ export function standingOf(entry: Entry, found: EntryStat | undefined, overwrite
     return 'leave';
   // a second name may lie outside of what is restored: writing would change that file too
   return found.nlink === 1 ? 'update' : 'replace';
+}
+
+/** What a dry run tells of it. */
+export function actionOf(standing: Standing): PlannedAction {
+  switch (standing) {
+    case 'clear':
+      return 'replace';
+    case 'merge':
+      return 'leave';
+    case 'touch-up':
+      return 'update';
+    default:
+      return standing;
+  }
 }

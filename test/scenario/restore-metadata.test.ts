@@ -1,5 +1,15 @@
 /** Owners, devices, access lists and attributes, as far as asked for and allowed. */
-import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -210,6 +220,56 @@ describe.runIf(process.platform === 'linux')('attributes of entries that stood b
       ['user.same', '4'],
     ]);
     expect(statSync(join(target, 'a')).mode & 0o7777).toBe(0o600);
+  });
+
+  test('the mode comes back where the content stands, and only that is counted', async () => {
+    const snapshot = await handMadeSnapshot(
+      repository,
+      directory({
+        a: file('same', { mode: 0o640 }),
+        b: file('as it was'),
+        c: file('attributes', { xattrs: [attribute('user.kept', '1')] }),
+        linked: file('two names', { inode: 7, links: { device: 1, count: 2 } }),
+        other: file('two names', { inode: 7, links: { device: 1, count: 2 } }),
+      }),
+      {},
+      never,
+    );
+    const changes = { overwrite: 'if_changed', restoreOwnership: isRoot } as const;
+    await restored(snapshot, changes);
+    const [a, c, linked] = ['a', 'c', 'linked'].map((name) => join(target, name)) as [string, string, string];
+    const before = statSync(a);
+    chmodSync(a, 0);
+    writeXattr(bytesOfText(c), 'user.kept' as never, Buffer.from('2'));
+    chmodSync(linked, 0o777);
+    linkSync(linked, join(target, 'outside'));
+    if (isRoot) chownSync(a, 1234, 1234);
+    const dry = await restored(snapshot, { ...changes, dryRun: true });
+    expect(dry).toMatchObject({ filesRestored: 4, filesUnchanged: 1 });
+    const summary = await restored(snapshot, changes);
+    expect(summary).toMatchObject({
+      status: 'complete',
+      filesRestored: 4,
+      filesUnchanged: 1,
+      filesFailed: 0,
+    });
+    expect(summary.bytesRestored).toBe('two names'.length);
+    const { mode, uid, gid, ino, mtimeMs } = statSync(a);
+    expect({ mode, uid, ino, mtimeMs }).toEqual({
+      mode: before.mode,
+      uid: before.uid,
+      ino: before.ino,
+      mtimeMs: before.mtimeMs,
+    });
+    expect(gid).toBe(before.gid);
+    expect(readFileSync(a, 'utf8')).toBe('same');
+    const attributes = readXattrs(bytesOfText(c), () => {});
+    expect(attributes.map(({ value }) => value.toString())).toEqual(['1']);
+    // the name outside keeps what it had
+    expect(statSync(join(target, 'outside')).mode & 0o777).toBe(0o777);
+    expect(statSync(linked).mode & 0o777).toBe(0o644);
+    expect(statSync(linked).ino).toBe(statSync(join(target, 'other')).ino);
+    expect(await restored(snapshot, changes)).toMatchObject({ filesRestored: 0, filesUnchanged: 5 });
   });
 
   test('a file that may not be written to is replaced', async () => {
