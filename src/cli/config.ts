@@ -1,5 +1,4 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { RequestError } from '../base/errors.ts';
 import { ConfigError, shownKeyPath, type KeyPath } from '../config/config-error.ts';
@@ -13,7 +12,7 @@ import { parseSchedule } from '../schedule/schedule.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
-import { ensureStateDirectory, statePaths } from './state-directory.ts';
+import { configFile, ensureStateDirectory, statePaths } from './state-directory.ts';
 import { printable, type Environment } from './terminal.ts';
 import { count } from './wording.ts';
 
@@ -75,12 +74,6 @@ export function define(command: Command, context: Context): void {
 function addCommon(command: Command, json: string): Command {
   command.option('--config <file>', 'Another file than config.json in the state directory');
   return addOutputOptions(command, { json });
-}
-
-/** `--config`, else HOLDFAST_CONFIG, else `config.json` in the state directory. */
-export function configFile(named: string | undefined, env: Environment): string {
-  const chosen = named ?? env['HOLDFAST_CONFIG'] ?? '';
-  return chosen === '' ? join(statePaths(env).directory, 'config.json') : resolve(chosen);
 }
 
 /** What settings depend on beside the file. */

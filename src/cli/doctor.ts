@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { directoryOf } from '../destination/location.ts';
-import { configFile } from './config.ts';
 import type { Context } from './context.ts';
 import { checkAgent, checkPort, checkWatching } from './doctor/agent.ts';
 import { guarded, type Finding } from '../daemon/doctor/finding.ts';
@@ -12,7 +11,7 @@ import { checkRepository, checkSettings, checkState, witnessesOf } from './docto
 import { EXIT } from './exit-codes.ts';
 import type { RunningAgent } from './install/readiness.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
-import { statePaths } from './state-directory.ts';
+import { configFile, statePaths } from './state-directory.ts';
 import { createStyles, printable, wantsColor } from './terminal.ts';
 import type { Settings } from '../config/settings.ts';
 

@@ -60,6 +60,11 @@ async function init(options: InitOptions, context: Context): Promise<void> {
   }
   const place = await placeNamed(named, context);
   const { location } = place;
+  if (place.how === 'embedded')
+    throw usage(
+      'The repository in the state directory is not made by "init"',
+      'The first start makes it, with a key for this machine: holdfast start --source DIR',
+    );
   await requireNone(place, context);
   const passphrase = await passphraseFor(place, options, context);
   const like =
@@ -120,7 +125,12 @@ async function passphraseFor(
   if (givenByOptions(options) !== undefined || settings === undefined)
     return await newPassphrase(options, context);
   const secret = await secretOfSettings(settings, context);
-  return secret?.kind === 'passphrase' ? secret.text : await newPassphrase(options, context);
+  if (secret === undefined) return await newPassphrase(options, context);
+  if (secret.kind === 'passphrase') return secret.text;
+  throw usage(
+    `What the settings name as the passphrase of ${settings.name} is a key to a repository that there is already`,
+    'A new repository has keys of its own. Have the settings name a passphrase, and init again; a recovery code is made with the repository.',
+  );
 }
 
 /** With the passphrase that is given for it, else its own of the settings, the new one, or one that is asked for. */

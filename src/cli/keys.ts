@@ -13,7 +13,7 @@ import type { Context } from './context.ts';
 import { drilledKeys } from './drilled-keys.ts';
 import { defineDrill } from './keys-drill.ts';
 import { defineRotation, whatRemovalLeaves } from './keys-rotation.ts';
-import { withRepository } from './open.ts';
+import { chosenPassphrase, withRepository } from './open.ts';
 import {
   addExamples,
   addOutputOptions,
@@ -226,8 +226,10 @@ async function newPassphraseSecret(
     ...(newPasswordFile === undefined ? {} : { passwordFile: newPasswordFile }),
     ...(newPasswordCommand === undefined ? {} : { passwordCommand: newPasswordCommand }),
   });
-  if (given !== undefined) return { kind: 'passphrase', text: await readGiven(given, context) };
-  if (canPrompt(context)) return { kind: 'passphrase', text: await promptNewPassphrase(context) };
+  if (given !== undefined)
+    return { kind: 'passphrase', text: chosenPassphrase(await readGiven(given, context)) };
+  if (canPrompt(context))
+    return { kind: 'passphrase', text: chosenPassphrase(await promptNewPassphrase(context)) };
   throw usage(
     'No new passphrase was given, and there is no terminal to ask on',
     'Give --new-password-file or --new-password-command.',

@@ -12,7 +12,7 @@ import type { FirstLook, LookExtent } from '../repository/first-look.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { openRepository, type OpenOptions, type Repository } from '../repository/repository.ts';
-import { secretOf } from '../repository/typed-secret.ts';
+import { isKeyText, secretOf } from '../repository/typed-secret.ts';
 import { whereItReallyLies } from '../system/real-path.ts';
 import { choosePlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import type { Context } from './context.ts';
@@ -45,7 +45,7 @@ export async function openChosen(
 ): Promise<Repository> {
   const chosen = await choosePlace(options, context);
   const fromEnvironment = takeFromEnvironment(context.env);
-  const given = givenByOptions(options) ?? (chosen.embedded ? undefined : fromEnvironment);
+  const given = givenByOptions(options) ?? (chosen.how === 'embedded' ? undefined : fromEnvironment);
   const seen = await openSeen(chosen, await reachOfPlace(chosen, context), opening, context);
   try {
     if (given !== undefined) return await openWith(seen, secretOf(await readGiven(given, context)), context);
@@ -53,8 +53,10 @@ export async function openChosen(
       const secret = await secretOfSettings(chosen.settings, context);
       if (secret !== undefined) return await openWith(seen, secret, context);
     }
-    if (chosen.embedded) {
-      const key = await readMachineKey(statePaths(context.env));
+    const paths = statePaths(context.env);
+    // Also by its path: where another destination is the default one, it has no name.
+    if (chosen.how === 'embedded' || shownLocation(chosen.location) === paths.repository) {
+      const key = await readMachineKey(paths);
       if (key !== undefined) return await openWith(seen, { kind: 'machine', secret: key }, context);
       if (fromEnvironment !== undefined)
         return await openWith(seen, secretOf(await readGiven(fromEnvironment, context)), context);
@@ -65,7 +67,9 @@ export async function openChosen(
     return await askAndOpen(seen, chosen, context);
   } catch (error) {
     await seen.destination.close();
-    throw error;
+    const isAbsent = error instanceof RepositoryError && error.code === 'NO_REPOSITORY';
+    // Nobody named it: the error has to say how it came to be meant.
+    throw isAbsent && chosen.how === 'default' ? noRepository(chosen, error) : error;
   }
 }
 
@@ -253,15 +257,26 @@ async function openPlace(
   }
 }
 
-function noRepository({ location, embedded }: ChosenPlace, cause?: unknown): RepositoryError {
-  return embedded
-    ? new RepositoryError('NO_REPOSITORY', 'There is no repository yet, and none was named', {
-        hint: 'Make one and back up with: holdfast start --source DIR. Or name one with -r DIR.',
-      })
-    : new RepositoryError('NO_REPOSITORY', `There is no repository at ${shownLocation(location)}`, {
-        hint: 'Check the path and that the drive is mounted, or create a repository there with: holdfast init -r DIR',
-        ...(cause instanceof DestinationError && cause.kind === 'not-found' ? {} : { cause }),
-      });
+function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown): RepositoryError {
+  if (how === 'embedded')
+    return new RepositoryError('NO_REPOSITORY', 'There is no repository yet, and none was named', {
+      hint: 'Make one and back up with: holdfast start --source DIR. Or name one with -r DIR.',
+    });
+  const facts = cause instanceof DestinationError && cause.kind === 'not-found' ? {} : { cause };
+  const place = shownLocation(location);
+  if (how === 'default' && settings !== undefined)
+    return new RepositoryError(
+      'NO_REPOSITORY',
+      `There is no repository at ${place}, the default destination (${settings.name})`,
+      {
+        hint: `Check that its drive is mounted. If nothing was kept there yet, the agent makes the repository with its first backup, and "holdfast init -r ${settings.name}" makes it now. Another repository is named with -r.`,
+        ...facts,
+      },
+    );
+  return new RepositoryError('NO_REPOSITORY', `There is no repository at ${place}`, {
+    hint: 'Check the path and that the drive is mounted, or create a repository there with: holdfast init -r DIR',
+    ...facts,
+  });
 }
 
 /** For people: a directory as its path. */
@@ -273,9 +288,21 @@ export function shownLocation(location: string): string {
 export async function newPassphrase(options: RepositoryOptions, context: Context): Promise<string> {
   const fromEnvironment = takeFromEnvironment(context.env);
   const given = givenByOptions(options) ?? fromEnvironment;
-  if (given !== undefined) return await readGiven(given, context);
+  if (given !== undefined) return chosenPassphrase(await readGiven(given, context));
   if (!canPrompt(context)) throw noPassphrase();
-  return await promptNewPassphrase(context);
+  return chosenPassphrase(await promptNewPassphrase(context));
+}
+
+/**
+ * A passphrase that somebody chose. What looks like a key would be taken for one ever after, and open nothing.
+ * @throws {RequestError} USAGE for a recovery code or a write-only key
+ */
+export function chosenPassphrase(text: string): string {
+  if (!isKeyText(text)) return text;
+  throw usage(
+    'What was given for a new passphrase is a recovery code or a write-only key',
+    'Those are made by Holdfast, for the repository that they open. Choose a passphrase.',
+  );
 }
 
 /** What no backup takes in: the repository, and the state directory with its keys. */

@@ -7,6 +7,7 @@ import type { DestinationSettings } from '../config/settings.ts';
 import { directoryOf } from '../destination/location.ts';
 import type { OpenOptions } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
+import { secretOf } from '../repository/typed-secret.ts';
 import type { Context } from './context.ts';
 import { readMachineKey, statePaths } from './state-directory.ts';
 
@@ -27,9 +28,11 @@ export async function reachOfSettings(
 }
 
 /**
- * What opens the repository at a place of the settings: the passphrase that they name, this machine's key for the one in
- * the state directory, else the passphrase of the recovery kit. Undefined when there is none of them.
+ * What opens the repository at a place of the settings: the passphrase, recovery code or write-only key that they name,
+ * this machine's key for the one in the state directory, else the passphrase of the recovery kit. Undefined when there is
+ * none of them.
  * @throws {ConfigError} {StateError}
+ * @throws {RepositoryError} for a code with a typing mistake
  */
 export async function secretOfSettings(
   { passphrase, url }: DestinationSettings,
@@ -38,7 +41,7 @@ export async function secretOfSettings(
   const paths = statePaths(env);
   if (passphrase !== null) {
     const found = await resolveSecret(passphrase, { env, home: homedir(), clock }, signal);
-    return { kind: 'passphrase', text: found.reveal() };
+    return secretOf(found.reveal());
   }
   if (directoryOf(url) === paths.repository) {
     const key = await readMachineKey(paths);

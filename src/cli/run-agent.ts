@@ -10,15 +10,17 @@ import { programVersion } from '../base/program-version.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { addSource, editConfig } from '../config/config-edit.ts';
 import { readConfig, NO_FILE } from '../config/load.ts';
+import type { DestinationSettings, Settings } from '../config/settings.ts';
+import { parseLocation, shownPlace } from '../destination/location.ts';
 import type { Job } from '../jobs/job.ts';
 import { openAgentLog } from './agent-log.ts';
-import { configFile, settingsContext } from './config.ts';
+import { settingsContext } from './config.ts';
 import type { Context } from './context.ts';
 import { prepareEmbedded } from './embedded-thread.ts';
-import { invocation } from './invocation.ts';
+import { invocation, quoted } from './invocation.ts';
 import { stateWords } from './listing-jobs.ts';
-import { ensureStateDirectory, readMachineKey, statePaths } from './state-directory.ts';
-import { createStyles, jsonLine, wantsColor } from './terminal.ts';
+import { configFile, ensureStateDirectory, readMachineKey, statePaths } from './state-directory.ts';
+import { createStyles, jsonLine, printable, wantsColor } from './terminal.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
 import { count } from './wording.ts';
 
@@ -77,7 +79,7 @@ export async function runAgent(options: RunAgentOptions, context: Context): Prom
   });
   try {
     void notifier.ready(`Listening on port ${daemon.listening.port}`);
-    await greet(daemon, created, options, context);
+    await greet(daemon, { created, file }, options, context);
     for (const job of daemon.firstJobs) await showJob(daemon, job, options, context);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
@@ -108,7 +110,7 @@ async function addSources(file: string, options: RunAgentOptions, context: Conte
 
 async function greet(
   daemon: Daemon,
-  created: boolean,
+  { created, file }: { readonly created: boolean; readonly file: string },
   options: RunAgentOptions,
   context: Context,
 ): Promise<void> {
@@ -120,18 +122,19 @@ async function greet(
     return;
   }
   const { bold } = createStyles(wantsColor(out.stream, env));
-  const { repository, recoveryKit } = statePaths(env);
+  const settings = daemon.config.current;
   const lines = [`${bold('Holdfast is running')} at ${address} (documentation: ${address}/docs)`];
+  for (const { name, url } of placesOf(options.sources, settings))
+    lines.push(`  Backups in    ${printable(shownPlace(parseLocation(url)))} (${name})`);
   if (created) {
     lines.push(
-      `  Repository    ${repository}`,
-      `  Recovery kit  ${recoveryKit}`,
+      `  Recovery kit  ${statePaths(env).recoveryKit}`,
       bold(
         '  Store the recovery kit in another place: without it nobody can open the backups once this machine is lost.',
       ),
     );
   }
-  if (daemon.config.current.sources.length === 0)
+  if (settings.sources.length === 0)
     lines.push('Nothing is backed up yet. Begin with: holdfast start --source DIR');
   const run = invocation(env, process.argv[1], process.cwd());
   // Only where a person looks: what a service prints is kept, and the address opens the page for anybody.
@@ -140,9 +143,31 @@ async function greet(
     lines.push(`  Its page, once, within ${seconds} seconds: ${page}`);
   }
   lines.push(`  Open its page with: ${run} ui`);
-  lines.push(`  Bring files back with: ${run} restore latest --target DIR (what there is: ${run} snapshots)`);
+  const where = repositoryOption(options.sources, settings);
+  // Commands read no other configuration than the usual one unless they are told.
+  const reading = options.config === undefined ? run : `HOLDFAST_CONFIG=${quoted(file)} ${run}`;
+  lines.push(
+    `  Bring files back with: ${reading} restore${where} latest --target DIR (what there is: ${reading} snapshots${where})`,
+  );
   await out.write(`${lines.join('\n')}\n`);
   await out.flush();
+}
+
+/** Where what was named is kept; without a name, where backups go by default. */
+function placesOf(
+  sources: readonly string[],
+  { sources: all, destinations, defaultDestination }: Settings,
+): readonly DestinationSettings[] {
+  const named = all.filter(({ path }) => sources.includes(path)).flatMap((source) => source.destinations);
+  const names = new Set(named.length === 0 ? [defaultDestination] : named);
+  return destinations.filter(({ name }) => names.has(name));
+}
+
+/** What a command needs to find the backups of what was named: nothing where the default destination has them. */
+function repositoryOption(sources: readonly string[], settings: Settings): string {
+  const [first, ...others] = placesOf(sources, settings).map(({ name }) => name);
+  const isDefault = [first, ...others].includes(settings.defaultDestination);
+  return first === undefined || isDefault ? '' : ` -r ${first}`;
 }
 
 async function showJob(

@@ -3,9 +3,9 @@ import { editConfig, type ConfigChange } from '../config/config-edit.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { configFile, settingsContext } from './config.ts';
+import { settingsContext } from './config.ts';
 import type { Context } from './context.ts';
-import { ensureStateDirectory, statePaths } from './state-directory.ts';
+import { configFile, ensureStateDirectory, statePaths } from './state-directory.ts';
 
 /** `named` as by `--config`. Undefined when there is no file. */
 export async function readSettings(

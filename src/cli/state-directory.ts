@@ -39,6 +39,12 @@ export function statePaths(env: Environment): StatePaths {
   };
 }
 
+/** `--config`, else HOLDFAST_CONFIG, else `config.json` in the state directory. */
+export function configFile(named: string | undefined, env: Environment): string {
+  const chosen = named ?? env['HOLDFAST_CONFIG'] ?? '';
+  return chosen === '' ? join(statePaths(env).directory, 'config.json') : resolve(chosen);
+}
+
 function stateDirectory(env: Environment): string {
   const chosen = env['HOLDFAST_STATE_DIR'] ?? '';
   if (chosen !== '') return resolve(chosen);

@@ -15,6 +15,11 @@ export function isWriteOnlyKey(typed: string): boolean {
   return typed.trim().startsWith(WRITE_ONLY);
 }
 
+/** Whether it is taken for a recovery code or a write-only key, mistyped ones included, and never for a passphrase. */
+export function isKeyText(typed: string): boolean {
+  return isWriteOnlyKey(typed) || looksLikeRecoveryCode(typed);
+}
+
 /**
  * A recovery code or the text of a write-only key may be given wherever a passphrase is.
  * @throws {RepositoryError} for a code with a typing mistake

@@ -1,5 +1,5 @@
 /** Commands on a destination that is named as the configuration does, and on one that does not answer. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
@@ -68,6 +68,134 @@ describe.concurrent('a destination’s name', () => {
     writeFileSync(join(place.state, 'config.json'), '{ broken');
     expect((await place.run(['snapshots', '-r', 'elsewhere'])).code).not.toBe(0);
     await place.expectRun(['snapshots', '-r', './elsewhere']);
+  });
+});
+
+/** What a command without `-r` means once `document` is the configuration. */
+async function listed(place: Place, words: readonly string[] = []): Promise<number> {
+  return jsonLines(await place.expectRun(['snapshots', '--json', ...words], 0, { env: untold })).length;
+}
+
+describe.concurrent('without -r', () => {
+  test('every command means the default destination, as `-r default` does', async () => {
+    await using place = await openPlace();
+    await place.write({ 'a.txt': 'hello' });
+    await place.expectRun(['start', '--source', place.source, '--once'], 0, { env: untold });
+    const usb = join(place.directory, 'usb');
+    configure(place, { destinations: { usb: { url: usb } }, defaultDestination: 'usb' });
+
+    // The passphrase of the recovery kit opens it, as the agent would open it.
+    await place.expectRun(['init', '-r', 'usb'], 0, { env: untold });
+    expect(await listed(place)).toBe(0);
+    await place.expectRun(['backup', place.source], 0, { env: untold });
+    await place.expectRun(['backup', '-r', 'default', place.source], 0, { env: untold });
+    expect(await listed(place)).toBe(2);
+    expect(await listed(place, ['-r', 'default'])).toBe(2);
+    expect(await listed(place, ['-r', join(place.state, 'repository')])).toBe(1);
+    const target = join(place.directory, 'back');
+    await place.expectRun(['restore', 'latest', '--target', target], 0, { env: untold });
+  });
+
+  test('a default destination that is away is an error, and nothing else takes its place', async () => {
+    await using place = await openPlace();
+    await place.write({ 'a.txt': 'hello' });
+    await place.expectRun(['start', '--source', place.source, '--once'], 0, { env: untold });
+    const usb = join(place.directory, 'usb');
+    configure(place, { destinations: { usb: { url: usb } }, defaultDestination: 'usb' });
+    for (const there of [false, true]) {
+      if (there) mkdirSync(usb);
+      for (const words of [['snapshots'], ['backup', place.source]]) {
+        const { stderr } = await place.expectRun(words, EXIT.noRepository, { env: untold });
+        expect(stderr).toContain(`There is no repository at ${usb}, the default destination (usb)`);
+        expect(stderr).toContain('drive is mounted');
+      }
+    }
+    expect(readdirSync(usb)).toEqual([]);
+    expect(await listed(place, ['-r', join(place.state, 'repository')])).toBe(1);
+  });
+
+  test('a configuration that cannot be read is an error: it may name another place', async () => {
+    await using place = await openPlace();
+    await place.write({ 'a.txt': 'hello' });
+    await place.expectRun(['start', '--source', place.source, '--once'], 0, { env: untold });
+    writeFileSync(join(place.state, 'config.json'), '{ broken', { mode: 0o600 });
+    const { code, stderr } = await place.run(['snapshots'], { env: untold });
+    expect(code).toBe(EXIT.failed);
+    expect(stderr).toContain('config.json');
+  });
+
+  test('the one in the state directory is meant while no other is the default, and "start" makes it', async () => {
+    await using place = await openPlace();
+    configureNas(place);
+    for (const words of [['snapshots'], ['snapshots', '-r', 'default']]) {
+      const { stderr } = await place.expectRun(words, EXIT.noRepository, { env: untold });
+      expect(stderr).toContain('holdfast start --source DIR');
+    }
+    const { stderr } = await place.expectRun(['init', '-r', 'default'], EXIT.usage);
+    expect(stderr).toContain('holdfast start --source DIR');
+    await place.write({ 'a.txt': 'hello' });
+    await place.expectRun(['start', '--source', place.source, '--once'], 0, { env: untold });
+    // Its key is this machine's, whatever passphrase is meant for others.
+    for (const words of [[], ['-r', 'default']])
+      expect(
+        jsonLines(
+          await place.expectRun(['snapshots', '--json', ...words], 0, {
+            env: { HOLDFAST_REPOSITORY: undefined },
+          }),
+        ),
+      ).toHaveLength(1);
+  });
+});
+
+describe.concurrent('what the settings name as a passphrase', () => {
+  /** `nas` at a repository, with this text in the file of its passphrase. */
+  function configureSecret(place: Place, text: string): void {
+    const file = join(place.directory, 'nas-secret');
+    writeFileSync(file, `${text}\n`, { mode: 0o600 });
+    configure(place, { destinations: { nas: { url: place.repository, passphrase: { file } } } });
+  }
+
+  test('may be a recovery code or a write-only key, which opens what it can', async () => {
+    await using place = await openPlace();
+    await place.write({ 'a.txt': 'hello' });
+    const [made] = jsonLines(await place.expectRun(['init', '--json']));
+    configureSecret(place, String(made?.['recovery_code']));
+    await place.expectRun(['backup', '-r', 'nas', place.source], 0, { env: untold });
+    expect(await listed(place, ['-r', 'nas'])).toBe(1);
+    const tested = await place.expectRun(['destinations', 'test', 'nas'], 0, { env: untold });
+    expect(tested.stdout).toContain('can be used');
+
+    const key = join(place.directory, 'web1.key');
+    await place.expectRun(['keys', 'add', '--write-only', key]);
+    configureSecret(place, readFileSync(key, 'utf8').trim());
+    await place.expectRun(['backup', '-r', 'nas', place.source], 0, { env: untold });
+    expect((await place.run(['snapshots', '-r', 'nas'], { env: untold })).stderr).toContain(
+      'cannot read any',
+    );
+    const useless = await place.expectRun(['destinations', 'test', 'nas'], EXIT.failed, { env: untold });
+    expect(useless.stdout).toContain('write-only key');
+  });
+
+  test('never becomes the passphrase of a new repository when it is a key', async () => {
+    await using place = await openPlace();
+    const [made] = jsonLines(await place.expectRun(['init', '--json']));
+    const code = String(made?.['recovery_code']);
+    const file = join(place.directory, 'code');
+    writeFileSync(file, `${code}\n`, { mode: 0o600 });
+    const elsewhere = join(place.directory, 'elsewhere');
+    configure(place, { destinations: { nas: { url: elsewhere, passphrase: { file } } } });
+    const words = [
+      ['init', '-r', 'nas'],
+      ['init', '-r', elsewhere, '--password-file', file],
+    ];
+    for (const each of words) {
+      const { stderr } = await place.expectRun(each, EXIT.usage, { env: untold });
+      expect(stderr).toContain('key');
+      expect(stderr).not.toContain(code);
+    }
+    expect(existsSync(elsewhere)).toBe(false);
+    const changed = await place.expectRun(['keys', 'passwd', '--new-password-file', file], EXIT.usage);
+    expect(changed.stderr).toContain('recovery code');
   });
 });
 

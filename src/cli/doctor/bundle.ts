@@ -10,11 +10,10 @@ import { endOfAgentLog } from '../../daemon/agent-log-end.ts';
 import { BUNDLED, diagnosticsText } from '../../daemon/diagnostics.ts';
 import type { Finding } from '../../daemon/doctor/finding.ts';
 import { askAgent } from '../ask-agent.ts';
-import { configFile } from '../config.ts';
 import type { Context } from '../context.ts';
 import { usage } from '../options.ts';
 import { readSettings } from '../settings-file.ts';
-import { statePaths } from '../state-directory.ts';
+import { configFile, statePaths } from '../state-directory.ts';
 
 export interface BundleRequest {
   /** That is made. */

@@ -123,7 +123,13 @@ export async function checkOpening(
       `The key to ${shown} is not there`,
       'Put it back from a copy, or name the passphrase of the recovery kit in the settings of the destination.',
     );
-  const repository = await openAt({ location: place.url, embedded: false, settings: place }, secret, context);
+  if (secret.kind === 'write-only')
+    return problem(
+      check,
+      `The settings name a write-only key as the passphrase of ${shown}, which cannot read`,
+      'The agent needs a key that reads. With this one back up by "holdfast backup", from a timer of the system.',
+    );
+  const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
   try {
     return ok(check, `${shown} opens (${shortId(repository.id)})`);
   } finally {
