@@ -38,14 +38,19 @@ async function defaultPlace(context: Context): Promise<ChosenPlace> {
   const { findDestination, settings } = await configuration(context);
   const found = findDestination(settings, settings.defaultDestination);
   if (found === undefined) throw new BugError('The default destination is not among the destinations');
-  return placeOf(found, 'default', context);
+  return configuredPlace(found, 'default', context);
 }
 
 function embeddedPlace({ env }: Context): ChosenPlace {
   return { location: statePaths(env).repository, how: 'embedded', settings: undefined };
 }
 
-function placeOf(settings: DestinationSettings, how: ChosenPlace['how'], context: Context): ChosenPlace {
+/** One of the settings. `how` it was chosen, if it is not the one in the state directory. */
+export function configuredPlace(
+  settings: DestinationSettings,
+  how: ChosenPlace['how'],
+  context: Context,
+): ChosenPlace {
   const embedded = embeddedPlace(context);
   const isEmbedded = settings.passphrase === null && directoryOf(settings.url) === embedded.location;
   return isEmbedded ? embedded : { location: settings.url, how, settings };
@@ -68,7 +73,7 @@ export async function placeNamed(typed: string, context: Context): Promise<Chose
       `"${typed}" is a destination of the configuration, and a directory here`,
       `For the directory write ./${typed}, for the destination ${settings.url}, or run this elsewhere.`,
     );
-  return placeOf(settings, 'named', context);
+  return configuredPlace(settings, 'named', context);
 }
 
 /** What it is reached with. @throws {ConfigError} when a secret cannot be had */

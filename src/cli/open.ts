@@ -43,7 +43,19 @@ export async function openChosen(
   context: Context,
   opening?: Opening,
 ): Promise<Repository> {
-  const chosen = await choosePlace(options, context);
+  return await openThere(await choosePlace(options, context), options, context, opening);
+}
+
+/**
+ * The same for a place that was chosen already.
+ * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
+ */
+export async function openThere(
+  chosen: ChosenPlace,
+  options: Pick<RepositoryOptions, 'passwordFile' | 'passwordCommand'>,
+  context: Context,
+  opening?: Opening,
+): Promise<Repository> {
   const fromEnvironment = takeFromEnvironment(context.env);
   const given = givenByOptions(options) ?? (chosen.how === 'embedded' ? undefined : fromEnvironment);
   const seen = await openSeen(chosen, await reachOfPlace(chosen, context), opening, context);
@@ -310,8 +322,14 @@ export async function neverBackedUp(
   options: RepositoryOptions,
   context: Context,
 ): Promise<readonly NeverPath[]> {
+  return await neverBackedUpTo(await choosePlace(options, context), context);
+}
+
+export async function neverBackedUpTo(
+  { location }: ChosenPlace,
+  context: Context,
+): Promise<readonly NeverPath[]> {
   const never = [{ path: statePaths(context.env).directory, reason: "Holdfast's own state directory" }];
-  const { location } = await choosePlace(options, context);
   const directory = directoryOf(location);
   if (directory !== undefined) never.push({ path: directory, reason: 'the repository itself' });
   const found = await Promise.all(

@@ -8,7 +8,8 @@ import { RepositoryError } from '../base/errors.ts';
 import { createRedactor } from '../base/redact.ts';
 import { programVersion } from '../base/program-version.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
-import { addSource, editConfig } from '../config/config-edit.ts';
+import { editConfig } from '../config/config-edit.ts';
+import { defaultSettings } from '../config/effective-settings.ts';
 import { readConfig, NO_FILE } from '../config/load.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
 import { parseLocation, shownPlace } from '../destination/location.ts';
@@ -19,6 +20,8 @@ import type { Context } from './context.ts';
 import { prepareEmbedded } from './embedded-thread.ts';
 import { invocation, quoted } from './invocation.ts';
 import { stateWords } from './listing-jobs.ts';
+import { usage } from './options.ts';
+import { changesToBegin, startPlace } from './start-place.ts';
 import { configFile, ensureStateDirectory, readMachineKey, statePaths } from './state-directory.ts';
 import { createStyles, jsonLine, printable, wantsColor } from './terminal.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
@@ -95,17 +98,26 @@ function withoutServiceManager(env: Context['env']): Readonly<Record<string, str
   );
 }
 
-async function addSources(file: string, options: RunAgentOptions, context: Context): Promise<void> {
-  if (options.sources.length === 0) return;
-  const settings = settingsContext(context.env);
+/** @throws {RequestError} for a destination that is none */
+async function addSources(
+  file: string,
+  { sources, destination }: RunAgentOptions,
+  { env, signal }: Context,
+): Promise<void> {
+  if (sources.length === 0) {
+    if (destination === undefined) return;
+    throw usage(
+      '--destination says where a directory goes, and none was named',
+      'Name it with --source DIR. For what names no destination: holdfast config set defaultDestination NAME',
+    );
+  }
+  const settings = settingsContext(env);
   const loaded = await readConfig(file, settings);
-  const known = new Set(loaded?.settings.sources.map(({ path }) => path));
-  const missing = options.sources.filter((path) => !known.has(path));
-  if (missing.length === 0) return;
-  const changes = missing.map((path) =>
-    addSource({ path, ...(options.destination === undefined ? {} : { destination: options.destination }) }),
-  );
-  await editConfig({ file, context: settings }, changes, loaded?.revision ?? NO_FILE, context.signal);
+  const current = loaded?.settings ?? defaultSettings(settings);
+  const place = destination === undefined ? undefined : startPlace(destination, current);
+  const changes = changesToBegin(sources, place, current);
+  if (changes.length === 0) return;
+  await editConfig({ file, context: settings }, changes, loaded?.revision ?? NO_FILE, signal);
 }
 
 async function greet(

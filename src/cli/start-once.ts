@@ -1,24 +1,35 @@
-/** `holdfast start --once`: one backup, without the agent. */
+/** `holdfast start --once`: one backup, without the agent, and without a change of the settings. */
 import { access } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { ArchiveSummary } from '../archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../archiver/exclude.ts';
 import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 import { toolName } from '../base/program-version.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
+import { BugError } from '../base/errors.ts';
+import { openCached } from '../cache/open.ts';
+import { findDestination } from '../config/effective-settings.ts';
+import { configuredPlace, type ChosenPlace } from './chosen-place.ts';
 import type { Context } from './context.ts';
-import { openEmbedded } from './embedded.ts';
+import { openEmbedded, type Embedded } from './embedded.ts';
 import { invocation, quoted } from './invocation.ts';
-import { neverBackedUp } from './open.ts';
-import type { OutputOptions } from './options.ts';
+import { neverBackedUpTo, openThere, shownLocation } from './open.ts';
+import { usage, type OutputOptions } from './options.ts';
+import { protect } from './protect.ts';
 import { save } from './save.ts';
 import { showSummary } from './save-summary.ts';
+import { settingsOrDefaults } from './settings-file.ts';
+import { startPlace } from './start-place.ts';
 import { statePaths } from './state-directory.ts';
 import { createStyles, wantsColor } from './terminal.ts';
 import { count, shortId } from './wording.ts';
 
 export interface StartOnceOptions extends OutputOptions {
   readonly source?: readonly string[];
+  readonly destination?: string;
+  readonly port?: string;
+  readonly config?: string;
 }
 
 export async function startOnce(options: StartOnceOptions, context: Context): Promise<void> {
@@ -27,7 +38,10 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
     await context.out.write(howToBegin(context));
     return;
   }
-  const never = await neverBackedUp({ repository: statePaths(context.env).repository }, context);
+  if (options.port !== undefined)
+    throw usage('--once starts no agent, so there is no port to listen on', 'Leave out --port, or --once.');
+  const target = await targetOf(options, context);
+  const never = await neverBackedUpTo(target.place, context);
   // Whoever names a link to a directory here wants the directory.
   await requireAnswer(named, process.cwd(), context.signal);
   const { paths, notes } = resolveSources(
@@ -35,28 +49,66 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
     process.cwd(),
     never,
   );
-  const { repository, created } = await openEmbedded(context);
+  const { repository, created } = await openTarget(target, context);
   try {
     if (created) context.stderr.write(createdText(context));
-    const summary = await save(
-      {
-        repository,
-        sources: paths,
-        tags: [],
-        pinned: false,
-        compression: DEFAULT_COMPRESSION,
-        plain: false,
-        isolated: false,
-        exclude: { ...NO_EXCLUSIONS, never: await neverBackedUp({}, context) },
-        parent: 'auto',
-      },
-      { ...options, notes },
-      context,
-    );
-    await showSummary(summary, options, context, async () => await savedText(summary, named, context));
+    const cached = openCached(repository, statePaths(context.env).directory, context.clock);
+    try {
+      const summary = await save(
+        {
+          repository: cached.repository,
+          sources: paths,
+          tags: [],
+          pinned: false,
+          compression: DEFAULT_COMPRESSION,
+          plain: false,
+          isolated: false,
+          exclude: { ...NO_EXCLUSIONS, never: await neverBackedUpTo(target.place, context) },
+          parent: 'auto',
+        },
+        { ...options, notes },
+        context,
+      );
+      const told = async (): Promise<string> => await savedText(summary, { named, target }, context);
+      await showSummary(summary, options, context, told);
+      await protect(cached.repository, context);
+    } finally {
+      cached.close();
+    }
   } finally {
     await repository.close();
   }
+}
+
+interface Target {
+  readonly place: ChosenPlace;
+  /** The program as the next command is to name it: no other reads the configuration that was named here. */
+  readonly run: string;
+  /** What it needs to find the repository: ` -r NAME`, or nothing. */
+  readonly option: string;
+}
+
+/** What `--destination` names, else the default destination. @throws {RequestError} {ConfigError} */
+async function targetOf({ destination, config }: StartOnceOptions, context: Context): Promise<Target> {
+  const settings = await settingsOrDefaults(config, context);
+  const { name, url, isNew } = startPlace(destination ?? settings.defaultDestination, settings);
+  const program = invocation(context.env, process.argv[1], process.cwd());
+  const run = config === undefined ? program : `HOLDFAST_CONFIG=${quoted(resolve(config))} ${program}`;
+  // As for every command that is given a path: what opens it is given, too, or asked for.
+  if (isNew)
+    return { place: { location: url, how: 'named', settings: undefined }, run, option: ` -r ${quoted(url)}` };
+  const how = destination === undefined ? 'default' : 'named';
+  const found = findDestination(settings, name);
+  if (found === undefined) throw new BugError(`The destination ${name} is not among the destinations`);
+  const isDefault = name === settings.defaultDestination;
+  return { place: configuredPlace(found, how, context), run, option: isDefault ? '' : ` -r ${name}` };
+}
+
+/** The one in the state directory is made when there is none. Elsewhere a drive may be away: that is for people to judge. */
+async function openTarget({ place }: Target, context: Context): Promise<Embedded> {
+  if (place.how === 'embedded') return await openEmbedded(context);
+  const repository = await openThere(place, {}, context, { look: 'everything', adds: true });
+  return { repository, created: false };
 }
 
 function createdText({ env }: Context): string {
@@ -70,23 +122,23 @@ function createdText({ env }: Context): string {
 
 async function savedText(
   { snapshot, bytesUploaded, durationMs }: ArchiveSummary,
-  named: readonly string[],
+  { named, target }: { readonly named: readonly string[]; readonly target: Target },
   { out, env }: Context,
 ): Promise<string> {
   const { counts, errors, errorsMore } = snapshot.record;
   const { bold, yellow } = createStyles(wantsColor(out.stream, env));
-  const { repository, recoveryKit } = statePaths(env);
-  const run = invocation(env, process.argv[1], process.cwd());
+  const { place, run, option } = target;
+  const { recoveryKit } = statePaths(env);
   const problems = errors.length + errorsMore;
   const lines = [
     `${bold('Saved')} ${count(counts.files, 'file')} (${formatBytes(counts.bytes)}) from ${named.map(quoted).join(', ')} in ${formatDuration(durationMs)}.`,
     `  Snapshot      ${shortId(snapshot.id)}`,
     `  Newly stored  ${formatBytes(bytesUploaded)}, compressed and encrypted`,
-    `  Repository    ${repository}`,
+    `  Repository    ${shownLocation(place.location)}`,
   ];
   if (problems > 0)
     lines.push('', yellow(`${count(problems, 'problem')} (listed above): all the rest is saved.`));
-  if (await exists(recoveryKit)) {
+  if (place.how === 'embedded' && (await exists(recoveryKit))) {
     lines.push(
       '',
       `${bold('Store the recovery kit in another place')}, on paper or in a password manager:`,
@@ -99,9 +151,9 @@ async function savedText(
   lines.push(
     '',
     bold('From here'),
-    `  ${run} snapshots                        list the snapshots`,
-    `  ${run} ls latest ${quoted(firstPath(snapshot))}`,
-    `  ${run} restore latest --target DIR      bring everything back into DIR`,
+    `  ${run} snapshots${option}                        list the snapshots`,
+    `  ${run} ls${option} latest ${quoted(firstPath(snapshot))}`,
+    `  ${run} restore${option} latest --target DIR      bring everything back into DIR`,
   );
   return `${lines.join('\n')}\n`;
 }

@@ -24,7 +24,10 @@ export function define(command: Command, context: Context): void {
       'Back this directory up at once, and keep watching it (repeatable)',
       collect,
     )
-    .option('-d, --destination <name>', 'Where to: the name of a configured destination, or a directory')
+    .option(
+      '-d, --destination <name>',
+      'Where to: the name of a configured destination, or a directory or URL, with a slash in it',
+    )
     .option('--once', 'Only back up, and end; no agent')
     .optionsGroup('The agent:')
     .option('--port <n>', 'Listen on this port of 127.0.0.1 and ::1 (7390)')

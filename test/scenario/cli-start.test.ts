@@ -121,6 +121,111 @@ describe.concurrent('a later start', () => {
   });
 });
 
+/** Runs the agent until it has told of its first backup. */
+async function firstJob(place: Place, words: readonly string[]): Promise<Record<string, unknown>> {
+  const child = place.start(['start', ...words, '--port', '0', '--json'], fresh);
+  const ending = outcomeOf(child);
+  const told = (text: string): boolean => text.includes('"type":"job"');
+  let said = '';
+  child.stdout?.on('data', (bytes: Buffer) => {
+    if (told((said += bytes.toString()))) child.kill('SIGTERM');
+  });
+  const { stdout, stderr } = await ending;
+  const job = jsonLines({ stdout }).find(({ type }) => type === 'job');
+  if (job === undefined) throw new Error(`the agent told of no job:\n${stdout}${stderr}`);
+  return job;
+}
+
+async function countSnapshots(place: Place, words: readonly string[] = []): Promise<number> {
+  return jsonLines(await place.expectRun(['snapshots', '--json', ...words], 0, fresh)).length;
+}
+
+describe.concurrent('the destination of a start', () => {
+  test('that is a directory is one of the settings from then on, and has the first backup', async () => {
+    await using place = await openPlace();
+    await place.write({ a: 'x' });
+    const usb = join(place.directory, 'usb stick');
+    const job = await firstJob(place, ['--source', place.source, '--destination', usb]);
+    expect(job).toMatchObject({
+      status: 'completed',
+      spec: { destination: 'usb-stick', source: place.source },
+    });
+    const { destinations, sources } = JSON.parse(
+      await readFile(join(place.state, 'config.json'), 'utf8'),
+    ) as Record<string, unknown>;
+    expect(destinations).toEqual({ 'usb-stick': { url: usb } });
+    expect(sources).toEqual([{ path: place.source, destination: 'usb-stick' }]);
+    expect(await countSnapshots(place, ['-r', 'usb-stick'])).toBe(1);
+
+    // Once more without the agent, by its name and by its path; the default destination has nothing of it.
+    for (const named of ['usb-stick', `${usb}/`]) {
+      const words = ['start', '--source', place.source, '--destination', named, '--once'];
+      const { stdout } = await place.expectRun(words, 0, fresh);
+      expect(stdout).toContain('restore -r usb-stick latest');
+      expect(stdout).toContain(`Repository    ${usb}`);
+    }
+    expect(await countSnapshots(place, ['-r', 'usb-stick'])).toBe(3);
+    expect(await countSnapshots(place)).toBe(0);
+  });
+
+  test('is added to those of a source that is backed up already', async () => {
+    await using place = await openPlace();
+    await place.write({ a: 'x' });
+    expect(await firstJob(place, ['--source', place.source])).toMatchObject({
+      spec: { destination: 'default' },
+    });
+    await firstJob(place, ['--source', place.source, '--destination', './usb']);
+    const settings = JSON.parse(await readFile(join(place.state, 'config.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >;
+    expect(settings['sources']).toEqual([{ path: place.source, destinations: ['default', 'usb'] }]);
+    expect(settings['destinations']).toEqual({ usb: { url: join(place.directory, 'usb') } });
+  });
+
+  test('is the default one of the settings with --once, which never makes a repository there', async () => {
+    await using place = await openPlace();
+    await place.write({ a: 'x' });
+    const usb = join(place.directory, 'usb');
+    await place.expectRun(['destinations', 'add', 'usb', usb, '--default'], 0, fresh);
+    const away = await start(place, 10);
+    expect(away.stderr).toContain(`There is no repository at ${usb}, the default destination (usb)`);
+    const password = { env: { ...fresh.env, HOLDFAST_PASSWORD: 'a good one' } };
+    await place.expectRun(['init', '-r', 'usb'], 0, password);
+    await place.expectRun(['start', '--source', place.source, '--once'], 0, password);
+    const listed = await place.expectRun(['snapshots', '--json'], 0, password);
+    expect(jsonLines(listed)).toHaveLength(1);
+    await expect(stat(join(place.state, 'repository'))).rejects.toMatchObject({ code: 'ENOENT' });
+
+    const config = join(place.directory, 'other.json');
+    await writeFile(config, '{}', { mode: 0o600 });
+    const other = await place.expectRun(
+      ['start', '--source', place.source, '--once', '--config', config],
+      0,
+      fresh,
+    );
+    expect(other.stdout).toContain(`Repository    ${join(place.state, 'repository')}`);
+    expect(other.stdout).toContain(`HOLDFAST_CONFIG=${config} `);
+  });
+
+  test.each([
+    [['--destination', 'usb'], 'No destination is called "usb"'],
+    [['--destination', 'usb', '--once'], 'No destination is called "usb"'],
+    [['--port', '7000', '--once'], 'no port to listen on'],
+  ])('%j cannot be, and says so', async (words, message) => {
+    await using place = await openPlace();
+    const { stderr } = await place.expectRun(['start', '--source', place.source, ...words], 2, fresh);
+    expect(stderr).toContain(message);
+    await expect(stat(join(place.state, 'config.json'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('without a source is for nothing', async () => {
+    await using place = await openPlace();
+    const { stderr } = await place.expectRun(['start', '--destination', 'default'], 2, fresh);
+    expect(stderr).toContain('--source DIR');
+  });
+});
+
 describe.concurrent('the machine key', () => {
   test.each([
     ['readable by others', async (key: string) => await chmod(key, 0o644), /mode 644[^]*chmod 600 /],
