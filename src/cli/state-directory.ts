@@ -1,11 +1,12 @@
 /** The user's state directory: the embedded repository, the key to it, and what this machine remembers of others. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open, readdir, stat, type FileHandle } from 'node:fs/promises';
+import { chmod, open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
+import { makeDirectories } from '../base/make-directories.ts';
 import { createDirectorySync } from '../destination/directory-sync.ts';
 import { storeNewFile } from '../destination/new-file.ts';
 import type { Environment } from './terminal.ts';
@@ -73,7 +74,7 @@ export async function knownRepositoryId({ repositoryId }: StatePaths): Promise<s
  */
 export async function ensureStateDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectories(directory);
     if ((await readdir(directory)).length === 0) await makePrivate(directory);
   } catch (cause) {
     throw new StateError('WRITE_ERROR', `The state directory ${directory} cannot be used`, {

@@ -2,6 +2,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
+import { makeDirectories } from '../base/make-directories.ts';
 
 export interface DirectorySync {
   /** Resolves once every entry that `directory` has at the time of the call is durable. */
@@ -30,7 +31,7 @@ async function syncDirectory(directory: string): Promise<void> {
 
 /** Creates `directory` and its parents, if absent, so that they survive power loss; private to the user. */
 export async function createDurably(directory: string): Promise<void> {
-  const first = await mkdir(directory, { recursive: true, mode: 0o700 });
+  const first = await makeDirectories(directory);
   if (first === undefined) return;
   for (let created = directory; ; created = dirname(created)) {
     const parent = dirname(created);

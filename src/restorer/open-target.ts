@@ -1,7 +1,8 @@
-import { accessSync, constants, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, readlinkSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
+import { makeDirectoriesSync } from '../base/make-directories.ts';
 import { native } from '../system/native.ts';
 import { DescriptorDirectory } from './descriptor-directory.ts';
 import { requireOutside } from './own-places.ts';
@@ -79,13 +80,13 @@ function requireWithin(place: string, allowed: readonly string[], wanted: string
 
 /** A new directory has to be on disk in the one above it. */
 function makeDurably(wanted: string): void {
-  const first = mkdirSync(wanted, { recursive: true, mode: 0o700 });
+  const first = makeDirectoriesSync(path.resolve(wanted));
   if (first === undefined) return;
   for (let made = path.resolve(wanted); ; made = path.dirname(made)) {
     const { root } = opened(path.dirname(made));
     root.sync();
     root.close();
-    if (made === path.resolve(first)) return;
+    if (made === first) return;
   }
 }
 
@@ -138,7 +139,7 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   EROFS: ['read_only', 'The file system is mounted read-only. Choose another target.'],
   ENOTDIR: ['not_a_directory', 'Name a directory.'],
   EEXIST: ['not_a_directory', 'Name a directory.'],
-  ENOENT: ['not_found', 'Check the path.'],
+  ENOENT: ['not_found', 'Nothing can be made there. Check the path.'],
   ENOSPC: ['full', 'Make room or choose another target.'],
   EDQUOT: ['full', 'Make room or choose another target.'],
 };
