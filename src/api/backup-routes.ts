@@ -1,3 +1,4 @@
+import { requireOwnTags } from '../base/job-tag.ts';
 import { ApiError } from './api-error.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
 import { presentBackup } from './presentation/backup.ts';
@@ -28,6 +29,7 @@ export function backupRoutes(app: ApiApp, parts: ResourceParts): void {
       const { source, destination, options = {} } = request.body;
       readPath('source', source);
       requireCompression(options.compression);
+      requireOwnTags(options.tags ?? [], { field: 'options.tags' });
       const job = await parts.agent.requestBackup({ source, destination, options }, 'api');
       return await answer(request, reply, job);
     },

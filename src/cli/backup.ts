@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { Scout } from '../archiver/scout.ts';
+import { requireOwnTags } from '../base/job-tag.ts';
 import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
@@ -69,6 +70,7 @@ export function define(command: Command, context: Context): void {
   command.action(async (words: readonly string[], options: BackupOptions) => {
     if (options.force === true && options.parent !== undefined)
       throw usage('--force and --parent contradict each other', 'Give one of them.');
+    requireOwnTags(commaList(options.tag));
     const stream = streamSource(options, words, context);
     if (stream === undefined) await backUpFiles(words, patterns, options, context);
     else await backUpStream(stream, options, context);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isJobTag, requireOwnTags } from '../base/job-tag.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, resolveSnapshot, rewriteSnapshot } from '../repository/snapshots.ts';
@@ -60,6 +61,7 @@ function requireChange({ add, remove, set, pin, unpin }: TagOptions): void {
     throw usage('--pin and --unpin contradict each other', 'Give one of them.');
   if (add === undefined && remove === undefined && set === undefined && pin !== true && unpin !== true)
     throw usage('Nothing to change was given', 'Give --add, --remove, --set, --pin or --unpin.');
+  requireOwnTags([add, remove, set].flatMap(commaList));
 }
 
 async function tag(
@@ -99,7 +101,7 @@ function changesOf(record: SnapshotRecord, options: TagOptions): Changes | undef
   const wanted =
     options.set === undefined
       ? [...record.tags, ...commaList(options.add)].filter((word) => !removed.has(word))
-      : commaList(options.set);
+      : [...record.tags.filter(isJobTag), ...commaList(options.set)];
   const tags = [...new Set(wanted)];
   const pinned = options.pin === true || (record.pinned && options.unpin !== true);
   const same = pinned === record.pinned && tags.join(',') === record.tags.join(',');

@@ -1,6 +1,7 @@
 /** From the file's values, defaults filled in, to the settings the agent reads; and what no schema can say. */
 import { join, normalize, resolve } from 'node:path';
 import { BugError, HoldfastError } from '../base/errors.ts';
+import { requireOwnTags } from '../base/job-tag.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
 import { buildAccess } from './access-settings.ts';
 import type { Filled, FilledConfig } from './schema.ts';
@@ -200,6 +201,8 @@ function buildSource(
   const { context, faults } = scene;
   const { destination, destinations, hooks, exclude, path, ...rest } = source;
   ask(context.checkSchedule, source.schedule, ['sources', index, 'schedule'], faults);
+  for (const [place, tag] of source.tags.entries())
+    ask((text) => requireOwnTags([text]), tag, ['sources', index, 'tags', place], faults);
   const { timeout, ...commands } = hooks;
   return {
     ...rest,

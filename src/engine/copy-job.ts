@@ -1,12 +1,13 @@
 /** A backup whose run another destination has already: copied from there, without reading the source. */
 import { HoldfastError, isAbort } from '../base/errors.ts';
+import { jobTag } from '../base/job-tag.ts';
 import { parseCompression } from '../codec/compress.ts';
 import { copySnapshots, runOf, type CopyObserver, type CopySummary } from '../copier/copy.ts';
 import type { BackupSpec } from '../jobs/job.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { keepProtected } from './keep-protected.ts';
 import { MADE_BEFORE, alreadyMade, finalMoment, problemOf } from './made-snapshot.ts';
-import { jobTag, outcomeOf, snapshotOfJob, tagsOfPerson, type JobParts } from './job-parts.ts';
+import { outcomeOf, snapshotOfJob, tagsOfPerson, type JobParts } from './job-parts.ts';
 import { sentences } from './job-error.ts';
 import type { JobRepository } from './open-repository.ts';
 import type { CopyOrigin, EngineOutcome } from './protocol.ts';

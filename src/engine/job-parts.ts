@@ -1,6 +1,7 @@
 /** What every kind of job is given to work with. */
 import type { NeverPath } from '../archiver/exclude.ts';
 import { asByteString, bytesOfText, textOfBytes } from '../base/byte-path.ts';
+import { isJobTag, jobTag } from '../base/job-tag.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { whereItReallyLies } from '../system/real-path.ts';
 import type { JobRepository } from './open-repository.ts';
@@ -15,14 +16,9 @@ export interface JobParts {
   readonly openOther: (destination: EngineDestination, signal: AbortSignal) => Promise<JobRepository>;
 }
 
-/** Stands in the tags of a snapshot, so that a job that was interrupted after its commit finds it. */
-export function jobTag(id: string): string {
-  return `job:${id}`;
-}
-
 /** The tags of a snapshot, that of the job which has made it aside. */
 export function tagsOfPerson(tags: readonly string[]): readonly string[] {
-  return tags.filter((tag) => !tag.startsWith(jobTag('')));
+  return tags.filter((tag) => !isJobTag(tag));
 }
 
 export function snapshotOfJob(live: readonly Snapshot[], id: string): Snapshot | undefined {

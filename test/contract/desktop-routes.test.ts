@@ -146,6 +146,7 @@ describe('a backup', () => {
       { source: '/a', options: { tags: Array.from({ length: 51 }, () => 'x') } },
       'INVALID_REQUEST',
     ],
+    ['the tag of another backup', { source: '/a', options: { tags: ['job:x'] } }, 'INVALID_REQUEST'],
     ['an empty tag', { source: '/a', options: { tags: [''] } }, 'INVALID_REQUEST'],
     ['a list in place of a body', [], 'INVALID_REQUEST'],
   ])('with %s is refused', async (_what, body, code) => {

@@ -339,6 +339,23 @@ test.concurrent('tags are changed under a new id, and a pinned snapshot is not f
   expect((await place.expectRun(['snapshots'])).stdout).toBe('There are no snapshots yet.\n');
 });
 
+test.concurrent('a tag that says which backup has made a snapshot is nobody’s to give', async () => {
+  await using place = await openInitialised();
+  await place.write({ a: 'x' });
+  await place.expectRun(['backup', place.source]);
+  for (const words of [
+    ['backup', '--tag', 'mine,job:bkp_1', place.source],
+    ['tag', '--add', 'job:bkp_1', 'latest'],
+    ['tag', '--set', 'job:bkp_1', 'latest'],
+  ]) {
+    const { stderr } = await place.expectRun(words, 2);
+    expect(stderr).toContain('The tag "job:bkp_1" is not for people to give');
+  }
+  expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toEqual([
+    expect.objectContaining({ tags: [] }),
+  ]);
+});
+
 test.concurrent('damage is found by check with exit code 1 and named, and recover makes lost indexes anew', async () => {
   await using place = await openInitialised();
   await place.write({ a: Buffer.alloc(100_000, 'abc'), b: 'b' });

@@ -68,6 +68,10 @@ describe('a configuration text', () => {
       '{"plan": "prof"}',
       '"prof" is not possible here. Did you mean "pro"? Possible are: "free_trial", "pro", "business".',
     ],
+    [
+      '{"sources": [{"path": "/a", "tags": ["ok", "job:x"]}]}',
+      '1:44 CONFIG_INVALID The tag "job:x" is not for people to give',
+    ],
     ['{"timeZone": "Europe/Berln"}', '"Europe/Berln" is not a time zone'],
     [
       '{"maintenance": {"prune": "dayly"}}',
