@@ -14,6 +14,7 @@ import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Destinations } from './destinations.ts';
 import { freeBytesOf } from './free-space.ts';
 import { backupKey } from './planning.ts';
+import { reachability } from './reachability.ts';
 import type { Watching } from './watching.ts';
 
 /** A source without schedule is overdue after this many days. */
@@ -91,7 +92,7 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
   const shown = places.map((place): DestinationStatus => ({
     name: place.name,
     url: place.shown,
-    reachable: destinations.isPresent(place),
+    reachable: reachability(place, parts),
     used_bytes: storedBytes(place.name) ?? null,
   }));
   const main = places.find(({ name }) => name === settings().defaultDestination);
