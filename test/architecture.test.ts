@@ -103,6 +103,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   daemon: [
     'api/',
+    'archiver/exclude-patterns.ts',
     'base/',
     'browse/',
     'catalog/',

@@ -14,6 +14,7 @@ import type { Destinations } from './destinations.ts';
 import type { DrillRecords } from './drill-records.ts';
 import type { RepositoryReading } from './reading-when-needed.ts';
 import { snapshotQuestions } from './snapshot-questions.ts';
+import { checkExcludes } from './exclude-check.ts';
 import { checkSource } from './source-check.ts';
 import { fullStatus, publicStatus, type StatusParts } from './status.ts';
 
@@ -52,7 +53,9 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
         });
       }
       const named = request.destination === undefined ? undefined : destinations.find(request.destination);
-      const source = await checkSource(request.source, parts.stateDirectory);
+      const stores = destinations.all().flatMap(({ directory }) => directory ?? []);
+      const source = await checkSource(request.source, { stateDirectory: parts.stateDirectory, stores });
+      checkExcludes(options.exclude, source);
       const wanted = named === undefined ? backups.destinationsOf(source, options.dry_run) : [named.name];
       const specs = wanted.map((name): BackupSpec => {
         return { type: 'backup', source, destination: destinations.find(name).name, options };

@@ -13,13 +13,21 @@ export type SourceFault =
   | 'not_absolute'
   | 'not_readable'
   | 'unsupported_type'
-  | 'inside_state_directory';
+  | 'inside_state_directory'
+  | 'inside_repository';
+
+/** What no backup takes in. */
+export interface OwnPlaces {
+  readonly stateDirectory: string;
+  /** Directories of this machine that backups are stored in. */
+  readonly stores: readonly string[];
+}
 
 /**
  * The source with `..` and doubled slashes resolved.
  * @throws {RequestError} INVALID_SOURCE with `details.path` and `details.reason`
  */
-export async function checkSource(source: string, stateDirectory: string): Promise<string> {
+export async function checkSource(source: string, { stateDirectory, stores }: OwnPlaces): Promise<string> {
   if (!isAbsolute(source)) {
     throw invalidSource(
       source,
@@ -51,6 +59,15 @@ export async function checkSource(source: string, stateDirectory: string): Promi
       'Choose another source. What restores your backups is the recovery kit.',
     );
   }
+  for (const store of stores) {
+    if (!isInside(real, await realpath(store).catch(() => resolve(store)))) continue;
+    throw invalidSource(
+      source,
+      'inside_repository',
+      `The source path ${source} lies in a directory that backups are stored in`,
+      'Choose another source: a repository inside of itself would never end.',
+    );
+  }
   if (!stats.isFile() && !stats.isDirectory()) {
     throw invalidSource(
       source,
@@ -80,7 +97,8 @@ export function isInside(path: string, directory: string): boolean {
 
 function unreachable(source: string, cause: unknown): RequestError {
   const code = errnoOf(cause);
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
+  // A name that is longer than any that can be there is not there.
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') {
     return invalidSource(
       source,
       'not_found',
