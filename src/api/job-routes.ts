@@ -1,4 +1,5 @@
 /** The routes that the jobs of every type have: list, read, cancel, events and log; and the response to a new one. */
+import { isAbsolute, resolve } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from '../base/schema-type.ts';
 import { isAbort } from '../base/errors.ts';
@@ -6,6 +7,7 @@ import type { Job, JobType } from '../jobs/job.ts';
 import { ApiError } from './api-error.ts';
 import { closingSignal, untilClosedOr } from './closing.ts';
 import { EVENT_STREAM, lastEventId, sendEvents } from './event-routes.ts';
+import { jobDestination } from './named-destination.ts';
 import { jobLog } from './presentation/job.ts';
 import { readOptionalTime, readWait } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
@@ -29,6 +31,10 @@ export interface JobKind<Shown extends object> {
   present(job: Job, now: number): Shown;
 }
 
+function resolved(path: string): string {
+  return isAbsolute(path) ? resolve(path) : path;
+}
+
 interface JobQuery {
   readonly status?: Job['status'];
   readonly source?: string;
@@ -37,7 +43,8 @@ interface JobQuery {
   readonly created_before?: string;
 }
 
-export function jobRoutes(app: ApiApp, { agent, clock }: ResourceParts, kind: JobKind<object>): void {
+export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<object>): void {
+  const { agent, clock } = parts;
   const closing = closingSignal(app);
   const { path, type, tag } = kind;
   const one = { params: IdParams, response: { 200: kind.schema } };
@@ -67,8 +74,10 @@ export function jobRoutes(app: ApiApp, { agent, clock }: ResourceParts, kind: Jo
       const found = agent.jobs({
         types: [type],
         status: filters.status,
-        source: filters.source,
-        destination: filters.destination,
+        // As a request for a backup resolves it.
+        source: filters.source === undefined ? undefined : resolved(filters.source),
+        destination:
+          filters.destination === undefined ? undefined : jobDestination(filters.destination, type, parts),
         createdAfter: readOptionalTime('created_after', filters.created_after),
         createdBefore: readOptionalTime('created_before', filters.created_before),
         before: app.cursors.open(path, { ...filters }, cursor),

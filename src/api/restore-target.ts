@@ -3,13 +3,13 @@ import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Settings } from '../config/settings.ts';
 import { answersFrom } from '../system/far-answer.ts';
 import { farPlaceOf } from '../system/far-mounts.ts';
 import { ApiError } from './api-error.ts';
+import { localDirectory } from './local-directory.ts';
 
 /** Milliseconds in which the file system of a path has to answer; whoever asks waits for it. */
 const PATIENCE_MS = 5_000;
@@ -167,13 +167,6 @@ function notWritable(existing: string, target: string, cause: unknown): ApiError
 /** For a shell. */
 function inQuotes(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
-
-/** The directory of a destination on this machine. */
-function localDirectory(url: string): string | undefined {
-  if (path.isAbsolute(url)) return path.resolve(url);
-  if (!/^file:\/\/\//i.test(url) || !URL.canParse(url)) return undefined;
-  return path.resolve(fileURLToPath(url));
 }
 
 function isInside(directory: string, place: string): boolean {

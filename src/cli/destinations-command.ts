@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { RequestError, StateError } from '../base/errors.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { removeDestination, setDestination, setValue } from '../config/config-edit.ts';
+import { findDestination } from '../config/effective-settings.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { DestinationSettings, SecretReference } from '../config/settings.ts';
 import type { DestinationView } from '../control/calls.ts';
@@ -174,19 +175,19 @@ function checkCell(check: DestinationView['last_check'] | undefined, styles: Sty
 }
 
 async function test(wanted: string, options: DestinationsOptions, context: Context): Promise<void> {
-  const { destinations, defaultDestination } = await settingsOrDefaults(options.config, context);
-  const name = wanted === 'default' ? defaultDestination : wanted;
-  const found = destinations.find((one) => one.name === name);
+  const settings = await settingsOrDefaults(options.config, context);
+  const { destinations } = settings;
+  const found = findDestination(settings, wanted);
   if (found === undefined && !/[/\\:]/.test(wanted)) throw unknown(wanted, destinations);
-  const settings = found ?? { name: wanted, url: locationOf(wanted), passphrase: null };
-  const findings = await tryOut(settings, found !== undefined, context);
+  const tried = found ?? { name: wanted, url: locationOf(wanted), passphrase: null };
+  const findings = await tryOut(tried, found !== undefined, context);
   const usable = findings.every(({ status }) => status !== 'error');
   if (!usable) context.exitCode = EXIT.failed;
   if (options.json === true) {
     await context.out.json({
       type: 'destination_test',
-      name: settings.name,
-      url: settings.url,
+      name: tried.name,
+      url: tried.url,
       usable,
       findings,
     });
@@ -196,7 +197,7 @@ async function test(wanted: string, options: DestinationsOptions, context: Conte
   // A place that is not made yet was not tried.
   if (usable && findings.length === 1) return;
   const verdict = usable ? 'can be used.' : 'CANNOT be used as it is.';
-  await context.out.line(`\n${printable(settings.name)} ${verdict}`);
+  await context.out.line(`\n${printable(tried.name)} ${verdict}`);
 }
 
 function unknown(name: string, destinations: readonly DestinationSettings[]): RequestError {

@@ -83,8 +83,9 @@ export class Backups {
    * run has nothing to copy, so it goes to the first.
    */
   destinationsOf(path: string, isDryRun: boolean): readonly string[] {
-    const source = sourceOf(this.#parts.settings(), { source: path, destination: '' });
-    if (source === undefined || source.destinations.length === 1) return ['default'];
+    const { settings, destinations } = this.#parts;
+    const source = sourceOf(settings(), { source: path, destination: '' });
+    if (source === undefined || source.destinations.length === 1) return [destinations.standard().name];
     return isDryRun ? source.destinations.slice(0, 1) : source.destinations;
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { RequestError, StateError } from '../base/errors.ts';
 import { resolveAccess } from '../config/access.ts';
+import { findDestination } from '../config/effective-settings.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
 import type { AccessSettings, DestinationSettings, SecretReference, Settings } from '../config/settings.ts';
 import type { RepositoryStore } from '../db/repositories.ts';
@@ -41,10 +42,12 @@ export interface DestinationParts {
 
 export interface Destinations {
   /**
-   * Understands a name of the settings, `default`, `cloud`, a path or a URL.
+   * Understands a name of the settings, which comes first; `default`, `cloud`, a path or a URL.
    * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL
    */
   find(nameOrUrl: string): Place;
+  /** The one where none is named, whatever is called `default`. */
+  standard(): Place;
   /** Those of the settings. */
   all(): readonly Place[];
   /** Also of settings that are not in force. @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL */
@@ -85,25 +88,24 @@ export function createDestinations(parts: DestinationParts): Destinations {
     return places;
   };
 
+  const find = (wanted: string): Place => {
+    const configured = all();
+    const found = findDestination(settings(), wanted);
+    const named = configured.find(({ name }) => name === found?.name);
+    if (named !== undefined) return named;
+    if (wanted === 'cloud') throw noCloud();
+    if (!/[/\\:]/.test(wanted)) throw unknownName(wanted, configured);
+    const place = placeAt({ name: wanted, url: wanted, passphrase: null });
+    return configured.find(({ url }) => url === place.url) ?? { ...place, name: place.url };
+  };
+
   // Whether those on other machines answer is known the sooner.
   for (const { directory } of all()) if (directory !== undefined) isThere(directory);
   return {
     all,
     placeOf: placeAt,
-    find(nameOrUrl) {
-      const wanted = nameOrUrl === 'default' ? settings().defaultDestination : nameOrUrl;
-      const configured = all();
-      const named = configured.find(({ name }) => name === wanted);
-      if (named !== undefined) return named;
-      if (wanted === 'cloud') {
-        const remote = configured.find(({ directory }) => directory === undefined);
-        if (remote === undefined) throw noCloud();
-        return remote;
-      }
-      if (!/[/\\:]/.test(wanted)) throw unknownName(wanted, configured);
-      const place = placeAt({ name: wanted, url: wanted, passphrase: null });
-      return configured.find(({ url }) => url === place.url) ?? { ...place, name: place.url };
-    },
+    standard: () => find(settings().defaultDestination),
+    find,
     async open(place, signal) {
       return {
         name: place.name,

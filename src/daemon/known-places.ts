@@ -8,7 +8,7 @@ import { placeOf } from './prepare-pass.ts';
  * at other places, which were named by their URLs or have left the settings since.
  */
 export function knownPlaces(
-  destinations: Pick<Destinations, 'all' | 'find' | 'repositoryId'>,
+  destinations: Pick<Destinations, 'all' | 'find' | 'repositoryId' | 'standard'>,
   repositories: Pick<RepositoryStore, 'all'>,
 ): ReadonlyMap<string, Place> {
   const known = new Map<string, Place>();
@@ -17,7 +17,7 @@ export function knownPlaces(
     // A repository that was moved is where the settings say.
     if (place !== undefined && id !== undefined && !known.has(id)) known.set(id, place);
   };
-  add(placeOf(destinations, 'default'));
+  add(destinations.standard());
   for (const place of destinations.all()) add(place);
   for (const { url } of repositories.all()) add(placeOf(destinations, url));
   return known;

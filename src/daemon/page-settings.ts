@@ -23,7 +23,7 @@ export interface PageSettingsParts {
   readonly redactor: Redactor;
   readonly config: ConfigSource;
   readonly secrets: SecretContext;
-  readonly destinations: Pick<Destinations, 'find'>;
+  readonly destinations: Pick<Destinations, 'find' | 'standard'>;
   readonly catalogs: Pick<Catalogs, 'askAt'>;
   readonly alarms: Pick<Alarms, 'freezes'>;
   readonly membership: Pick<Membership, 'status' | 'enroll' | 'leave'>;
@@ -41,7 +41,10 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
       return await Promise.resolve(nextRuns(parseSchedule(schedule), clock.now(), zone));
     },
     forgetting: async (retention, destination, limit) => {
-      const place = parts.destinations.find(destination ?? 'default');
+      const place =
+        destination === undefined || destination === null
+          ? parts.destinations.standard()
+          : parts.destinations.find(destination);
       const rules = retentionRules(retention ?? config.current.retention, parts.alarms);
       const found = await parts.catalogs.askAt(place, async (catalog) => {
         return await catalog.forgetting({ rules, nowMs: clock.now(), limit });
@@ -98,7 +101,7 @@ async function diagnosticsOf(
   const [{ BUNDLED, diagnosticsText }, { NOT_EXAMINED, examineAgent }, { endOfAgentLog }] = await Promise.all(
     [import('./diagnostics.ts'), import('./doctor/examine.ts'), import('./agent-log-end.ts')],
   );
-  const destinationDirectory = parts.destinations.find('default').directory;
+  const destinationDirectory = parts.destinations.standard().directory;
   const madeAt = clock.now();
   const facts = {
     madeBy: 'the agent',

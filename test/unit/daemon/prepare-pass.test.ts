@@ -28,6 +28,7 @@ function destinationsOf(places: Readonly<Record<string, Facts>>): Destinations {
   });
   return {
     all: () => Object.keys(places).map(placeOf),
+    standard: () => placeOf('default'),
     placeOf: ({ name }) => placeOf(name),
     find(name) {
       if (places[name] === undefined) throw new RequestError('INVALID_DESTINATION', 'There is none');

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { defaultSettings } from '../../../src/config/effective-settings.ts';
+import { createDestinations, type Destinations } from '../../../src/daemon/destinations.ts';
+
+function destinations(named: Readonly<Record<string, string>>, defaultDestination: string): Destinations {
+  const settings = {
+    ...defaultSettings({ home: '/home/ana', stateDirectory: '/state' }),
+    defaultDestination,
+    destinations: Object.entries(named).map(([name, url]) => ({ name, url, passphrase: null })),
+  };
+  const parts = { settings: () => settings, stateDirectory: '/state', clock: systemClock };
+  return createDestinations(parts as unknown as Parameters<typeof createDestinations>[0]);
+}
+
+describe('a destination', () => {
+  test('that is called "default" is that one, whichever is the default destination', () => {
+    const both = destinations({ default: '/mnt/a', usb: '/mnt/b' }, 'usb');
+    expect(both.find('default').url).toBe('file:///mnt/a');
+    expect(both.standard().url).toBe('file:///mnt/b');
+  });
+
+  test('is the default one for "default" when none has that name', () => {
+    const one = destinations({ usb: '/mnt/b' }, 'usb');
+    expect([one.find('default').name, one.standard().name]).toEqual(['usb', 'usb']);
+  });
+
+  test('is found by its name, by "cloud", and by any spelling of its place', () => {
+    const some = destinations({ usb: '/mnt/b', far: 's3://bucket/x' }, 'usb');
+    const found = ['usb', '/mnt/b/', 'file:///mnt/b', 'cloud', 's3://bucket/x'].map(
+      (one) => some.find(one).name,
+    );
+    expect(found).toEqual(['usb', 'usb', 'usb', 'far', 'far']);
+    expect(some.find('/mnt/c').name).toBe('file:///mnt/c');
+    expect(() => some.find('nowhere')).toThrow('There is no destination nowhere');
+  });
+});
