@@ -94,9 +94,14 @@ async function run(
   const report = await checkWithProgress(repository, readData, plan, options, context);
   if (report.status === 'damaged') context.exitCode = EXIT.failed;
   if (options.json === true) await context.out.json(reportObject(report));
-  else if (options.quiet !== true || report.findings.length > 0)
+  else if (options.quiet !== true || hasTrouble(report))
     await context.out.write(reportText(report, readData, context));
   return report.status === 'damaged' ? report : undefined;
+}
+
+/** A note is nothing that anybody has to do anything about. */
+function hasTrouble({ status, findings, findingsMore }: CheckReport): boolean {
+  return status !== 'ok' || findingsMore > 0 || findings.some(({ severity }) => severity !== 'note');
 }
 
 async function checkWithProgress(

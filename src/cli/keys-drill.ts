@@ -97,7 +97,10 @@ async function drillNow(options: DrillOptions, context: Context): Promise<void> 
     );
 }
 
-/** What is typed counts, and what a file, a command or a variable gives; never the key that lies on this machine. */
+/**
+ * What an option gives counts, then what is typed, and only where nobody can type what a variable gives: it may be all that
+ * this machine knows, which a drill is to do without. Never the key that lies on this machine.
+ */
 async function askSecret(options: DrillOptions, location: string, context: Context): Promise<Secret> {
   const secretOf = (typed: string): Secret =>
     options.passphrase === true

@@ -95,8 +95,10 @@ function problemSummary(problems: number): string {
   return `${count(problems, 'problem')}: everything else is saved.${listed}`;
 }
 
+/** The same of a dry run, which took so many milliseconds. It reads no file and stores nothing. */
 export async function showEstimated(
   { counters, bytesTotal, bytesToRead, problems }: Estimate,
+  durationMs: number,
   options: OutputOptions,
   { out }: Context,
 ): Promise<void> {
@@ -113,7 +115,11 @@ export async function showEstimated(
       files_unchanged: filesUnchanged,
       files_failed: counters.filesFailed,
       bytes_total: bytesTotal,
+      bytes_read: 0,
       bytes_to_read: bytesToRead,
+      bytes_stored: 0,
+      bytes_uploaded: 0,
+      duration_seconds: seconds(durationMs),
     });
   } else if (options.quiet !== true) {
     const failed =

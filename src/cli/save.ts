@@ -71,8 +71,9 @@ export async function showEstimate(
   options: SaveOptions,
   context: Context,
 ): Promise<void> {
-  const { signal } = context;
+  const { clock, signal } = context;
   const noTotals = (): undefined => undefined;
+  const begun = clock.monotonic();
   const result = await withProgress(
     { ...options, sources: request.sources },
     noTotals,
@@ -82,7 +83,7 @@ export async function showEstimate(
     },
   );
   if (result.problems.length > 0) context.exitCode = EXIT.partial;
-  await showEstimated(result, options, context);
+  await showEstimated(result, clock.monotonic() - begun, options, context);
 }
 
 function ownFacts({ host }: GivenHost): MadeHere {

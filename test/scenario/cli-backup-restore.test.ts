@@ -84,7 +84,12 @@ test.concurrent('a dry run says what would be saved and read, and stores nothing
     snapshot_id: null,
     files_changed: 1,
     files_unchanged: 1,
+    dry_run: true,
+    bytes_read: 0,
     bytes_to_read: 7,
+    bytes_stored: 0,
+    bytes_uploaded: 0,
+    duration_seconds: expect.any(Number),
   });
 });
 
@@ -354,6 +359,13 @@ test.concurrent('a tag that says which backup has made a snapshot is nobody’s 
   expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toEqual([
     expect.objectContaining({ tags: [] }),
   ]);
+});
+
+test.concurrent('check says nothing of a mere note when it is to be quiet', async () => {
+  await using place = await openInitialised();
+  await rm(join(place.repository, 'copies', 'config', '1'));
+  expect((await place.expectRun(['check'])).stdout).toContain('note: config/1');
+  expect(await place.expectRun(['check', '--quiet'])).toMatchObject({ stdout: '', stderr: '' });
 });
 
 test.concurrent('damage is found by check with exit code 1 and named, and recover makes lost indexes anew', async () => {
