@@ -143,7 +143,9 @@ async function validate(named: string | undefined, options: ConfigOptions, conte
   const { env, out } = context;
   const file = configFile(named ?? options.config, env);
   try {
-    const loaded = await readConfig(file, settingsContext(env));
+    // Who may read or change it matters of the one in use alone.
+    const use = file === configFile(options.config, env) ? 'in-force' : 'draft';
+    const loaded = await readConfig(file, settingsContext(env), use);
     if (loaded === undefined && (named ?? options.config) !== undefined) throw missing(file);
     const { sources = [], destinations = [] } = loaded?.settings ?? {};
     if (options.json === true) await out.json({ type: 'config_check', file, valid: true, problems: [] });

@@ -8,9 +8,13 @@ import { LARGEST_CONFIG } from './config-text.ts';
 
 /**
  * The content of a configuration file; undefined when there is none.
+ * @param use a `draft` decides nothing yet: others may read it, and change it
  * @throws {ConfigError} CONFIG_UNREADABLE, CONFIG_UNSAFE
  */
-export async function readConfigBytes(path: string): Promise<Buffer | undefined> {
+export async function readConfigBytes(
+  path: string,
+  use: 'in-force' | 'draft' = 'in-force',
+): Promise<Buffer | undefined> {
   // Without waiting for a writer, should it be a pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   let file: FileHandle;
@@ -23,8 +27,10 @@ export async function readConfigBytes(path: string): Promise<Buffer | undefined>
   try {
     const stats = await file.stat();
     requireRegular(path, stats);
-    requirePrivate(path, stats);
-    await requireOwnDirectory(dirname(path));
+    if (use === 'in-force') {
+      requirePrivate(path, stats);
+      await requireOwnDirectory(dirname(path));
+    }
     if (stats.size > LARGEST_CONFIG) throw tooLarge(path);
     return await file.readFile();
   } catch (cause) {

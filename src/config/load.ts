@@ -32,8 +32,12 @@ export function revisionOf(bytes: Uint8Array | undefined): string {
  * Reads and checks the file; undefined when there is none.
  * @throws {ConfigError} with every mistake in it
  */
-export async function readConfig(file: string, context: SettingsContext): Promise<LoadedConfig | undefined> {
-  const bytes = await readConfigBytes(file);
+export async function readConfig(
+  file: string,
+  context: SettingsContext,
+  use: 'in-force' | 'draft' = 'in-force',
+): Promise<LoadedConfig | undefined> {
+  const bytes = await readConfigBytes(file, use);
   return bytes === undefined ? undefined : loadConfig(file, bytes, context);
 }
 

@@ -93,8 +93,11 @@ describe.concurrent('holdfast config', () => {
     expect(await config(place, ['validate', join(place.directory, 'absent.json')], 1)).toContain(
       'does not exist',
     );
+    // Who may read it matters once it is in use.
+    await writeFile(file, '{}');
     await chmod(file, 0o644);
-    expect(await config(place, ['validate', file], 1)).toContain(`Run: chmod 600 ${file}`);
+    expect(await config(place, ['validate', file])).toContain(`${file} is valid`);
+    expect(await config(place, ['validate', '--config', file], 1)).toContain(`Run: chmod 600 ${file}`);
   });
 
   test('works on another file with --config, and does not touch a broken one', async () => {
