@@ -179,5 +179,16 @@ function answerError(error: ApiError, request: FastifyRequest, reply: FastifyRep
   // Where the limit was left to the handler, whatever does not succeed has met it.
   const refused = quota?.accepted === false && error.code !== 'RATE_LIMIT_EXCEEDED';
   const shown = refused ? tooMany('requests', quota) : error;
-  sendError(shown, request, reply, { clock, redact: (said) => redactDeep(said, redact) });
+  sendError(shown, request, reply, {
+    clock,
+    redact: (said) => withOwnPath(redactDeep(said, redact), shown, request),
+  });
+}
+
+/** The path that the caller has sent may be told to him as it is, whatever it looks like. */
+function withOwnPath<T>(said: T, { details }: ApiError, { body }: FastifyRequest): T {
+  const path = details['path'];
+  if (typeof path !== 'string' || typeof said !== 'object' || said === null) return said;
+  if (typeof body !== 'object' || body === null || !Object.values(body).includes(path)) return said;
+  return { ...said, details: { ...('details' in said ? (said.details as object) : {}), path } };
 }

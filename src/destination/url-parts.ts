@@ -2,9 +2,10 @@
 import { isIP } from 'node:net';
 import { RequestError } from '../base/errors.ts';
 
+/** So that nothing in it is taken out as a secret before it is shown: no user name, and no query behind a URL. */
 const KNOWN_KINDS =
-  'A destination is a directory (/mnt/backup, file:///mnt/backup) or one of s3://bucket/prefix, sftp://user@host/dir, ' +
-  'webdavs://host/dir, azblob://container/prefix?account=NAME, gs://bucket/prefix, rclone:remote:path.';
+  'A destination is a directory (/mnt/backup, file:///mnt/backup) or one of s3://bucket/prefix, sftp://host/dir (or user@host), ' +
+  'webdavs://host/dir, azblob://container/prefix (and ?account=NAME), gs://bucket/prefix, rclone:remote:path.';
 
 /** A URL in its parts: names and prefixes are decoded, nothing else about them is known. */
 export interface Parts {

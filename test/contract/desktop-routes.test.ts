@@ -125,6 +125,13 @@ describe('a backup', () => {
     expect(reply.json.error?.details).toEqual({ path: '/missing/x', reason: 'not_found' });
   });
 
+  test('has its path told as it was sent, whatever it looks like', async () => {
+    const source = '/missing/token=abcdefghijkl/x';
+    const reply = await refused('POST', '/v1/backup', { source }, 'INVALID_SOURCE');
+    expect(reply.json.error?.details).toEqual({ path: source, reason: 'not_found' });
+    expect(reply.json.error?.message).not.toContain('abcdefghijkl');
+  });
+
   test.each([
     ['a misspelt option', { source: '/a', options: { encrpytion: false } }, 'UNKNOWN_FIELD'],
     ['text in place of a boolean', { source: '/a', options: { encryption: 'false' } }, 'INVALID_REQUEST'],

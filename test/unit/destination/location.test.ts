@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RequestError } from '../../../src/base/errors.ts';
+import { redactText } from '../../../src/base/redact.ts';
 import {
   directoryOf,
   parseLocation,
@@ -240,3 +241,9 @@ test.each(['/srv/a\u001e', '/srv/a ', '/srv/a\u0085', '/srv/ b'])(
     expect(parseLocation(placeUrl({ kind: 'local', directory }))).toEqual({ kind: 'local', directory });
   },
 );
+
+test('what a destination can be is told without anything that would be taken for a secret', () => {
+  const { hint } = refusal('gopher://host/x');
+  expect(hint).toContain('azblob://container/prefix');
+  expect(redactText(hint)).toBe(hint);
+});
