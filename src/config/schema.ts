@@ -136,7 +136,8 @@ const keep = (what: string, standard: number | null) =>
 
 const Notices = {
   healthchecks: orNull(object({ url: webUrl('The ping URL.') }, {}), {
-    description: 'Pings a service in the manner of healthchecks.io at the start and end of each backup, and when something else fails.',
+    description:
+      'Pings a service in the manner of healthchecks.io at the start and end of each backup, and when something else fails.',
   }),
   ntfy: orNull(
     object(
