@@ -43,6 +43,8 @@ vi.mock('../../../src/system/native.ts', async (load) => {
     isMountRoot: (dirFd, name) => name === 'attached' || real.isMountRoot(dirFd, spelled(dirFd, name)),
     openat: (dirFd, name, flags, mode) => real.openat(dirFd, spelled(dirFd, name), flags, mode),
     fchmodat: (dirFd, name, mode) => real.fchmodat(dirFd, spelled(dirFd, name), mode),
+    renameat: (fromFd, from, toFd, to) =>
+      real.renameat(fromFd, spelled(fromFd, from), toFd, spelled(toFd, to)),
     utimensat: (dirFd, name, atimeNs, mtimeNs) =>
       real.utimensat(dirFd, spelled(dirFd, name), atimeNs, mtimeNs),
   };
