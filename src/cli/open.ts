@@ -329,9 +329,31 @@ export async function neverBackedUpTo(
   { location }: ChosenPlace,
   context: Context,
 ): Promise<readonly NeverPath[]> {
-  const never = [{ path: statePaths(context.env).directory, reason: "Holdfast's own state directory" }];
+  const never: OwnPlace[] = [
+    { path: statePaths(context.env).directory, reason: "Holdfast's own state directory" },
+  ];
   const directory = directoryOf(location);
   if (directory !== undefined) never.push({ path: directory, reason: 'the repository itself' });
+  return await reallyThere(never, context);
+}
+
+/** The directories with backups that the settings name. @throws {ConfigError} when they cannot be read */
+export async function configuredDirectories(context: Context): Promise<readonly NeverPath[]> {
+  const { settingsOrDefaults } = await import('./settings-file.ts');
+  const { destinations } = await settingsOrDefaults(undefined, context);
+  const named = destinations.flatMap(({ name, url }): OwnPlace[] => {
+    const path = directoryOf(url);
+    return path === undefined ? [] : [{ path, reason: `the destination "${name}" of the settings` }];
+  });
+  return await reallyThere(named, context);
+}
+
+interface OwnPlace {
+  readonly path: string;
+  readonly reason: string;
+}
+
+async function reallyThere(never: readonly OwnPlace[], context: Context): Promise<readonly NeverPath[]> {
   const found = await Promise.all(
     never.map(async ({ path, reason }) => ({ path: await whereItReallyLies(path, context.signal), reason })),
   );

@@ -10,7 +10,7 @@ import { restore } from '../restorer/restore.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { openProgress } from './open-progress.ts';
-import { neverBackedUp, withCachedRepository } from './open.ts';
+import { configuredDirectories, neverBackedUp, withCachedRepository } from './open.ts';
 import {
   ONE_SNAPSHOT,
   addExamples,
@@ -80,7 +80,9 @@ export function define(command: Command, context: Context): void {
   ]);
   command.action(async (name: string, paths: readonly string[], options: RestoreOptions) => {
     const target = targetOf(options);
-    const never = await neverBackedUp(options, context);
+    const own = await neverBackedUp(options, context);
+    // To a restore that deletes nothing other repositories are directories like all others.
+    const never = options.deleteExtra === true ? [...own, ...(await configuredDirectories(context))] : own;
     await withCachedRepository(options, context, async (repository) => {
       const list = await listSnapshots(repository, context.signal);
       warnOfDamaged(list, context);

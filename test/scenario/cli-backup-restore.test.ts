@@ -262,8 +262,10 @@ test.concurrent('a restore that deletes what is extra spares the repository and 
   await place.write({ a: 'a', 'backups/list': 'b' });
   await run('init');
   await run('backup', place.source);
-  await place.write({ extra: 'x', 'backups/extra': 'x' });
+  await place.write({ extra: 'x', 'backups/extra': 'x', 'backups/second/config/1': 'of another repository' });
+  await run('config', 'set', 'destinations.second.url', join(place.source, 'backups', 'second'));
   await run('restore', 'latest', '--in-place', '--overwrite', 'if-changed', '--delete-extra');
+  expect((await lstat(join(place.source, 'backups', 'second', 'config', '1'))).isFile()).toBe(true);
   await expect(lstat(join(place.source, 'extra'))).rejects.toMatchObject({ code: 'ENOENT' });
   await expect(lstat(join(place.source, 'backups', 'extra'))).rejects.toMatchObject({ code: 'ENOENT' });
   expect((await lstat(state)).isDirectory()).toBe(true);
