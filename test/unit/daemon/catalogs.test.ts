@@ -53,7 +53,8 @@ test('of all catalogs one that cannot be opened fails the question, whose answer
   ]);
   const destinations = {
     all: () => [],
-    find: (url: string) => placeAt(url === 'default' ? 'file:///here' : url),
+    find: placeAt,
+    standard: () => placeAt('file:///here'),
     repositoryId: ({ url }: Place) => ids.get(url),
   } as unknown as Destinations;
   try {
