@@ -51,13 +51,15 @@ export async function sweepRestoreKills(workspace: Workspace, plan: KillPlan): P
     expect(attempt, `kills so far: ${phases.new.toString()}; ${phases.over.toString()}`).toBeLessThan(
       plan.kills * MOST_ATTEMPTS + 40,
     );
-    const kind: RestoreKind = random.next() < 0.5 ? 'new' : 'over';
+    const late = total() >= plan.kills;
+    const kind: RestoreKind = (late ? missed('new') : random.next() < 0.5) ? 'new' : 'over';
     const target = workspace.fresh();
     if (kind === 'over') await restore(series, series.old.id, target);
     const before = kind === 'over' ? fileTimes(join(target, series.source)) : new Map<string, bigint>();
-    // Other work may have come or gone since it was measured how long a restore takes.
-    const latest = total() < plan.kills ? 1.02 : 1.6;
-    const moment: Moment = { kind: 'time', afterMs: random.next() * durationMs[kind] * latest };
+    // Files are completed all together near the end: what comes after them is short, and has to be aimed at. Other work
+    // may have come or gone since it was measured how long a restore takes.
+    const share = late ? 0.7 + random.next() * 0.6 : random.next() * 1.02;
+    const moment: Moment = { kind: 'time', afterMs: durationMs[kind] * share };
     const { killed, durationMs: tookMs } = await runAndKill(
       series.place,
       words(series.new.id, target),
