@@ -1,10 +1,10 @@
 /** Whether files may be restored to a directory: asked before the job is queued, so that the person hears of it at once. */
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import path from 'node:path';
 import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
+import { userName } from '../base/user-name.ts';
 import type { Settings } from '../config/settings.ts';
 import { answersFrom } from '../system/far-answer.ts';
 import { farPlaceOf } from '../system/far-mounts.ts';
@@ -151,7 +151,7 @@ async function requireWritable(existing: string, target: string): Promise<void> 
 
 function notWritable(existing: string, target: string, cause: unknown): ApiError {
   const quoted = inQuotes(existing);
-  const { username } = userInfo();
+  const username = userName();
   const whose = username === 'holdfast' ? '--system' : `--for ${inQuotes(username)}`;
   const hint =
     errnoOf(cause) === 'EROFS'

@@ -1,6 +1,7 @@
 /** What every snapshot made here says of its making. */
-import { hostname, userInfo } from 'node:os';
+import { hostname } from 'node:os';
 import { toolName } from '../base/program-version.ts';
+import { userName } from '../base/user-name.ts';
 
 export interface MadeHere {
   readonly host: string;
@@ -10,13 +11,4 @@ export interface MadeHere {
 
 export function madeHere(): MadeHere {
   return { host: hostname(), user: userName(), tool: toolName() };
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A user id without an entry in the system's list, as in containers.
-    return String(process.geteuid?.() ?? '');
-  }
 }
