@@ -47,6 +47,7 @@ import { createPageProtect } from './page-protect.ts';
 import { planOf, type PlannedJob } from './planning.ts';
 import { prepareJob, sourceOf } from './prepare-job.ts';
 import { isThroughNetwork, placeOf } from './prepare-pass.ts';
+import { reachability } from './reachability.ts';
 import { readingWhenNeeded } from './reading-when-needed.ts';
 import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
@@ -327,8 +328,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       pageSettings: pageSettings({ ...options, ...known, addresses: () => addresses }),
       metrics: async () => {
         metrics.setQueueLength(state.database.jobs.count('queued'));
-        for (const place of destinations.all())
-          metrics.setDestinationUp(place.name, destinations.isPresent(place));
+        for (const place of destinations.all()) {
+          const up = reachability(place, { destinations, jobs: state.database.jobs });
+          if (up !== null) metrics.setDestinationUp(place.name, up);
+        }
         return { type: metrics.contentType, text: await metrics.text() };
       },
     }),
