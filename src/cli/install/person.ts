@@ -14,10 +14,17 @@ export interface Person {
   readonly home: string;
 }
 
-/** Who runs the command. */
+/** Who runs the command. @throws {RequestError} when the user database does not know */
 export function callingPerson(): Person {
-  const { username, uid, homedir } = userInfo();
-  return { name: username, uid, home: homedir };
+  try {
+    const { username, uid, homedir } = userInfo();
+    return { name: username, uid, home: homedir };
+  } catch (cause) {
+    throw new RequestError('USAGE', `The system knows no user with the number ${process.getuid?.()}`, {
+      hint: 'A service runs as somebody who has a name and a home: call the command as such a user.',
+      cause,
+    });
+  }
 }
 
 /**
