@@ -128,7 +128,7 @@ describe('the settings page in a browser', () => {
     await page.getByText('The customer was added.').waitFor();
     const customer = new URL(page.url()).pathname.replace('/settings', '');
     const paths = ['', '/second-factor', '/api', '/customers', customer, '/customers/new'];
-    for (const path of [...paths, '/usage', '/webhooks', '/webhooks/new', '/activity']) {
+    for (const path of [...paths, '/plans', '/usage', '/webhooks', '/webhooks/new', '/activity']) {
       await service.visit(shown, path);
       await expectToFit(page, path);
       await expectAccessible(page, path);
