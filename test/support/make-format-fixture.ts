@@ -20,8 +20,7 @@ import {
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
-import { archive, type ArchiveRequest } from '../../src/archiver/archive.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive.ts';
 import { SILENT } from '../../src/archiver/observer.ts';
 import { archiveStream } from '../../src/archiver/stream.ts';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
@@ -34,6 +33,7 @@ import { createRepository, openRepository, type Repository } from '../../src/rep
 import { forgetSnapshots, rewriteSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { native } from '../../src/system/native.ts';
 import { writeXattr } from '../../src/system/xattr.ts';
+import { backUpExample } from './fixture-backup.ts';
 import { writeFixture, type FixtureFacts } from './fixture-repositories.ts';
 import { removeTree } from './remove-tree.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -97,29 +97,12 @@ async function makeSources(): Promise<void> {
   writeFileSync(path.join(SMALL, 'text'), 'the same in every namespace\n'.repeat(20));
 }
 
-async function backUp(
+const backUp = async (
   repository: Repository,
   source: string,
   overrides: Partial<ArchiveRequest> = {},
-): Promise<Snapshot> {
-  const request: ArchiveRequest = {
-    repository,
-    sources: [bytesOfText(source)],
-    host: 'example',
-    user: 'somebody',
-    tool: 'holdfast 0.1.0',
-    tags: ['fixture'],
-    pinned: false,
-    compression: { kind: 'zstd', level: 19 },
-    plain: false,
-    isolated: false,
-    exclude: NO_EXCLUSIONS,
-    parent: 'auto',
-    workers: 1,
-    ...overrides,
-  };
-  return (await archive(request, SILENT, signal)).snapshot;
-}
+): Promise<Snapshot> =>
+  await backUpExample(repository, source, { tags: ['fixture'], parent: 'auto', ...overrides });
 
 async function makeRepository(directory: string): Promise<FixtureFacts> {
   const destination = await openLocalDestination(directory, { create: true });

@@ -23,9 +23,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { archive, type ArchiveRequest } from '../../src/archiver/archive.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { formatRecoveryCode } from '../../src/codec/recovery-code.ts';
@@ -41,6 +38,7 @@ import { forgetSnapshots, type Snapshot } from '../../src/repository/snapshots.t
 import { TreeReader } from '../../src/repository/tree-reader.ts';
 import { native } from '../../src/system/native.ts';
 import { writeXattr } from '../../src/system/xattr.ts';
+import { backUpExample } from './fixture-backup.ts';
 import { writeFixture, type FixtureFacts } from './fixture-repositories.ts';
 import { removeTree } from './remove-tree.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -132,30 +130,6 @@ function makeSources(): void {
   writeFileSync(path.join(PARTIAL, 'open'), 'everybody reads this');
 }
 
-async function backUp(
-  repository: Repository,
-  source: string,
-  overrides: Partial<ArchiveRequest> = {},
-): Promise<Snapshot> {
-  const request: ArchiveRequest = {
-    repository,
-    sources: [bytesOfText(source)],
-    host: 'example',
-    user: 'somebody',
-    tool: 'holdfast 0.1.0',
-    tags: [],
-    pinned: false,
-    compression: { kind: 'zstd', level: 19 },
-    plain: false,
-    isolated: false,
-    exclude: NO_EXCLUSIONS,
-    parent: 'none',
-    workers: 1,
-    ...overrides,
-  };
-  return (await archive(request, SILENT, signal)).snapshot;
-}
-
 /** A snapshot that lacks a file and has another as it was in the middle of being written. */
 async function partialBackup(repository: Repository): Promise<Snapshot> {
   writeFileSync(path.join(PARTIAL, 'closed'), 'nobody reads this', { mode: 0 });
@@ -164,7 +138,7 @@ async function partialBackup(repository: Repository): Promise<Snapshot> {
     for (let attempt = 0; attempt < 50; attempt += 1) {
       // Long enough that reading it takes a while.
       writeFileSync(path.join(PARTIAL, 'growing'), Buffer.alloc(600_000, 'x\n'));
-      const snapshot = await backUp(repository, PARTIAL);
+      const snapshot = await backUpExample(repository, PARTIAL);
       const codes = snapshot.record.errors.map(({ code }) => code);
       if (codes.includes('EACCES') && codes.includes('CHANGED')) return snapshot;
       await forgetSnapshots(repository, [snapshot.id], 'example', signal);
@@ -217,7 +191,7 @@ async function makeRepository(store: string): Promise<{ facts: FixtureFacts; rel
     },
     signal,
   );
-  const oldest = await backUp(created, MAIN);
+  const oldest = await backUpExample(created, MAIN);
   let repository = created;
   const add = async (secret: Parameters<typeof addKey>[1]['secret'], label: string): Promise<void> => {
     ({ repository } = await addKey(repository, { secret, label, cost }, signal));
@@ -229,23 +203,27 @@ async function makeRepository(store: string): Promise<{ facts: FixtureFacts; rel
   await add({ kind: 'passphrase', text: PASSPHRASE }, 'second');
   await add({ kind: 'recovery', secret: removedRecovery }, 'old kit');
   await remove('first');
-  const early = await backUp(repository, path.join(PARTIAL, 'open'), { tags: ['second generation'] });
+  const early = await backUpExample(repository, path.join(PARTIAL, 'open'), { tags: ['second generation'] });
   const open = entriesOnDisk(bytesOfText(PARTIAL));
   await add({ kind: 'recovery', secret: recovery }, 'kit');
   await remove('old kit');
   await putConfig(repository, { ...repository.config, graceSeconds: 1_000 }, 2, signal);
   writeFileSync(path.join(MAIN, 'random'), random.bytes(9_000));
-  const main = await backUp(repository, MAIN, { pinned: true });
+  const main = await backUpExample(repository, MAIN, { pinned: true });
   await forgetSnapshots(repository, [oldest.id], 'example', signal);
   const now = { noOtherWriters: true, graceSeconds: 0, repackBelow: 0.9 };
   await prune(repository, now, SILENT_PRUNE, signal);
   await prune(repository, now, SILENT_PRUNE, signal);
-  const plain = await backUp(repository, MAIN, { plain: true });
-  const isolated = await backUp(repository, MAIN, { isolated: true });
-  const both = await backUp(repository, MAIN, { plain: true, isolated: true, compression: { kind: 'none' } });
+  const plain = await backUpExample(repository, MAIN, { plain: true });
+  const isolated = await backUpExample(repository, MAIN, { isolated: true });
+  const both = await backUpExample(repository, MAIN, {
+    plain: true,
+    isolated: true,
+    compression: { kind: 'none' },
+  });
   const options = { clock: systemClock, stateDirectory: undefined };
   const other = await openRepository(destination, { kind: 'machine', secret: machine }, options, signal);
-  const second_writer = await backUp(other, MAIN, { host: 'another' });
+  const second_writer = await backUpExample(other, MAIN, { host: 'another' });
   const below = (source: string, snapshot: Snapshot) => ({
     id: snapshot.id,
     source,
@@ -259,7 +237,7 @@ async function makeRepository(store: string): Promise<{ facts: FixtureFacts; rel
     second_writer: below(MAIN, second_writer),
   };
   // What this one alone needs is marked and stays: tombstones of packs.
-  const doomed = await backUp(repository, path.join(MAIN, 'a'));
+  const doomed = await backUpExample(repository, path.join(MAIN, 'a'));
   await forgetSnapshots(repository, [doomed.id], 'example', signal);
   await prune(repository, { noOtherWriters: false, graceSeconds: 1_000_000 }, SILENT_PRUNE, signal);
   const partial = await partialBackup(repository);

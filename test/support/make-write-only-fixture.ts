@@ -17,9 +17,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { archive, type ArchiveRequest } from '../../src/archiver/archive.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { formatRecoveryCode } from '../../src/codec/recovery-code.ts';
@@ -28,8 +25,9 @@ import { openLocalDestination } from '../../src/destination/local.ts';
 import type { Secret } from '../../src/repository/key-slots.ts';
 import { addKey, removeKey, rotateKeys } from '../../src/repository/keys.ts';
 import { SILENT_PRUNE, prune } from '../../src/repository/prune.ts';
-import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
+import { backUpExample } from './fixture-backup.ts';
 import { writeFixture, type FixtureFacts } from './fixture-repositories.ts';
 import { removeTree } from './remove-tree.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -61,30 +59,10 @@ function makeSource(): void {
   utimesSync(path.join(SOURCE, 'random'), 0, 1_234_567_890.25);
 }
 
-async function backUp(repository: Repository, overrides: Partial<ArchiveRequest> = {}): Promise<Snapshot> {
-  const request: ArchiveRequest = {
-    repository,
-    sources: [bytesOfText(SOURCE)],
-    host: 'example',
-    user: 'somebody',
-    tool: 'holdfast 0.1.0',
-    tags: [],
-    pinned: false,
-    compression: { kind: 'zstd', level: 19 },
-    plain: false,
-    isolated: false,
-    exclude: NO_EXCLUSIONS,
-    parent: 'none',
-    workers: 1,
-    ...overrides,
-  };
-  return (await archive(request, SILENT, signal)).snapshot;
-}
-
 /** One run of a machine that has no other key. */
 async function backUpBy(destination: Destination, secret: Secret, host: string): Promise<Snapshot> {
   const options = { clock: systemClock, stateDirectory: undefined };
-  return await backUp(await openRepository(destination, secret, options, signal), { host });
+  return await backUpExample(await openRepository(destination, secret, options, signal), SOURCE, { host });
 }
 
 async function makeRepository(store: string): Promise<FixtureFacts> {
@@ -112,7 +90,7 @@ async function makeRepository(store: string): Promise<FixtureFacts> {
     source: SOURCE,
     ...manifestOf(entriesOnDisk(bytesOfText(SOURCE))),
   });
-  const own = below(await backUp(repository));
+  const own = below(await backUpExample(repository, SOURCE));
   ({ repository } = await addKey(repository, { secret: server, label: 'server', cost: COST }, signal));
   const gone = await addKey(repository, { secret: removed, label: 'gone', cost: COST }, signal);
   const forgotten = await backUpBy(destination, server, 'server');
@@ -122,7 +100,7 @@ async function makeRepository(store: string): Promise<FixtureFacts> {
   await rotateKeys(repository, signal);
   makeSource();
   const serverLater = below(await backUpBy(destination, server, 'server'));
-  const ownLater = below(await backUp(repository, { pinned: true }));
+  const ownLater = below(await backUpExample(repository, SOURCE, { pinned: true }));
   await forgetSnapshots(repository, [forgotten.id], 'example', signal);
   await prune(repository, { noOtherWriters: false, graceSeconds: 1_000_000 }, SILENT_PRUNE, signal);
   return {
