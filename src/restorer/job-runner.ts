@@ -1,5 +1,5 @@
 import { asByteString } from '../base/byte-path.ts';
-import { BugError } from '../base/errors.ts';
+import { BugError, HoldfastError, errnoOf } from '../base/errors.ts';
 import { ChunkHasher } from '../codec/hash.ts';
 import { ObjectKeys } from '../codec/keys.ts';
 import { segmentOf } from '../repository/chunk-index.ts';
@@ -12,6 +12,7 @@ import { FileComparer } from './file-compare.ts';
 import { FileCompleter } from './file-completer.ts';
 import { FileUpdater } from './file-updater.ts';
 import { FileWriter } from './file-writer.ts';
+import { isFull } from './full-target.ts';
 import type { FileFailure, Job, JobResult, SegmentsJob, SyncJob, WorkerSetup } from './messages.ts';
 import { MetadataWriter } from './metadata.ts';
 import { Omissions } from './omissions.ts';
@@ -82,11 +83,30 @@ export class JobRunner {
     return this.#records.pages;
   }
 
-  /** @throws what ends the whole restore; a file that fails is in the result */
+  /**
+   * @returns what was done; on a full target, what had been done by then
+   * @throws what else ends the whole restore; a file that fails is in the result
+   */
   run(job: Job): JobResult {
     this.#records.addPages(job.pages);
     if (job.clearAcls) this.#metadata.clearInheritedAcls();
     this.#counts = noCounts();
+    try {
+      this.#carryOut(job);
+    } catch (error) {
+      if (error instanceof HoldfastError || !(error instanceof Error) || !isFull(errnoOf(error))) throw error;
+      this.#counts.full = error.message;
+    }
+    return {
+      kind: 'done',
+      job: job.job,
+      ...this.#counts,
+      written: Uint32Array.from(this.#counts.written),
+      omissions: this.#omissions.take(),
+    };
+  }
+
+  #carryOut(job: Job): void {
     switch (job.kind) {
       case 'segments':
         this.#writeSegments(job);
@@ -104,13 +124,6 @@ export class JobRunner {
         this.#counts.unsynced = unsyncedOf(job);
         break;
     }
-    return {
-      kind: 'done',
-      job: job.job,
-      ...this.#counts,
-      written: Uint32Array.from(this.#counts.written),
-      omissions: this.#omissions.take(),
-    };
   }
 
   /** Closes what is open; the root belongs to the thread that opened it. */
@@ -187,6 +200,7 @@ interface Counts {
   failures: FileFailure[];
   lastFile: RecordHandle;
   unsynced: FailureFacts | undefined;
+  full: string | undefined;
 }
 
 function noCounts(): Counts {
@@ -198,5 +212,6 @@ function noCounts(): Counts {
     failures: [],
     lastFile: NO_RECORD,
     unsynced: undefined,
+    full: undefined,
   };
 }

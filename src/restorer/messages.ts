@@ -98,13 +98,14 @@ export interface JobResult {
   readonly omissions: readonly Omission[];
   /** Why not everything on the file systems of a `SyncJob` is on disk. */
   readonly unsynced: FailureFacts | undefined;
+  /** The job ended before its time, since the target cannot take any more: what the system said. */
+  readonly full: string | undefined;
   readonly lastFile: RecordHandle;
 }
 
-/** The target cannot take any more, or the program is wrong: the restore ends. */
+/** The program is wrong: the restore ends. */
 export interface FatalMessage {
   readonly kind: 'fatal';
-  readonly full: boolean;
   readonly message: string;
   readonly stack: string;
 }

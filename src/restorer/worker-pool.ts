@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { BugError, DestinationError, errnoOf } from '../base/errors.ts';
+import { BugError, DestinationError } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import { fetchRun, type ContentPlan, type SegmentRun } from './content-plan.ts';
 import type { FailureFacts } from './entry-failure.ts';
 import type { EntryRecordWriter } from './entry-records.ts';
-import { isFull, targetFull } from './full-target.ts';
+import { targetFull } from './full-target.ts';
 import { JobRunner } from './job-runner.ts';
-import type { FatalMessage, FromWorker, Job, JobResult, ToWorker, WorkerSetup } from './messages.ts';
+import type { FromWorker, Job, JobResult, ToWorker, WorkerSetup } from './messages.ts';
 import { WrittenFiles } from './written-files.ts';
 
 /** More threads than this only wait for each other in the file system. */
@@ -65,6 +65,8 @@ export class WorkerPool {
   #failure: unknown;
   /** A thread has ended, or cannot go on. */
   #broken = false;
+  /** Nothing more is to be written. */
+  #ending = false;
   #unsynced: FailureFacts | undefined;
   #wake: (() => void) | undefined;
 
@@ -110,7 +112,7 @@ export class WorkerPool {
       this.#completeWritten();
       await this.#idle(signal);
     } catch (error) {
-      if (!isFull(errnoOf(error))) await this.#completeAfterAll();
+      await this.#completeAfterAll();
       throw error;
     }
   }
@@ -174,19 +176,30 @@ export class WorkerPool {
 
   /** A restore that ends before its time: what has been written is worth no less. */
   async #completeAfterAll(): Promise<void> {
+    this.#ending = true;
+    const patience = AbortSignal.timeout(END_WITHIN_MS);
+    await this.#settled(() => this.#jobs.size === 0 || patience.aborted, patience);
     if (this.#broken) return;
     this.#completeWritten();
-    while (this.#written.isUnderWay && !this.#broken) {
+    await this.#settled(() => !this.#written.isUnderWay);
+  }
+
+  async #settled(ready: () => boolean, signal?: AbortSignal): Promise<void> {
+    const wake = (): void => this.#wake?.();
+    signal?.addEventListener('abort', wake);
+    while (!ready() && !this.#broken) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
+    signal?.removeEventListener('abort', wake);
   }
 
   async #fetchAndPost(run: SegmentRun, destination: Destination, signal: AbortSignal): Promise<void> {
     const { pack, segments, offset, length } = run;
     try {
       const bytes = await fetchRun(destination, run, signal);
+      if (this.#ending) return;
       const { buffer, byteOffset } = bytes;
       if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) {
         this.#post(
@@ -243,9 +256,10 @@ export class WorkerPool {
 
   #settle(result: JobResult): void {
     this.#unsynced ??= result.unsynced;
+    if (result.full !== undefined) this.#failure ??= targetFull(result.full);
     this.#written.settle(result);
     this.#done(result);
-    if (this.#written.isEnough) this.#completeWritten();
+    if (this.#written.isEnough && !this.#ending) this.#completeWritten();
   }
 
   /** Waits until a worker can take another job. */
@@ -299,7 +313,7 @@ export class WorkerPool {
   #receive(message: FromWorker): void {
     if (message.kind === 'fatal') {
       this.#broken = true;
-      this.#failure ??= rebuilt(message);
+      this.#failure ??= new BugError(message.message, { details: { stack: message.stack } });
       return;
     }
     const job = this.#jobs.get(message.job);
@@ -309,9 +323,4 @@ export class WorkerPool {
     this.#bytesInFlight -= job.bytes;
     this.#settle(message);
   }
-}
-
-function rebuilt({ full, message, stack }: FatalMessage): Error {
-  if (full) return targetFull(message);
-  return new BugError(message, { details: { stack } });
 }

@@ -1,8 +1,7 @@
 /** Entry file of a worker thread: carries out the jobs it is sent. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { BugError, HoldfastError, errnoOf } from '../base/errors.ts';
-import { isFull } from './full-target.ts';
+import { BugError } from '../base/errors.ts';
 import { JobRunner } from './job-runner.ts';
 import type { FatalMessage, FromWorker, Job, ToWorker, WorkerSetup } from './messages.ts';
 
@@ -31,6 +30,5 @@ function answer(job: Job): FromWorker {
 
 function fatal(error: unknown): FatalMessage {
   const shown = error instanceof Error ? error : new Error(String(error));
-  const full = !(error instanceof HoldfastError) && isFull(errnoOf(error));
-  return { kind: 'fatal', full, message: shown.message, stack: shown.stack ?? '' };
+  return { kind: 'fatal', message: shown.message, stack: shown.stack ?? '' };
 }

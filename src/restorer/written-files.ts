@@ -13,10 +13,14 @@ export class WrittenFiles {
   #bytes = 0;
   /** By job. */
   readonly #underWay = new Map<number, Uint32Array>();
+  /** There was no room to complete all of these. */
+  readonly #left: Uint32Array[] = [];
 
   /** Takes over what a job did. */
-  settle({ job, written, bytes }: JobResult): void {
+  settle({ job, written, bytes, full }: JobResult): void {
+    const asked = this.#underWay.get(job);
     this.#underWay.delete(job);
+    if (full !== undefined && asked !== undefined) this.#left.push(asked);
     for (const file of written) this.#waiting.push(file);
     this.#bytes += bytes;
   }
@@ -41,5 +45,6 @@ export class WrittenFiles {
   *[Symbol.iterator](): Generator<RecordHandle> {
     yield* this.#waiting;
     for (const files of this.#underWay.values()) yield* files;
+    for (const files of this.#left) yield* files;
   }
 }

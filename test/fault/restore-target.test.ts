@@ -1,6 +1,6 @@
 /** Targets that are full, read-only, forbidden or no directory. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -69,6 +69,32 @@ describe.runIf(mounts)('a target that is full', () => {
       expect(readdirSync(mounted.directory)).toEqual(['tmp']);
     },
   );
+});
+
+describe.runIf(mounts)('what has its content when the target is full', () => {
+  test.each([
+    ['without threads', 0],
+    ['with a thread', 1],
+    ['with threads', 2],
+  ])('is complete, and nothing else is there: %s', async (_, workers) => {
+    const random = seededRandom(4);
+    for (let i = 0; i < 300; i += 1) writeFileSync(join(engine.source, `file${i}`), random.bytes(20_000));
+    const { snapshot } = await engine.backup();
+    using mounted = mountTmpfs('3m');
+    const target = { kind: 'directory' as const, path: mounted.directory };
+    await expect(engine.restoreTo('unused', snapshot, { target, workers })).rejects.toMatchObject({
+      code: 'TARGET_FULL',
+    });
+    const restored = join(mounted.directory, engine.source);
+    const names = readdirSync(restored);
+    // 3 MiB hold 153 of 5 pages each
+    expect(names.length).toBeGreaterThan(145);
+    const unequal = names.filter((name) => {
+      const [was, is] = [statSync(join(engine.source, name)), statSync(join(restored, name))];
+      return is.mode !== was.mode || is.size !== was.size || is.mtimeMs !== was.mtimeMs;
+    });
+    expect(unequal).toEqual([]);
+  });
 });
 
 describe('a target that cannot be written', () => {

@@ -16,6 +16,7 @@ function result(job: number, files: readonly number[], bytes: number): JobResult
     failures: [],
     omissions: [],
     unsynced: undefined,
+    full: undefined,
     lastFile: NO_RECORD,
   };
 }
@@ -55,6 +56,15 @@ describe('files that have their content', () => {
     expect(written.isUnderWay).toBe(true);
     written.settle(result(2, [], 0));
     expect([...written]).toEqual([6]);
+    expect(written.isUnderWay).toBe(false);
+  });
+
+  test('are still incomplete when there was no room to complete them', () => {
+    const written = new WrittenFiles();
+    written.settle(result(1, [4, 5], 10));
+    written.take(2);
+    written.settle({ ...result(2, [], 0), full: 'ENOSPC' });
+    expect([...written]).toEqual([4, 5]);
     expect(written.isUnderWay).toBe(false);
   });
 
