@@ -1,12 +1,6 @@
 /** Answers questions from a connection of its own; each answer is of one moment. */
 import type { ByteString } from '../base/byte-path.ts';
-import {
-  newestFirst,
-  type FileItem,
-  type FilePage,
-  type FileQuery,
-  type SnapshotRequest,
-} from '../jobs/agent.ts';
+import { newestFirst, type FileItem, type FileQuery, type SnapshotRequest } from '../jobs/agent.ts';
 import { openForReading, type CatalogDatabase } from './catalog-database.ts';
 import { previewForgetting, type ForgettingPreview, type ForgettingRequest } from './forgetting-preview.ts';
 import {
@@ -16,7 +10,14 @@ import {
   type EntriesRequest,
 } from './directory-entries.ts';
 import { findEntry, listFiles, type ListedFiles } from './file-list.ts';
-import { prepareVersions, searchFiles, type SearchRequest } from './file-search.ts';
+import {
+  newestOf,
+  prepareVersions,
+  searchFiles,
+  type FoundFile,
+  type FoundFiles,
+  type SearchRequest,
+} from './file-search.ts';
 import { prepareHits, type HitQueries } from './hits.ts';
 import {
   chooseSnapshots,
@@ -84,8 +85,12 @@ export class CatalogReader {
     return this.#at((source) => directoryEntries(source, this.#order, request));
   }
 
-  search(request: SearchRequest): FilePage {
+  search(request: SearchRequest): FoundFiles {
     return this.#at((source) => searchFiles(source, this.#versions, request));
+  }
+
+  newestOf(paths: readonly string[], source: string | undefined): readonly FoundFile[] {
+    return this.#at((from) => newestOf(from, this.#versions, paths as readonly ByteString[], source));
   }
 
   states(path: string, source: string | undefined): readonly PathState[] {

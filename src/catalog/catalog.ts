@@ -8,12 +8,12 @@
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
 import { BugError, RequestError } from '../base/errors.ts';
-import type { FileItem, FilePage, FileQuery, SnapshotRequest } from '../jobs/agent.ts';
+import type { FileItem, FileQuery, SnapshotRequest } from '../jobs/agent.ts';
 import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
 import type { DiffRequest } from './catalog-reader.ts';
 import type { EntriesPage, EntriesRequest } from './directory-entries.ts';
 import type { ListedFiles } from './file-list.ts';
-import type { SearchRequest } from './file-search.ts';
+import type { FoundFile, FoundFiles, SearchRequest } from './file-search.ts';
 import type { ForgettingPreview, ForgettingRequest } from './forgetting-preview.ts';
 import type { CatalogSnapshot, Holdings, SnapshotChoice } from './known-snapshots.ts';
 import {
@@ -115,8 +115,17 @@ export class Catalog {
    * Every path of any snapshot whose name matches, as it was last.
    * @throws {RequestError} INVALID_CURSOR, SERVICE_UNAVAILABLE
    */
-  async search(request: SearchRequest): Promise<FilePage> {
-    return (await this.#ask({ kind: 'search', request })) as FilePage;
+  async search(request: SearchRequest): Promise<FoundFiles> {
+    return (await this.#ask({ kind: 'search', request })) as FoundFiles;
+  }
+
+  /**
+   * What a search says of these paths, where it would find them.
+   * @param paths bytes as Latin-1
+   * @throws {RequestError} SERVICE_UNAVAILABLE
+   */
+  async newestOf(paths: readonly string[], source: string | undefined): Promise<readonly FoundFile[]> {
+    return (await this.#ask({ kind: 'newest of', paths, source })) as readonly FoundFile[];
   }
 
   /**

@@ -4,7 +4,8 @@
  */
 import { joinBytes } from '../base/byte-path.ts';
 import type { ByteString } from '../base/byte-path.ts';
-import type { FileItem, FilePage } from '../jobs/agent.ts';
+import { pathNames } from '../browse/locate.ts';
+import type { FileItem } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { fileItem } from './file-item.ts';
@@ -21,6 +22,22 @@ export interface SearchRequest {
   readonly source: string | undefined;
   readonly limit: number;
   readonly after: string | undefined;
+}
+
+export interface FoundFile {
+  /** The machine that saved it. */
+  readonly host: string;
+  readonly path: ByteString;
+  readonly item: FileItem;
+  /** Of its catalog. */
+  readonly node: number;
+}
+
+export interface FoundFiles {
+  /** Of the catalog. */
+  readonly epoch: string;
+  readonly items: readonly FoundFile[];
+  readonly next: string | null;
 }
 
 const LIST = 'search';
@@ -40,27 +57,72 @@ export function searchFiles(
   source: ListSource,
   versions: ReturnType<typeof prepareVersions>,
   { q, source: wanted, limit, after }: SearchRequest,
-): FilePage {
+): FoundFiles {
   const pattern = compileNamePattern(q);
-  if (pattern === undefined) return { items: [], next: null };
-  const searched = source.snapshots.filter((one) => one.complete && hasSource(one, wanted));
-  const lineages = Map.groupBy(searched, ({ lineage }) => lineage);
+  const { epoch } = source;
+  if (pattern === undefined) return { epoch, items: [], next: null };
+  const { searched, lineages } = searchedIn(source, wanted);
   const marks = within(source, searched, source.names.matching(pattern));
-  const items: FileItem[] = [];
-  let last = after === undefined ? 0 : decodeCursor(after, source.epoch, LIST).tie;
-  for (const node of markedAfter(marks, last)) {
+  const items: FoundFile[] = [];
+  const behind = after === undefined ? 0 : decodeCursor(after, epoch, LIST).tie;
+  for (const node of markedAfter(marks, behind)) {
     const found = newest(versions.iterate(node), lineages);
     if (found === undefined || !pattern.matches(foldName(found.hit.name))) continue;
     if (items.length === limit) {
-      const cursor = { epoch: source.epoch, list: LIST, ordinals: [], key: '', tie: last };
-      return { items, next: encodeCursor(cursor) };
+      const last = items.at(-1);
+      return { epoch, items, next: last === undefined ? null : cursorBehind({ epoch }, last) };
     }
     const { directory, name } = found.hit;
     const path = joinBytes(source.places.pathOf(directory), name.toString('latin1') as ByteString);
-    items.push(fileItem(path, found.hit, found.snapshot));
-    last = node;
+    items.push(foundFile(path, node, found));
   }
-  return { items, next: null };
+  return { epoch, items, next: null };
+}
+
+/** Where a search goes on that was broken off there. */
+export function cursorBehind({ epoch }: Pick<FoundFiles, 'epoch'>, { node }: FoundFile): string {
+  return encodeCursor({ epoch, list: LIST, ordinals: [], key: '', tie: node });
+}
+
+/** What a search says of these paths: of each as many as there are sources that had it. */
+export function newestOf(
+  source: ListSource,
+  versions: ReturnType<typeof prepareVersions>,
+  paths: readonly ByteString[],
+  wanted: string | undefined,
+): readonly FoundFile[] {
+  const { searched, lineages } = searchedIn(source, wanted);
+  const roots = [...new Set(searched.map(({ root }) => root))];
+  const found: FoundFile[] = [];
+  for (const path of paths) {
+    const names = pathNames(path);
+    for (const root of roots) {
+      const node = source.places.find(root, names);
+      if (node === undefined) continue;
+      const last = newest(versions.iterate(node), lineages);
+      if (last !== undefined) found.push(foundFile(path, node, last));
+    }
+  }
+  return found;
+}
+
+interface Searched {
+  readonly searched: readonly KnownSnapshot[];
+  readonly lineages: ReadonlyMap<number, readonly KnownSnapshot[]>;
+}
+
+function searchedIn({ snapshots }: ListSource, wanted: string | undefined): Searched {
+  const searched = snapshots.filter((one) => one.complete && hasSource(one, wanted));
+  return { searched, lineages: Map.groupBy(searched, ({ lineage }) => lineage) };
+}
+
+interface LastVersion {
+  readonly hit: VersionHit;
+  readonly snapshot: KnownSnapshot;
+}
+
+function foundFile(path: ByteString, node: number, { hit, snapshot }: LastVersion): FoundFile {
+  return { host: snapshot.host, path, item: fileItem(path, hit, snapshot), node };
 }
 
 /** Without what is of other sources and hosts alone. */
@@ -75,7 +137,7 @@ function within({ snapshots, names }: ListSource, searched: readonly KnownSnapsh
 function newest(
   versions: Iterable<VersionHit>,
   lineages: ReadonlyMap<number, readonly KnownSnapshot[]>,
-): { readonly hit: VersionHit; readonly snapshot: KnownSnapshot } | undefined {
+): LastVersion | undefined {
   for (const hit of versions) {
     const ofLineage = lineages.get(Math.floor(hit.since / SPAN)) ?? [];
     const snapshot = ofLineage.findLast(({ ordinal }) => ordinal <= hit.until && ordinal >= hit.since);

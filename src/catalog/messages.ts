@@ -60,6 +60,7 @@ export type Question =
   | { readonly kind: 'entry'; readonly snapshot: string; readonly path: string }
   | { readonly kind: 'entries'; readonly request: EntriesRequest }
   | { readonly kind: 'search'; readonly request: SearchRequest }
+  | { readonly kind: 'newest of'; readonly paths: readonly string[]; readonly source: string | undefined }
   | { readonly kind: 'states'; readonly path: string; readonly source: string | undefined }
   | { readonly kind: 'diff'; readonly request: DiffRequest }
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }

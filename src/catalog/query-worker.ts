@@ -38,6 +38,8 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.entries(question.request);
     case 'search':
       return from.search(question.request);
+    case 'newest of':
+      return from.newestOf(question.paths, question.source);
     case 'states':
       return from.states(question.path, question.source);
     case 'diff':

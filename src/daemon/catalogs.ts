@@ -116,6 +116,11 @@ export class Catalogs implements AsyncDisposable {
     );
   }
 
+  /** Of all that can be asked, that of the default destination first. */
+  get repositoryIds(): readonly string[] {
+    return [...this.#places().keys()];
+  }
+
   /** Of the catalog of one repository; undefined when the agent does not know it. */
   async askOf<T>(
     repositoryId: string,

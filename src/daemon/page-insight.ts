@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import type { LastRun, OverviewFacts } from '../api/page/overview-routes.ts';
 import type { PageInsight } from '../api/page/insight-routes.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { catalogGone } from '../catalog/merged-files.ts';
+import { searchAll, type SearchedCatalog } from '../catalog/merged-search.ts';
 import type { Settings } from '../config/settings.ts';
 import type { AgentState } from '../jobs/open-state.ts';
 import { isOver, type Pause } from '../jobs/pause.ts';
 import type { Alarms } from './alarm-book.ts';
-import type { Catalogs } from './catalogs.ts';
+import { noSnapshots, type Catalogs } from './catalogs.ts';
 import type { Destinations } from './destinations.ts';
 import { freeSpace } from './free-space.ts';
 import { storedOverTime } from './stored-bytes.ts';
@@ -18,7 +21,7 @@ export interface PageInsightParts {
   readonly stateDirectory: string;
   readonly settings: () => Settings;
   readonly destinations: Destinations;
-  readonly catalogs: Pick<Catalogs, 'holdings' | 'ask'>;
+  readonly catalogs: Pick<Catalogs, 'holdings' | 'ask' | 'askOf' | 'repositoryIds'>;
   readonly alarms: Alarms;
   readonly pause: () => Pause | undefined;
   readonly uploadLimit: () => number | null;
@@ -38,8 +41,24 @@ export function pageInsight(parts: PageInsightParts): PageInsight {
     alarms,
     previewOf: (jobId) => state.database.previews.get(jobId),
     entries: async (request) => await catalogs.ask(async ({ catalog }) => await catalog.entries(request)),
-    search: async (request) => await catalogs.ask(async ({ catalog }) => await catalog.search(request)),
+    search: async (request) => await searchAll(searchedCatalogs(catalogs), request),
   };
+}
+
+function searchedCatalogs(catalogs: Pick<Catalogs, 'repositoryIds' | 'askOf'>): readonly SearchedCatalog[] {
+  const asked = async <T>(repositoryId: string, question: (catalog: Catalog) => Promise<T>): Promise<T> => {
+    const answer = await catalogs.askOf(repositoryId, async ({ catalog }) => await question(catalog));
+    if (answer === undefined) throw catalogGone();
+    return answer;
+  };
+  const ids = catalogs.repositoryIds;
+  if (ids.length === 0) throw noSnapshots();
+  return ids.map((repositoryId) => ({
+    repositoryId,
+    search: async (request) => await asked(repositoryId, async (catalog) => await catalog.search(request)),
+    newestOf: async (paths, source) =>
+      await asked(repositoryId, async (catalog) => await catalog.newestOf(paths, source)),
+  }));
 }
 
 function overviewFacts(parts: PageInsightParts): OverviewFacts {

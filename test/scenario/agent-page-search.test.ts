@@ -1,6 +1,7 @@
 /** The page's search and lists of directories, asked of the real agent: what is gone is found as well as what is there. */
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { PageOf } from '../../src/api/route.ts';
 import { File } from '../../src/api/schemas/file.ts';
@@ -66,4 +67,28 @@ it('finds each path of any snapshot once, as it was last', async () => {
   const other = await page.refused('GET', `/search?q=other&cursor=${begin.next_cursor ?? ''}`);
   expect(other.error?.code).toBe('INVALID_CURSOR');
   expect((await page.refused('GET', '/search')).error?.code).toBe('MISSING_FIELD');
+});
+
+it('finds what lies in another repository, too', async () => {
+  await using site = await openDaemonSite();
+  site.write({ 'report 1': 'one' });
+  await site.backUp();
+  const second = join(site.directory, 'second');
+  mkdirSync(second);
+  writeFileSync(join(second, 'report 2'), 'two');
+  const destination = pathToFileURL(join(site.directory, 'drive')).href;
+  for (const source of [second, site.source]) {
+    const { id } = await site.agent.requestBackup({ source, destination, options: {} }, 'api');
+    expect(await site.ended(id)).toMatchObject({ status: 'completed' });
+  }
+  const page = await openPage(site.daemon);
+  const ask = async (query: string): Promise<Found> =>
+    (await page.ask<Found>('GET', `/search?${query}`, List)).data;
+
+  const { items, next_cursor: next } = await ask('q=report');
+  expect(items.map(({ path }) => path)).toEqual([join(site.source, 'report 1'), join(second, 'report 2')]);
+  expect(next).toBeNull();
+  const begin = await ask('q=report&limit=1');
+  const rest = await ask(`q=report&limit=1&cursor=${encodeURIComponent(begin.next_cursor ?? '')}`);
+  expect([...begin.items, ...rest.items]).toEqual(items);
 });

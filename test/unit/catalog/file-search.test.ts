@@ -6,7 +6,7 @@ import { openFixture, type Fixture } from './catalog-fixture.ts';
 
 function found({ reader }: Fixture, request: Partial<SearchRequest>): readonly string[] {
   const { items } = reader.search({ q: '', source: undefined, limit: 100, after: undefined, ...request });
-  return items.map(({ path, size_bytes: size }) => `${path} ${size}`);
+  return items.map(({ item: { path, size_bytes: size } }) => `${path} ${size}`);
 }
 
 describe('searchFiles', () => {
@@ -23,7 +23,7 @@ describe('searchFiles', () => {
 
     expect(found(fixture, { q: 'NOTE' })).toEqual(['/d/note-a 1', '/d/note-b 2']);
     const { items } = fixture.reader.search({ q: 'note*', source: undefined, limit: 9, after: undefined });
-    expect(items.map(({ snapshot_id: id }) => id)).toEqual([first.id, third.id]);
+    expect(items.map(({ item }) => item.snapshot_id)).toEqual([first.id, third.id]);
     expect(second.id).not.toBe(third.id);
     expect(found(fixture, { q: 'nothing' })).toEqual([]);
   });
@@ -50,7 +50,7 @@ describe('searchFiles', () => {
     let after: string | undefined;
     do {
       const page = fixture.reader.search({ q: 'n', source: undefined, limit: 32, after });
-      all.push(...page.items.map(({ name }) => name));
+      all.push(...page.items.map(({ item }) => item.name));
       after = page.next ?? undefined;
     } while (after !== undefined);
     expect(all).toEqual(names);
