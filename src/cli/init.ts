@@ -23,7 +23,7 @@ import {
 } from './options.ts';
 import { secretOfSettings } from './reach.ts';
 import { canPrompt } from './prompt.ts';
-import { givenByOptions, promptSecret, readGiven } from './secret.ts';
+import { givenByOptions, promptSecret, readGiven, takeFromEnvironment } from './secret.ts';
 import { createStyles, wantsColor } from './terminal.ts';
 
 interface InitOptions extends RepositoryOptions, OutputOptions {
@@ -126,10 +126,23 @@ async function passphraseFor(
     return await newPassphrase(options, context);
   const secret = await secretOfSettings(settings, context);
   if (secret === undefined) return await newPassphrase(options, context);
-  if (secret.kind === 'passphrase') return secret.text;
+  if (secret.kind === 'passphrase') {
+    await requireOne(secret.text, settings.name, context);
+    return secret.text;
+  }
   throw usage(
     `What the settings name as the passphrase of ${settings.name} is a key to a repository that there is already`,
     'A new repository has keys of its own. Have the settings name a passphrase, and init again; a recovery code is made with the repository.',
+  );
+}
+
+/** Commands go by the environment later, and the agent by the settings: both are to open what is made here. */
+async function requireOne(ofSettings: string, name: string, context: Context): Promise<void> {
+  const fromEnvironment = takeFromEnvironment({ ...context.env });
+  if (fromEnvironment === undefined || (await readGiven(fromEnvironment, context)) === ofSettings) return;
+  throw usage(
+    `The environment gives another passphrase than the settings have for ${name}`,
+    'The agent opens it with that of the settings. Unset HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE and HOLDFAST_PASSWORD_COMMAND, or let both say the same.',
   );
 }
 

@@ -176,6 +176,19 @@ describe.concurrent('what the settings name as a passphrase', () => {
     expect(useless.stdout).toContain('write-only key');
   });
 
+  test('is not one of two for a new repository, of which later openings would take the other', async () => {
+    await using place = await openPlace();
+    const directory = configureNas(place);
+    const given = (text: string) => ({ env: { ...untold, HOLDFAST_PASSWORD: text } });
+    const { stderr } = await place.expectRun(['init', '-r', 'nas'], EXIT.usage, given('another one'));
+    expect(stderr).toContain('another passphrase than the settings have for nas');
+    expect(stderr).not.toContain(OTHER);
+    expect(existsSync(directory)).toBe(false);
+    await place.expectRun(['init', '-r', 'nas'], 0, given(OTHER));
+    await place.expectRun(['snapshots', '-r', 'nas'], 0, given(OTHER));
+    await place.expectRun(['snapshots', '-r', 'nas'], 0, { env: untold });
+  });
+
   test('never becomes the passphrase of a new repository when it is a key', async () => {
     await using place = await openPlace();
     const [made] = jsonLines(await place.expectRun(['init', '--json']));
