@@ -66,16 +66,20 @@ function failed(problem: ConfigProblem): ParsedText {
   return { root: undefined, value: undefined, problems: [problem] };
 }
 
-/** The scanner takes brackets one by one, whatever their number. */
+/**
+ * The scanner takes brackets one by one, whatever their number. One that closes another kind than is open closes nothing:
+ * the parser, too, goes on in what is open.
+ */
 function findTooDeep(text: string): number | undefined {
   const scanner = createScanner(text, true);
-  let depth = 0;
+  const closers: number[] = [];
   for (;;) {
     const token: number = scanner.scan();
     if (token === TOKEN.end) return undefined;
-    if (token === TOKEN.openBrace || token === TOKEN.openBracket) depth += 1;
-    if (token === TOKEN.closeBrace || token === TOKEN.closeBracket) depth -= 1;
-    if (depth > DEEPEST) return scanner.getTokenOffset();
+    if (token === TOKEN.openBrace) closers.push(TOKEN.closeBrace);
+    if (token === TOKEN.openBracket) closers.push(TOKEN.closeBracket);
+    if (token === closers.at(-1)) closers.pop();
+    if (closers.length > DEEPEST) return scanner.getTokenOffset();
   }
 }
 

@@ -35,6 +35,8 @@ describe('a configuration text', () => {
     ['{"log": {"level": "info",\n"level": "warn"}}', '2:1 CONFIG_SYNTAX "level" is given twice'],
     ['\0\0\0\0', '1:1 CONFIG_SYNTAX The file holds zero bytes'],
     ['['.repeat(100_000), '1:33 CONFIG_SYNTAX Brackets are nested more than 32 deep'],
+    // What is closed by another bracket stays open.
+    ['{"a": {"b"], '.repeat(5_000), '1:209 CONFIG_SYNTAX Brackets are nested more than 32 deep'],
     [
       Buffer.from('{\n "timeZone": "Z\xfcrich"}', 'latin1'),
       '2:16 CONFIG_SYNTAX There is a character that is not UTF-8',
