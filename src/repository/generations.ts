@@ -1,5 +1,6 @@
 /** How much of what is stored is sealed under which generation of keys. */
 import { DestinationError } from '../base/errors.ts';
+import type { Destination } from '../destination/destination.ts';
 import { CIPHER_PLAIN } from '../format/header.ts';
 import { readIndexObjects } from './chunk-index.ts';
 import { parseLeaseKey } from './lease-objects.ts';
@@ -34,6 +35,7 @@ const START_BYTES = 12;
 
 const NAMED = /^(index|snapshots|trash|packs\/[0-9a-f]{2})\/([0-9a-f]{64})$/;
 const HEAD = /^heads\/[0-9a-f]{32}\/\d{16}$/;
+const SEALED_FOLDERS = ['packs/', 'index/', 'snapshots/', 'trash/', 'heads/', 'config/', 'leases/'] as const;
 const CONFIG = /^config\/\d{1,16}$/;
 
 /**
@@ -51,11 +53,9 @@ export async function surveyGenerations(
   const uses = new Map<number, GenerationUse>();
   const tombstones = await readTombstones(repository, signal);
   const indexed = await packsInIndex(repository, signal);
-  const listed: { key: string; size: number }[] = [];
-  for await (const page of destination.list('', signal))
-    listed.push(...page.filter(({ key }) => isSealed(key)));
+  const listed = await listSealed(destination, signal);
   for (const { g } of repository.keyring.generations) uses.set(g, nothingUnder(repository, g));
-  await mapParallel(listed, destination.properties.maxParallel, async ({ key, size }) => {
+  await mapParallel([...listed], destination.properties.maxParallel, async ([key, size]) => {
     const generation = indexed.has(key)
       ? indexed.get(key)
       : await generationOfObject(repository, key, signal);
@@ -71,6 +71,19 @@ export async function surveyGenerations(
 export function isUnused(use: GenerationUse): boolean {
   const { generation: _number, state: _state, ...amounts } = use;
   return Object.values(amounts).every((amount) => amount === 0);
+}
+
+/** Sizes by key: of two lists, since an object that one of them lacks may be all that a key is still needed for. */
+async function listSealed(
+  destination: Destination,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const prefix of ['', ...SEALED_FOLDERS]) {
+    for await (const page of destination.list(prefix, signal))
+      for (const { key, size } of page) if (isSealed(key)) sizes.set(key, size);
+  }
+  return sizes;
 }
 
 function isSealed(key: string): boolean {

@@ -6,6 +6,7 @@ import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import { encodeSnapshot, type SnapshotRecord, type TombstoneRecord } from '../format/records.ts';
 import { putConfig, usableConfig } from './configuration.ts';
+import { ForgottenMeanwhile } from './forgotten-meanwhile.ts';
 import { IndexWriter } from './index-writer.ts';
 import { oldGenerations } from './keys.ts';
 import { probeStorageClock } from './lease-objects.ts';
@@ -22,7 +23,7 @@ import { decideRekey, type RekeyPlan } from './rekey-plan.ts';
 import type { Repository } from './repository.ts';
 import { retireGenerations, type Retirement } from './retire-generations.ts';
 import { removeReturned, returnedPacks } from './returned-objects.ts';
-import { commitSnapshot, recordAgain, type Snapshot } from './snapshots.ts';
+import { commitSnapshot, forgetSnapshots, recordAgain, type Snapshot } from './snapshots.ts';
 import { putTombstone } from './put-tombstone.ts';
 import { durableUncovered } from './uncovered-packs.ts';
 import { BEYOND_BELIEF } from './verify-chains.ts';
@@ -218,7 +219,7 @@ class RekeyRun {
     await new TombstoneWriter(repository, lease, stock.snapshots, new Set()).retire(plan.tombstones, signal);
     await renewConfig(repository, signal);
     await removeReturned(repository, lease, signal);
-    this.#retired = await retireGenerations(repository, lease, signal);
+    this.#retired = await retireGenerations(repository, stock, lease, signal);
     const { young, postponed, writeOnly, unreadable } = plan;
     const dealtWith = new Set([...todo.map(({ name }) => name), ...this.#skipped.keys()]);
     const beyond = plan.packs.filter(({ name }) => !dealtWith.has(name));
@@ -320,7 +321,9 @@ class RekeyRun {
     const repository = this.#repository;
     const { writer } = repository.writer.memory;
     let own = stock.snapshots.live.filter(({ chain }) => chain.writer === writer).length;
+    const forgotten = new ForgottenMeanwhile(repository, stock.snapshots.tombstones);
     for (const old of outdated) {
+      if (await forgotten.includes(old.id, signal)) continue;
       const record = recordAgain(old, lease.storageMs);
       await lease.assertHeld(signal);
       const known = twinOf(record, stock, repository);
@@ -335,8 +338,12 @@ class RekeyRun {
         fence: lease.epoch,
       };
       if (old.chain.writer === writer) own -= 1;
-      await putTombstone(repository, tombstone, own, signal);
-      this.#snapshots.push({ old: old.id, id });
+      forgotten.passOver(await putTombstone(repository, tombstone, own, signal));
+      if (await forgotten.includes(old.id, signal)) {
+        // Whoever did it has not seen the new one.
+        await forgetSnapshots(repository, [id], 'forgotten while it was stored anew', signal);
+        own -= 1;
+      } else this.#snapshots.push({ old: old.id, id });
     }
   }
 }

@@ -1,5 +1,6 @@
 /** Takes generations of keys out of the keyring once nothing is sealed under them and nobody can seal anything more. */
 import { corrupt } from '../base/errors.ts';
+import { CIPHER_PLAIN } from '../format/header.ts';
 import { encodeKeyring, hasRetired, type Keyring } from '../format/keyring.ts';
 import { readNewestHeads } from './chain.ts';
 import { usableConfig } from './configuration.ts';
@@ -11,6 +12,7 @@ import { liveSessions } from './lease-objects.ts';
 import type { Lease } from './lease.ts';
 import { listNumbered } from './listing.ts';
 import { mapParallel } from './parallel.ts';
+import type { PruneStock } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
 import { deleteTwice } from './second-copies.ts';
 import { listSnapshots } from './snapshots.ts';
@@ -32,11 +34,13 @@ const RINGS_KEPT = 2;
  * Whoever began a backup with older keys learns of the new ones by the tombstones that it reads before it commits, and
  * begins again when its own generation is gone: that is why one has to be there that they seal.
  *
+ * @param stock of this run
  * @throws {RepositoryError} REPOSITORY_LOCKED
  * @throws {DestinationError}
  */
 export async function retireGenerations(
   repository: Repository,
+  stock: PruneStock,
   lease: Lease,
   signal: AbortSignal,
 ): Promise<readonly Retirement[]> {
@@ -44,10 +48,13 @@ export async function retireGenerations(
   if (!repository.destination.properties.canDelete) return [];
   if (old.length > 0) await removeOldHeads(repository, new Set(old), lease, signal);
   const uses = old.length === 0 ? [] : await surveyGenerations(repository, signal);
+  const stocked = generationsIn(stock);
   const fates: Retirement[] = [];
   for (const use of uses) {
     if (use.state !== 'old') continue;
-    fates.push({ generation: use.generation, outcome: await fateOf(repository, use, lease, signal) });
+    const { generation } = use;
+    const outcome = stocked.has(generation) ? 'in use' : await fateOf(repository, use, lease, signal);
+    fates.push({ generation, outcome });
   }
   const retired = new Set(fates.filter(({ outcome }) => outcome === 'retired').map((one) => one.generation));
   if (retired.size > 0) {
@@ -59,6 +66,15 @@ export async function retireGenerations(
   }
   await removeOldRings(repository, lease, signal);
   return fates;
+}
+
+/**
+ * Of what the stock has, which was taken with care and of which nothing is deleted in the run that took it: a list that
+ * lacks something must not cost the key to it.
+ */
+function generationsIn({ index, snapshots }: PruneStock): ReadonlySet<number> {
+  const packs = index.packs.filter(({ cipher }) => cipher !== CIPHER_PLAIN);
+  return new Set([...packs, ...snapshots.live].map(({ generation }) => generation));
 }
 
 async function fateOf(

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
 import { check } from '../../../src/repository/check.ts';
@@ -397,5 +398,83 @@ describe('rekey', () => {
     expect(skipped.map((one) => one.name)).toEqual([name]);
     expect(retired).toEqual([{ generation: 1, outcome: 'in use' }]);
     expect((await use(1)).packs).toBe(1);
+  });
+});
+
+describe('a list that lacks packs', () => {
+  it.each([
+    ['which is that of everything', (prefix: string) => prefix === ''],
+    ['as all do from the moment on at which generations are counted', () => true],
+  ])('does not cost the key to them: one %s', async (_, isHiddenIn) => {
+    let phase: RekeyPhase | undefined;
+    let isCounting = false;
+    let hidden = 0;
+    const hiding: Destination = {
+      ...destination,
+      properties: destination.properties,
+      async *list(prefix, now) {
+        // Generations are counted once old heads are removed.
+        isCounting ||= phase === 'snapshots' && prefix === 'heads/';
+        for await (const page of destination.list(prefix, now)) {
+          const shown =
+            isCounting && isHiddenIn(prefix) ? page.filter(({ key }) => !key.startsWith('packs/')) : page;
+          hidden += page.length - shown.length;
+          yield shown;
+        }
+      },
+    };
+    const through = await openRepository(
+      hiding,
+      secret,
+      { clock, stateDirectory: undefined, allowWeakCost: true },
+      signal,
+    );
+    await backup(files(60));
+    await rotateKeys(repository, signal);
+    for (let i = 0; i < 2; i += 1) {
+      await rekeyed({ maxBytes: 200_000 });
+      await pruneAfterGrace();
+    }
+    const observer = {
+      ...SILENT_REKEY,
+      phase: (now: RekeyPhase) => {
+        phase = now;
+      },
+    };
+    const { left, retired } = await rekey(through, { maxBytes: 200_000 }, observer, signal);
+    expect(hidden).toBeGreaterThan(0);
+    expect(left.packs).toBeGreaterThan(0);
+    expect(retired).toEqual([{ generation: 1, outcome: 'in use' }]);
+    await expectSound();
+  });
+});
+
+describe('a snapshot that is forgotten while rekey is at work', () => {
+  async function forgetAt(isMoment: (key: string) => boolean): Promise<void> {
+    const [first, second] = [await backup(files(2)), await backup(files(2))];
+    await rotateKeys(repository, signal);
+    let isForgotten = false;
+    beforePut = async (key) => {
+      if (isForgotten || !isMoment(key)) return;
+      isForgotten = true;
+      await forgetSnapshots(await open(), [second.id], 'by somebody', signal);
+      trees.delete(second.id);
+    };
+    const { snapshots } = await rekeyed();
+    expect(isForgotten).toBe(true);
+    expect(snapshots.map(({ old }) => old)).toEqual([first.id]);
+    await expectSound();
+  }
+
+  it('before its turn is not stored anew', async () => {
+    await forgetAt((key) => key.startsWith('packs/'));
+  });
+
+  it('while it is stored anew is forgotten again', async () => {
+    let stored = 0;
+    await forgetAt((key) => {
+      if (key.startsWith('snapshots/')) stored += 1;
+      return stored === 2;
+    });
   });
 });
