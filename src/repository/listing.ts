@@ -8,17 +8,21 @@ export interface Listed {
 
 const HEX_NAME = /^[0-9a-f]{64}$/;
 
-/** Objects named by their SHA-256 below `prefix`, by name. Other keys are ignored, as the format demands. */
+/**
+ * Objects named by their SHA-256 below `prefix`, by name. Other keys are ignored, as the format demands: what another
+ * program left in a folder below bears a name without being the object.
+ */
 export async function listNamed(
   destination: Destination,
-  prefix: string,
+  prefix: 'packs/' | 'index/' | 'snapshots/' | 'trash/',
   signal: AbortSignal,
 ): Promise<Map<string, Listed>> {
   const found = new Map<string, Listed>();
   for await (const page of destination.list(prefix, signal)) {
     for (const { key, size, modifiedMs } of page) {
       const name = key.slice(key.lastIndexOf('/') + 1);
-      if (HEX_NAME.test(name)) found.set(name, { size, modifiedMs });
+      const own = prefix === 'packs/' ? packKey(name) : `${prefix}${name}`;
+      if (HEX_NAME.test(name) && key === own) found.set(name, { size, modifiedMs });
     }
   }
   return found;

@@ -89,7 +89,10 @@ async function run(options: PruneOptions = {}): Promise<PruneResult> {
   return result;
 }
 
-async function names(prefix: string, of: Destination = destination): Promise<string[]> {
+async function names(
+  prefix: Parameters<typeof listNamed>[1],
+  of: Destination = destination,
+): Promise<string[]> {
   return [...(await listNamed(of, prefix, signal)).keys()].sort();
 }
 

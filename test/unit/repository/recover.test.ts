@@ -24,7 +24,7 @@ beforeEach(async () => {
   snapshot = await tinyBackup(repository, tree, {}, signal);
 });
 
-async function names(prefix: string): Promise<string[]> {
+async function names(prefix: Parameters<typeof listNamed>[1]): Promise<string[]> {
   return [...(await listNamed(destination, prefix, signal)).keys()];
 }
 
