@@ -11,7 +11,13 @@ import {
   type RetentionPolicy,
 } from '../repository/retention.ts';
 import { RepositoryError } from '../base/errors.ts';
-import { forgetSnapshots, listSnapshots, resolveSnapshot, type Snapshot } from '../repository/snapshots.ts';
+import {
+  forgetSnapshots,
+  listSnapshots,
+  resolveSnapshot,
+  type Snapshot,
+  type SnapshotList,
+} from '../repository/snapshots.ts';
 import { listEverySnapshot } from '../repository/whole-list.ts';
 import type { Context } from './context.ts';
 import { withRepository } from './open.ts';
@@ -146,7 +152,7 @@ async function forget(
   warnOfDamaged(list, context);
   const remove =
     ids.length > 0
-      ? await forgetNamed(repository, list.live, ids, options, context)
+      ? await forgetNamed(repository, list, ids, options, context)
       : await forgetByRules(repository, list.live, options, context);
   if (options.prune === true && options.dryRun !== true) {
     const { pruneNow } = await import('./prune.ts');
@@ -157,12 +163,14 @@ async function forget(
 
 async function forgetNamed(
   repository: Repository,
-  live: readonly Snapshot[],
+  { live, damaged }: SnapshotList,
   names: readonly string[],
   options: ForgetOptions,
   context: Context,
 ): Promise<number> {
-  const chosen = [...new Set(names.map((name) => resolveSnapshot(live, name)))];
+  const givenUp = new Set(damaged.filter(isGivenUpBy(names)).map(({ id }) => id));
+  const readable = names.filter((name) => ![...givenUp].some((id) => id.startsWith(name)));
+  const chosen = [...new Set(readable.map((name) => resolveSnapshot(live, name)))];
   const pinned = chosen.filter(({ record }) => record.pinned);
   if (pinned.length > 0) {
     throw new RepositoryError(
@@ -173,7 +181,7 @@ async function forgetNamed(
       },
     );
   }
-  const remove = chosen.map(({ id }) => id);
+  const remove = [...chosen.map(({ id }) => id), ...givenUp];
   if (options.dryRun !== true) await forgetSnapshots(repository, remove, 'removed by id', context.signal);
   if (options.json === true)
     await context.out.json({
@@ -185,6 +193,12 @@ async function forgetNamed(
     });
   else if (options.quiet !== true) await context.out.line(outcome(remove.length, options));
   return remove.length;
+}
+
+/** Of those that cannot be read and never can be; a short beginning may mean another one. */
+function isGivenUpBy(names: readonly string[]): (one: SnapshotList['damaged'][number]) => boolean {
+  const ids = names.filter((name) => /^[0-9a-f]{8,64}$/.test(name));
+  return ({ id, error }) => error.code === 'CORRUPT_DATA' && ids.some((name) => id.startsWith(name));
 }
 
 async function forgetByRules(

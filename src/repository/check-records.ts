@@ -95,7 +95,9 @@ export async function checkForgotten(
       if (!isDamage(error)) throw error;
       // Prune may have removed it since it was listed.
       const removed = error.cause instanceof DestinationError && error.cause.kind === 'not-found';
-      if (!removed) findings.addError(`snapshot ${id}`, error);
+      if (removed) continue;
+      const draft = findings.addError(`snapshot ${id}`, error);
+      draft.because('it is forgotten: prune removes it after the grace period');
     }
   }
   return records;

@@ -6,6 +6,7 @@ import {
   decodeSnapshot,
   encodeChainContext,
   encodeSnapshot,
+  type ChainPlace,
   type ChainPosition,
   type SnapshotRecord,
 } from '../format/records.ts';
@@ -15,6 +16,7 @@ import { getNamed } from './metadata-cache.ts';
 import { openObject, sealObject, type OpenedObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
+import { knownPlaces } from './record-places.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones, type Tombstones } from './tombstones.ts';
 
@@ -183,7 +185,10 @@ export async function commitSnapshot(
   return { id: name, record, chain: position, generation, sealedBy: repository.keyring.grantedTo, storedMs };
 }
 
-/** Marks snapshots as forgotten. They vanish from every list; prune removes them and their data after the grace period. */
+/**
+ * Marks snapshots as forgotten. They vanish from every list; prune removes them and their data after the grace period.
+ * Also those that cannot be read, which somebody gives up.
+ */
 export async function forgetSnapshots(
   repository: Repository,
   ids: readonly string[],
@@ -192,9 +197,12 @@ export async function forgetSnapshots(
 ): Promise<void> {
   if (ids.length === 0) return;
   const forgotten = new Set(ids);
-  const { live } = await listSnapshots(repository, signal);
-  const chains = new Map(live.map(({ id, chain }) => [id, chain]));
-  const places = ids.map((id) => chains.get(id));
+  const list = await listSnapshots(repository, signal);
+  const { live } = list;
+  const chains = new Map<string, ChainPlace>(live.map(({ id, chain }) => [id, chain]));
+  const isRead = ids.every((id) => chains.has(id));
+  const others = isRead ? chains : await knownPlaces(repository, list, signal);
+  const places = ids.map((id) => chains.get(id) ?? others.get(id));
   const atMs = repository.clock.now();
   const record = { kind: 'snapshots' as const, names: ids, places, reason, atMs, fence: 0 };
   await leaveCopiedIdentity(repository, live, signal);

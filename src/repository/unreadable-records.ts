@@ -1,10 +1,10 @@
 /** Heads and tombstones that are damaged: nobody can read them again, and most of what they said is known otherwise. */
-import type { ChainPlace } from '../format/records.ts';
-import { canReadHead, leaveCopiedIdentity, readNewestHeads } from './chain.ts';
+import { canReadHead, leaveCopiedIdentity } from './chain.ts';
 import { deleteIfAllowed } from './keep-copies.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
 import { mapParallel } from './parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
+import { knownPlaces } from './record-places.ts';
 import type { Repository } from './repository.ts';
 import { needlessHeads } from './returned-objects.ts';
 import { listSnapshots, type SnapshotList } from './snapshots.ts';
@@ -75,18 +75,4 @@ async function nameTombstones(
   };
   await lease.assertHeld(signal);
   await putTombstone(repository, record, own, signal);
-}
-
-/** Where records stood, by what follows them and by heads. */
-async function knownPlaces(
-  repository: Repository,
-  { live, tombstones }: SnapshotList,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, ChainPlace>> {
-  const places = new Map<string, ChainPlace>();
-  for (const { chain, record } of await readNewestHeads(repository, signal))
-    if (record !== undefined) places.set(record, { writer: chain.writer, seq: chain.seq });
-  for (const { chain } of [...live, ...tombstones.all])
-    places.set(chain.prev, { writer: chain.writer, seq: chain.seq - 1 });
-  return places;
 }
