@@ -68,12 +68,50 @@ export async function liveSessions(
     }
   }
   const live: LiveSession[] = [];
-  for (const lease of newest.values()) {
-    if (nowMs - lease.storedMs > LEASE_TIMES.expiry) continue;
+  for (const lease of await aliveOf(repository, [...newest.values()], nowMs, signal)) {
     const session = await describeSession(repository, lease, signal);
     if (session !== undefined) live.push(session);
   }
   return live;
+}
+
+/** Keys of leases that bear a time to come and whose holders have given no sign of life for as long as one may be silent. */
+const foundDead = new WeakMap<Repository, Set<string>>();
+
+/** Whether nobody holds it any more. @param nowMs the storage's present time */
+export function isDead(
+  repository: Repository,
+  { purpose, epoch, storedMs }: StoredLease,
+  nowMs: number,
+): boolean {
+  if (nowMs - storedMs > LEASE_TIMES.expiry) return true;
+  return foundDead.get(repository)?.has(leaseKey(purpose, epoch)) === true;
+}
+
+/**
+ * Those whose holders may be at work. A storage whose clock was ahead and was put right leaves leases from a time to
+ * come, and what they say of their age is nothing: it is waited for a sign of life, as long as one may be missing.
+ *
+ * @param leases the newest of each purpose
+ * @param nowMs the storage's present time
+ */
+export async function aliveOf(
+  repository: Repository,
+  leases: readonly StoredLease[],
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<readonly StoredLease[]> {
+  const left = leases.filter((lease) => !isDead(repository, lease, nowMs));
+  const isAhead = ({ storedMs }: StoredLease): boolean => storedMs - nowMs > LEASE_TIMES.expiry;
+  if (!left.some(isAhead)) return left;
+  await repository.clock.sleep(LEASE_TIMES.expiry, signal);
+  const now = await listLeases(repository, 'leases/', signal);
+  const dead = foundDead.get(repository) ?? new Set();
+  foundDead.set(repository, dead);
+  for (const { purpose, epoch } of left.filter(isAhead)) {
+    if (now.findLast((one) => one.purpose === purpose)?.epoch === epoch) dead.add(leaseKey(purpose, epoch));
+  }
+  return left.filter((lease) => !isDead(repository, lease, nowMs));
 }
 
 /** Undefined for a session that has ended since it was listed. */

@@ -4,6 +4,7 @@ import type { LeaseRecord } from '../format/records.ts';
 import {
   LEASE_TIMES,
   PRUNE_PURPOSE,
+  aliveOf,
   leaseKey,
   listLeases,
   newLeaseRecord,
@@ -247,7 +248,7 @@ export async function acquirePruneLease(
   const nowMs = await probeStorageClock(repository, signal);
   const before = await listLeases(repository, PRUNE_PREFIX, signal);
   const newest = before.at(-1);
-  if (newest !== undefined && nowMs - newest.storedMs <= LEASE_TIMES.expiry) {
+  if (newest !== undefined && (await aliveOf(repository, [newest], nowMs, signal)).length > 0) {
     throw await lockedBy(repository, newest, nowMs, signal);
   }
   const own = {

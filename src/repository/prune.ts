@@ -1,5 +1,5 @@
 import { RepositoryError } from '../base/errors.ts';
-import { LEASE_TIMES, leaseKey, listLeases, probeStorageClock } from './lease-objects.ts';
+import { LEASE_TIMES, isDead, leaseKey, listLeases, probeStorageClock } from './lease-objects.ts';
 import { keepCopies } from './keep-copies.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
 import { listNamed, packKey } from './listing.ts';
@@ -279,10 +279,10 @@ class PruneRun {
 
   /** Leases of processes that died. */
   async #clearDeadLeases(): Promise<void> {
-    const deadMs = this.#lease.storageMs - LEASE_TIMES.expiry;
-    for (const { purpose, epoch, storedMs } of await listLeases(this.#repository, 'leases/', this.#signal)) {
-      if (storedMs < deadMs)
-        await this.#repository.destination.delete(leaseKey(purpose, epoch), this.#signal);
+    const nowMs = this.#lease.storageMs;
+    for (const lease of await listLeases(this.#repository, 'leases/', this.#signal)) {
+      if (!isDead(this.#repository, lease, nowMs)) continue;
+      await this.#repository.destination.delete(leaseKey(lease.purpose, lease.epoch), this.#signal);
     }
   }
 

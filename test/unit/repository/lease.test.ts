@@ -59,6 +59,13 @@ function lastWins(before: (key: string) => Promise<void> = async () => {}): Dest
   };
 }
 
+const YEARS = 10 * 365 * 86_400_000;
+/** Lets what is under way come to its wait, and the wait be over. */
+async function passWait(sleeping: number): Promise<void> {
+  while (clock.sleeping() === sleeping) await settle();
+  await clock.advance(LEASE_TIMES.expiry);
+}
+
 const unreachable = new DestinationError('unreachable', 'no network');
 
 describe('the right to prune', () => {
@@ -154,6 +161,33 @@ describe('the right to prune', () => {
     expect(second.epoch).toBeGreaterThan(first.epoch);
     expect(lost).toHaveLength(1);
     await expect(first.assertHeld(signal)).rejects.toThrow('The right to prune was lost');
+  });
+
+  it('is taken over from a process that died before the clock of the storage was set back', async () => {
+    using dead = faultyDestination(destination, [
+      { on: 'put', under: 'leases/prune/', nth: 2, times: 1_000, fault: 'fail', error: unreachable },
+    ]);
+    clock.jump(YEARS);
+    keep(await acquirePruneLease(await elsewhere(dead), {}, signal));
+    clock.jump(-YEARS);
+    const sleeping = clock.sleeping();
+    const taking = acquirePruneLease(repository, {}, signal);
+    await passWait(sleeping);
+    const taken = keep(await taking);
+    expect(await listLeases(repository, 'leases/prune/', signal)).toMatchObject([{ epoch: taken.epoch }]);
+  });
+
+  it('is not taken over from one that goes on after the clock of the storage was set back', async () => {
+    clock.jump(YEARS);
+    const holder = keep(await acquirePruneLease(await elsewhere(), {}, signal));
+    clock.jump(-YEARS);
+    const sleeping = clock.sleeping();
+    const refused = expect(acquirePruneLease(repository, {}, signal)).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+    });
+    await passWait(sleeping);
+    await refused;
+    await holder.assertHeld(signal);
   });
 
   it('is given up before others may take it, when heartbeats fail', async () => {
@@ -299,6 +333,24 @@ describe('backup sessions', () => {
     expect(await liveSessions(repository, nowMs + LEASE_TIMES.expiry + 1, signal)).toEqual([]);
     await session.release();
     expect(await liveSessions(repository, nowMs, signal)).toEqual([]);
+  });
+
+  it('of a storage whose clock was set back are forgotten when no heartbeat comes, and not before', async () => {
+    using dead = faultyDestination(destination, [
+      { on: 'put', under: 'leases/session.', nth: 2, times: 1_000, fault: 'fail', error: unreachable },
+    ]);
+    clock.jump(YEARS);
+    keep(await openSession(await elsewhere(dead), {}, signal));
+    const living = keep(await openSession(repository, {}, signal));
+    clock.jump(-YEARS);
+    const observer = await elsewhere();
+    const sleeping = clock.sleeping();
+    const looking = liveSessions(observer, clock.now(), signal);
+    await passWait(sleeping);
+    const session = living.purpose.slice('session.'.length);
+    expect((await looking).map((one) => one.session)).toEqual([session]);
+    // That it is dead is known from then on.
+    expect(await liveSessions(observer, clock.now(), signal)).toHaveLength(1);
   });
 
   it('count as begun at any time when their lease cannot be read', async () => {
