@@ -737,6 +737,10 @@ def sealed_by(header):
     return int.from_bytes(header[76:80], "big")
 
 
+def is_plain(header):
+    return header[6] == 0
+
+
 def check_header(keys, header, where, kinds):
     """The header's type."""
     if len(header) < HEADER:
@@ -961,7 +965,7 @@ class Location:
         self.pack, self.segment, self.offset, self.length = pack, segment, offset, length
 
 
-SEALED_PACKS = 1 << 40  # added to the numbers of packs of write-only keys
+LATER_PACKS = 1 << 40  # added to the numbers of packs that can be made without a key that reads
 
 
 class Index:
@@ -983,8 +987,8 @@ class Index:
         self.db.execute("BEGIN")
         unread = {}
         count = 0
-        # Whoever has a write-only key can store packs that only claim to hold a chunk: its packs count after all others,
-        # and by the time at which they came.
+        # Whoever has a write-only key can store packs that only claim to hold a chunk, and anybody ones that are not
+        # encrypted: these count after all others, and by the time at which they came.
         for name, length, _ in sorted(destination.packs(), key=lambda pack: pack[2]):
             try:
                 self.add(count, name, *read_pack_directory(destination, keys, name, length))
@@ -997,7 +1001,7 @@ class Index:
         self.db.execute("COMMIT")
 
     def add(self, number, name, header, segments, lengths, ids):
-        number += SEALED_PACKS if sealed_by(header) else 0
+        number += LATER_PACKS if sealed_by(header) or is_plain(header) else 0
         self.db.execute("INSERT INTO packs VALUES (?, ?, ?)", (number, name, header))
         rows, at = [], 0
         for q, segment in enumerate(segments):

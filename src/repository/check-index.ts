@@ -9,7 +9,6 @@ import {
   isDamage,
   readIndexObjects,
   readPackDirectory,
-  withLast,
   type ChunkIndex,
 } from './chunk-index.ts';
 import type { Listed } from './listing.ts';
@@ -86,7 +85,7 @@ export async function readIndexForCheck(
   ];
   const indexNames = [...objects.keys()].filter((name) => !superseded.has(name));
   const index = {
-    ...fillTable(withLast(inOrderOfTrust(usable, listed), last)),
+    ...fillTable(inOrderOfTrust(usable, listed, { last })),
     damaged,
     indexNames,
     uncovered,

@@ -16,7 +16,7 @@ import {
 } from './check-report.ts';
 import { needlessUnderRetired } from './check-returned.ts';
 import { traverseTrees, type Traversal } from './check-trees.ts';
-import { fillTable, withLast, type ChunkIndex } from './chunk-index.ts';
+import { fillTable, inOrderOfTrust, type ChunkIndex } from './chunk-index.ts';
 import { packKey, type Listed } from './listing.ts';
 import { rememberHeads } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
@@ -165,7 +165,7 @@ async function checkChains(
 
 /** The index with packs as they really are; undefined when index objects tell the truth. */
 function withTruth(
-  checked: CheckedIndex,
+  checked: CheckedIndex & { readonly listed: ReadonlyMap<string, Listed> },
   last: ReadonlySet<string>,
   differing: ReadonlyMap<string, IndexedPack>,
 ): ChunkIndex | undefined {
@@ -173,7 +173,8 @@ function withTruth(
   const packs = [...checked.claims.values()].flatMap(([first]) =>
     first === undefined ? [] : [differing.get(first.pack.name) ?? first.pack],
   );
-  return { ...checked.index, ...fillTable(withLast([...packs, ...checked.index.uncovered], last)) };
+  const usable = [...packs, ...checked.index.uncovered];
+  return { ...checked.index, ...fillTable(inOrderOfTrust(usable, checked.listed, { last })) };
 }
 
 /** Joins what the packs and the trees showed: which chunks cannot be had, and which finding says so. */

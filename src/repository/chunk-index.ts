@@ -1,6 +1,6 @@
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
 import { DIRECTORY_SEQUENCE, ObjectSeal } from '../codec/seal.ts';
-import { HEADER_BYTES, OBJECT_TYPES, type Cipher } from '../format/header.ts';
+import { CIPHER_PLAIN, HEADER_BYTES, OBJECT_TYPES, type Cipher } from '../format/header.ts';
 import { decodeIndexObject, type IndexedPack, type IndexObject } from '../format/index-object.ts';
 import {
   TAIL_BYTES,
@@ -69,8 +69,8 @@ export interface LoadOptions {
   /** Packs in which a chunk is located only when no other pack holds it. */
   readonly last?: ReadonlySet<string>;
   /**
-   * A chunk is located in packs that are sealed under this key generation before others, those of `last` and of
-   * write-only keys left aside.
+   * A chunk is located in packs that are sealed under this key generation before others, those of `last`, of
+   * write-only keys and without encryption left aside.
    */
   readonly preferGeneration?: number;
 }
@@ -111,9 +111,8 @@ export async function loadIndex(
   for (const pack of uncovered) indexed.set(pack.name, pack);
   for (const name of indexed.keys()) missing.delete(name);
   const usable = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
-  const wanted = inOrderOfTrust(usable, listed, options.preferGeneration);
   return {
-    ...fillTable(withLast(wanted, options.last ?? new Set())),
+    ...fillTable(inOrderOfTrust(usable, listed, options)),
     damaged,
     indexNames: inForce.map(([name]) => name),
     uncovered,
@@ -123,27 +122,30 @@ export async function loadIndex(
 
 /**
  * A chunk is located in the first pack that names it. Whoever has taken over a machine with a write-only key can store
- * packs that name chunks of its earlier backups, and hold something else: so packs of all others come first, and those
- * of write-only keys by the time at which the storage got them.
- * @param preferGeneration of those that come first, the ones that are sealed under this key generation lead
+ * packs that name chunks of its earlier backups, and hold something else: sealed with that key, or not sealed at all. So
+ * packs that only a key that reads can have made come first, and all others by the time at which the storage got them.
  */
 export function inOrderOfTrust(
   packs: readonly IndexedPack[],
   listed: ReadonlyMap<string, Listed>,
-  preferGeneration?: number,
+  { last, preferGeneration }: Pick<LoadOptions, 'last' | 'preferGeneration'>,
 ): readonly IndexedPack[] {
-  const others = packs.filter(({ sealedBy }) => sealedBy === 0);
+  const trusted = packs.filter(isTrusted);
   const isPreferred = ({ generation }: IndexedPack): number => Number(generation === preferGeneration);
-  if (preferGeneration !== undefined) others.sort((a, b) => isPreferred(b) - isPreferred(a));
-  const sealed = packs.filter(({ sealedBy }) => sealedBy !== 0);
+  if (preferGeneration !== undefined) trusted.sort((a, b) => isPreferred(b) - isPreferred(a));
+  const others = packs.filter((pack) => !isTrusted(pack));
   const storedMs = ({ name }: IndexedPack): number => listed.get(name)?.modifiedMs ?? 0;
-  sealed.sort((a, b) => storedMs(a) - storedMs(b));
-  return [...others, ...sealed];
+  others.sort((a, b) => storedMs(a) - storedMs(b));
+  return withLast([...trusted, ...others], last ?? new Set());
 }
 
 /** Has chunks located in the packs `last` only where no other pack holds them. */
 export function withLast(packs: readonly IndexedPack[], last: ReadonlySet<string>): readonly IndexedPack[] {
   return [...packs.filter(({ name }) => !last.has(name)), ...packs.filter(({ name }) => last.has(name))];
+}
+
+function isTrusted({ cipher, sealedBy }: IndexedPack): boolean {
+  return cipher !== CIPHER_PLAIN && sealedBy === 0;
 }
 
 /** Reads a pack's own directory, the truth about what it holds. */

@@ -11,16 +11,26 @@ import { agree } from '../../src/codec/curves.ts';
 import { expand, hkdf } from '../../src/codec/kdf.ts';
 import { DIRECTORY_SEQUENCE, ObjectSeal, PADDING_SEQUENCE } from '../../src/codec/seal.ts';
 import { sealedObjectKey, sealerKey, sealingPair, type SealedType } from '../../src/codec/write-only.ts';
-import { CIPHER_GCM, OBJECT_TYPES, decodeHeader, encodeHeader, keyTypeOf } from '../../src/format/header.ts';
+import {
+  CIPHER_GCM,
+  CIPHER_PLAIN,
+  OBJECT_TYPES,
+  decodeHeader,
+  encodeHeader,
+  keyTypeOf,
+  type Cipher,
+} from '../../src/format/header.ts';
+import { encodeIndexObject, encodeIndexedPack } from '../../src/format/index-object.ts';
 import { encodePackDirectory, encodeTail, padme } from '../../src/format/pack.ts';
 import { encodeChainContext, encodeSnapshot, NO_RECORD } from '../../src/format/records.ts';
 import { check } from '../../src/repository/check.ts';
 import { SILENT_CHECK } from '../../src/repository/check-report.ts';
+import { readPackDirectory } from '../../src/repository/chunk-index.ts';
 import { openRing } from '../../src/repository/key-slots.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { removeKey, rotateKeys } from '../../src/repository/keys.ts';
-import { packKey } from '../../src/repository/listing.ts';
-import { sha256 } from '../../src/repository/objects.ts';
+import { listNamed, packKey } from '../../src/repository/listing.ts';
+import { compressRecord, sealObject, sha256 } from '../../src/repository/objects.ts';
 import { planPrune, prune, SILENT_PRUNE } from '../../src/repository/prune.ts';
 import { SILENT_REKEY, rekey } from '../../src/repository/rekey.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
@@ -206,7 +216,7 @@ test('a pack that pretends to hold chunks of earlier backups displaces none of t
   const ids = storedIds();
   expect(ids.length).toBeGreaterThan(3);
   await delay(5);
-  const planted = (['data', 'tree'] as const).map((kind) => garbagePack(kind, ids));
+  const planted = garbagePacks(ids);
   for (const { name, bytes } of planted) await engine.calls.put(packKey(name), bytes, never);
   await delay(5);
   const plan = await planPrune(host.full, { noOtherWriters: true, graceSeconds: 0 }, never);
@@ -221,15 +231,37 @@ test('a pack that pretends to hold chunks of earlier backups displaces none of t
   expect(status).toBe('ok');
 });
 
+test('a check that finds an index object wrong counts such packs last, too', async () => {
+  await delay(5);
+  const planted = garbagePacks(storedIds());
+  const entries = await Promise.all(
+    planted.map(async ({ name, bytes }) => {
+      await engine.calls.put(packKey(name), bytes, never);
+      const pack = await readPackDirectory(host.full, name, bytes.length, never);
+      const ids = Buffer.from(pack.directory.ids);
+      ids.writeUInt8(ids.readUInt8(0) ^ 1, 0);
+      return encodeIndexedPack({ ...pack, directory: { ...pack.directory, ids } });
+    }),
+  );
+  // It names the planted packs alone, so that they are met before all others.
+  const older = [...(await listNamed(engine.calls, 'index/', never)).keys()];
+  const raw = compressRecord(encodeIndexObject(older, entries));
+  const wrong = sealObject(host.full.keys, OBJECT_TYPES.index, Buffer.alloc(0), raw);
+  await engine.calls.put(`index/${wrong.name}`, wrong.bytes, never);
+  const { findings } = await check(host.full, { readData: false, workers: 0 }, SILENT_CHECK, never);
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  expect(errors.map(({ object }) => object)).toEqual([`index object ${wrong.name}`]);
+  await engine.calls.delete(`index/${wrong.name}`, never);
+  for (const { name } of planted) await engine.calls.delete(packKey(name), never);
+});
+
 test('such packs under newer keys displace none either, when everything older is sealed anew', async () => {
   await rotateKeys(host.full, never);
   await thief.followRing(never);
   expect(thief.keys.generation).toBe(2);
   await delay(5);
-  for (const kind of ['data', 'tree'] as const) {
-    const { name, bytes } = garbagePack(kind, storedIds());
-    await engine.calls.put(packKey(name), bytes, never);
-  }
+  const planted = garbagePacks(storedIds());
+  for (const { name, bytes } of planted) await engine.calls.put(packKey(name), bytes, never);
   await delay(5);
   const first = await rekey(host.full, {}, SILENT_REKEY, never);
   // Those that the full key stored; of the others every one is still needed.
@@ -263,10 +295,22 @@ function storedIds(): readonly Buffer[] {
   return ids;
 }
 
+interface Garbage {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** Of data and of trees, sealed with its key and, for which nobody needs one, not sealed at all. */
+function garbagePacks(short: readonly Buffer[]): readonly Garbage[] {
+  return ([CIPHER_GCM, CIPHER_PLAIN] as const).flatMap((cipher) =>
+    (['data', 'tree'] as const).map((kind) => garbagePack(kind, cipher, short)),
+  );
+}
+
 /** As its own backup would store it, but for what the chunks hold. */
-function garbagePack(kind: 'data' | 'tree', short: readonly Buffer[]): { name: string; bytes: Buffer } {
+function garbagePack(kind: 'data' | 'tree', cipher: Cipher, short: readonly Buffer[]): Garbage {
   const type = kind === 'data' ? OBJECT_TYPES.dataPack : OBJECT_TYPES.treePack;
-  const seal = ObjectSeal.create(thief.keys, type, CIPHER_GCM, Buffer.alloc(0));
+  const seal = ObjectSeal.create(thief.keys, type, cipher, Buffer.alloc(0));
   const raw = Buffer.alloc(short.length * 100, 7);
   const context = { rawLength: raw.length, compression: 0 as const };
   const segment = seal.seal(0, raw, context);
