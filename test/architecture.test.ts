@@ -346,6 +346,12 @@ describe('files', () => {
     expect(printers.map((file) => folderOf(file.path)).filter((folder) => folder !== 'cli')).toEqual([]);
   });
 
+  test('outside of the repository say whether they want the index for reading or for writing', () => {
+    const users = files.filter(({ code }) => /\bloadIndex\b/.test(code)).map((file) => file.path);
+    expect(users.filter((name) => !name.startsWith('repository/'))).toEqual([]);
+    expect(users).toContain('repository/index-for.ts');
+  });
+
   /** Longer than 400 lines, and why. */
   const LONG: Readonly<Record<string, string>> = {
     'ui/language/english.ts': 'all texts of a language in one file, for whoever translates them',

@@ -1,4 +1,5 @@
-import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { loadForWriting } from '../repository/index-for.ts';
 import { loadLedger } from '../repository/ledger.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type SnapshotList } from '../repository/snapshots.ts';
@@ -20,6 +21,6 @@ export async function whatIsThere(
     return { snapshots: { live: [], damaged: [], forgotten: [], tombstones }, index };
   }
   const snapshots = await listSnapshots(repository, signal, options);
-  const index = await loadIndex(repository, { without: snapshots.tombstones.packs }, signal);
+  const index = await loadForWriting(repository, snapshots.tombstones.packs, signal);
   return { snapshots, index };
 }

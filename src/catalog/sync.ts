@@ -1,7 +1,8 @@
 /** Brings the catalog up to date with the repository. */
 import { textOfBytes } from '../base/byte-path.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
-import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
@@ -62,7 +63,7 @@ export async function syncCatalog(
   const taken = await takeInNew(
     database,
     repository,
-    { pending, last: tombstones.packs },
+    { pending, marked: tombstones.packs },
     onProgress,
     signal,
   );
@@ -80,16 +81,15 @@ export async function syncCatalog(
 async function takeInNew(
   database: CatalogDatabase,
   repository: Repository,
-  { pending, last }: { readonly pending: readonly PendingSnapshot[]; readonly last: ReadonlySet<string> },
+  { pending, marked }: { readonly pending: readonly PendingSnapshot[]; readonly marked: ReadonlySet<string> },
   onProgress: (progress: SyncProgress) => void,
   signal: AbortSignal,
 ): Promise<Unreadable> {
   if (pending.length === 0) return { unreadable: [], unreadableCount: 0 };
-  // A pack that is marked for deletion is there until the grace period is over, and may be all that holds a tree.
   let loading: Promise<ChunkIndex> | undefined;
   // Trees that this machine has copies of do without.
   const index = async (): Promise<ChunkIndex> =>
-    await (loading ??= loadIndex(repository, { without: new Set(), last }, signal));
+    await (loading ??= loadForReading(repository, marked, signal));
   const trees = new SnapshotTrees(repository, index);
   return await takeIn(database, trees, pending, onProgress, signal);
 }

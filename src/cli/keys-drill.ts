@@ -8,7 +8,7 @@ import { parseRecoveryCode } from '../codec/recovery-code.ts';
 import { ContentReader } from '../browse/cat.ts';
 import { newestOfEachSource, pickFiles } from '../browse/file-sample.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
-import { loadIndex } from '../repository/chunk-index.ts';
+import { loadForReading } from '../repository/index-for.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
@@ -127,7 +127,7 @@ interface Proven {
 /** Every piece is checked against its id. @throws {RepositoryError} CORRUPT_DATA; {RequestError} when there is no file */
 async function readBack(repository: Repository, files: number, signal: AbortSignal): Promise<Proven> {
   const { live, tombstones } = await listSnapshots(repository, signal);
-  const index = await loadIndex(repository, { without: new Set(), last: tombstones.packs }, signal);
+  const index = await loadForReading(repository, tombstones.packs, signal);
   const trees = new SnapshotTrees(repository, index);
   const newest = newestOfEachSource(live);
   const picked = await pickFiles(trees, newest, files, (below) => randomInt(below), signal);

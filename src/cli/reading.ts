@@ -2,7 +2,8 @@
 import { resolve } from 'node:path';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
-import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
@@ -32,11 +33,7 @@ export async function withReading(
     const list = await listSnapshots(repository, context.signal);
     let loading: Promise<ChunkIndex> | undefined;
     const index = async (): Promise<ChunkIndex> =>
-      await (loading ??= loadIndex(
-        repository,
-        { without: new Set(), last: list.tombstones.packs },
-        context.signal,
-      ));
+      await (loading ??= loadForReading(repository, list.tombstones.packs, context.signal));
     warnOfDamaged(list, context);
     await work({ repository, index, snapshots: list.live, trees: new SnapshotTrees(repository, index) });
   });

@@ -6,10 +6,12 @@ import { RepositoryError } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { SnapshotRecord } from '../format/records.ts';
-import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { loadForReading, loadForWriting } from '../repository/index-for.ts';
 import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, writeOnlyOrigin, type Snapshot } from '../repository/snapshots.ts';
+import { readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { ChunkCopy } from './chunk-copy.ts';
@@ -73,8 +75,8 @@ export async function copySnapshots(
   const { from, to } = request;
   await using session = await openSession(to, {}, signal);
   const present = await listSnapshots(to, signal);
-  const toIndex = await loadIndex(to, { without: present.tombstones.packs }, signal);
-  const fromIndex = await loadIndex(from, { without: new Set() }, signal);
+  const toIndex = await loadForWriting(to, present.tombstones.packs, signal);
+  const fromIndex = await loadForReading(from, (await readTombstones(from, signal)).packs, signal);
   // What the first look listed is not needed any more.
   to.lookAnew();
   await using store = new PackStore(to, signal);

@@ -5,12 +5,13 @@ import { RepositoryError } from '../base/errors.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { CheckReport } from '../repository/check-report.ts';
-import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { loadForReading, loadForWriting } from '../repository/index-for.ts';
 import { acquirePruneLease, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { putTombstone } from '../repository/put-tombstone.ts';
-import { REPAIRED } from '../repository/tombstones.ts';
+import { readTombstones, REPAIRED } from '../repository/tombstones.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { runOf, Transfer, type CopyObserver } from './copy.ts';
 import { Healing } from './healing.ts';
@@ -91,8 +92,8 @@ class Repair {
     const { repository, other } = this.#request;
     await using store = new PackStore(repository, signal);
     const sound = await this.#soundIndex(store, signal);
-    const all = await loadIndex(repository, { without: new Set(), last: this.#damaged() }, signal);
-    const otherIndex = await loadIndex(other, { without: new Set() }, signal);
+    const all = await loadForReading(repository, this.#damaged(), signal);
+    const otherIndex = await this.#otherIndex(signal);
     const healing = new Healing({ repository, other, sound, all, otherIndex, store });
     const broken: Snapshot[] = [];
     for (const snapshot of this.#present.live) {
@@ -122,7 +123,7 @@ class Repair {
     const transfer = new Transfer({
       from: other,
       to: repository,
-      fromIndex: await loadIndex(other, { without: new Set() }, signal),
+      fromIndex: await this.#otherIndex(signal),
       toIndex: await this.#soundIndex(store, signal),
       store,
       compression: DEFAULT_COMPRESSION,
@@ -164,11 +165,16 @@ class Repair {
     return new Set([...this.#present.tombstones.packs, ...this.#request.damaged]);
   }
 
+  async #otherIndex(signal: AbortSignal): Promise<ChunkIndex> {
+    const { other } = this.#request;
+    return await loadForReading(other, (await readTombstones(other, signal)).packs, signal);
+  }
+
   /** What can be relied on. The packs that no index object names are among it, so the next one names them. */
   async #soundIndex(store: PackStore, signal: AbortSignal): Promise<ChunkIndex> {
     const { repository } = this.#request;
     const damaged = this.#damaged();
-    const index = await loadIndex(repository, { without: damaged }, signal);
+    const index = await loadForWriting(repository, damaged, signal);
     for (const pack of await durableUncovered(repository, index, damaged, signal))
       store.cover(encodeIndexedPack(pack));
     return index;

@@ -6,7 +6,8 @@ import { ContentReader } from '../browse/cat.ts';
 import { findPath } from '../browse/locate.ts';
 import { openDestination } from '../destination/open.ts';
 import type { FileContent } from '../jobs/agent.ts';
-import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { loadForReading } from '../repository/index-for.ts';
 import { openRepository, type Repository } from '../repository/repository.ts';
 import { secretHanded } from '../repository/typed-secret.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../repository/snapshots.ts';
@@ -154,10 +155,10 @@ export class Reading implements AsyncDisposable {
 
   async #contentsOf(repository: Repository): Promise<Contents> {
     const { signal } = this.#closing;
-    const { live } = await listSnapshots(repository, signal);
+    const { live, tombstones } = await listSnapshots(repository, signal);
     return {
       snapshots: new Map(live.map((snapshot) => [snapshot.id, snapshot])),
-      index: await loadIndex(repository, { without: new Set() }, signal),
+      index: await loadForReading(repository, tombstones.packs, signal),
       readers: new Map(),
     };
   }

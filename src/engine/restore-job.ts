@@ -1,7 +1,7 @@
 /** A restore as a job. */
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { RestoreSpec } from '../jobs/job.ts';
-import { loadIndex } from '../repository/chunk-index.ts';
+import { loadForReading } from '../repository/index-for.ts';
 import { listSnapshots, resolveSnapshot, type Snapshot } from '../repository/snapshots.ts';
 import type {
   RestoreCounters,
@@ -24,9 +24,9 @@ export async function runRestore(
   const { place, report } = parts;
   const { repository } = place;
   report.phase('scanning');
-  const { live } = await listSnapshots(repository, signal);
+  const { live, tombstones } = await listSnapshots(repository, signal);
   const snapshot = resolveSnapshot(live, spec.snapshot_id);
-  const index = await loadIndex(repository, { without: new Set() }, signal);
+  const index = await loadForReading(repository, tombstones.packs, signal);
   const { options } = spec;
   const request: RestoreRequest = {
     repository,

@@ -1,9 +1,10 @@
 /** How a source has changed since its last snapshot: what tells damage from a normal day. */
 import { SnapshotTrees, isDamage } from '../browse/snapshot-trees.ts';
 import type { ByteString } from '../base/byte-path.ts';
-import { loadIndex } from '../repository/chunk-index.ts';
+import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { readTombstones } from '../repository/tombstones.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { SourceComparison } from './protocol.ts';
 
@@ -56,7 +57,8 @@ async function extensionsSince(
   made: Snapshot,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, number>>> {
-  const trees = new SnapshotTrees(repository, await loadIndex(repository, { without: new Set() }, signal));
+  const { packs } = await readTombstones(repository, signal);
+  const trees = new SnapshotTrees(repository, await loadForReading(repository, packs, signal));
   try {
     const before = await extensionsOf(trees.reader(last), last.record.root, signal);
     const after = await extensionsOf(trees.reader(made), made.record.root, signal);

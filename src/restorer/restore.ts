@@ -3,7 +3,8 @@ import { RequestError, errnoOf } from '../base/errors.ts';
 import { findPath, pathNames } from '../browse/locate.ts';
 import type { Namespace } from '../codec/keys.ts';
 import type { SnapshotRecord } from '../format/records.ts';
-import { loadIndex, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import { readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
@@ -57,7 +58,7 @@ async function restoreTo(
   const { tally, records, directories } = scene;
 
   observer.phase('planning');
-  const index = request.index ?? (await loadForReading(repository, signal));
+  const index = request.index ?? (await openIndex(repository, signal));
   const reader = new TreeReader(repository, index, namespaceOf(snapshot.record));
   const start = await startOf(scene, reader, signal);
   const content = new ContentPlan(index);
@@ -102,10 +103,9 @@ async function restoreTo(
   return tally.summary();
 }
 
-/** What is marked for deletion is read only where there is nothing else: it may be a damaged pack that was replaced. */
-async function loadForReading(repository: Repository, signal: AbortSignal): Promise<ChunkIndex> {
+async function openIndex(repository: Repository, signal: AbortSignal): Promise<ChunkIndex> {
   const { packs } = await readTombstones(repository, signal);
-  return await loadIndex(repository, { without: new Set(), last: packs }, signal);
+  return await loadForReading(repository, packs, signal);
 }
 
 function openPool(
