@@ -1,27 +1,58 @@
 import { ChunkHasher } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
-import { isDamage, type ChunkIndex } from '../repository/chunk-index.ts';
+import type { IndexedPack } from '../format/index-object.ts';
+import { eachChunk, isDamage, type KnownPack } from '../repository/chunk-index.ts';
+import { ChunkTable, type ChunkLocation } from '../repository/chunk-table.ts';
 import type { Repository } from '../repository/repository.ts';
 import { SegmentCache } from '../repository/segment-reader.ts';
 
 const CACHE_BYTES = 32 * 1024 * 1024;
+/** Places that are kept of one chunk: each honest one more costs a repack or a repair that was followed by damage. */
+const MOST_PLACES = 16;
+
+/** Where chunks lie; of each, one place in every table that has it. */
+export interface ChunkPlaces {
+  readonly packs: readonly KnownPack[];
+  readonly tables: readonly ChunkTable[];
+}
+
+/** Every place of every chunk in these packs: any of them may be the one that can still be read. */
+export function everyPlace(indexed: readonly IndexedPack[]): ChunkPlaces {
+  const tables: ChunkTable[] = [];
+  const take = (ids: Buffer, at: number, location: ChunkLocation): void => {
+    for (const table of tables)
+      if (table.add(ids, at, location) || table.find(ids, at)?.pack === location.pack) return;
+    if (tables.length === MOST_PLACES) return;
+    const table = ChunkTable.create(0, indexed.length);
+    table.add(ids, at, location);
+    tables.push(table);
+  };
+  return { packs: eachChunk(indexed, take), tables };
+}
 
 /** Looks for single chunks by their ids, in a repository that may be damaged, or another one that names them alike. */
 export class ChunkFinder {
-  readonly #index: ChunkIndex;
+  readonly #tables: readonly ChunkTable[];
   readonly #segments: SegmentCache;
   readonly #hasher: ChunkHasher;
 
-  constructor(repository: Repository, index: ChunkIndex, of: 'data' | 'tree', namespace: Namespace) {
-    this.#index = index;
-    this.#segments = new SegmentCache(repository.destination, repository.keys, index, CACHE_BYTES);
+  constructor(repository: Repository, places: ChunkPlaces, of: 'data' | 'tree', namespace: Namespace) {
+    this.#tables = places.tables;
+    this.#segments = new SegmentCache(repository.destination, repository.keys, places, CACHE_BYTES);
     this.#hasher = new ChunkHasher(repository.keys.idKey(of, namespace));
   }
 
   /** The chunk's bytes, checked against its id; undefined when they cannot be had here. @throws {DestinationError} */
   async find(id: Buffer, signal: AbortSignal): Promise<Buffer | undefined> {
-    const location = this.#index.table.find(id);
-    if (location === undefined) return undefined;
+    for (const table of this.#tables) {
+      const location = table.find(id);
+      const bytes = location && (await this.#read(location, id, signal));
+      if (bytes !== undefined) return bytes;
+    }
+    return undefined;
+  }
+
+  async #read(location: ChunkLocation, id: Buffer, signal: AbortSignal): Promise<Buffer | undefined> {
     try {
       const raw = await this.#segments.segment(location.pack, location.segment, signal);
       const bytes = raw.subarray(location.offset, location.offset + location.length);

@@ -3,21 +3,25 @@ import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { ID_BYTES } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
 import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
+import type { IndexedPack } from '../format/index-object.ts';
 import { decodeTreeChunk } from '../format/tree-decode.ts';
 import type { Entry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { PackWriter } from '../repository/pack-writer.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import { ChunkFinder } from './chunk-finder.ts';
+import { ChunkFinder, everyPlace, type ChunkPlaces } from './chunk-finder.ts';
+
+/** Hex digits of the part of an id that index objects keep. */
+const SHORT_ID_DIGITS = 32;
 
 export interface HealingParts {
   readonly repository: Repository;
   readonly other: Repository;
   /** Without the packs that are damaged. */
   readonly sound: ChunkIndex;
-  /** With them. */
-  readonly all: ChunkIndex;
+  /** Those packs, and those that are marked for deletion. */
+  readonly unsound: readonly IndexedPack[];
   readonly otherIndex: ChunkIndex;
   readonly store: PackStore;
 }
@@ -41,15 +45,25 @@ interface NamespaceHealing {
 export class Healing {
   readonly #parts: HealingParts;
   readonly #namespaces = new Map<string, NamespaceHealing>();
+  readonly #unsound: ChunkPlaces;
   /** Ids of the chunks that were found nowhere. */
   readonly lost = new Set<string>();
-  /** Packs that would have held them. */
-  readonly lostIn = new Set<string>();
   /** Raw bytes that were stored. */
   bytes = 0;
 
   constructor(parts: HealingParts) {
     this.#parts = parts;
+    this.#unsound = everyPlace(parts.unsound);
+  }
+
+  /** Every pack that holds something of what was found nowhere: a person may still get a part of it back. */
+  get lostIn(): ReadonlySet<string> {
+    const lost = new Set([...this.lost].map((id) => id.slice(0, SHORT_ID_DIGITS)));
+    const isLost = (id: Buffer): boolean => lost.has(id.toString('hex', 0, SHORT_ID_DIGITS / 2));
+    const holding = this.#parts.unsound.filter(({ directory: { ids, idBytes } }) =>
+      [...idsIn(ids, idBytes)].some(isLost),
+    );
+    return new Set(holding.map(({ name }) => name));
   }
 
   /** True when the snapshot is whole afterwards. @throws {DestinationError} */
@@ -124,7 +138,7 @@ export class Healing {
 
   /** Stores a chunk anew; undefined when it is nowhere. */
   async #restore(kind: KindOfChunk, id: Buffer, signal: AbortSignal): Promise<Buffer | undefined> {
-    const { sound, all, store } = this.#parts;
+    const { sound, store } = this.#parts;
     for (const finder of kind.finders) {
       const bytes = await finder.find(id, signal);
       if (bytes === undefined) continue;
@@ -137,8 +151,6 @@ export class Healing {
       return bytes;
     }
     this.lost.add(id.toString('hex'));
-    const pack = all.packs[all.table.find(id)?.pack ?? -1];
-    if (pack !== undefined) this.lostIn.add(pack.name);
     return undefined;
   }
 
@@ -147,20 +159,20 @@ export class Healing {
     return {
       data: this.#kind('data', namespace),
       tree: this.#kind('tree', namespace),
-      treeFinder: new ChunkFinder(repository, sound, 'tree', namespace),
+      treeFinder: new ChunkFinder(repository, onePlace(sound), 'tree', namespace),
       whole: new Map(),
     };
   }
 
   #kind(kind: 'data' | 'tree', namespace: Namespace): KindOfChunk {
-    const { repository, other, all, otherIndex, store } = this.#parts;
+    const { repository, other, otherIndex, store } = this.#parts;
     const { keys, config } = repository;
     const idKey = keys.idKey(kind, namespace);
     const isAlike = idKey.equals(other.keys.idKey(kind, namespace));
     return {
       finders: [
-        ...(isAlike ? [new ChunkFinder(other, otherIndex, kind, namespace)] : []),
-        new ChunkFinder(repository, all, kind, namespace),
+        ...(isAlike ? [new ChunkFinder(other, onePlace(otherIndex), kind, namespace)] : []),
+        new ChunkFinder(repository, this.#unsound, kind, namespace),
       ],
       writer: new PackWriter({
         keys,
@@ -177,8 +189,12 @@ export class Healing {
   }
 }
 
-function* idsIn(ids: Buffer): Generator<Buffer, void, undefined> {
-  for (let at = 0; at < ids.length; at += ID_BYTES) yield ids.subarray(at, at + ID_BYTES);
+function onePlace({ packs, table }: ChunkIndex): ChunkPlaces {
+  return { packs, tables: [table] };
+}
+
+function* idsIn(ids: Buffer, idBytes = ID_BYTES): Generator<Buffer, void, undefined> {
+  for (let at = 0; at < ids.length; at += idBytes) yield ids.subarray(at, at + idBytes);
 }
 
 async function* each<T>(

@@ -6,7 +6,7 @@ import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { CheckReport } from '../repository/check-report.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
-import { loadForReading, loadForWriting } from '../repository/index-for.ts';
+import { loadForReading, loadForSalvage, loadForWriting } from '../repository/index-for.ts';
 import { acquirePruneLease, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
@@ -36,8 +36,8 @@ export interface RepairSummary {
 }
 
 /**
- * Follows the trees of all snapshots and stores anew every chunk that no sound pack holds: from the damaged pack itself
- * where that piece of it can still be read, else from the other repository. When both name chunks alike (`init --like`)
+ * Follows the trees of all snapshots and stores anew every chunk that no sound pack holds: from the other repository, or
+ * from any pack, damaged or marked for deletion, of which that piece can still be read. When both name chunks alike (`init --like`)
  * any chunk can be taken; otherwise those of snapshots that were copied between the two.
  * @throws {RepositoryError} REPOSITORY_LOCKED, REFUSED
  * @throws {DestinationError}
@@ -68,10 +68,10 @@ export async function repairFrom(
 
 interface Healed {
   readonly lost: number;
-  /** Names of the damaged packs that lost chunks were in. */
+  /** Names of the packs, damaged or marked, that hold something of lost chunks. */
   readonly lostIn: ReadonlySet<string>;
   readonly broken: readonly Snapshot[];
-  /** Names of all packs that are there, sound or not. */
+  /** Names of the damaged packs that are there, and of those that are marked. */
   readonly packs: ReadonlySet<string>;
 }
 
@@ -89,12 +89,13 @@ class Repair {
 
   /** Everything that can be found by its id. */
   async heal(signal: AbortSignal): Promise<Healed> {
-    const { repository, other } = this.#request;
+    const { repository, other, damaged } = this.#request;
     await using store = new PackStore(repository, signal);
     const sound = await this.#soundIndex(store, signal);
-    const all = await loadForReading(repository, this.#damaged(), signal);
+    const { packs: marked } = this.#present.tombstones;
+    const unsound = await loadForSalvage(repository, { marked, damaged }, signal);
     const otherIndex = await this.#otherIndex(signal);
-    const healing = new Healing({ repository, other, sound, all, otherIndex, store });
+    const healing = new Healing({ repository, other, sound, unsound, otherIndex, store });
     const broken: Snapshot[] = [];
     for (const snapshot of this.#present.live) {
       if (!(await healing.heal(snapshot, signal))) broken.push(snapshot);
@@ -103,7 +104,7 @@ class Repair {
     await this.#lease.assertHeld(signal);
     await store.finish();
     this.bytes += healing.bytes;
-    const packs = new Set(all.packs.map(({ name }) => name));
+    const packs = new Set(unsound.map(({ name }) => name));
     return { lost: healing.lost.size, lostIn: healing.lostIn, broken, packs };
   }
 
@@ -161,7 +162,7 @@ class Repair {
     return names;
   }
 
-  #damaged(): ReadonlySet<string> {
+  #unsound(): ReadonlySet<string> {
     return new Set([...this.#present.tombstones.packs, ...this.#request.damaged]);
   }
 
@@ -173,9 +174,9 @@ class Repair {
   /** What can be relied on. The packs that no index object names are among it, so the next one names them. */
   async #soundIndex(store: PackStore, signal: AbortSignal): Promise<ChunkIndex> {
     const { repository } = this.#request;
-    const damaged = this.#damaged();
-    const index = await loadForWriting(repository, damaged, signal);
-    for (const pack of await durableUncovered(repository, index, damaged, signal))
+    const unsound = this.#unsound();
+    const index = await loadForWriting(repository, unsound, signal);
+    for (const pack of await durableUncovered(repository, index, unsound, signal))
       store.cover(encodeIndexedPack(pack));
     return index;
   }

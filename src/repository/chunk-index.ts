@@ -46,11 +46,8 @@ export function segmentOf(pack: KnownPack, number: number): Omit<SegmentEntry, '
   return { offset, storedLength, rawLength: rawWord & 0x7fff_ffff, compression: compressed ? 1 : 0 };
 }
 
-/** Everything the repository holds: its packs and where each chunk lies. */
-export interface ChunkIndex {
-  readonly packs: readonly KnownPack[];
-  readonly table: ChunkTable;
-  readonly chunks: number;
+/** What the index objects, the list of packs and the packs' own directories tell. */
+interface IndexFacts {
   /** Index objects that could not be read, and packs whose own directory could not: what check reports. */
   readonly damaged: readonly { readonly object: string; readonly error: unknown }[];
   /** Index objects in force. */
@@ -59,6 +56,18 @@ export interface ChunkIndex {
   readonly uncovered: readonly IndexedPack[];
   /** Packs that index objects name but the listing lacks or shows with another length. */
   readonly missing: readonly string[];
+}
+
+/** Everything the repository holds: its packs and where each chunk lies. */
+export interface ChunkIndex extends IndexFacts {
+  readonly packs: readonly KnownPack[];
+  readonly table: ChunkTable;
+  readonly chunks: number;
+}
+
+/** The directories of all packs, in the order in which they count. */
+export interface LoadedPacks extends IndexFacts {
+  readonly packs: readonly IndexedPack[];
 }
 
 export interface LoadOptions {
@@ -75,15 +84,24 @@ export interface LoadOptions {
   readonly preferGeneration?: number;
 }
 
-/**
- * Lists the packs, reads the index objects and, for packs that none covers, the packs' own directories. Only packs
- * that the listing shows with the recorded length count: a cache never proves that something exists.
- */
 export async function loadIndex(
   repository: Repository,
   options: LoadOptions,
   signal: AbortSignal,
 ): Promise<ChunkIndex> {
+  const { packs, ...facts } = await loadPacks(repository, options, signal);
+  return { ...fillTable(packs), ...facts };
+}
+
+/**
+ * Lists the packs, reads the index objects and, for packs that none covers, the packs' own directories. Only packs
+ * that the listing shows with the recorded length count: a cache never proves that something exists.
+ */
+export async function loadPacks(
+  repository: Repository,
+  options: LoadOptions,
+  signal: AbortSignal,
+): Promise<LoadedPacks> {
   repository.requireReading();
   const { destination } = repository;
   const damaged: { object: string; error: unknown }[] = [];
@@ -112,7 +130,7 @@ export async function loadIndex(
   for (const name of indexed.keys()) missing.delete(name);
   const usable = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
   return {
-    ...fillTable(inOrderOfTrust(usable, listed, options)),
+    packs: inOrderOfTrust(usable, listed, options),
     damaged,
     indexNames: inForce.map(([name]) => name),
     uncovered,
@@ -187,6 +205,15 @@ export function fillTable(indexed: readonly IndexedPack[]): {
 } {
   const chunks = indexed.reduce((sum, pack) => sum + pack.directory.lengths.length, 0);
   const table = ChunkTable.create(chunks, indexed.length);
+  const packs = eachChunk(indexed, (ids, at, location) => table.add(ids, at, location));
+  return { packs, table, chunks };
+}
+
+/** Goes through the chunks of packs, which are numbered as they are returned. */
+export function eachChunk(
+  indexed: readonly IndexedPack[],
+  take: (ids: Buffer, at: number, location: ChunkLocation) => void,
+): KnownPack[] {
   const packs: KnownPack[] = [];
   for (const { name, cipher, generation, salt, sealedBy, directory } of indexed) {
     const { kind, packLength, lengths, ids, idBytes } = directory;
@@ -199,13 +226,13 @@ export function fillTable(indexed: readonly IndexedPack[]): {
       let offset = 0;
       for (let i = 0; i < segment.chunks; i += 1, chunk += 1) {
         const length = lengths[chunk] ?? 0;
-        table.add(ids, chunk * idBytes, { pack: packs.length, segment: number, offset, length });
+        take(ids, chunk * idBytes, { pack: packs.length, segment: number, offset, length });
         offset += length;
       }
     }
     packs.push({ name, kind, cipher, generation, salt, sealedBy, length: packLength, segments });
   }
-  return { packs, table, chunks };
+  return packs;
 }
 
 /** An index, or how to get it once it turns out to be needed. */

@@ -1,5 +1,6 @@
-/** The index for the two things that it is wanted for; outside of this folder nothing asks for it otherwise. */
-import { loadIndex, type ChunkIndex } from './chunk-index.ts';
+/** The index for each thing that it is wanted for; outside of this folder nothing asks for it otherwise. */
+import type { IndexedPack } from '../format/index-object.ts';
+import { loadIndex, loadPacks, type ChunkIndex } from './chunk-index.ts';
 import type { Repository } from './repository.ts';
 
 /**
@@ -25,4 +26,17 @@ export async function loadForWriting(
   signal: AbortSignal,
 ): Promise<ChunkIndex> {
   return await loadIndex(repository, { without: marked }, signal);
+}
+
+/**
+ * For whoever looks for what can still be had in packs that cannot be relied on: the directories of these packs alone.
+ * @param damaged come after those that are only marked
+ */
+export async function loadForSalvage(
+  repository: Repository,
+  { marked, damaged }: { readonly marked: ReadonlySet<string>; readonly damaged: ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<readonly IndexedPack[]> {
+  const { packs } = await loadPacks(repository, { without: new Set(), last: damaged }, signal);
+  return packs.filter(({ name }) => marked.has(name) || damaged.has(name));
 }

@@ -83,16 +83,21 @@ export async function fetchSegment(
 export class SegmentCache {
   readonly #destination: Destination;
   readonly #opener: SegmentOpener;
-  readonly #index: ChunkIndex;
+  readonly #packs: readonly KnownPack[];
   readonly #limit: number;
   readonly #segments = new Map<string, Promise<Buffer>>();
   readonly #sizes = new Map<string, number>();
   #bytes = 0;
 
-  constructor(destination: Destination, keys: ObjectKeys, index: ChunkIndex, limitBytes: number) {
+  constructor(
+    destination: Destination,
+    keys: ObjectKeys,
+    { packs }: Pick<ChunkIndex, 'packs'>,
+    limitBytes: number,
+  ) {
     this.#destination = destination;
     this.#opener = new SegmentOpener(keys);
-    this.#index = index;
+    this.#packs = packs;
     this.#limit = limitBytes;
   }
 
@@ -119,7 +124,7 @@ export class SegmentCache {
   }
 
   async #load(packNumber: number, number: number, signal: AbortSignal): Promise<Buffer> {
-    const pack = this.#index.packs[packNumber];
+    const pack = this.#packs[packNumber];
     if (pack === undefined) throw corrupt(`pack number ${packNumber}`, 'it is not in the index');
     return this.#opener.open(pack, number, await fetchSegment(this.#destination, pack, number, signal));
   }
