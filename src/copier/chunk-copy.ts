@@ -10,6 +10,7 @@ import { PackWriter } from '../repository/pack-writer.ts';
 import { mapParallel } from '../repository/parallel.ts';
 import type { Repository } from '../repository/repository.ts';
 import { SegmentOpener, fetchSegment } from '../repository/segment-reader.ts';
+import { SourceDamage, reading } from './source-damage.ts';
 
 /** Packs on their way while the next one fills. */
 const PACKS_IN_FLIGHT = 1;
@@ -39,6 +40,7 @@ export class ChunkCopy {
   #wanted = new Map<number, Buffer>();
   /** Ids in the target by slots in the source's table; stays empty when both are alike. */
   readonly #ids = new Map<number, Buffer>();
+  #failure: unknown;
   /** Raw bytes of the chunks that were new to the target. */
   newBytes = 0;
 
@@ -92,7 +94,7 @@ export class ChunkCopy {
   /**
    * Copies what was noted since the last time.
    * @param read told of the raw bytes of every segment, once its chunks are copied
-   * @throws {RepositoryError} {DestinationError}
+   * @throws {SourceDamage} {RepositoryError} {DestinationError}
    */
   async run(read: (bytes: number) => void, signal: AbortSignal): Promise<void> {
     const { from, fromIndex, store } = this.#parts;
@@ -105,8 +107,10 @@ export class ChunkCopy {
       store.throwIfFailed();
       const known = fromIndex.packs[pack];
       if (known === undefined) throw corrupt(`pack number ${pack}`, 'it is not in the index');
-      const sealed = await fetchSegment(from.destination, known, segment, signal);
-      const raw = opener.open(known, segment, sealed);
+      const raw = await reading(async () => {
+        const sealed = await fetchSegment(from.destination, known, segment, signal);
+        return opener.open(known, segment, sealed);
+      });
       read(slots.reduce((sum, slot) => sum + this.#copy(slot, raw), 0));
     });
     this.#wanted = new Map();
@@ -124,7 +128,9 @@ export class ChunkCopy {
     return mapped;
   }
 
+  /** @throws whatever has kept a chunk that was claimed from being stored, also when something else was met before it */
   finish(): void {
+    if (this.#failure !== undefined) throw this.#failure;
     this.#writer.finish();
   }
 
@@ -141,14 +147,25 @@ export class ChunkCopy {
     const chunk = raw.subarray(offset, offset + length);
     const id = this.#wanted.get(slot);
     if (id === undefined || chunk.length !== length || !this.#fromHasher.matches(chunk, id))
-      throw corrupt(id === undefined ? 'a chunk' : nameOf(id, 0), 'its bytes do not match its id');
+      throw new SourceDamage(
+        corrupt(id === undefined ? 'a chunk' : nameOf(id, 0), 'its bytes do not match its id'),
+      );
     const own = this.#isAlike ? id : this.#toHasher.id(chunk);
     if (!this.#isAlike) this.#ids.set(slot, own);
     if (toTable.claim(own)) {
-      this.#writer.append(own, chunk);
-      this.newBytes += chunk.length;
+      this.#append(own, chunk);
     }
     return length;
+  }
+
+  #append(id: Buffer, chunk: Buffer): void {
+    try {
+      this.#writer.append(id, chunk);
+    } catch (error) {
+      this.#failure ??= error;
+      throw error;
+    }
+    this.newBytes += chunk.length;
   }
 
   /** Marks its pack as one that this run relies on. What is not there is claimed only once it is at hand. */

@@ -2,7 +2,7 @@
 import { PackStore } from '../archiver/pack-store.ts';
 import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from '../archiver/commit.ts';
 import { TreeStore } from '../archiver/tree-store.ts';
-import { RepositoryError } from '../base/errors.ts';
+import type { RepositoryError } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { SnapshotRecord } from '../format/records.ts';
@@ -15,6 +15,7 @@ import { readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { ChunkCopy } from './chunk-copy.ts';
+import { SourceDamage, reading } from './source-damage.ts';
 import { TreeCopy } from './tree-copy.ts';
 
 export interface CopyRequest {
@@ -92,9 +93,9 @@ export async function copySnapshots(
       observer.copied(snapshot, await copyOne(snapshot, transfer, parts, observer, signal));
       copied += 1;
     } catch (error) {
-      if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') throw error;
+      if (!(error instanceof SourceDamage)) throw error;
       transfer.forget(snapshot);
-      observer.failed(snapshot, error);
+      observer.failed(snapshot, error.cause);
       failed += 1;
     }
   }
@@ -137,11 +138,11 @@ export class Transfer {
     return each.reduce((sum, bytes) => sum + bytes, this.#bytesForgotten);
   }
 
-  /** Everything of a snapshot, down to the last pack; returns the id of its root in the target. */
+  /** Everything of a snapshot, down to the last pack; returns the id of its root in the target. @throws {SourceDamage} */
   async bring(snapshot: Snapshot, observer: CopyObserver, signal: AbortSignal): Promise<Buffer> {
     const { record } = snapshot;
     const { chunks, trees, tree } = this.#namespaceOf(record);
-    await tree.need(record.root, signal);
+    await reading(async () => await tree.need(record.root, signal));
     observer.begin(snapshot, chunks.wantedBytes);
     await chunks.run((bytes) => observer.read(bytes), signal);
     const root = await tree.write(record.root, signal);

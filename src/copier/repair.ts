@@ -1,7 +1,6 @@
 /** Puts back what a repository has lost, from another one that has it. */
 import { PackStore } from '../archiver/pack-store.ts';
 import { liveCount } from '../archiver/commit.ts';
-import { RepositoryError } from '../base/errors.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { CheckReport } from '../repository/check-report.ts';
@@ -15,6 +14,7 @@ import { readTombstones, REPAIRED } from '../repository/tombstones.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { runOf, Transfer, type CopyObserver } from './copy.ts';
 import { Healing } from './healing.ts';
+import { SourceDamage } from './source-damage.ts';
 
 export interface RepairRequest {
   readonly repository: Repository;
@@ -133,9 +133,9 @@ class Repair {
       try {
         await transfer.bring(copy, observer, signal);
       } catch (error) {
-        if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') throw error;
+        if (!(error instanceof SourceDamage)) throw error;
         transfer.forget(copy);
-        observer.failed(copy, error);
+        observer.failed(copy, error.cause);
       }
     }
     await this.#lease.assertHeld(signal);

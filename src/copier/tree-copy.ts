@@ -3,6 +3,7 @@ import { encodeDirectory } from '../format/tree-split.ts';
 import type { Entry } from '../format/tree.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { ChunkCopy } from './chunk-copy.ts';
+import { reading } from './source-damage.ts';
 
 /** Copies trees of one namespace. A directory that several snapshots share is read and written once. */
 export class TreeCopy {
@@ -33,7 +34,7 @@ export class TreeCopy {
     this.#seen.add(key);
   }
 
-  /** Writes a directory with everything below, whose chunks are copied; returns its id in the target. */
+  /** Writes a directory with everything below, whose chunks are copied; returns its id in the target. @throws {SourceDamage} */
   async write(directory: Buffer, signal: AbortSignal): Promise<Buffer> {
     const key = directory.toString('hex');
     const known = this.#copied.get(key);
@@ -41,10 +42,12 @@ export class TreeCopy {
     signal.throwIfAborted();
     await this.#trees.room(signal);
     const entries: Entry[] = [];
-    for (const entry of await this.#reader.directory(directory, signal)) {
+    for (const entry of await reading(async () => await this.#reader.directory(directory, signal))) {
       if (entry.type === 'directory') entries.push({ ...entry, id: await this.write(entry.id, signal) });
       else if (entry.type === 'file') {
-        const ids = this.#chunks.idsOf(await this.#reader.contentIds(entry, signal));
+        const ids = this.#chunks.idsOf(
+          await reading(async () => await this.#reader.contentIds(entry, signal)),
+        );
         entries.push({ ...entry, ...this.#trees.content(ids) });
       } else entries.push(entry);
     }

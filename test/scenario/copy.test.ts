@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
+import { ObjectSeal } from '../../src/codec/seal.ts';
 import { copySnapshots, missingIn, type CopyObserver, type CopySummary } from '../../src/copier/copy.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { check } from '../../src/repository/check.ts';
@@ -53,6 +54,9 @@ async function newTarget(like?: Repository): Promise<Target> {
   );
   return { repository, calls };
 }
+
+/** Bytes of a segment that holds a part of the large file. */
+const LARGE = 100_000;
 
 const silent: CopyObserver = { begin: () => {}, read: () => {}, copied: () => {}, failed: () => {} };
 
@@ -210,6 +214,69 @@ describe.each([
     expect(failed.map(({ id }) => id)).toEqual([bad.snapshot.id]);
     await expectSound(repository);
     expect(await copyAll(repository)).toMatchObject({ copied: 1, failed: 0 });
+    await expectSound(repository);
+  });
+});
+
+describe('what goes wrong after the source was read ends the copy, and nothing is committed', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  /** Memory changes under the first segment of this length that is sealed. */
+  function breakMemory(): () => number {
+    const sealInto = ObjectSeal.prototype.sealInto;
+    let changed = 0;
+    vi.spyOn(ObjectSeal.prototype, 'sealInto').mockImplementation(function (
+      this: ObjectSeal,
+      target,
+      offset,
+      sequence,
+      plaintext,
+      segment,
+    ) {
+      const isChosen = changed === 0 && segment !== undefined && segment.rawLength >= LARGE;
+      if (!isChosen) return sealInto.call(this, target, offset, sequence, plaintext, segment);
+      changed += 1;
+      const bytes = Buffer.from(plaintext);
+      bytes.writeUInt8(bytes.readUInt8(1_000) ^ 1, 1_000);
+      return sealInto.call(this, target, offset, sequence, bytes, segment);
+    });
+    return () => changed;
+  }
+
+  test.each([
+    ['whole', false],
+    ['damaged elsewhere', true],
+  ])('memory, while the source is %s', async (_name, isDamaged) => {
+    await engine.backup();
+    appendFileSync(at('one'), 'more');
+    await engine.backup();
+    const { repository } = await newTarget();
+    let flips = 0;
+    const flipping = hookedDestination(engine.calls, {});
+    const from = await engine.open({
+      ...flipping,
+      get: async (key, range, signal) => {
+        const bytes = Buffer.from(await flipping.get(key, range, signal));
+        // Of the data that is fetched at once, the first.
+        if (!isDamaged || flips > 0 || !key.startsWith('packs/') || bytes.length < LARGE) return bytes;
+        flips += 1;
+        bytes.writeUInt8(bytes.readUInt8(500) ^ 1, 500);
+        return bytes;
+      },
+    });
+    const changed = breakMemory();
+    const failed: Snapshot[] = [];
+    const copying = copyAll(repository, { failed: (snapshot) => failed.push(snapshot) }, from);
+    await expect(copying).rejects.toThrow('Data changed in memory');
+    expect({ changed: changed(), flips, failed: failed.length }).toEqual({
+      changed: 1,
+      flips: Number(isDamaged),
+      failed: 0,
+    });
+    expect((await listSnapshots(repository, never)).live).toEqual([]);
+    expect(await copyAll(repository)).toMatchObject({ copied: 2, failed: 0 });
     await expectSound(repository);
   });
 });
