@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { textOfBytes } from '../base/byte-path.ts';
 import { formatBytes, formatDuration, parseSize } from '../base/units.ts';
-import { damagedPacks } from '../copier/repair.ts';
 import type { ReadData } from '../repository/check-packs.ts';
 import type { CheckReport, Finding } from '../repository/check-report.ts';
 import { check, planCheck, type CheckPlan } from '../repository/check.ts';
@@ -61,7 +60,7 @@ export function define(command: Command, context: Context): void {
       if (repairFrom === undefined || damaged === undefined) return;
       const other = await openOther(repairFrom, givenByOptions(fromOptions(options)), fallback, context);
       try {
-        await repair(repository, other, damagedPacks(damaged), options, context);
+        await repair(repository, other, damaged.packsDamaged, options, context);
       } finally {
         await other.close();
       }

@@ -3,7 +3,6 @@ import { PackStore } from '../archiver/pack-store.ts';
 import { liveCount } from '../archiver/commit.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
-import type { CheckReport } from '../repository/check-report.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading, loadForSalvage, loadForWriting } from '../repository/index-for.ts';
 import { acquirePruneLease, type Lease } from '../repository/lease.ts';
@@ -180,12 +179,4 @@ class Repair {
       store.cover(encodeIndexedPack(pack));
     return index;
   }
-}
-
-/** The packs that a check found damaged. */
-export function damagedPacks({ findings }: CheckReport): ReadonlySet<string> {
-  const named = findings
-    .filter(({ severity }) => severity === 'error')
-    .map(({ object }) => /^pack ([0-9a-f]{64})$/.exec(object)?.[1]);
-  return new Set(named.filter((name) => name !== undefined));
 }

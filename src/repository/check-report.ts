@@ -39,6 +39,8 @@ export interface CheckReport {
   /** Findings beyond MAX_FINDINGS, which are only counted. */
   readonly findingsMore: number;
   readonly counts: CheckCounts;
+  /** Names of all packs with an error, also of those whose findings are only counted. */
+  readonly packsDamaged: ReadonlySet<string>;
   /** Names of the packs that were read whole and found sound. */
   readonly packsProven: readonly string[];
   readonly durationMs: number;
@@ -163,11 +165,16 @@ export class Findings {
     return [...this.#drafts.values()].some(({ severity }) => severity === 'error');
   }
 
-  finished(): { findings: Finding[]; findingsMore: number } {
+  finished(): Pick<CheckReport, 'findings' | 'findingsMore' | 'packsDamaged'> {
     const all = [...this.#drafts.values()].sort((a, b) => RANK[a.severity] - RANK[b.severity]);
     return {
       findings: all.slice(0, MAX_FINDINGS).map((draft) => draft.finished()),
       findingsMore: Math.max(0, all.length - MAX_FINDINGS),
+      packsDamaged: new Set(all.map(packWithError).filter((name) => name !== undefined)),
     };
   }
+}
+
+function packWithError({ severity, object }: FindingDraft): string | undefined {
+  return severity === 'error' ? /^pack ([0-9a-f]{64})$/.exec(object)?.[1] : undefined;
 }

@@ -10,7 +10,7 @@ import { bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { copySnapshots, type CopyObserver } from '../../src/copier/copy.ts';
-import { damagedPacks, repairFrom } from '../../src/copier/repair.ts';
+import { repairFrom } from '../../src/copier/repair.ts';
 import type { Place } from '../../src/daemon/destinations.ts';
 import { Reading } from '../../src/daemon/reading.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
@@ -57,7 +57,8 @@ beforeAll(async () => {
   const index = join(site.store, 'index');
   const before = new Set(readdirSync(index));
   harmPacks();
-  const damaged = damagedPacks(await check(repository, { readData: 'all' }, SILENT_CHECK, never));
+  const report = await check(repository, { readData: 'all' }, SILENT_CHECK, never);
+  const damaged = report.packsDamaged;
   const { lost, packsReplaced } = await repairFrom({ repository, other, damaged }, silent, never);
   expect({ lost, packs: packsReplaced.length }).toEqual({ lost: 0, packs: damaged.size });
   // The packs that no index object names are met last: whoever heeds no tombstone reads the damaged ones.

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { copySnapshots, type CopyObserver } from '../../src/copier/copy.ts';
-import { damagedPacks, repairFrom, type RepairSummary } from '../../src/copier/repair.ts';
+import { repairFrom, type RepairSummary } from '../../src/copier/repair.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { check } from '../../src/repository/check.ts';
 import { SILENT_CHECK, type CheckReport } from '../../src/repository/check-report.ts';
@@ -72,8 +72,8 @@ async function examine(): Promise<CheckReport> {
 async function repair(other: Repository): Promise<RepairSummary> {
   const report = await examine();
   expect(report.status).toBe('damaged');
-  const damaged = damagedPacks(report);
-  return await repairFrom({ repository: engine.repository, other, damaged }, silent, never);
+  const request = { repository: engine.repository, other, damaged: report.packsDamaged };
+  return await repairFrom(request, silent, never);
 }
 
 async function expectWhole(): Promise<void> {

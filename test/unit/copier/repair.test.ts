@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { damagedPacks, repairFrom, type RepairSummary } from '../../../src/copier/repair.ts';
+import { repairFrom, type RepairSummary } from '../../../src/copier/repair.ts';
 import type { CopyObserver } from '../../../src/copier/copy.ts';
 import type { Destination, ListedObject } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
@@ -92,7 +92,7 @@ async function harm({ destination }: Site, packs: Iterable<string>, segment: num
 
 async function repair({ repository }: Site, also: Iterable<string> = []): Promise<RepairSummary> {
   const report = await check(repository, { readData: 'all', workers: 0 }, SILENT_CHECK, signal);
-  const damaged = new Set([...damagedPacks(report), ...also]);
+  const damaged = new Set([...report.packsDamaged, ...also]);
   return await repairFrom({ repository, other: await newRepository(), damaged }, silent, signal);
 }
 

@@ -4,7 +4,12 @@ import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { encodeIndexObject, encodeIndexedPack } from '../../../src/format/index-object.ts';
 import { OBJECT_TYPES } from '../../../src/format/header.ts';
-import { SILENT_CHECK, type CheckObserver, type CheckReport } from '../../../src/repository/check-report.ts';
+import {
+  MAX_FINDINGS,
+  SILENT_CHECK,
+  type CheckObserver,
+  type CheckReport,
+} from '../../../src/repository/check-report.ts';
 import { check, planCheck, type CheckOptions } from '../../../src/repository/check.ts';
 import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
 import { readIndexObjects } from '../../../src/repository/chunk-index.ts';
@@ -313,6 +318,25 @@ describe('a check finds', () => {
       expect(new Set(findings.flatMap(({ snapshots }) => snapshots))).toEqual(ids);
     }
     expect((await run({ readData: false })).status).toBe('damaged');
+  });
+
+  it('every damaged pack, also where there is more damage than is listed', async () => {
+    await tinyBackup(repository, tree, {}, signal);
+    const harmed = (await packKeys()).map(([key]) => key.slice(9));
+    for (const name of harmed) {
+      await replace(packKey(name), (bytes) => {
+        bytes.writeUInt8(bytes.readUInt8(100) ^ 1, 100);
+        return bytes;
+      });
+    }
+    expect((await run({ readData: 'all' })).packsDamaged).toEqual(new Set(harmed));
+    // These are found before.
+    for (let i = 0; i < MAX_FINDINGS; i += 1)
+      await destination.put(`trash/${random.bytes(32).toString('hex')}`, Buffer.from('no tombstone'), signal);
+    const { findings, findingsMore, packsDamaged } = await run({ readData: 'all' });
+    expect(findings.map(({ object }) => object).filter((object) => object.startsWith('pack '))).toEqual([]);
+    expect(findingsMore).toBeGreaterThanOrEqual(harmed.length);
+    expect(packsDamaged).toEqual(new Set(harmed));
   });
 
   it('the same damage on worker threads, and the same files', async () => {
