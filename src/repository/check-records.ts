@@ -1,6 +1,5 @@
 import { DestinationError, corrupt } from '../base/errors.ts';
 import type { ListedObject } from '../destination/destination.ts';
-import { hasRetired } from '../format/keyring.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import { decodeChainContext, decodeConfig, decodeHead } from '../format/records.ts';
 import { headPlace, type Head } from './chain.ts';
@@ -61,8 +60,8 @@ export async function checkConfigs(
     if (!belongs) throw corrupt(key, 'it stands under another number or belongs to another repository');
   });
   const newest = Math.max(0, ...numbers);
-  // The lowest go together with the key generation that they are sealed under, and never before.
-  for (let n = hasRetired(repository.keyring) ? Math.min(...numbers) : 1; n < newest; n += 1) {
+  // The first is above what broken-off inits left, and the lowest go together with the key generation that they are under.
+  for (let n = Math.min(...numbers); n < newest; n += 1) {
     if (!numbers.has(n)) findings.add('warning', `config/${n}`, 'an older configuration is missing');
   }
 }

@@ -22,15 +22,23 @@ export async function putConfig(
   n: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const bytes = sealConfig(repository, config, n);
+  await repository.destination.put(`config/${n}`, bytes, signal);
+  await replaceCopy(repository.destination, 'config/', n, bytes, signal);
+  await repository.writer.remember({ config: n });
+}
+
+/**
+ * A configuration as the object of number `n`.
+ * @throws {RepositoryError} CORRUPT_DATA when it has a value that no reader accepts
+ */
+export function sealConfig(repository: Repository, config: ConfigRecord, n: number): Buffer {
   const context = Buffer.alloc(8);
   context.writeBigUInt64BE(BigInt(n));
   const plaintext = encodeSigned(configMap(config), (unsigned) => repository.sign('hf1/config', unsigned));
   // One that does not read back would lock everybody out.
   decodeConfig(plaintext, `config/${n}`);
-  const { bytes } = sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext);
-  await repository.destination.put(`config/${n}`, bytes, signal);
-  await replaceCopy(repository.destination, 'config/', n, bytes, signal);
-  await repository.writer.remember({ config: n });
+  return sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext).bytes;
 }
 
 export interface EarlyConfig {

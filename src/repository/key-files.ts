@@ -1,5 +1,5 @@
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
-import type { Destination } from '../destination/destination.ts';
+import type { Destination, ListedObject } from '../destination/destination.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { decodeSlot, openRing, openSlot, type OpenSlot, type Secret, type SlotFile } from './key-slots.ts';
 import { mapParallel } from './parallel.ts';
@@ -278,20 +278,18 @@ async function copiedRing(
 }
 
 /** What an interrupted init leaves: a configuration and key slots, without the ring that comes last. */
-const UNFINISHED_INIT = /^(?:copies\/)?(?:config\/\d+|keys\/[0-9a-f]{32})$/;
+const UNFINISHED_INIT = /^(?:copies\/)?(?:config\/[1-9]\d{0,5}|keys\/[0-9a-f]{32})$/;
 
-/** Keys of what an interrupted init left, none in an empty place; undefined when there is anything else. */
+/** What interrupted inits left, nothing in an empty place; undefined when there is anything else. */
 export async function unfinishedInit(
   destination: Destination,
   signal: AbortSignal,
-): Promise<string[] | undefined> {
-  const leftovers: string[] = [];
+): Promise<ListedObject[] | undefined> {
+  const leftovers: ListedObject[] = [];
   try {
     for await (const page of destination.list('', signal)) {
-      for (const { key } of page) {
-        if (!UNFINISHED_INIT.test(key)) return undefined;
-        leftovers.push(key);
-      }
+      if (page.some(({ key }) => !UNFINISHED_INIT.test(key))) return undefined;
+      leftovers.push(...page);
     }
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;

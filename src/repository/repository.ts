@@ -9,16 +9,16 @@ import type { Destination } from '../destination/destination.ts';
 import { FORMAT, WRITE_ONLY_FORMAT } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
 import type { ConfigRecord } from '../format/records.ts';
-import { putConfig } from './configuration.ts';
+import { sealConfig } from './configuration.ts';
 import type { FirstLook } from './first-look.ts';
 import { objectKeysOf } from './identity.ts';
 import { openInForce } from './in-force.ts';
-import { readKeyFiles, ringNumbers, ringOrCopy, unfinishedInit } from './key-files.ts';
+import { readKeyFiles, ringNumbers, ringOrCopy } from './key-files.ts';
 import { createSlot, sealRing, type OpenSlot, type Secret } from './key-slots.ts';
 import { NO_LEDGER, type Ledger } from './ledger.ts';
 import { NO_CACHE, type MetadataCache } from './metadata-cache.ts';
+import { requireFree, storeNew } from './new-objects.ts';
 import { rememberIfLasting, rememberSeen } from './remember-seen.ts';
-import { putCopy } from './second-copies.ts';
 import { WriterState } from './writer-state.ts';
 
 export interface OpenOptions {
@@ -225,7 +225,7 @@ export class Repository {
 
 /**
  * Makes a new repository in an empty destination.
- * @throws {RepositoryError} REPOSITORY_EXISTS when there is one already
+ * @throws {RepositoryError} REPOSITORY_EXISTS when there is one already; REPOSITORY_LOCKED when one is being made
  */
 export async function createRepository(
   destination: Destination,
@@ -234,15 +234,7 @@ export async function createRepository(
 ): Promise<Repository> {
   options.look?.end();
   options.like?.requireReading();
-  if (!(await clearForInit(destination, signal))) {
-    throw new RepositoryError(
-      'REPOSITORY_EXISTS',
-      `${destination.properties.url} already holds a repository or other files`,
-      {
-        hint: 'Choose an empty directory, or open the existing repository.',
-      },
-    );
-  }
+  await requireFree(destination, signal);
   const repository = randomBytes(16);
   const ringAuth = randomBytes(32);
   const createdMs = options.clock.now();
@@ -279,17 +271,16 @@ export async function createRepository(
     look: options.look,
   };
   const created = new Repository(parts);
-  // The ring comes last: until it exists nothing can be opened, and once it does every key is there. A crash leaves no
-  // half-made repository that looks finished.
-  await putConfig(created, config, 1, signal);
-  for (const slot of slots) {
-    await destination.put(`keys/${slot.known.slot}`, slot.file, signal);
-    await putCopy(destination, `keys/${slot.known.slot}`, slot.file, signal);
-  }
-  const ring = sealRing(keyring, 1, ringAuth);
-  await destination.put('keys/ring-1', ring, signal);
-  await putCopy(destination, 'keys/ring-1', ring, signal);
-  await writer.remember({ ring: 1, config: 1 });
+  const number = await storeNew(
+    destination,
+    {
+      slots: new Map(slots.map(({ known, file }) => [`keys/${known.slot}`, file])),
+      ring: sealRing(keyring, 1, ringAuth),
+      configAt: (n) => sealConfig(created, config, n),
+    },
+    signal,
+  );
+  await writer.remember({ ring: 1, config: number });
   return created;
 }
 
@@ -372,10 +363,4 @@ function newKeyring(repository: Buffer, slots: Keyring['slots'], like: Keyring |
     minFormat: FORMAT,
     slots,
   };
-}
-
-async function clearForInit(destination: Destination, signal: AbortSignal): Promise<boolean> {
-  const leftovers = await unfinishedInit(destination, signal);
-  for (const key of leftovers ?? []) await destination.delete(key, signal);
-  return leftovers !== undefined;
 }
