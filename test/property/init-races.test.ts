@@ -12,7 +12,7 @@ import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { tinyBackup } from '../support/tiny-archiver.ts';
 
-const SEEDS = Number(process.env['HOLDFAST_SIMULATIONS'] ?? 100);
+const SEEDS = Number(process.env['HOLDFAST_SIMULATIONS'] ?? 300);
 const FIRST_SEED = Number(process.env['HOLDFAST_FIRST_SEED'] ?? 1);
 const HOUR = 3_600_000;
 
@@ -40,11 +40,15 @@ class Order {
   }
 
   async play(random: SeededRandom, killOdds: number): Promise<void> {
+    // Now one step of each in turn, now one stands still while another does all it has to do.
+    const changeOdds = [1, 0.3, 0.1][random.below(3)] ?? 1;
+    let next = 0;
     while (this.#running > 0) {
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#waiting.size < this.#running) continue;
       const programs = [...this.#waiting.keys()];
-      const next = programs[random.below(programs.length)] ?? 0;
+      if (!programs.includes(next) || random.next() < changeOdds)
+        next = programs[random.below(programs.length)] ?? 0;
       const go = this.#waiting.get(next);
       this.#waiting.delete(next);
       if (random.next() >= killOdds) go?.();
