@@ -481,7 +481,7 @@ def pack_key(name):
 FORMATS = 2  # the highest min_format that this reader knows
 PASSPHRASE, RECOVERY, MACHINE = 1, 2, 3
 SECRETS = {PASSPHRASE: "passphrase", RECOVERY: "recovery code", MACHINE: "machine key"}
-PASSPHRASE_TRIES = 4
+MOST_WORK = 64 * 262_144 * 3  # KiB times passes of all slots that a passphrase is tried on
 
 
 def recovery_secret(typed):
@@ -505,11 +505,19 @@ def machine_secret(data):
     return data
 
 
-def stretch(passphrase, kdf, where, any_cost):
+def work(slot):
+    return slot["kdf"]["m"] * slot["kdf"]["t"] if slot["kind"] == PASSPHRASE else 0
+
+
+def check_cost(kdf, where, any_cost):
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     most = min(1_048_576, max(65_536, memory // 4 // KIB))
     if not any_cost and not (65_536 <= kdf["m"] <= most and 1 <= kdf["t"] <= 8 and 1 <= kdf["p"] <= 8):
         raise Damage(where, f"asks for {kdf['m']} KiB of memory, {kdf['t']} passes, {kdf['p']} lanes; --any-cost allows it")
+
+
+def stretch(passphrase, kdf, where, any_cost):
+    check_cost(kdf, where, any_cost)
     return argon2.low_level.hash_secret_raw(
         unicodedata.normalize("NFC", passphrase).encode(),
         kdf["salt"],
@@ -634,17 +642,21 @@ def unlock(destination, secret, warn, any_cost=False):
                     slots.append(slot)
             except Unreadable as error:
                 warn(f"{error} (passed over)")
-    fitting = sorted((slot for slot in slots if slot["kind"] == kind), key=lambda slot: slot["created"])
+    # Cheap ones first: none that somebody planted can keep these from being tried.
+    fitting = sorted((slot for slot in slots if slot["kind"] == kind), key=lambda slot: (work(slot), slot["created"]))
     if not fitting:
         raise Refused(f"the repository has no key slot for a {SECRETS[kind]}")
-    tried, removed = set(), False
+    left, removed = MOST_WORK, False
     for slot in fitting:
         try:
             if kind == PASSPHRASE:
-                if len(tried | {slot["slot"]}) > PASSPHRASE_TRIES:
+                where = f"keys/{slot['slot'].hex()}"
+                check_cost(slot["kdf"], where, any_cost)
+                left -= work(slot)
+                if left < 0:
+                    warn("further key slots were not tried: all together would take too long")
                     break
-                tried.add(slot["slot"])
-                opened = open_slot(slot, stretch(value, slot["kdf"], f"keys/{slot['slot'].hex()}", any_cost))
+                opened = open_slot(slot, stretch(value, slot["kdf"], where, any_cost))
             else:
                 opened = open_slot(slot, value)
             if opened is None:

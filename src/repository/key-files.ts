@@ -1,12 +1,12 @@
+import { randomInt } from 'node:crypto';
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
 import type { Destination, ListedObject } from '../destination/destination.ts';
 import type { Keyring } from '../format/keyring.ts';
-import { decodeSlot, openRing, openSlot, type OpenSlot, type Secret, type SlotFile } from './key-slots.ts';
+import { decodeSlot, openRing, openSlots, type OpenSlot, type Secret, type SlotFile } from './key-slots.ts';
 import { mapParallel } from './parallel.ts';
 import { getCopy, listCopied } from './second-copies.ts';
+import { MOST_SLOTS } from './slot-cost.ts';
 
-/** What more there is was put there by a stranger. */
-const MOST_SLOTS = 64;
 const MOST_SLOT_BYTES = 8_192;
 
 export interface KeyFiles {
@@ -16,6 +16,8 @@ export interface KeyFiles {
   readonly rings: readonly number[];
   /** Why slot files could not be read. */
   readonly damaged: readonly RepositoryError[];
+  /** How many more slot files there are than a repository can have: they were not read. */
+  readonly unread: number;
 }
 
 /**
@@ -34,7 +36,7 @@ export async function readKeyFiles(destination: Destination, signal: AbortSignal
   }
   const slots: SlotFile[] = [];
   const damaged: RepositoryError[] = [];
-  await mapParallel(keys.slice(0, MOST_SLOTS), destination.properties.maxParallel, async (key) => {
+  await mapParallel(someOf(keys), destination.properties.maxParallel, async (key) => {
     try {
       // One that stands under another name still opens; check reports it.
       slots.push(decodeSlot(await destination.get(key, undefined, signal), key));
@@ -46,8 +48,9 @@ export async function readKeyFiles(destination: Destination, signal: AbortSignal
   });
   const mayBeUnfinished = rings.length === 0 && slots.length + damaged.length > 0;
   if (mayBeUnfinished && (await unfinishedInit(destination, signal)) !== undefined)
-    return { slots: [], rings, damaged: [] };
-  const files = inOrder({ slots, rings, damaged });
+    return { slots: [], rings, damaged: [], unread: 0 };
+  const unread = Math.max(0, keys.length - MOST_SLOTS);
+  const files = inOrder({ slots, rings, damaged, unread });
   if (keys.length > 0) return files;
   const copies = await withCopies(destination, files, signal);
   // Copies without a ring are what an interrupted init left.
@@ -61,11 +64,19 @@ function ringNumberOf(key: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-function inOrder({ slots, rings, damaged }: KeyFiles): KeyFiles {
+/** At random where there are too many: strangers must not keep the genuine ones out for ever. */
+function someOf(keys: readonly string[]): readonly string[] {
+  if (keys.length <= MOST_SLOTS) return keys;
+  const shuffled = keys.map((key) => ({ key, at: randomInt(2 ** 47) })).sort((a, b) => a.at - b.at);
+  return shuffled.slice(0, MOST_SLOTS).map(({ key }) => key);
+}
+
+function inOrder({ slots, rings, damaged, unread }: KeyFiles): KeyFiles {
   return {
     slots: [...slots].sort((a, b) => a.createdMs - b.createdMs),
     rings: [...rings].sort((a, b) => b - a),
     damaged,
+    unread,
   };
 }
 
@@ -75,14 +86,14 @@ function inOrder({ slots, rings, damaged }: KeyFiles): KeyFiles {
  */
 export async function withCopies(
   destination: Destination,
-  { slots, rings, damaged }: KeyFiles,
+  { slots, rings, damaged, unread }: KeyFiles,
   signal: AbortSignal,
 ): Promise<KeyFiles | undefined> {
   const copied = await listCopied(destination, 'keys/', signal);
   const moreRings = copied.map(ringNumberOf).filter((n) => n !== undefined && !rings.includes(n));
   const more: SlotFile[] = [];
-  const keys = copied.filter((key) => SLOT_KEY.test(key)).slice(0, MOST_SLOTS);
-  await mapParallel(keys, destination.properties.maxParallel, async (key) => {
+  const keys = copied.filter((key) => SLOT_KEY.test(key));
+  await mapParallel(someOf(keys), destination.properties.maxParallel, async (key) => {
     const bytes = await getCopy(destination, key, signal);
     const copy = bytes && decodedCopy(bytes, key);
     if (copy !== undefined && !slots.some((slot) => isSame(slot, copy))) more.push(copy);
@@ -90,7 +101,7 @@ export async function withCopies(
   if (more.length + moreRings.length === 0) return undefined;
   const others = slots.filter(({ slot }) => !more.some((copy) => copy.slot === slot));
   const numbers = moreRings.filter((n) => n !== undefined);
-  return inOrder({ slots: [...others, ...more], rings: [...rings, ...numbers], damaged });
+  return inOrder({ slots: [...others, ...more], rings: [...rings, ...numbers], damaged, unread });
 }
 
 function decodedCopy(bytes: Buffer, key: string): SlotFile | undefined {
@@ -142,23 +153,21 @@ async function openByFiles(
   let failure: unknown;
   // While the passphrase is stretched: that takes longer than the way to the destination.
   const early = fetchEarly(destination, ringKey(files.rings[0]), signal);
-  for (let slots = files.slots; ;) {
-    let slot: OpenSlot;
-    try {
-      slot = await openSlot(slots, secret, options.allowWeakCost ?? false);
-    } catch (error) {
-      if (!isWrongSecret(error)) throw error;
-      throw failure ?? withDamagedSlots(error, files.damaged);
+  try {
+    for await (const slot of openSlots(files.slots, secret, options.allowWeakCost ?? false)) {
+      try {
+        return { slot, ...(await newestRing(destination, files.rings, { slot, early }, signal)) };
+      } catch (error) {
+        // A slot that was removed, or that came from another repository: the secret may fit one more.
+        if (!isWrongSecret(error) && !isUnusable(error)) throw error;
+        failure ??= error;
+      }
     }
-    try {
-      return { slot, ...(await newestRing(destination, files.rings, { slot, early }, signal)) };
-    } catch (error) {
-      // A slot that was removed, or that came from another repository: the secret may fit one more.
-      if (!isWrongSecret(error) && !isUnusable(error)) throw error;
-      failure ??= error;
-      slots = slots.filter((one) => one.slot !== slot.slot);
-    }
+  } catch (error) {
+    if (!isWrongSecret(error)) throw error;
+    throw failure ?? withDamagedSlots(error, files.damaged);
   }
+  throw failure;
 }
 
 function isWrongSecret(error: unknown): error is RepositoryError {

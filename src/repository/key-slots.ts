@@ -6,7 +6,6 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
-import { totalmem } from 'node:os';
 import { RepositoryError, corrupt } from '../base/errors.ts';
 import { agree, generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { argon2id, hkdf, type Argon2Cost } from '../codec/kdf.ts';
@@ -23,6 +22,7 @@ import {
   type SlotKind,
 } from '../format/keyring.ts';
 import { requireVersion } from '../format/records.ts';
+import { planTries } from './slot-cost.ts';
 import { grantFor, keyringOfGrant } from './write-only-grant.ts';
 
 const TAG = 16;
@@ -59,16 +59,6 @@ export interface OpenSlot {
   readonly ringAuth: Buffer;
   readonly writeOnly: boolean;
 }
-
-/** Costs outside of these are refused: a planted slot must neither exhaust memory nor weaken the passphrase. */
-const COST_LIMITS = {
-  minM: 65_536,
-  maxM: 1_048_576,
-  maxT: 8,
-  maxP: 8,
-  memoryShare: 4,
-  passphraseSlotsTried: 4,
-} as const;
 
 /**
  * Makes a slot for `secret`; returns its file and what the keyring must know of it.
@@ -140,39 +130,54 @@ export function decodeSlot(bytes: Buffer, object: string): SlotFile {
 }
 
 /**
- * Opens the first slot that the secret fits, checking the commitment before anything is decrypted.
+ * Opens the slots that the secret fits, one after the other, checking the commitment before anything is decrypted. What
+ * passphrases are tried on is bounded by what it costs in all (slot-cost.ts).
  * @param allowWeakCost accept passphrase costs below the floor (repositories made for tests)
- * @throws {RepositoryError} WRONG_PASSPHRASE when no slot fits
+ * @throws {RepositoryError} WRONG_PASSPHRASE or LIMIT_EXCEEDED when no more slot fits
  */
-export async function openSlot(
+export async function* openSlots(
   slots: readonly SlotFile[],
   secret: Secret,
   allowWeakCost: boolean,
-): Promise<OpenSlot> {
-  const candidates = slots.filter((slot) => slot.kind === secret.kind);
-  const tried =
-    secret.kind === 'passphrase' ? candidates.slice(0, COST_LIMITS.passphraseSlotsTried) : candidates;
-  let refused: RepositoryError | undefined;
+  mostWork?: number,
+): AsyncGenerator<OpenSlot, never, undefined> {
+  const { tried, left, refused } = planTries(slots, secret.kind, allowWeakCost, mostWork);
   for (const file of tried) {
-    const refusal =
-      file.cost === undefined ? undefined : costRefusal(file.cost, `key slot ${file.slot}`, allowWeakCost);
-    if (refusal !== undefined) {
-      refused = refusal;
-      continue;
-    }
     const { kek, commit } = slotKeys(await stretched(secret, file.cost), Buffer.from(file.slot, 'hex'));
     if (!timingSafeEqual(commit, file.commit)) continue;
     const plaintext = gcmOpen(kek, file.nonce, file.associated, file.ct, `key slot ${file.slot}`);
-    return {
+    yield {
       slot: file.slot,
       private: plaintext.subarray(0, 32),
       ringAuth: plaintext.subarray(32, 64),
       writeOnly: file.kind === 'write-only',
     };
   }
+  if (left > 0) throw someLeft(secret, left);
   if (refused !== undefined) throw refused;
+  const candidates = slots.filter((slot) => slot.kind === secret.kind);
   throw new RepositoryError('WRONG_PASSPHRASE', wrongSecretMessage(secret, candidates.length), {
     hint: 'Give the right passphrase, or the recovery code from the recovery kit.',
+  });
+}
+
+/** The first slot that the secret fits. @throws {RepositoryError} as openSlots */
+export async function openSlot(
+  slots: readonly SlotFile[],
+  secret: Secret,
+  allowWeakCost: boolean,
+  mostWork?: number,
+): Promise<OpenSlot> {
+  const { value } = await openSlots(slots, secret, allowWeakCost, mostWork).next();
+  return value;
+}
+
+function someLeft(secret: Secret, left: number): RepositoryError {
+  const which = left === 1 ? '1 key slot was' : `${left} key slots were`;
+  const message = `${wrongSecretMessage(secret, left)}; ${which} not tried, since all together would take too long`;
+  return new RepositoryError('WRONG_PASSPHRASE', message, {
+    hint: 'Somebody may have planted key slots there. Open the repository with the recovery code or a machine key, and remove what "holdfast keys list" shows as unknown.',
+    details: { slotsNotTried: left },
   });
 }
 
@@ -301,26 +306,6 @@ function sharedSecret(slot: OpenSlot, epk: Buffer, object: string): Buffer {
   } catch (cause) {
     throw corrupt(object, 'it was sealed with a public key that gives no secret', cause);
   }
-}
-
-function costRefusal(cost: Argon2Cost, object: string, allowWeak: boolean): RepositoryError | undefined {
-  const share = Math.max(COST_LIMITS.minM, totalmem() / 1_024 / COST_LIMITS.memoryShare);
-  const floor = allowWeak ? 8 : COST_LIMITS.minM;
-  const sound =
-    cost.m >= floor &&
-    cost.m <= Math.min(COST_LIMITS.maxM, share) &&
-    cost.t >= 1 &&
-    cost.t <= COST_LIMITS.maxT &&
-    cost.p >= 1 &&
-    cost.p <= COST_LIMITS.maxP;
-  if (sound) return undefined;
-  return new RepositoryError(
-    'LIMIT_EXCEEDED',
-    `${object} asks for a passphrase cost outside of the limits (m=${cost.m} KiB, t=${cost.t}, p=${cost.p})`,
-    {
-      hint: 'The repository may have been tampered with, or this machine has too little memory: open it with the recovery code or on a larger machine.',
-    },
-  );
 }
 
 async function stretched(secret: Secret, cost: SlotFile['cost']): Promise<Buffer> {

@@ -3,7 +3,10 @@ import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Argon2Cost } from '../codec/kdf.ts';
 import { WRITE_ONLY_FORMAT } from '../format/header.ts';
 import type { Keyring, KnownSlot, SlotKind } from '../format/keyring.ts';
-import { createSlot, decodeSlot, sealRing, type Secret } from './key-slots.ts';
+import type { Destination } from '../destination/destination.ts';
+import { readKeyFiles } from './key-files.ts';
+import { createSlot, decodeSlot, openSlots, sealRing, type Secret } from './key-slots.ts';
+import { MOST_SLOTS, planTries } from './slot-cost.ts';
 import { sha256 } from './objects.ts';
 import { deleteTwice, putCopy, replaceCopy } from './second-copies.ts';
 import type { Repository } from './repository.ts';
@@ -77,13 +80,14 @@ export async function listKeys(repository: Repository, signal: AbortSignal): Pro
  * Lets another secret open the repository. The slot is stored first, then the keyring that knows it: in between, the
  * new secret opens nothing and the old ones everything.
  *
- * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time
+ * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time; REFUSED or
+ *   LIMIT_EXCEEDED when the new one would not open the repository
  */
 export async function addKey(repository: Repository, key: NewKey, signal: AbortSignal): Promise<KeyChange> {
   repository.requireReading();
   await repository.followRing(signal);
   const { keyring, destination, slot } = repository;
-  if (knownSlots(keyring).length >= 64) {
+  if (knownSlots(keyring).length >= MOST_SLOTS) {
     throw new RepositoryError('LIMIT_EXCEEDED', 'The repository has 64 keys, which is the limit', {
       hint: 'Remove one that is no longer needed.',
     });
@@ -93,8 +97,47 @@ export async function addKey(repository: Repository, key: NewKey, signal: AbortS
   const { file, known } = await createSlot(keyring.repository, key.secret, check, facts);
   await destination.put(`keys/${known.slot}`, file, signal);
   await putCopy(destination, `keys/${known.slot}`, file, signal);
+  await requireOpens(destination, known.slot, key.secret, signal);
   await replaceRing(repository, withSlot(keyring, known), signal);
   return { repository, slot: known.slot };
+}
+
+/** As whoever opens the repository would: so that no key is taken for one that opens, and another removed for it. */
+async function requireOpens(
+  destination: Destination,
+  slot: string,
+  secret: Secret,
+  signal: AbortSignal,
+): Promise<void> {
+  const refusal = await whyNotOpened(destination, slot, secret, signal);
+  if (refusal === undefined) return;
+  if (destination.properties.canDelete) await deleteTwice(destination, `keys/${slot}`, signal);
+  throw refusal;
+}
+
+async function whyNotOpened(
+  destination: Destination,
+  slot: string,
+  secret: Secret,
+  signal: AbortSignal,
+): Promise<RepositoryError | undefined> {
+  const { slots, unread } = await readKeyFiles(destination, signal);
+  if (unread > 0) {
+    return new RepositoryError('LIMIT_EXCEEDED', `There are more than ${MOST_SLOTS} key slots`, {
+      hint: 'Those that "holdfast keys list" shows as unknown open nothing: remove them with "holdfast keys remove".',
+    });
+  }
+  try {
+    // Others with the same secret may come first: those that were broken off open nothing, and the next is tried.
+    for await (const opened of openSlots(slots, secret, true)) if (opened.slot === slot) return undefined;
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return new RepositoryError('REFUSED', `The new key would not open the repository: ${error.message}`, {
+      hint: 'Remove what "holdfast keys list" shows as unknown or damaged, then try again.',
+      cause: error,
+    });
+  }
+  return undefined;
 }
 
 /** Every key of a repository: at most 64. */
@@ -148,7 +191,7 @@ export async function removeKey(
       hint: 'List the keys with: holdfast keys list',
     });
   }
-  if (gone.state !== 'unknown') requireEnoughLeft(keys, gone);
+  if (gone.state !== 'unknown') requireEnoughLeft(await thatOpen(keys, destination, signal), gone);
   if (gone.state === 'unknown') {
     await deleteTwice(destination, `keys/${slot}`, signal);
     return { repository, slot };
@@ -201,6 +244,17 @@ export async function replaceKey(
 /** The generations that new objects are not sealed under any more. */
 export function oldGenerations({ keyring }: Repository): readonly number[] {
   return keyring.generations.filter(({ state }) => state === 'old').map(({ g }) => g);
+}
+
+/** Without passphrases that nobody would get to, whatever their slots are worth. */
+async function thatOpen(
+  keys: readonly KeyInfo[],
+  destination: Destination,
+  signal: AbortSignal,
+): Promise<readonly KeyInfo[]> {
+  const { slots } = await readKeyFiles(destination, signal);
+  const tried = new Set(planTries(slots, 'passphrase', true).tried.map(({ slot }) => slot));
+  return keys.filter(({ kind, slot }) => kind !== 'passphrase' || tried.has(slot));
 }
 
 function requireEnoughLeft(keys: readonly KeyInfo[], gone: KeyInfo): void {

@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { RepositoryError } from '../../../src/base/errors.ts';
+import { DEFAULT_COST } from '../../../src/codec/kdf.ts';
 import { encodeCbor, type CborMap } from '../../../src/format/cbor.ts';
 import type { Keyring, KnownSlot } from '../../../src/format/keyring.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type Secret,
   type SlotFile,
 } from '../../../src/repository/key-slots.ts';
+import { planTries } from '../../../src/repository/slot-cost.ts';
 import { ringFile, slotFile, keyringBytes } from '../../support/independent-writer.ts';
 import {
   publicOf,
@@ -159,24 +161,50 @@ describe('a key slot', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it('that is refused or does not fit leaves the others to be tried, four passphrases at most', async () => {
-    const right = await slotFor(passphrase('right'), 4);
+  it('that is refused or does not fit leaves the others to be tried', async () => {
+    const right = await slotFor(passphrase('right'), 9);
     const expensive = withFields((await slotFor(passphrase('right'))).file, {
       kdf: { m: 2 ** 30, t: 1, p: 1, salt: Buffer.alloc(32) },
     });
     const others = await Promise.all(
-      [2, 3, 4].map(async (n) => (await slotFor(passphrase('other'), n)).slot),
+      [2, 3, 4, 5, 6].map(async (n) => (await slotFor(passphrase('other'), n)).slot),
     );
 
-    expect(await openSlot([expensive, ...others.slice(1), right.slot], passphrase('right'), true)).toEqual(
-      right.open,
-    );
-    expect(await codeOf(() => openSlot([expensive, ...others, right.slot], passphrase('right'), true))).toBe(
+    expect(await openSlot([expensive, ...others, right.slot], passphrase('right'), true)).toEqual(right.open);
+    expect(await codeOf(() => openSlot([expensive, ...others], passphrase('right'), true))).toBe(
       'LIMIT_EXCEEDED',
     );
-    expect(await codeOf(() => openSlot([...others, ...others, right.slot], passphrase('right'), true))).toBe(
-      'WRONG_PASSPHRASE',
-    );
+    expect(await codeOf(() => openSlot(others, passphrase('right'), true))).toBe('WRONG_PASSPHRASE');
+  });
+
+  it('that would take too long with all the others is not tried, and that is said', async () => {
+    const right = (await slotFor(passphrase('right'))).slot;
+    const other = (await slotFor(passphrase('other'))).slot;
+    const work = cost.m * cost.t;
+
+    expect((await openSlot([other, right], passphrase('right'), true, 2 * work)).slot).toBe(right.slot);
+    await expect(openSlot([other, right], passphrase('right'), true, 2 * work - 1)).rejects.toMatchObject({
+      code: 'WRONG_PASSPHRASE',
+      message: expect.stringContaining('1 key slot was not tried') as unknown,
+      details: { slotsNotTried: 1 },
+    });
+  });
+
+  it('of the usual cost is tried whatever others were planted, and not for long', async () => {
+    const { file } = await slotFor(passphrase('x'));
+    const salt = Buffer.alloc(32);
+    const usual = withFields(file, { created: 9_000, kdf: { ...DEFAULT_COST, salt } });
+    const planted = (m: number, t: number): SlotFile =>
+      withFields(file, { created: 0, kdf: { m, t, p: 1, salt } });
+    const most = Math.min(1_048_576, Math.max(65_536, Math.floor(totalmem() / 4_096)));
+    for (const one of [planted(65_536, 1), planted(262_143, 3), planted(262_144, 3), planted(most, 8)]) {
+      const slots = [...Array.from({ length: 63 }, () => one), usual];
+      const { tried } = planTries(slots, 'passphrase', false);
+
+      expect(tried).toContain(usual);
+      const work = tried.map((slot) => (slot.cost?.m ?? 0) * (slot.cost?.t ?? 0)).reduce((a, b) => a + b);
+      expect(work).toBeLessThanOrEqual(64 * 262_144 * 3);
+    }
   });
 
   it('is not made with a label that could not be read again', async () => {

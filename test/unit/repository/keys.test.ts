@@ -4,11 +4,12 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
+import { createSlot, type Secret } from '../../../src/repository/key-slots.ts';
 import { addKey, listKeys, removeKey, replaceKey } from '../../../src/repository/keys.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { listSnapshots } from '../../../src/repository/snapshots.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';
+import { hookedDestination } from '../../support/hooked-destination.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
 
 const { signal } = new AbortController();
@@ -48,6 +49,78 @@ async function slotOf(label: string, of: Repository = repository): Promise<strin
 }
 
 const newKey = { secret: second, label: 'second', cost };
+
+const passphrase = (text: string): Secret => ({ kind: 'passphrase', text });
+
+describe('a passphrase', () => {
+  it('that is added opens, however many there are before it', async () => {
+    const texts = ['third', 'fourth', 'fifth', 'sixth'];
+    for (const text of ['second', ...texts])
+      await addKey(repository, { secret: passphrase(text), label: text, cost }, signal);
+    for (const text of ['first', 'second', ...texts])
+      expect((await open(passphrase(text))).id).toBe(repository.id);
+  });
+
+  it('that replaces another opens, however often that was broken off before', async () => {
+    const unreachable = new DestinationError('unreachable', 'broken off');
+    for (const text of ['new', 'new', 'other', 'other', 'another']) {
+      using faulty = faultyDestination(destination, [
+        { on: 'put', under: 'keys/ring-2', fault: 'fail', error: unreachable },
+      ]);
+      const broken = await open(first, faulty);
+      const slot = await slotOf('first', broken);
+      const key = { secret: passphrase(text), label: text, cost };
+      await expect(replaceKey(broken, slot, key, signal)).rejects.toThrow('broken off');
+    }
+    const slot = await slotOf('first');
+    await replaceKey(repository, slot, { secret: passphrase('new'), label: 'new', cost }, signal);
+    expect((await open(passphrase('new'))).id).toBe(repository.id);
+    await expect(open(first)).rejects.toMatchObject({ code: 'WRONG_PASSPHRASE' });
+  });
+
+  it('opens although somebody has planted older slots', async () => {
+    for (let planted = 0; planted < 8; planted += 1) {
+      const facts = { label: '', createdMs: 0, cost };
+      const { known, file } = await createSlot(randomBytes(16), passphrase('x'), randomBytes(32), facts);
+      await destination.put(`keys/${known.slot}`, file, signal);
+    }
+    expect((await open(first)).id).toBe(repository.id);
+  });
+
+  it('that would not open is refused and taken away again, and no other one for it', async () => {
+    const lost = hookedDestination(destination, {
+      put: async (key) => {
+        if (/^copies\/keys\/[0-9a-f]{32}$/.test(key))
+          await destination.delete(key.slice('copies/'.length), signal);
+      },
+    });
+    const opened = await open(first, lost);
+    const key = { secret: second, label: 'second', cost };
+    const before = await slotOf('first');
+    await expect(replaceKey(opened, before, key, signal)).rejects.toMatchObject({ code: 'REFUSED' });
+    expect((await open(first)).ringNumber).toBe(1);
+    expect(await listKeys(repository, signal)).toHaveLength(2);
+  });
+
+  it('whose slot asks for too much counts for nothing when another key is removed', async () => {
+    const kit: Secret = { kind: 'recovery', secret: randomBytes(32) };
+    const secrets = [
+      { secret: kit, label: 'kit' },
+      { secret: first, label: 'first' },
+    ];
+    const options = { clock: systemClock, stateDirectory: undefined, secrets, cost: { m: 64, t: 9, p: 1 } };
+    const dear = await createRepository(createMemoryDestination(), options, signal);
+    const removal = removeKey(dear, await slotOf('kit', dear), signal);
+    await expect(removal).rejects.toMatchObject({ code: 'REFUSED' });
+  });
+
+  it('is not added where there are more slots than anybody reads', async () => {
+    for (let planted = 0; planted < 62; planted += 1)
+      await destination.put(`keys/${randomBytes(16).toString('hex')}`, Buffer.from('x'), signal);
+    await expect(addKey(repository, newKey, signal)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    expect((await open(first)).ringNumber).toBe(1);
+  });
+});
 
 describe('keys', () => {
   it('are changed whatever lies beside the keyrings under a name that none has', async () => {
