@@ -111,7 +111,7 @@ const INSECURE = meaning(
   'Check the address and the port, and who runs the server. Nothing was sent.',
 );
 
-const SENSELESS = meaning(
+export const SENSELESS = meaning(
   'corrupt-reply',
   'now',
   'the answer makes no sense',

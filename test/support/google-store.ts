@@ -19,8 +19,16 @@ export interface GoogleStore extends AsyncDisposable {
     readonly status: number;
     readonly reason: string;
   }[];
+  /** With which every request is answered, in place of what it should be. */
+  foreign: ForeignReply | undefined;
   /** Who may not delete. */
   appendOnly: boolean;
+}
+
+export interface ForeignReply {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly text: string;
 }
 
 const PAGE = 1000;
@@ -34,6 +42,7 @@ export async function startGoogleStore(): Promise<GoogleStore> {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects: new Map(),
     failures: [],
+    foreign: undefined,
     appendOnly: false,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -53,6 +62,11 @@ async function respond(
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
+  if (store.foreign !== undefined) {
+    const { status, type, text } = store.foreign;
+    response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(text);
+    return;
+  }
   const url = new URL(request.url ?? '/', 'http://store');
   const [, bucket, name] = /\/b\/([^/]+)\/o(?:\/(.+))?$/.exec(url.pathname) ?? [];
   const media = url.searchParams.get('alt') === 'media';

@@ -1,8 +1,12 @@
 /** What Google Cloud Storage answers when it does not do what it is asked. */
+import { HoldfastError, isAbort } from '../../base/errors.ts';
 import {
   DENIED,
   FULL,
+  NOT_THE_STORE,
+  SENSELESS,
   THROTTLED,
+  failure,
   meaning,
   webFailure,
   type WebAction,
@@ -26,8 +30,30 @@ const MEANINGS = {
   invalid_grant: WRONG_KEY,
 } as const;
 
+const NO_KEY = meaning(
+  'denied',
+  'never',
+  'there are no credentials',
+  'Name the JSON key of a service account in "credentials", or set up the default credentials of this machine.',
+);
+
+/** Success, and yet nothing that the store says. */
+export class ForeignAnswer extends Error {
+  override readonly name = 'ForeignAnswer';
+
+  constructor() {
+    super('The answer is none of the store');
+  }
+}
+
 export function googleFailure(error: unknown, action: WebAction): unknown {
-  return webFailure(error, action, answerOf, MEANINGS);
+  const found = webFailure(error, action, answerOf, MEANINGS);
+  if (found !== error || !(error instanceof Error) || error instanceof HoldfastError || isAbort(error))
+    return found;
+  if (error instanceof ForeignAnswer) return failure(NOT_THE_STORE, action, error);
+  if (error.message.includes('default credentials')) return failure(NO_KEY, action, error);
+  // What the library makes of an answer that it cannot read.
+  return failure(SENSELESS, action, error);
 }
 
 export function googleStatus(error: unknown): number | undefined {

@@ -18,6 +18,7 @@ import type { UploadPace } from '../limited.ts';
 import { plainUrl, type GooglePlace } from '../location.ts';
 import { orderedPages } from '../ordered-pages.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
+import { believeOnlyStore } from './gcs-answers.ts';
 import { googleFailure, googleStatus } from './gcs-failure.ts';
 
 export interface GoogleOptions {
@@ -79,7 +80,7 @@ async function bucketOf(place: GooglePlace, access: GoogleAccess): Promise<Bucke
     ...(place.endpoint === undefined ? {} : { apiEndpoint: place.endpoint }),
     ...serviceAccount(access.credentials),
   };
-  return new Storage(options).bucket(place.bucket);
+  return believeOnlyStore(new Storage(options)).bucket(place.bucket);
 }
 
 /** The parts of a service account's key that are asked for; without a key the library finds credentials by itself. */

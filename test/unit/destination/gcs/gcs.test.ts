@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import { DestinationError } from '../../../../src/base/errors.ts';
+import type { Destination } from '../../../../src/destination/destination.ts';
 import { openGoogleDestination } from '../../../../src/destination/gcs/gcs.ts';
 import type { GooglePlace } from '../../../../src/destination/location.ts';
 import { startGoogleStore, type GoogleStore } from '../../../support/google-store.ts';
 
 const live = new AbortController().signal;
+
+async function collectList(destination: Destination): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const page of destination.list('', live)) keys.push(...page.map(({ key }) => key));
+  return keys;
+}
 
 function placeIn({ endpoint }: GoogleStore, prefix = 'pre'): GooglePlace {
   return { kind: 'gs', bucket: 'bucket', prefix, endpoint };
@@ -41,6 +49,34 @@ describe('a bucket of Google Cloud Storage', () => {
       expect((await destination.get('a', undefined, live)).toString()).toBe('abc');
     },
   );
+
+  describe.each([
+    ['a page', { status: 200, type: 'text/html', text: '<html>Sign in</html>' }, 'unreachable'],
+    ['a page without a type', { status: 200, type: undefined, text: '<html>Sign in</html>' }, 'unreachable'],
+    ['nothing', { status: 200, type: undefined, text: '' }, 'unreachable'],
+    ['nothing as JSON', { status: 200, type: 'application/json', text: '' }, 'corrupt-reply'],
+    ['JSON of another', { status: 200, type: 'application/json', text: '{"message":"ok"}' }, 'unreachable'],
+    ['null', { status: 200, type: 'application/json', text: 'null' }, 'unreachable'],
+    [
+      'JSON that is cut',
+      { status: 200, type: 'application/json', text: '{"kind":"storage#objects","items":[{' },
+      'corrupt-reply',
+    ],
+  ] as const)('in whose place comes %s', (_, foreign, kind) => {
+    test('is not believed to be empty, to have stored or to have deleted', async () => {
+      await using store = await startGoogleStore();
+      const destination = await openGoogleDestination(placeIn(store));
+      await destination.put('a', Buffer.from('abc'), live);
+      store.foreign = foreign;
+      await expect(collectList(destination)).rejects.toMatchObject({ kind });
+      await expect(destination.stat('a', live)).rejects.toMatchObject({ kind });
+      await expect(destination.get('a', undefined, live)).rejects.toMatchObject({ kind });
+      await expect(destination.put('b', Buffer.from('b'), live)).rejects.toMatchObject({ kind });
+      await expect(destination.delete('a', live)).rejects.toBeInstanceOf(DestinationError);
+      store.foreign = undefined;
+      expect(await collectList(destination)).toEqual(['a']);
+    });
+  });
 
   test('is not opened with something that is no key, which no message repeats', async () => {
     await using store = await startGoogleStore();
