@@ -61,7 +61,7 @@ export const NOT_THE_STORE = meaning(
   'Sign in to the network if it asks for that, and check that no proxy answers in place of the store.',
 );
 
-function meaningOfStatus(status: number): Meaning {
+export function meaningOfStatus(status: number): Meaning {
   if (status === 401 || status === 403) return DENIED;
   if (status === 404 || status === 410)
     return meaning(

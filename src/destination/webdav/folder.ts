@@ -1,8 +1,9 @@
 /** The requests of WebDAV to one folder of a server, by key. */
 import { DestinationError } from '../../base/errors.ts';
 import { collectBody } from '../body.ts';
+import { NOT_THE_STORE, failure, meaningOfStatus } from '../http-failure.ts';
 import { drain, textOf } from '../http-site.ts';
-import type { HttpReply, HttpRequest, HttpSite } from '../http-site.ts';
+import type { HttpReply, HttpRequest, HttpSite, TakeReply } from '../http-site.ts';
 import type { UploadPace } from '../limited.ts';
 import { sleepFor } from '../retry.ts';
 import type { Moving } from '../stall.ts';
@@ -42,8 +43,8 @@ export interface PutPace {
 export type ReadRange = { readonly last: number } | { readonly start: number; readonly end: number };
 
 export interface ReadResult {
-  /** `beyond`: there is no such part. `page`: what came is a page about the name, perhaps a folder. */
-  readonly kind: 'bytes' | 'absent' | 'beyond' | 'page';
+  /** `beyond`: there is no such part. `page`, `refusal`: what came is about the name, perhaps of a folder. */
+  readonly kind: 'bytes' | 'absent' | 'beyond' | 'page' | 'refusal';
   /** Of the whole object. */
   readonly size: number;
   readonly start: number;
@@ -55,6 +56,8 @@ const lockTries = 15;
 const lockPauseMs = 50;
 
 const answerTries = 3;
+
+const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 const question =
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/><getlastmodified/></prop></propfind>';
@@ -68,6 +71,20 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
   let nameless = false;
   const pathOf = (name: string): string => (name === '' ? `${path}/` : `${path}/${encodePath(name)}`);
 
+  /** Of the redirects only that to the name with a slash is an answer: there is a folder. Others lead to a sign-in page. */
+  async function ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T> {
+    const accepts = [...request.accepts, ...redirects];
+    return await site.ask({ ...request, accepts }, signal, async (reply, moving) => {
+      const { status, headers } = reply;
+      if (!redirects.includes(status)) return await take(reply, moving);
+      const to = targetOf(`${origin}${request.path}`, headers.location);
+      if (to === 'folder') return await take(reply, moving);
+      reply.stream.destroy();
+      const told = to === 'address' ? meaningOfStatus(status) : NOT_THE_STORE;
+      throw failure(told, { op: request.op, url, key: request.key });
+    });
+  }
+
   async function properties(
     name: string,
     depth: '0' | '1',
@@ -80,13 +97,13 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       body: Buffer.from(question),
       op: depth === '0' ? 'look at' : 'list',
       key: name === '' ? undefined : name,
-      accepts: [207, 301, 302, 400, 404, 410],
+      accepts: [207, 400, 404, 410],
     };
     for (let tries = 1; ; tries += 1) {
-      const answer = await site.ask(request, signal, async (reply, moving) => {
+      const answer = await ask(request, signal, async (reply, moving) => {
         if (reply.status === 207) return parseMultistatus(await textOf(reply, moving)) ?? [];
         await drain(reply, moving);
-        // Some servers send whoever asks about a folder to its name with a slash: an object it is not.
+        // Whoever is sent to the name with a slash has asked about a folder: an object it is not.
         return reply.status === 400 ? 'refused' : undefined;
       });
       if (answer === undefined || answer === 'refused' || answer.length > 0) return answer;
@@ -121,6 +138,8 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     const own = entries.reduce((shortest, entry) =>
       entry.path.length < shortest.path.length ? entry : shortest,
     );
+    if (name !== '' && !own.path.endsWith(`/${nameThere(name)}`))
+      throw senseless(url, 'list', 'the list is of another folder, or without the folder itself');
     if (!own.isFolder) return undefined;
     const found = new Map<string, DavEntry>();
     for (const entry of entries) {
@@ -137,7 +156,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
   async function status(request: HttpRequest, signal: AbortSignal): Promise<number> {
     const accepts = [...request.accepts, 423];
     for (let tries = 1; ; tries += 1) {
-      const answer = await site.ask({ ...request, accepts }, signal, async (reply, moving) => {
+      const answer = await ask({ ...request, accepts }, signal, async (reply, moving) => {
         await drain(reply, moving);
         return reply.status;
       });
@@ -224,13 +243,9 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       },
       op: 'read',
       key: name,
-      accepts: [200, 206, 301, 302, 403, 404, 405, 410, 416],
+      accepts: [200, 206, 403, 404, 405, 410, 416],
     };
-    return await site.ask(
-      request,
-      signal,
-      async (reply, moving) => await resultOf(name, range, reply, moving),
-    );
+    return await ask(request, signal, async (reply, moving) => await resultOf(name, range, reply, moving));
   }
 
   async function resultOf(
@@ -262,15 +277,31 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
 }
 
 /** Names that begin with a dot are hidden by nginx and closed by many: they get a `~`, which is in no key. */
-function encodePath(name: string): string {
+function nameThere(name: string): string {
   return name
     .split('/')
-    .map((part) => encodeURIComponent(part.startsWith('.') ? `~${part}` : part))
+    .map((part) => (part.startsWith('.') ? `~${part}` : part))
     .join('/');
+}
+
+function encodePath(name: string): string {
+  return nameThere(name).split('/').map(encodeURIComponent).join('/');
 }
 
 function decodeName(name: string): string {
   return name.startsWith('~.') ? name.slice(1) : name;
+}
+
+/** Where a redirect leads: to the folder of the same name, to the same path at another address, or elsewhere. */
+function targetOf(asked: string, location: string | undefined): 'folder' | 'address' | 'elsewhere' {
+  const from = new URL(asked);
+  if (location === undefined || !URL.canParse(location, from)) return 'elsewhere';
+  const to = new URL(location, from);
+  const [own, other] = [from.pathname, to.pathname].map((path) =>
+    path.replaceAll(/%[0-9a-f]{2}/gi, (code) => code.toUpperCase()),
+  );
+  if (other === `${own}/`) return 'folder';
+  return other === own && to.origin !== from.origin && to.search === '' ? 'address' : 'elsewhere';
 }
 
 function rangeHeader(range: ReadRange): string {
@@ -280,8 +311,9 @@ function rangeHeader(range: ReadRange): string {
 function otherThanBytes(
   name: string,
   { status, headers }: HttpReply,
-): 'absent' | 'beyond' | 'page' | undefined {
+): Exclude<ReadResult['kind'], 'bytes'> | undefined {
   if (status === 404 || status === 410) return 'absent';
+  if (status === 403) return 'refusal';
   if (status === 416) return 'beyond';
   if (status !== 200 && status !== 206) return 'page';
   const isPage = /^text\/html\b/i.test(headers['content-type'] ?? '') && !/\.html?$/.test(name);

@@ -4,6 +4,7 @@ import { DestinationError, errnoOf } from '../../base/errors.ts';
 import type { WebdavAccess } from '../access.ts';
 import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import { DENIED, failure } from '../http-failure.ts';
 import { openHttpSite } from '../http-site.ts';
 import { checkKey, checkPrefix } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
@@ -11,7 +12,7 @@ import { plainUrl } from '../location.ts';
 import type { WebdavPlace } from '../location.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { folderAt } from './folder.ts';
-import type { Folder, ReadRange } from './folder.ts';
+import type { Folder, ReadRange, ReadResult } from './folder.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { findAbilities, statOf, storeObject } from './store.ts';
 import type { Abilities } from './store.ts';
@@ -171,11 +172,12 @@ function webdavDestination(folder: Folder, abilities: Abilities, pace: UploadPac
   async function explain(
     key: string,
     range: ByteRange | undefined,
-    kind: string,
+    kind: Exclude<ReadResult['kind'], 'bytes'>,
     signal: AbortSignal,
   ): Promise<never> {
     const { size } = await statObject(key, signal, 'read');
     extentOf(range, size, key);
+    if (kind === 'refusal') throw failure(DENIED, { op: 'read', url: folder.url, key });
     throw new DestinationError('corrupt-reply', `${folder.url} sends a ${kind} in place of ${key}`, {
       op: 'read',
       hint: 'Check that no proxy or sign-in page of a network answers in place of the server.',

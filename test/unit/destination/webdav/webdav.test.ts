@@ -1,0 +1,114 @@
+/** A folder on a WebDAV server that does not answer as it should, or in whose place something else answers. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Destination } from '../../../../src/destination/destination.ts';
+import { openWebdavDestination } from '../../../../src/destination/webdav/webdav.ts';
+import {
+  multistatus,
+  startWebdavStore,
+  type DavFault,
+  type WebdavStore,
+} from '../../../support/webdav-store.ts';
+
+const live = new AbortController().signal;
+const LOGIN = 'https://sign-in.example/?to=/dav/';
+
+let store: WebdavStore;
+let destination: Destination;
+
+beforeEach(async () => {
+  store = await startWebdavStore();
+  destination = await openWebdavDestination(store.place, {});
+  await destination.put('packs/aa/one', Buffer.from('one'), live);
+  await destination.put('snapshots/s', Buffer.from('snapshot'), live);
+});
+
+afterEach(async () => {
+  await destination.close();
+  await store[Symbol.asyncDispose]();
+});
+
+async function keys(prefix = ''): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const page of destination.list(prefix, live)) found.push(...page.map(({ key }) => key));
+  return found.toSorted();
+}
+
+describe('a sign-in page in place of the server', () => {
+  test.each([301, 302, 303, 307, 308])('is no answer to anything (%i)', async (status) => {
+    store.fault = () => ({ status, location: LOGIN });
+    const expected = { kind: 'unreachable', retry: 'later' };
+    await expect(keys()).rejects.toMatchObject(expected);
+    await expect(destination.get('snapshots/s', undefined, live)).rejects.toMatchObject(expected);
+    await expect(destination.stat('snapshots/s', live)).rejects.toMatchObject(expected);
+    await expect(destination.put('new/a', Buffer.from('a'), live)).rejects.toMatchObject(expected);
+    await expect(destination.delete('snapshots/s', live)).rejects.toMatchObject(expected);
+    await expect(openWebdavDestination(store.place, {})).rejects.toMatchObject(expected);
+  });
+
+  test.each(['MKCOL', 'PUT', 'MOVE', 'GET'])('is no answer to %s', async (method) => {
+    store.fault = (asked) => (asked === method ? { status: 302, location: LOGIN } : undefined);
+    const call =
+      method === 'GET'
+        ? destination.get('snapshots/s', undefined, live)
+        : destination.put('new/a', Buffer.from('a'), live);
+    await expect(call).rejects.toMatchObject({ kind: 'unreachable', retry: 'later' });
+  });
+
+  test('makes no list shorter', async () => {
+    for (const hidden of ['/dav/packs/aa', '/dav/snapshots']) {
+      store.fault = (method, path) =>
+        method === 'PROPFIND' && path === hidden ? { status: 302, location: LOGIN } : undefined;
+      await expect(keys()).rejects.toMatchObject({ kind: 'unreachable' });
+    }
+    await expect(keys('snapshots/')).rejects.toMatchObject({ kind: 'unreachable' });
+    store.fault = () => undefined;
+    expect(await keys()).toEqual(['packs/aa/one', 'snapshots/s']);
+  });
+});
+
+test('a redirect to the name with a slash tells of a folder', async () => {
+  const location = `${store.origin}/dav/packs/aa/`;
+  store.fault = (_, path) => (path === '/dav/packs/aa' ? { status: 301, location } : undefined);
+  await expect(destination.get('packs/aa', undefined, live)).rejects.toMatchObject({ kind: 'not-found' });
+  await expect(destination.stat('packs/aa', live)).rejects.toMatchObject({ kind: 'not-found' });
+});
+
+test('a server that is found at another address is told of as one', async () => {
+  store.fault = (_, path) => ({ status: 301, location: `https://127.0.0.1${path}/` });
+  await expect(
+    openWebdavDestination({ ...store.place, url: `${store.origin}/dav/` }, {}),
+  ).rejects.toMatchObject({
+    kind: 'unsupported',
+  });
+});
+
+const withoutItself =
+  (asked: string): DavFault =>
+  (method, path) =>
+    method === 'PROPFIND' && path === asked
+      ? {
+          status: 207,
+          text: multistatus(
+            [...store.tree].filter(
+              ([name]) => name.startsWith(`${path}/`) && !name.slice(path.length + 1).includes('/'),
+            ),
+          ),
+        }
+      : undefined;
+
+test.each(['/dav/packs', '/dav/packs/aa', '/dav/snapshots'])(
+  'a list of %s without the folder itself is no shorter list',
+  async (asked) => {
+    store.fault = withoutItself(asked);
+    await expect(keys()).rejects.toMatchObject({ kind: 'corrupt-reply' });
+  },
+);
+
+test('an object that may not be read is denied, and a folder is no object', async () => {
+  store.fault = (method) => (method === 'GET' ? { status: 403 } : undefined);
+  await expect(destination.get('snapshots/s', undefined, live)).rejects.toMatchObject({
+    kind: 'denied',
+    retry: 'never',
+  });
+  await expect(destination.get('snapshots', undefined, live)).rejects.toMatchObject({ kind: 'not-found' });
+});
