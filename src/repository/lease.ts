@@ -243,9 +243,10 @@ export async function acquirePruneLease(
 ): Promise<Lease> {
   repository.requireReading();
   const { destination } = repository;
-  const { conditionalCreate } = destination.properties;
   const record = newLeaseRecord(repository, randomBytes(8).toString('hex'));
   const nowMs = await probeStorageClock(repository, signal);
+  // Some destinations find it out with the first put.
+  const { conditionalCreate } = destination.properties;
   const before = await listLeases(repository, PRUNE_PREFIX, signal);
   const newest = before.at(-1);
   if (newest !== undefined && (await aliveOf(repository, [newest], nowMs, signal)).length > 0) {

@@ -155,11 +155,14 @@ export function destinationContract(
         expect(keysOf(await listAll(destination, ''))).toEqual(['a']);
       });
 
-      test.runIf(racingWriters)('says that several racing writers may win', () => {
+      test.runIf(racingWriters)('says that several racing writers may win', async () => {
+        // Some destinations find it out with the first put.
+        await destination.put('first', Buffer.from('first'), live);
         expect(destination.properties.conditionalCreate).toBe(false);
       });
 
       test.skipIf(racingWriters)('lets exactly one of several racing writers win', async () => {
+        await destination.put('first', Buffer.from('first'), live);
         expect(destination.properties.conditionalCreate).toBe(true);
         const other = await storage.open();
         try {

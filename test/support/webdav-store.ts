@@ -95,7 +95,7 @@ function answerTo(
     case 'PROPFIND': {
       if (there === undefined) return { status: 404 };
       const children = below.filter(([name]) => !name.slice(path.length + 1).includes('/'));
-      const shown = [[path, there] as const, ...(request.headers.depth === '1' ? children : [])];
+      const shown = [[path, there] as const, ...(request.headers['depth'] === '1' ? children : [])];
       return { status: 207, text: multistatus(shown) };
     }
     case 'MKCOL':

@@ -32,6 +32,8 @@ const maxSockets = 32;
 /** A part that is counted from the end is asked for as such when little more than it comes with it. */
 const mostBesides = 256 * 1024;
 
+const live = new AbortController().signal;
+
 /**
  * Asks about the folder. Rejects with `not-found` when it is absent (unless `create`), `denied` when the server does
  * not let one in or its certificate is no good, `unsupported` when it is no folder, and `unreachable`.
@@ -40,7 +42,7 @@ export async function openWebdavDestination(
   place: WebdavPlace,
   access: WebdavAccess,
   options: WebdavOptions = {},
-  signal: AbortSignal = new AbortController().signal,
+  signal: AbortSignal = live,
 ): Promise<Destination> {
   const { origin, pathname } = new URL(place.url);
   const url = plainUrl(place);
@@ -60,8 +62,7 @@ export async function openWebdavDestination(
       await makeFolders(folderAt(site, origin, '', url), path, signal);
     }
     if (found?.isFolder === false) throw noFolder(url, 'unsupported', 'it is no folder');
-    const abilities = await findAbilities(folder, signal);
-    return webdavDestination(folder, abilities, options.pace);
+    return webdavDestination(folder, options.pace);
   } catch (error) {
     site.close();
     throw error;
@@ -98,8 +99,10 @@ async function makeFolders(root: Folder, path: string, signal: AbortSignal): Pro
   }
 }
 
-function webdavDestination(folder: Folder, abilities: Abilities, pace: UploadPace | undefined): Destination {
+function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destination {
   const inFlight = new Set<Promise<unknown>>();
+  let abilities: Abilities | undefined;
+  let finding: Promise<Abilities> | undefined;
   /** Names whose removal was lost with a connection. */
   const leftovers = new Set<string>();
   const known = new Set<string>();
@@ -111,6 +114,17 @@ function webdavDestination(folder: Folder, abilities: Abilities, pace: UploadPac
     inFlight.add(running);
     void Promise.allSettled([running]).then(() => inFlight.delete(running));
     return await untilAborted(running, signal);
+  }
+
+  /** Tried out at the first put, for all that come at the same time: a server that is full can still be read. */
+  async function abilitiesForPut(): Promise<Abilities> {
+    finding ??= findAbilities(folder, live);
+    try {
+      return (abilities = await finding);
+    } catch (error) {
+      finding = undefined;
+      throw error;
+    }
   }
 
   function absent(op: string, key: string): DestinationError {
@@ -133,7 +147,8 @@ function webdavDestination(folder: Folder, abilities: Abilities, pace: UploadPac
       leftovers.clear();
       await Promise.allSettled(names.map(async (name) => await folder.remove(name, signal)));
       const left = (name: string): unknown => leftovers.add(name);
-      return await storeObject({ folder, abilities, key, paced, known, left }, body, signal);
+      const manner = { folder, abilities: await abilitiesForPut(), key, paced, known, left };
+      return await storeObject(manner, body, signal);
     });
   }
 
@@ -231,12 +246,14 @@ function webdavDestination(folder: Folder, abilities: Abilities, pace: UploadPac
   }
 
   return {
-    properties: {
-      url: folder.url,
-      conditionalCreate: abilities.claims,
-      canDelete: true,
-      maxParallel,
-      remote: true,
+    get properties() {
+      return {
+        url: folder.url,
+        conditionalCreate: abilities?.claims ?? false,
+        canDelete: true,
+        maxParallel,
+        remote: true,
+      };
     },
     put,
     get,

@@ -112,3 +112,32 @@ test('an object that may not be read is denied, and a folder is no object', asyn
   });
   await expect(destination.get('snapshots', undefined, live)).rejects.toMatchObject({ kind: 'not-found' });
 });
+
+describe('a server that takes nothing', () => {
+  test.each([
+    ['is full', 507, ['PUT'], 'full'],
+    ['may not be written to', 500, ['PUT', 'MKCOL'], 'unreachable'],
+    ['refuses', 403, ['PUT', 'MKCOL'], 'denied'],
+  ])('since it %s is opened and read, and a put tells why it fails', async (_, status, refused, kind) => {
+    store.fault = (method) => (refused.includes(method) ? { status } : undefined);
+    const opened = await openWebdavDestination(store.place, {});
+    expect((await opened.get('snapshots/s', undefined, live)).toString()).toBe('snapshot');
+    await expect(opened.put('snapshots/t', Buffer.from('t'), live)).rejects.toMatchObject({ kind });
+    store.fault = () => undefined;
+    await opened.put('snapshots/t', Buffer.from('t'), live);
+    await opened.close();
+  });
+
+  test('is asked for nothing but reading by who only reads', async () => {
+    store.asked.length = 0;
+    const opened = await openWebdavDestination(store.place, {});
+    await opened.stat('snapshots/s', live);
+    expect(new Set(store.asked.map((line) => line.split(' ')[0]))).toEqual(new Set(['PROPFIND']));
+    expect(opened.properties.conditionalCreate).toBe(false);
+    await Promise.all(['a', 'b'].map(async (key) => await opened.put(key, Buffer.from(key), live)));
+    expect(opened.properties.conditionalCreate).toBe(true);
+    // One trial of six rivals, and a claim for each of the two objects.
+    expect(store.asked.filter((line) => line.startsWith('MKCOL'))).toHaveLength(8);
+    await opened.close();
+  });
+});
