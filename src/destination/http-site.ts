@@ -38,6 +38,8 @@ export interface HttpRequest {
   readonly frame?: { readonly before: Buffer; readonly after: Buffer };
   /** Only with a body that is an object. */
   readonly pace?: UploadPace | undefined;
+  /** How long nothing may move, in milliseconds, where that is not what it is for others. */
+  readonly stallMs?: number;
   /** For messages. */
   readonly op: string;
   readonly key?: string | undefined;
@@ -88,7 +90,8 @@ export function openHttpSite({
   async function ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T> {
     const action: WebAction = { op: request.op, url, key: request.key };
     try {
-      return await whileMoving(`${request.op} in ${url}`, STALL_MS, signal, async (moving) => {
+      const { stallMs = STALL_MS } = request;
+      return await whileMoving(`${request.op} in ${url}`, stallMs, signal, async (moving) => {
         const reply = await signedIn(request, moving);
         if (request.accepts.includes(reply.status)) return await take(reply, moving);
         reply.stream.destroy();

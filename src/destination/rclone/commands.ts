@@ -40,6 +40,12 @@ export interface Commands {
 
 type Outcome = { readonly value: unknown } | { readonly failure: string };
 
+/**
+ * rclone takes what it is given at once, and answers when it has sent it on. Whether anything moves on that way it sees
+ * itself: it gives up on a line on which nothing has moved for a minute.
+ */
+const patient = { stallMs: 30 * 60_000 };
+
 const answers = [200, 400, 401, 403, 404, 500, 503];
 
 export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Commands {
@@ -59,9 +65,16 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
     });
   }
 
-  async function command(name: string, op: string, input: object, signal: AbortSignal): Promise<Outcome> {
+  async function command(
+    name: string,
+    op: string,
+    input: object,
+    signal: AbortSignal,
+    patience: { readonly stallMs?: number } = {},
+  ): Promise<Outcome> {
     const body = Buffer.from(JSON.stringify({ fs: FS, ...input }));
-    return await ask({ path: `/${name}`, headers: { 'Content-Type': 'application/json' }, body, op }, signal);
+    const headers = { 'Content-Type': 'application/json' };
+    return await ask({ path: `/${name}`, headers, body, op, ...patience }, signal);
   }
 
   function valueOf(outcome: Outcome, op: string, key: string): unknown {
@@ -78,7 +91,7 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
 
   async function list(path: string, signal: AbortSignal): Promise<readonly RcloneItem[] | undefined> {
     const opt = { recurse: true, noMimeType: true };
-    const outcome = await command('operations/list', 'list', { remote: path, opt }, signal);
+    const outcome = await command('operations/list', 'list', { remote: path, opt }, signal, patient);
     if ('failure' in outcome && isAbsence(outcome.failure)) return undefined;
     const { list: items } = valueOf(outcome, 'list', path) as { readonly list?: unknown };
     if (Array.isArray(items)) return items.map((item) => itemOf(item, url));
@@ -112,13 +125,14 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
       pace,
       key,
       op: 'store',
+      ...patient,
     };
     valueOf(await ask(request, signal), 'store', key);
   }
 
   async function move(from: string, to: string, signal: AbortSignal): Promise<void> {
     const input = { srcFs: FS, srcRemote: from, dstFs: FS, dstRemote: to };
-    valueOf(await command('operations/movefile', 'store', input, signal), 'store', to);
+    valueOf(await command('operations/movefile', 'store', input, signal, patient), 'store', to);
   }
 
   async function makeFolder(path: string, signal: AbortSignal): Promise<void> {
