@@ -211,14 +211,22 @@ function isAbsence(text: string): boolean {
   );
 }
 
+/** Not of the storage: of how often it is asked. */
+const throttling = /rate ?limit|too many requests|queries per|slow ?down|\b429\b/i;
+
 const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
   [
-    /no space|quota|insufficient storage|storage limit|disk full/i,
+    throttling,
+    'unreachable',
+    'It is tried again later; if it stays so, give rclone a client id of your own.',
+  ],
+  [
+    /no space|insufficient[ _](?:storage|space)|storage limit|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i,
     'full',
     'Free some space there, or get more.',
   ],
   [
-    /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|\b40[13]\b|read-only|token (?:expired|has been)/i,
+    /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|(?:error|status(?: code)?):? 40[13]\b|read-only|token (?:expired|has been)/i,
     'denied',
     'Sign in again with "rclone config reconnect", and check what the account may do.',
   ],
@@ -226,7 +234,7 @@ const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
 
 function refusal(text: string, op: string, key: string, url: string): DestinationError {
   const found = meanings.find(([pattern]) => pattern.test(text));
-  const [, kind, hint] = found ?? [
+  const [pattern, kind, hint] = found ?? [
     undefined,
     'unreachable' as const,
     'Check the network, and try rclone itself.',
@@ -236,7 +244,11 @@ function refusal(text: string, op: string, key: string, url: string): Destinatio
     op,
     hint,
     retry: kind === 'denied' ? 'never' : 'later',
-    details: { ...(key === '' ? {} : { key }), url },
+    details: {
+      ...(key === '' ? {} : { key }),
+      url,
+      ...(pattern === throttling ? { throttled: true } : {}),
+    },
   });
 }
 

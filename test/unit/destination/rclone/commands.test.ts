@@ -42,3 +42,34 @@ test.each([
   };
   await call();
 });
+
+const THROTTLED = { kind: 'unreachable', retry: 'later', details: { throttled: true } };
+
+test.each([
+  [
+    "googleapi: Error 403: Quota exceeded for quota metric 'Queries' and limit 'Queries per minute' of service 'drive.googleapis.com'., rateLimitExceeded",
+    THROTTLED,
+  ],
+  ['googleapi: Error 403: User rate limit exceeded., userRateLimitExceeded', THROTTLED],
+  ['googleapi: Error 403: Rate Limit Exceeded, rateLimitExceeded', THROTTLED],
+  ['too_many_requests/...: Too many requests', THROTTLED],
+  ['HTTP error 429 (429 ) returned body: ""', THROTTLED],
+  ["googleapi: Error 403: Quota exceeded for quota metric 'Writes'", { kind: 'denied' }],
+  [
+    "googleapi: Error 403: The user's Drive storage quota has been exceeded., storageQuotaExceeded",
+    { kind: 'full' },
+  ],
+  ['write /mnt/a: disk quota exceeded', { kind: 'full' }],
+  ['quotaLimitReached: Quota limit reached', { kind: 'full' }],
+  ['path/insufficient_space/.', { kind: 'full' }],
+  ['dial tcp 192.0.2.14:401: connect: connection refused', { kind: 'unreachable' }],
+  [
+    'googleapi: Error 403: The caller may not, insufficientFilePermissions',
+    { kind: 'denied', retry: 'never' },
+  ],
+  ['unexpected status code 401', { kind: 'denied' }],
+  ['open /mnt/a: read-only file system', { kind: 'denied' }],
+])('"%s" is told for what it is', async (error, expected) => {
+  answer = (response) => response.writeHead(500).end(JSON.stringify({ error, status: 500 }));
+  await expect(commands.move('a', 'b', live)).rejects.toMatchObject(expected);
+});
