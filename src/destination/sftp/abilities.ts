@@ -17,7 +17,7 @@ export interface Abilities {
   readonly syncs: boolean;
 }
 
-/** OpenSSH keeps what it offers; of any other server files of the probe's own show it, and are removed again. */
+/** OpenSSH is believed, and shows at the first put whether its file system has links; of any other server files of the probe's own show it, and are removed again. */
 export async function findAbilities(lane: Lane, root: string, appendOnly: boolean): Promise<Abilities> {
   const syncs = lane.offers('fsync@openssh.com');
   const links = lane.offers('hardlink@openssh.com');
@@ -25,6 +25,17 @@ export async function findAbilities(lane: Lane, root: string, appendOnly: boolea
   // Without a trace nothing can be tried there.
   if (appendOnly) return { publishing: links ? 'link' : 'look', inOrder: false, syncs };
   return { publishing: await tryOut(lane, root, links), inOrder: false, syncs };
+}
+
+/** Whether there are hard links where the destination lies: OpenSSH offers them also on a file system without. */
+export async function hasLinks(lane: Lane, root: string): Promise<boolean> {
+  const [file, name] = [`${root}/${temporaryName()}`, `${root}/${temporaryName()}`] as const;
+  try {
+    await lane.close(await lane.open(file, 'create'));
+    return await succeeds(lane.link(file, name));
+  } finally {
+    await Promise.allSettled([file, name].map(async (path) => await lane.remove(path)));
+  }
 }
 
 async function tryOut(lane: Lane, root: string, links: boolean): Promise<Publishing> {

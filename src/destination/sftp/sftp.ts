@@ -10,8 +10,8 @@ import { checkKey, checkPrefix } from '../key.ts';
 import { plainUrl } from '../location.ts';
 import type { SftpPlace } from '../location.ts';
 import { untilAborted } from '../until-aborted.ts';
-import { findAbilities } from './abilities.ts';
-import type { Abilities } from './abilities.ts';
+import { findAbilities, hasLinks } from './abilities.ts';
+import type { Abilities, Publishing } from './abilities.ts';
 import { absent, answerError, isStatus, lostFromSight, STATUS } from './answers.ts';
 import { prepareTarget } from './connect.ts';
 import type { Lane } from './lane.ts';
@@ -90,6 +90,7 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
   /** Temporary files whose removal was lost with a connection. */
   const leftovers = new Set<string>();
   const writing = { oneByOne: false };
+  let { publishing } = abilities;
 
   /** An abort rejects at once; the calls under way end by themselves and then clean up. `close` waits for that. */
   async function run<T>(
@@ -143,16 +144,33 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
     await Promise.allSettled(paths.map(async (path) => await lane.remove(path)));
   }
 
+  /** Once more and under a claim when it was refused for want of hard links. */
+  async function publishable<T>(lane: Lane, store: (way: Publishing) => Promise<T>): Promise<T> {
+    const way = publishing;
+    try {
+      return await store(way);
+    } catch (error) {
+      const mayLackLinks =
+        way === 'link' &&
+        !appendOnly &&
+        isStatus(error, STATUS.permissionDenied, STATUS.failure, STATUS.unsupported);
+      // What another put has found out meanwhile counts; where nothing can be tried the refusal has another reason.
+      if (!mayLackLinks || (publishing === 'link' && (await hasLinks(lane, root).catch(() => true))))
+        throw error;
+      publishing = 'claim';
+      return await store(publishing);
+    }
+  }
+
   async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
     checkKey(key);
     return await run('store', key, signal, async (lane) => {
       if (leftovers.size > 0) await removeLeftovers(lane);
       const left = (path: string): unknown => leftovers.add(path);
-      return await storeFile(
-        { lane, abilities, root, key, url, pace, appendOnly, writing, left },
-        body,
-        signal,
-      ).catch(async (error: unknown) => {
+      const storing = { lane, root, key, url, pace, appendOnly, writing, left };
+      return await publishable(lane, async (way) => {
+        return await storeFile({ ...storing, abilities: { ...abilities, publishing: way } }, body, signal);
+      }).catch(async (error: unknown) => {
         if (!isStatus(error, STATUS.noSuchFile)) throw error;
         await expectRoot(lane, error);
         throw lostFromSight({ op: 'store', url, key }, error);
