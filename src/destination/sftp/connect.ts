@@ -145,11 +145,7 @@ export async function connect(target: Target, signal: AbortSignal): Promise<Conn
     if (error.level !== 'agent') fail(error);
   });
   client.once('close', () => fail(disconnected(url, 'the server closed the connection')));
-  client.once('ready', () => {
-    client.sftp((error, sftp) =>
-      error === undefined ? outcome.resolve(sftp) : outcome.reject(noSftp(url, error)),
-    );
-  });
+  client.once('ready', () => void openSession(client, url).then(outcome.resolve, outcome.reject));
   try {
     client.connect({
       sock: socket,
@@ -258,13 +254,28 @@ function connectError(error: unknown, target: Target): DestinationError {
 
 /** Another session on the same connection: each has a window of its own for what is under way. */
 export async function anotherSession(connection: Connection, url: string): Promise<Connection> {
-  const sftp = await new Promise<SFTPWrapper>((resolve, reject) => {
-    connection.client.once('close', () => reject(disconnected(url, 'the server closed the connection')));
-    connection.client.sftp((error, session) =>
-      error === undefined ? resolve(session) : reject(noSftp(url, error)),
-    );
+  return { ...connection, sftp: await openSession(connection.client, url) };
+}
+
+/** A server that lets one in may still never speak: its program hangs, or what the account's home lies on. */
+async function openSession(client: Client, url: string): Promise<SFTPWrapper> {
+  const opened = Promise.withResolvers<SFTPWrapper>();
+  const lost = (): void => opened.reject(disconnected(url, 'the server closed the connection'));
+  client.once('close', lost);
+  const seconds = readyMs / 1000;
+  const patience = setTimeout(() => {
+    opened.reject(disconnected(url, `no SFTP session begins within ${seconds} seconds`, undefined, true));
+  }, readyMs);
+  client.sftp((error, sftp) => {
+    if (error === undefined) opened.resolve(sftp);
+    else opened.reject(noSftp(url, error));
   });
-  return { ...connection, sftp };
+  try {
+    return await opened.promise;
+  } finally {
+    clearTimeout(patience);
+    client.off('close', lost);
+  }
 }
 
 function noSftp(url: string, cause: unknown): DestinationError {
