@@ -65,6 +65,9 @@ export interface HttpSite {
   close(): void;
 }
 
+/** If they were done and only the answer was lost, the second answer would be another. */
+const onceOnly: ReadonlySet<string> = new Set(['MKCOL', 'MOVE']);
+
 /** Of answers that are read into memory and are no object. */
 const LARGEST_TEXT = 64 * 1024 * 1024;
 
@@ -131,7 +134,7 @@ export function openHttpSite({
         outgoing.destroy();
         moving.signal.throwIfAborted();
         const wasClosed = ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
-        if (!wasKept || !wasClosed) throw error;
+        if (!wasKept || !wasClosed || onceOnly.has(request.method)) throw error;
       }
     }
   }

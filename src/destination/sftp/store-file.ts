@@ -64,7 +64,7 @@ async function storeOnce(storing: Storing, body: Uint8Array, signal: AbortSignal
     open = false;
     const facts = await publish(storing, handle, temporary, path);
     if (facts.size === bytes.byteLength) return { size: facts.size, modifiedMs: facts.modifiedMs };
-    await discard(storing, path);
+    await withdraw(storing, path);
     throw incomplete(url, key, facts.size, bytes.byteLength);
   } catch (error) {
     if (open) await Promise.allSettled([lane.close(handle)]);
@@ -160,7 +160,7 @@ async function publish(
     ]);
     if (linked.status === 'rejected') throw takenOr(seen, path, linked.reason);
     if (closed.status === 'rejected' || seen.status === 'rejected') {
-      await discard(storing, path);
+      await withdraw(storing, path);
       throw closed.status === 'rejected' ? closed.reason : (seen as PromiseRejectedResult).reason;
     }
     return seen.value;
@@ -259,6 +259,11 @@ async function discard({ lane, appendOnly, left }: Storing, path: string): Promi
   } catch (error) {
     if (!isStatus(error, STATUS.noSuchFile)) left(path);
   }
+}
+
+/** Removes an object that is not as it should be, at once or never: later the name may be that of a good one. */
+async function withdraw({ lane, appendOnly }: Storing, path: string): Promise<void> {
+  if (!appendOnly) await Promise.allSettled([lane.remove(path)]);
 }
 
 /** Servers say "failure" when the disk is full, as for much else. */

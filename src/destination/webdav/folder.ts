@@ -1,5 +1,6 @@
 /** The requests of WebDAV to one folder of a server, by key. */
 import { DestinationError } from '../../base/errors.ts';
+import type { DestinationKind } from '../../base/errors.ts';
 import { collectBody } from '../body.ts';
 import { NOT_THE_STORE, failure, meaningOfStatus } from '../http-failure.ts';
 import { drain, textOf } from '../http-site.ts';
@@ -216,7 +217,17 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     // Behind a proxy a server may not know the name by which it is called from outside.
     const first = nameless ? 400 : await attempt(`${origin}${pathOf(to)}`, [...good, 400, 502]);
     if (first !== 400 && first !== 502) return first === 412 ? 'exists' : 'moved';
-    const second = await attempt(pathOf(to), good);
+    const second = await attempt(pathOf(to), good).catch((error: unknown) => {
+      // A proxy said that the first came to nothing it knows of: that holds, unless the second tells more.
+      const isLess = isKind(error, 'not-found') || isKind(error, 'unsupported');
+      throw first === 502 && isLess
+        ? failure(meaningOfStatus(502), { op: 'store', url, key: to }, error, {
+            status: 502,
+            code: undefined,
+            retryAfterMs: undefined,
+          })
+        : error;
+    });
     nameless = true;
     return second === 412 ? 'exists' : 'moved';
   }
@@ -337,6 +348,10 @@ function isAsked(
   if (range === undefined) return false;
   if ('last' in range) return start === Math.max(0, size - range.last) && start + length === size;
   return start === range.start && start + length === Math.min(size, range.end + 1);
+}
+
+function isKind(error: unknown, kind: DestinationKind): boolean {
+  return error instanceof DestinationError && error.kind === kind;
 }
 
 function locked(url: string, { op, key }: HttpRequest): DestinationError {

@@ -85,7 +85,7 @@ export async function storeObject(
     expectLength(folder, key, stored, body.byteLength);
     if (!abilities.keeps && (await folder.look(key, signal)) !== undefined)
       throw await taken(folder, key, signal);
-    if ((await folder.move(temporary, key, signal)) === 'exists') throw await taken(folder, key, signal);
+    await giveName(storing, temporary, body.byteLength, signal);
   } catch (error) {
     // Without the caller's signal: what was begun is cleaned up, too, when the caller has gone.
     await discard(storing, temporary);
@@ -99,9 +99,29 @@ export async function storeObject(
   try {
     return expectLength(folder, key, seen, body.byteLength);
   } catch (error) {
-    await discard(storing, key);
+    // At once or never: later the name may be that of a good object.
+    await folder.remove(key, AbortSignal.timeout(60_000)).catch(() => undefined);
     throw error;
   }
+}
+
+/** The answer to a move may be lost, or be about its repetition: what counts is where the object is now. */
+async function giveName(
+  { folder, key }: Storing,
+  temporary: string,
+  length: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let failed: unknown;
+  try {
+    if ((await folder.move(temporary, key, signal)) === 'moved') return;
+  } catch (error) {
+    failed = error;
+  }
+  const [own, object] = await Promise.allSettled([folder.look(temporary, signal), folder.look(key, signal)]);
+  const isGone = own.status === 'fulfilled' && own.value === undefined;
+  if (isGone && object.status === 'fulfilled' && object.value?.size === length) return;
+  throw failed ?? (await taken(folder, key, signal));
 }
 
 /** Folders are made before anything is sent to them: what is wrong shows to some servers only after all was sent. */

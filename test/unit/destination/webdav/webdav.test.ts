@@ -5,6 +5,7 @@ import { openWebdavDestination } from '../../../../src/destination/webdav/webdav
 import {
   multistatus,
   startWebdavStore,
+  type DavAnswer,
   type DavFault,
   type WebdavStore,
 } from '../../../support/webdav-store.ts';
@@ -139,5 +140,55 @@ describe('a server that takes nothing', () => {
     // One trial of six rivals, and a claim for each of the two objects.
     expect(store.asked.filter((line) => line.startsWith('MKCOL'))).toHaveLength(8);
     await opened.close();
+  });
+});
+
+describe('a move whose answer is lost', () => {
+  /** The first move is answered so, after it was done or instead. */
+  function losing(answer: DavAnswer | 'cut the line', isDone: boolean): void {
+    let times = 1;
+    store.fault = (method, _, perform) => {
+      if (method !== 'MOVE' || times === 0) return undefined;
+      times -= 1;
+      if (isDone) perform();
+      return answer;
+    };
+  }
+
+  const LOST = [
+    ['502', { status: 502 }],
+    ['504', { status: 504 }],
+    ['500', { status: 500 }],
+    ['an end of the connection', 'cut the line'],
+  ] as const;
+
+  test.each(LOST)('with %s, after it was done, has stored the object', async (_, answer) => {
+    losing(answer, true);
+    expect(await destination.put('packs/aa/two', Buffer.from('two'), live)).toMatchObject({ size: 3 });
+    expect(await keys()).toEqual(['packs/aa/one', 'packs/aa/two', 'snapshots/s']);
+    expect([...store.tree.keys()].filter((name) => name.includes('tmp') || name.includes('claim'))).toEqual(
+      [],
+    );
+  });
+
+  test.each(LOST)('with %s, and was not done, passes', async (_, answer) => {
+    losing(answer, false);
+    await expect(destination.put('packs/aa/two', Buffer.from('two'), live)).rejects.toMatchObject({
+      kind: 'unreachable',
+    });
+    expect(store.asked.filter((line) => line.startsWith('MOVE /dav/packs/aa')).length).toBeLessThanOrEqual(3);
+    await destination.put('packs/aa/two', Buffer.from('two'), live);
+  });
+
+  test('says that the name is taken when it is another who has it', async () => {
+    store.fault = (method, path, perform) => {
+      if (method !== 'MOVE' || path.includes('two')) return undefined;
+      store.tree.set('/dav/packs/aa/two', { body: Buffer.from('2nd'), ms: Date.now() });
+      return perform();
+    };
+    await expect(destination.put('packs/aa/two', Buffer.from('two'), live)).rejects.toMatchObject({
+      kind: 'exists',
+    });
+    expect((await destination.get('packs/aa/two', undefined, live)).toString()).toBe('2nd');
   });
 });
