@@ -1,15 +1,20 @@
 /** What Azure Blob Storage answers when it does not do what it is asked. */
+import { HoldfastError, isAbort } from '../../base/errors.ts';
 import {
   DENIED,
   FULL,
+  NOT_THE_STORE,
+  SENSELESS,
   TAKEN,
   THROTTLED,
+  failure,
   meaning,
   retryAfterMs,
   webFailure,
   type WebAction,
   type WebAnswer,
 } from '../http-failure.ts';
+import { ForeignAnswer } from './azure-answers.ts';
 
 const NO_CONTAINER = meaning(
   'not-found',
@@ -49,7 +54,11 @@ const MEANINGS = {
 } as const;
 
 export function azureFailure(error: unknown, action: WebAction): unknown {
-  return webFailure(error, action, answerOf, MEANINGS);
+  if (error instanceof ForeignAnswer) return failure(NOT_THE_STORE, action, error);
+  const found = webFailure(error, action, answerOf, MEANINGS);
+  // What the library makes of an answer that it cannot read.
+  const isOfLibrary = found === error && error instanceof Error && !(error instanceof HoldfastError);
+  return isOfLibrary && !isAbort(error) ? failure(SENSELESS, action, error) : found;
 }
 
 export function azureStatus(error: unknown): number | undefined {

@@ -19,6 +19,7 @@ import type { UploadPace } from '../limited.ts';
 import { plainUrl, type AzurePlace } from '../location.ts';
 import { orderedPages } from '../ordered-pages.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
+import { strictPipeline } from './azure-answers.ts';
 import { azureCode, azureFailure, azureStatus } from './azure-failure.ts';
 
 export interface AzureOptions {
@@ -96,12 +97,11 @@ async function containerOf(place: AzurePlace, access: AzureAccess): Promise<Cont
     place.endpoint ?? (account === undefined ? undefined : `https://${account}.blob.core.windows.net`);
   if (endpoint === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
   const library = await import('@azure/storage-blob');
-  const settings = { retryOptions: { maxTries: 1 }, keepAliveOptions: { enable: true } };
   const url = `${endpoint}/${place.container}`;
   if (accountKey !== undefined) {
     if (account === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
     const credential = new library.StorageSharedKeyCredential(account, accountKey);
-    return new library.ContainerClient(url, library.newPipeline(credential, settings));
+    return new library.ContainerClient(url, strictPipeline(library, credential));
   }
   if (sasToken === undefined)
     throw unusable(
@@ -110,7 +110,7 @@ async function containerOf(place: AzurePlace, access: AzureAccess): Promise<Cont
     );
   if (endpoint.startsWith('http:') && !/^http:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(`${endpoint}/`))
     throw unusable('The endpoint is without TLS, and the signature would be seen by all.', 'Use https.');
-  const pipeline = library.newPipeline(new library.AnonymousCredential(), settings);
+  const pipeline = strictPipeline(library, new library.AnonymousCredential());
   return new library.ContainerClient(`${url}?${sasToken.replace(/^\?/, '')}`, pipeline);
 }
 

@@ -1,0 +1,52 @@
+/** Whether it was the store that answered, before the library makes something of what a proxy has sent. */
+import type { Pipeline, RequestPolicyFactory } from '@azure/storage-blob';
+
+/** An answer, of whatever status, that lacks what the store says with each of its own. */
+export class ForeignAnswer extends Error {
+  override readonly name = 'ForeignAnswer';
+
+  constructor() {
+    super('The answer is none of the store');
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | undefined };
+}
+
+type Library = typeof import('@azure/storage-blob');
+
+/** Asks once, and takes no answer but the store's. */
+export function strictPipeline(
+  library: Library,
+  credential: Parameters<Library['newPipeline']>[0],
+): Pipeline {
+  const settings = { retryOptions: { maxTries: 1 }, keepAliveOptions: { enable: true } };
+  const pipeline = library.newPipeline(credential, settings);
+  pipeline.factories.push(onlyStore);
+  return pipeline;
+}
+
+const onlyStore: RequestPolicyFactory = {
+  create: (next) => ({
+    async sendRequest(request) {
+      try {
+        const answer = await next.sendRequest(request);
+        expectStore(answer);
+        return answer;
+      } catch (error) {
+        const { response } = error as { readonly response?: Answer };
+        if (response !== undefined) expectStore(response);
+        throw error;
+      }
+    },
+  }),
+};
+
+/** One that says that it cannot do it at the moment may come from what stands before the store. */
+function expectStore({ status, headers }: Answer): void {
+  const passes = status >= 500 || status === 408 || status === 429;
+  const isOwn = ['x-ms-request-id', 'x-ms-version'].some((name) => headers.get(name) !== undefined);
+  if (!passes && !isOwn) throw new ForeignAnswer();
+}
