@@ -1,4 +1,5 @@
 /** The client of an S3 store, and the one way in which it is asked. */
+import { createHash } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { S3Access } from '../access.ts';
@@ -29,6 +30,8 @@ export interface S3Store {
   /** What every key of the store begins with: empty, or with a slash at its end. */
   readonly root: string;
   readonly url: string;
+  /** A hash of where the bucket is: what is known of one store holds for no other that has its objects. */
+  readonly where: string;
   readonly access: S3Access;
   readonly pace: UploadPace | undefined;
   readonly clock: Clock;
@@ -118,6 +121,9 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
     bucket: place.bucket,
     root: place.prefix === '' ? '' : `${place.prefix}/`,
     url,
+    where: createHash('sha256')
+      .update(`${place.endpoint ?? 'Amazon'}\n${place.bucket}`)
+      .digest('hex'),
     access,
     pace: options.pace,
     clock: options.clock ?? systemClock,

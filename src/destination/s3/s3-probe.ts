@@ -18,7 +18,8 @@ export interface S3Abilities {
 const RECORD = 'HOLDFAST-STORE';
 const TRIAL = 'HOLDFAST-TRIAL';
 
-const RECORD_VERSION = 1;
+/** Version 1 did not say of which store it holds. */
+const RECORD_VERSION = 2;
 /** A store that gives away more than one win does so in the first rounds. */
 const ROUNDS = 3;
 /** With those that say nothing, since the answer of the winner was lost. */
@@ -39,14 +40,14 @@ export async function readAbilities(store: S3Store, signal: AbortSignal): Promis
     if (isBucketMissing(error)) throw error;
     return undefined;
   }
-  return parseRecord(text);
+  return parseRecord(text, store.where);
 }
 
 function isBucketMissing({ cause }: DestinationError): boolean {
   return cause instanceof Error && cause.name === 'NoSuchBucket';
 }
 
-function parseRecord(text: string): S3Abilities | undefined {
+function parseRecord(text: string, here: string): S3Abilities | undefined {
   let found: unknown;
   try {
     found = JSON.parse(text);
@@ -55,8 +56,9 @@ function parseRecord(text: string): S3Abilities | undefined {
     return undefined;
   }
   if (typeof found !== 'object' || found === null) return undefined;
-  const { version, create, checksum } = found as Readonly<Record<string, unknown>>;
-  if (version !== RECORD_VERSION || typeof checksum !== 'boolean') return undefined;
+  const { version, where, create, checksum } = found as Readonly<Record<string, unknown>>;
+  // Objects may have been copied here with the record of another store.
+  if (version !== RECORD_VERSION || where !== here || typeof checksum !== 'boolean') return undefined;
   if (create !== 'one' && create !== 'some' && create !== 'all' && create !== 'none') return undefined;
   return { create, checksum };
 }
@@ -167,7 +169,8 @@ async function keepsChecksum(
 }
 
 async function writeRecord(store: S3Store, abilities: S3Abilities, signal: AbortSignal): Promise<void> {
-  const body = Buffer.from(`${JSON.stringify({ version: RECORD_VERSION, ...abilities })}\n`);
+  const record = { version: RECORD_VERSION, where: store.where, ...abilities };
+  const body = Buffer.from(`${JSON.stringify(record)}\n`);
   const manner = { ifNoneMatch: abilities.create !== 'none', checksum: false };
   try {
     await sendObject(store, RECORD, body, manner, signal);

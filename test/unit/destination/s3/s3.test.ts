@@ -110,6 +110,40 @@ describe('opening', () => {
     expect([...store.objects.keys()].toSorted()).toEqual(['pre/HOLDFAST-STORE', 'pre/a', 'pre/b']);
   });
 
+  test('does not believe what was found out about the store that the objects were copied from', async () => {
+    await using first = await startS3Store();
+    const there = await openReady(first);
+    await there.put('a', Buffer.from('one'), live);
+    await using second = await startS3Store();
+    second.ignoresConditions = true;
+    for (const [key, object] of first.objects) second.objects.set(key, object);
+    const copied = second.objects.get('pre/HOLDFAST-STORE')?.body.toString();
+    const here = await open(second);
+    expect(here.properties.conditionalCreate).toBe(false);
+    await expect(here.put('a', Buffer.from('two'), live)).rejects.toMatchObject({ kind: 'exists' });
+    expect((await here.get('a', undefined, live)).toString()).toBe('one');
+    // Found out once and written down for the next.
+    expect(second.objects.get('pre/HOLDFAST-STORE')?.body.toString()).not.toBe(copied);
+    second.requests.length = 0;
+    const again = await open(second);
+    await again.put('b', Buffer.from('b'), live);
+    expect(second.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+  });
+
+  test('does not believe a record that does not say of which store it holds', async () => {
+    await using store = await startS3Store();
+    store.ignoresConditions = true;
+    await (await openReady(store)).close();
+    const record = store.objects.get('pre/HOLDFAST-STORE');
+    if (record === undefined) throw new Error('There is no record');
+    const body = Buffer.from('{"version":1,"create":"one","checksum":false}');
+    store.objects.set('pre/HOLDFAST-STORE', { ...record, body });
+    const destination = await open(store);
+    expect(destination.properties.conditionalCreate).toBe(false);
+    await destination.put('a', Buffer.from('one'), live);
+    await expect(destination.put('a', Buffer.from('two'), live)).rejects.toMatchObject({ kind: 'exists' });
+  });
+
   test('with credentials that may not delete says so', async () => {
     await using store = await startS3Store();
     store.appendOnly = true;
