@@ -78,6 +78,10 @@ async function bucketOf(place: GooglePlace, access: GoogleAccess): Promise<Bucke
   const options: StorageOptions = {
     retryOptions: { autoRetry: false, maxRetries: 0 },
     ...(place.endpoint === undefined ? {} : { apiEndpoint: place.endpoint }),
+    // By itself the library takes another endpoint for a test server, and signs in to none. Over TLS alone.
+    ...(place.endpoint?.startsWith('https:') === true && access.credentials !== undefined
+      ? { useAuthWithCustomEndpoint: true }
+      : {}),
     ...serviceAccount(access.credentials),
   };
   return believeOnlyStore(new Storage(options)).bucket(place.bucket);
