@@ -42,7 +42,7 @@ type Outcome = { readonly value: unknown } | { readonly failure: string };
 
 /**
  * rclone takes what it is given at once, and answers when it has sent it on. Whether anything moves on that way it sees
- * itself: it gives up on a line on which nothing has moved for a minute.
+ * itself: it gives up on a line on which nothing has moved for five minutes.
  */
 const patient = { stallMs: 30 * 60_000 };
 

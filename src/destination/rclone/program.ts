@@ -155,8 +155,9 @@ function parameters({ configFile }: RcloneAccess): readonly string[] {
     '--rc-serve',
     // The storage's clock, where it keeps another time than the one that is sent along.
     '--use-server-modtime',
+    // What waits in the buffers of a slow line has left rclone already, and no answer comes before it has arrived.
     '--timeout',
-    '60s',
+    '5m',
     '--log-level',
     'NOTICE',
     '--ask-password=false',

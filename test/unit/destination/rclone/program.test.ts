@@ -63,3 +63,10 @@ test('what it says is told without secrets in addresses', () => {
   const said = '2026/11/21 20:00:00 ERROR : Put "https://me:secret@host/a?sig=secret&x=1": no such host';
   expect(plainWords(said)).toBe('Put "https://host/a?…": no such host');
 });
+
+test('rclone waits for minutes for what a slow line still has in its buffers', async () => {
+  const file = await program('told', 'echo "told $*" >&2; exit 1');
+  expect(await failureOf({ program: file })).toMatchObject({
+    message: expect.stringContaining('--timeout 5m'),
+  });
+});
