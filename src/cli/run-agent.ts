@@ -53,7 +53,7 @@ export async function runAgent(options: RunAgentOptions, context: Context): Prom
   await addSources(file, options, context);
   // Where nobody looks at the terminal, a service manager may collect what is printed.
   const also = stderr.isTTY ? undefined : (line: string): void => void stderr.write(line);
-  using target = openAgentLog(paths.directory, options.quiet ? undefined : also);
+  using target = openAgentLog(paths.directory, options.quiet ? undefined : also, clock);
   const redactor = createRedactor();
   const log = createLog('info', target, redactor.redact);
   await using notifier = createSystemNotifier(env, {

@@ -173,6 +173,11 @@ describe('directories that the service may write to', () => {
   });
 });
 
+test.each(['system', 'user'] as const)('the unit for the %s is started again for ever', async (scope) => {
+  // By default systemd gives up a unit that fails several times in a row, and nobody would know.
+  expect(await written(scope, 'linux', '.service')).toContain('\nStartLimitIntervalSec=0\n');
+});
+
 const canAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 describe.skipIf(!canAnalyze)('systemd', () => {
