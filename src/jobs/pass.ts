@@ -123,7 +123,7 @@ export function submitPass(book: JobBook, request: PassRequest): readonly Job[] 
   const known = specs.map((spec) => waiting.find(({ job }) => isDeepStrictEqual(job.spec, spec)));
   const joined = onePass(known);
   if (joined !== undefined) return joined.map(({ job }) => job);
-  requireRoom(queued, known.filter((record) => record === undefined).length);
+  requireRoom(queued, trigger, known.filter((record) => record === undefined).length);
   return specs.map((spec, index) => {
     const record = known[index];
     return record === undefined

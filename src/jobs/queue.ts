@@ -8,6 +8,9 @@ import { isDue } from './retry-delay.ts';
 
 export const MOST_QUEUED = 100;
 
+/** What a job waits for while the same one from before is tried again. */
+export const WAITS_FOR_EARLIER = 'It waits for the same job from before, which is tried again.';
+
 /** What a job needs for itself alone. */
 export interface JobPlaces {
   /** Null: the job reads no source. */
@@ -32,14 +35,18 @@ export function submitJob(book: JobBook, spec: JobSpec, trigger: JobTrigger): Jo
   const queued = book.queued();
   const same = isPersons(trigger) ? undefined : queued.find((record) => canStandFor(record, spec));
   if (same !== undefined) return same.job;
-  requireRoom(queued, 1);
+  requireRoom(queued, trigger, 1);
   return book.add(spec, trigger).job;
 }
 
-/** Whether so many more may wait. @throws {RequestError} QUEUE_FULL */
-export function requireRoom(queued: readonly JobRecord[], more: number): void {
-  if (queued.length + more <= MOST_QUEUED) return;
-  throw new RequestError('QUEUE_FULL', `There are already ${queued.length} jobs waiting`, {
+/**
+ * Whether so many more may wait. What the agent queued by itself takes no room from what somebody asks for.
+ * @throws {RequestError} QUEUE_FULL
+ */
+export function requireRoom(queued: readonly JobRecord[], trigger: JobTrigger, more: number): void {
+  const counted = isPersons(trigger) ? queued.filter(({ job }) => isPersons(job.trigger)) : queued;
+  if (counted.length + more <= MOST_QUEUED) return;
+  throw new RequestError('QUEUE_FULL', `There are already ${counted.length} jobs waiting`, {
     hint: 'Wait until some are done, or cancel some.',
     details: { limit: MOST_QUEUED },
     retry: 'later',
@@ -57,6 +64,25 @@ function canStandFor({ job }: JobRecord, spec: JobSpec): boolean {
 }
 
 /**
+ * Whether it leaves the first turn to the same job from before, which has begun and is tried again. So it does not begin
+ * itself, and stands for all that comes until then: however long a destination is away, two jobs wait for it.
+ */
+export function yieldsToEarlier({ job }: JobRecord, queued: readonly JobRecord[]): boolean {
+  if (isPersons(job.trigger) || job.started_at !== null) return false;
+  const place = queued.findIndex(({ job: { id } }) => id === job.id);
+  return queued
+    .slice(0, place)
+    .some(({ job: other }) => other.started_at !== null && isDeepStrictEqual(other.spec, job.spec));
+}
+
+/** What a job is to say that it waits for; undefined when that need not change. */
+export function earlierWait(record: JobRecord, queued: readonly JobRecord[]): string | null | undefined {
+  const { waiting_for: said } = record.job;
+  if (yieldsToEarlier(record, queued)) return said === WAITS_FOR_EARLIER ? undefined : WAITS_FOR_EARLIER;
+  return said === WAITS_FOR_EARLIER ? null : undefined;
+}
+
+/**
  * Those that may start now as far as places and waiting times go, the first ones first: restores that somebody waits
  * for, then everything else that somebody waits for, then the rest, each in the order of their coming.
  */
@@ -68,6 +94,7 @@ export function startable(
 ): readonly JobRecord[] {
   return queued
     .filter(({ bookkeeping }) => isDue(bookkeeping.retryAt, nowMs))
+    .filter((record) => !yieldsToEarlier(record, queued))
     .filter((record) => !isTaken(placesOf(record), taken))
     .map((record, index) => ({ record, index, rank: rankOf(record.job) }))
     .sort((a, b) => a.rank - b.rank || a.index - b.index)

@@ -23,7 +23,7 @@ import {
   submitPass,
   type PassPart,
 } from './pass.ts';
-import { isTaken, startable, submitJob, type JobPlaces, type PlacesOf } from './queue.ts';
+import { earlierWait, isTaken, startable, submitJob, type JobPlaces, type PlacesOf } from './queue.ts';
 
 /** Milliseconds after which the end of a job that could not be written is written again. */
 const WRITE_AGAIN_MS = 2_000;
@@ -193,7 +193,7 @@ export class Runner {
       if (reason === null) this.#start(now);
       else if (reason !== now.job.waiting_for) book.show(job.id, (record) => waiting(record, reason));
     }
-    this.#showPassWaits();
+    this.#showWaits();
   }
 
   #placesOf(record: JobRecord): JobPlaces {
@@ -217,10 +217,13 @@ export class Runner {
       .some(({ job: { id } }) => (this.#attempts.get(id)?.places.source ?? null) !== null);
   }
 
-  #showPassWaits(): void {
+  /** Says of what waits for other jobs that it does. */
+  #showWaits(): void {
     const { book } = this.#setup;
-    for (const queued of book.queued()) {
-      const reason = passWait(queued, this.#partOf(queued), (pass) => this.#isRead(pass));
+    const all = book.queued();
+    for (const queued of all) {
+      const forReader = passWait(queued, this.#partOf(queued), (pass) => this.#isRead(pass));
+      const reason = forReader === undefined ? earlierWait(queued, all) : forReader;
       if (reason !== undefined) book.show(queued.job.id, (record) => waiting(record, reason));
     }
   }

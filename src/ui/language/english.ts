@@ -701,6 +701,7 @@ export const english = {
       metered: () => 'The network is metered. It starts on another one.',
       reader: () =>
         'The same backup is being made to another destination; it is copied from there afterwards.',
+      earlier: () => 'The same job from before is being tried again. It starts after that one.',
       unreachable: () => 'The destination cannot be reached. It is tried again by itself.',
       locked: () => 'Another program has locked the repository. It is tried again by itself.',
     },

@@ -703,6 +703,7 @@ export const german: Texts = {
       metered: () => 'Das Netz wird nach Menge abgerechnet. Er beginnt in einem anderen.',
       reader: () =>
         'Dieselbe Sicherung entsteht gerade an einem anderen Ziel und wird danach von dort kopiert.',
+      earlier: () => 'Derselbe Auftrag von vorher wird noch einmal versucht. Er beginnt danach.',
       unreachable: () => 'Das Ziel ist nicht zu erreichen. Es wird von selbst wieder versucht.',
       locked: () => 'Ein anderes Programm hat das Repository gesperrt. Es wird von selbst wieder versucht.',
     },

@@ -256,6 +256,26 @@ describe('the next pass', () => {
     expect(statuses(here, second)).toEqual(['running', 'queued']);
   });
 
+  it('takes along the job that waits for one from before to a destination that cannot be reached', async () => {
+    const here = await begin();
+    const work = async (): Promise<void> => {
+      await settle();
+      for (let { running } = here.engines; running.length > 0; { running } = here.engines) {
+        for (const engine of running)
+          if (engine.job.destination.name === 'cloud') engine.fail('DESTINATION_UNREACHABLE');
+          else engine.complete();
+        await settle();
+      }
+    };
+    for (let number = 0; number < 6; number += 1) {
+      await pass(here, ['disk', 'cloud'], 'watch');
+      await work();
+      await here.pass(RETRY_TIMES.firstMs);
+      await work();
+    }
+    expect(here.book.queued()).toHaveLength(2);
+  });
+
   it('is refused as a whole when there is no room in the queue for all of it', async () => {
     const here = await begin();
     await here.runner.pause(null, false);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RestoreSpec } from '../../../src/jobs/job.ts';
-import { MOST_QUEUED } from '../../../src/jobs/queue.ts';
+import { MOST_QUEUED, WAITS_FOR_EARLIER } from '../../../src/jobs/queue.ts';
+import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
 import { settle } from '../../support/manual-clock.ts';
 import { backupOf, runnerSite, type RunnerSite } from './runner-site.ts';
 
@@ -96,6 +97,46 @@ describe('the queue', () => {
     engines.of(begun.id).fail('DESTINATION_UNREACHABLE');
     await settle();
     expect(runner.submit(backupOf('/a'), 'watch').id).not.toBe(begun.id);
+  });
+
+  it('keeps two jobs for a destination that cannot be reached, however often something changes', async () => {
+    const { runner, engines, book, job } = site;
+    const tryAll = async (): Promise<void> => {
+      await site.pass(RETRY_TIMES.longestMs);
+      for (const engine of engines.running) engine.fail('DESTINATION_UNREACHABLE');
+      await settle();
+    };
+    const { id: first } = runner.submit(backupOf('/a'), 'watch');
+    await tryAll();
+    const { id: second } = runner.submit(backupOf('/a'), 'watch');
+    for (let change = 0; change < 5; change += 1) {
+      await tryAll();
+      expect(runner.submit(backupOf('/a'), change % 2 === 0 ? 'watch' : 'schedule').id).toBe(second);
+    }
+    expect(book.queued().map(({ job: { id } }) => id)).toEqual([first, second]);
+    expect(job(second)).toMatchObject({ started_at: null, waiting_for: WAITS_FOR_EARLIER });
+    // What somebody asks for has its own turn.
+    const { id: asked } = runner.submit(backupOf('/a'), 'api');
+    await settle();
+    engines.of(asked).complete();
+    await site.pass(RETRY_TIMES.longestMs);
+    engines.of(first).complete();
+    await settle();
+    expect(job(second)).toMatchObject({ status: 'running', waiting_for: null });
+  });
+
+  it('has room for what somebody asks for, whatever the agent has queued by itself', async () => {
+    const { runner } = site;
+    await runner.pause(null, false);
+    for (let count = 0; count < MOST_QUEUED; count += 1) runner.submit(backupOf(`/${count}`), 'schedule');
+    expect(() => runner.submit(backupOf('/a'), 'watch')).toThrow(
+      expect.objectContaining({ code: 'QUEUE_FULL' }),
+    );
+    for (let count = 1; count < MOST_QUEUED; count += 1) runner.submit(backupOf('/a'), 'api');
+    expect(runner.submit(restoreOf('default'), 'cli').status).toBe('queued');
+    expect(() => runner.submit(restoreOf('default'), 'cli')).toThrow(
+      expect.objectContaining({ code: 'QUEUE_FULL', details: { limit: MOST_QUEUED } }),
+    );
   });
 
   it('makes ids that rise, even when the clock is set back', () => {

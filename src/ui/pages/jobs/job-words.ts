@@ -50,6 +50,7 @@ const WAITS: readonly (readonly [RegExp, keyof typeof t.jobs.waits])[] = [
   [/^The computer runs on battery/, 'battery'],
   [/^The network is metered/, 'metered'],
   [/^It waits for the same backup to another destination/, 'reader'],
+  [/^It waits for the same job from before/, 'earlier'],
   [/^The destination cannot be reached/, 'unreachable'],
   [/^Another program has locked the repository/, 'locked'],
 ];
