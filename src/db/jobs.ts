@@ -43,9 +43,11 @@ export interface JobRecord {
 }
 
 export const MOST_PROBLEMS = 1_000;
-/** Finished jobs that are kept, and milliseconds. */
+/** Finished jobs that are kept beside the last of each kind, and milliseconds. */
 const KEPT_JOBS = 20_000;
 const KEPT_MS = 400 * 86_400_000;
+/** Kinds of jobs the last of which are kept: far more than anybody has, but a program may name a new source each time. */
+const KEPT_KINDS = 4_000;
 /** Milliseconds that their problems and logs are. */
 const KEPT_DETAIL_MS = 90 * 86_400_000;
 
@@ -77,7 +79,10 @@ export interface JobStore {
   lastEnded(limit: number): readonly Job[];
   /** How the last ones of a kind ended, the oldest first. */
   runs(kind: RunsOf): readonly Run[];
-  /** Forgets finished jobs that are old, or too many, and sooner what went wrong in them and what they said. */
+  /**
+   * Forgets finished jobs that are old, or too many, and sooner what went wrong in them and what they said. The last good
+   * one and the last failed one of each kind stay: how a source stands goes by them, however seldom it is backed up.
+   */
   prune(nowMs: number): void;
 }
 
@@ -101,6 +106,8 @@ const REORDER = `
   UPDATE jobs SET seq = -seq;
   UPDATE jobs SET seq = (SELECT new FROM new_order WHERE old = -jobs.seq);
   DROP TABLE new_order;`;
+
+const NO_DRY_RUN = "ifnull(detail->>'$.spec.options.dry_run', 0) = 0";
 
 const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping';
 
@@ -130,9 +137,13 @@ export function createJobStore(db: Database): JobStore {
   const problems = db.prepare<[string], JobProblem>(
     'SELECT path, code, message FROM job_problems WHERE job_id = ? ORDER BY id',
   );
-  const prune = db.prepare<[number, number]>(
-    `DELETE FROM jobs WHERE finished_at < ? OR finished_at <= (
-       SELECT finished_at FROM jobs WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT 1 OFFSET ?)`,
+  const prune = db.prepare<[number, number, number]>(
+    `WITH kept AS MATERIALIZED (
+       SELECT max(seq) AS seq FROM jobs WHERE status IN ('completed', 'failed') AND ${NO_DRY_RUN}
+       GROUP BY type, source, destination, status ORDER BY 1 DESC LIMIT ?),
+     more AS (SELECT seq, finished_at AS at FROM jobs WHERE finished_at IS NOT NULL AND seq NOT IN (SELECT seq FROM kept))
+     DELETE FROM jobs WHERE seq IN (
+       SELECT seq FROM more WHERE at < ? OR at <= (SELECT at FROM more ORDER BY at DESC LIMIT 1 OFFSET ?))`,
   );
 
   const pruneDetail = ['job_problems', 'job_log'].map((table) =>
@@ -228,13 +239,11 @@ export function createJobStore(db: Database): JobStore {
     runs: (kind) => runs.of(kind),
     prune(nowMs) {
       forgetAll();
-      prune.run(nowMs - KEPT_MS, KEPT_JOBS);
+      prune.run(KEPT_KINDS, nowMs - KEPT_MS, KEPT_JOBS);
       for (const statement of pruneDetail) statement.run(nowMs - KEPT_DETAIL_MS);
     },
   };
 }
-
-const NO_DRY_RUN = "ifnull(detail->>'$.spec.options.dry_run', 0) = 0";
 
 function pageQuery(
   request: JobPageRequest,

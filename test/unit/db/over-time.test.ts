@@ -24,6 +24,39 @@ function insert(jobs: JobStore, changes: Partial<Job>, spec: Job['spec'] = BACKU
 
 const KIND = { type: 'backup', source: BACKUP_SPEC.source, destination: BACKUP_SPEC.destination } as const;
 
+describe('finished jobs', () => {
+  const WEEKLY = { ...BACKUP_SPEC, source: '/weekly' };
+  const DRY = { ...WEEKLY, options: { ...WEEKLY.options, dry_run: true } };
+
+  it('keep the last good and the last failed one of each kind, beside those that are kept of all', () => {
+    const database = site.reopen();
+    const { jobs } = database;
+    insert(jobs, { id: 'bkp_old', status: 'completed', finished_at: 1 }, WEEKLY);
+    insert(jobs, { id: 'bkp_good', status: 'completed', finished_at: 2 }, WEEKLY);
+    insert(jobs, { id: 'bkp_failed', status: 'failed', finished_at: 3 }, WEEKLY);
+    insert(jobs, { id: 'bkp_dry', status: 'completed', finished_at: 4 }, DRY);
+    database.transaction(() => {
+      for (let number = 1; number <= 20_005; number += 1)
+        insert(jobs, { id: `bkp_${number}`, status: 'completed', finished_at: 10 + number });
+    });
+    jobs.prune(20_015);
+    const newest = (status: Job['status']): string | undefined =>
+      jobs.newest({ types: ['backup'], status, source: '/weekly', destination: WEEKLY.destination })?.id;
+    expect([newest('completed'), newest('failed')]).toEqual(['bkp_good', 'bkp_failed']);
+    expect(['bkp_old', 'bkp_dry', 'bkp_4', 'bkp_5'].map((id) => jobs.record(id)?.job.id)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'bkp_5',
+    ]);
+    expect(jobs.count('completed')).toBe(20_002);
+    // A clock that was wrong for an hour takes the history, and not how a source stands.
+    jobs.prune(500 * DAY);
+    expect([newest('completed'), newest('failed')]).toEqual(['bkp_good', 'bkp_failed']);
+    expect(jobs.count('completed')).toBe(2);
+  });
+});
+
 describe('the runs of a source', () => {
   it('are the last thirty that ended, the oldest first, with what they did', () => {
     const { jobs } = site.reopen();
@@ -89,7 +122,7 @@ describe('the runs of a source', () => {
     expect(undone).toThrow('undone');
     expect(ids()).toEqual(['bkp_0', 'bkp_1']);
     jobs.prune(1_000 * DAY);
-    expect(ids()).toEqual([]);
+    expect(ids()).toEqual(['bkp_0']);
   });
 
   it('are of checks as well, and beside them the last jobs of all that ended', () => {
@@ -217,6 +250,7 @@ describe('previews of restores', () => {
     insert(jobs, { id: 'bkp_1', status: 'completed', finished_at: 1 });
     previews.put('bkp_1', preview);
     expect(site.reopen().previews.get('bkp_1')).toEqual(preview);
+    insert(site.reopen().jobs, { id: 'bkp_2', status: 'completed', finished_at: 2 });
     site.reopen().jobs.prune(1_000 * DAY);
     expect(site.reopen().previews.get('bkp_1')).toBeUndefined();
   });

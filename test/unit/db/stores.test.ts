@@ -273,8 +273,9 @@ describe('answers that are remembered', () => {
     expect(look()).toEqual([1, 0, 'bkp_1', undefined]);
     jobs.update(record('bkp_1', { status: 'completed', size_bytes: 8, finished_at: 5 }));
     expect(look()).toEqual([0, 1, 'bkp_1', 8]);
+    jobs.insert(record('bkp_3', { status: 'completed', size_bytes: 9, finished_at: 6 }));
     jobs.prune(500 * 86_400_000);
-    expect(look()).toEqual([0, 0, undefined, undefined]);
+    expect(look()).toEqual([0, 1, 'bkp_3', 9]);
   });
 
   it('about settings and repositories are right after a change that was undone', () => {

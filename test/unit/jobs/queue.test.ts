@@ -162,6 +162,10 @@ describe('finished jobs', () => {
     engines.of(done.id).say({ kind: 'problem', problem });
     engines.of(done.id).complete();
     await settle();
+    const { id: later } = runner.submit(backupOf('/a'), 'api');
+    await settle();
+    engines.of(later).complete();
+    await settle();
     await runner.pause(null, false);
     const waits = runner.submit(backupOf('/b'), 'api');
     jobs.prune(clock.now() + 80 * DAY);
@@ -171,6 +175,8 @@ describe('finished jobs', () => {
     expect(jobLog.list(done.id)).toEqual([]);
     jobs.prune(clock.now() + 500 * DAY);
     expect(jobs.get(done.id)).toBeUndefined();
+    // How the source stands goes by the last one.
+    expect(jobs.get(later)).toMatchObject({ status: 'completed' });
     expect(jobs.get(waits.id)).toMatchObject({ status: 'queued' });
   });
 });
