@@ -180,11 +180,14 @@ const Notices = {
     ),
     { description: 'Sends notices by mail.' },
   ),
-  absenceDays: count('Days without a good backup of a source after which a notice is sent.', {
-    default: 3,
-    minimum: 1,
-    maximum: 3_650,
-  }),
+  absenceDays: count(
+    'Days without a good backup of a source after which it is overdue whatever its schedule, and a notice is sent.',
+    {
+      default: 3,
+      minimum: 1,
+      maximum: 3_650,
+    },
+  ),
 };
 
 export const ConfigSchema = object(

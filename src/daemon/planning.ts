@@ -42,6 +42,11 @@ export function planOf(settings: Settings): readonly PlannedJob[] {
   return plan;
 }
 
+/** By which its backups are begun. */
+export function schedulesOf({ schedule, watch }: SourceSettings): readonly string[] {
+  return watch ? [schedule, WATCHED_AT_LEAST] : [schedule];
+}
+
 /**
  * The same directory may go to other destinations at other times. The first one names the source, so that its time
  * stays when others are added.

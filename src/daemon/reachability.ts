@@ -10,7 +10,13 @@ const UNREACHABLE = 'DESTINATION_UNREACHABLE';
  */
 export function reachability(
   place: Place,
-  { destinations, jobs }: { readonly destinations: Destinations; readonly jobs: Pick<JobStore, 'newest'> },
+  {
+    destinations,
+    jobs,
+  }: {
+    readonly destinations: Pick<Destinations, 'isPresent'>;
+    readonly jobs: Pick<JobStore, 'newest'>;
+  },
 ): boolean | null {
   if (place.directory !== undefined) return destinations.isPresent(place);
   const newest = (status: 'completed' | 'failed' | 'queued') =>

@@ -15,13 +15,8 @@ import type { Destinations } from './destinations.ts';
 import { freeBytesOf } from './free-space.ts';
 import { backupKey } from './planning.ts';
 import { reachability } from './reachability.ts';
+import { standingChecks, standingsOf, type Standing } from './standing.ts';
 import type { Watching } from './watching.ts';
-
-/** A source without schedule is overdue after this many days. */
-const UNSCHEDULED_DAYS = 7;
-/** A run is late, not overdue, for this long: it may be waiting for its turn. Milliseconds. */
-const LATE_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 export interface StatusParts {
   readonly now: () => number;
@@ -34,7 +29,7 @@ export interface StatusParts {
   readonly pause: () => Pause | undefined;
   readonly scheduler: Pick<Scheduler, 'nextRun'>;
   readonly watching: Pick<Watching, 'stateOf' | 'directories'>;
-  readonly destinations: Destinations;
+  readonly destinations: Pick<Destinations, 'all' | 'isPresent'>;
   /** Of the last job there; undefined while unknown. */
   readonly storedBytes: (destination: string) => number | undefined;
   /** Of every check that has something to say beside those made here. */
@@ -100,9 +95,7 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
   const unwatched = settings().sources.some(({ watch, path }) => watch && watching.stateOf(path) === 'lost');
   return {
     ...publicStatus(parts),
-    sources: settings().sources.flatMap((source) =>
-      source.destinations.map((destination) => sourceStatus(source, destination, parts)),
-    ),
+    sources: standingsOf(parts).map((standing) => sourceStatus(standing, parts)),
     destinations: shown,
     storage: {
       used_bytes: shown.reduce((sum, { used_bytes: bytes }) => sum + (bytes ?? 0), 0),
@@ -114,26 +107,18 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
 }
 
 function sourceStatus(
-  source: Settings['sources'][number],
-  destination: string,
-  parts: StatusParts,
+  { source, destination, lastGoodAt, overdue }: Standing,
+  { scheduler, watching }: StatusParts,
 ): SourceStatus {
-  // What lies at another place, where the source was backed up to before, does not count.
-  const { path } = source;
-  const last = parts.jobs.newest({ types: ['backup'], status: 'completed', source: path, destination });
-  const next = parts.scheduler.nextRun(backupKey(source));
-  const nowMs = parts.now();
-  const lastGood = last?.finished_at ?? null;
-  const late = next !== null && next + LATE_MS < nowMs;
-  const old = next === null && lastGood !== null && nowMs - lastGood > UNSCHEDULED_DAYS * DAY_MS;
-  const state = parts.watching.stateOf(source.path);
+  const { path, schedule } = source;
+  const state = watching.stateOf(path);
   return {
     path,
     destination,
-    schedule: source.schedule,
-    last_good_backup_at: lastGood,
-    next_run_at: next,
-    overdue: late || old,
+    schedule,
+    last_good_backup_at: lastGoodAt,
+    next_run_at: scheduler.nextRun(backupKey(source)),
+    overdue,
     watching: state === 'watching' || state === 'polling',
   };
 }
@@ -157,32 +142,7 @@ function checksOf(parts: StatusParts): readonly StatusCheck[] {
           status: 'error',
           message: `${missing} of the destinations cannot be reached.`,
         },
-    ...failedCheck(parts),
+    ...standingChecks(parts),
     ...parts.findings(),
-  ];
-}
-
-/**
- * Of several destinations of a source one may fail again and again while the last backup, to another one, is good.
- * Without paths and names: anybody on the machine may read it.
- */
-function failedCheck({ settings, jobs }: StatusParts): readonly StatusCheck[] {
-  const failing = settings()
-    .sources.filter(({ destinations }) => destinations.length > 1)
-    .flatMap(({ path: source, destinations }) =>
-      destinations.filter((destination) => {
-        const last = (status: 'completed' | 'failed'): number =>
-          jobs.newest({ types: ['backup'], status, source, destination })?.finished_at ?? 0;
-        return last('failed') > last('completed');
-      }),
-    );
-  if (failing.length === 0) return [];
-  const what = failing.length === 1 ? 'one destination' : `${failing.length} destinations`;
-  return [
-    {
-      name: 'destinations of a source',
-      status: 'warning',
-      message: `The last backup to ${what} failed, while others of the source are good.`,
-    },
   ];
 }

@@ -349,6 +349,16 @@ export const english = {
         what: 'A destination cannot be reached.',
         todo: 'Plug the disk in, or see below which one is away and why.',
       },
+      overdue: {
+        short: 'the last good backup of a source is too old',
+        what: 'The last good backup of a source is older than it should be.',
+        todo: 'The jobs say what they wait for, or what went wrong.',
+      },
+      sources: {
+        short: 'backups of a source fail',
+        what: 'The last backup of a source failed.',
+        todo: 'The jobs say what went wrong.',
+      },
       'destinations of a source': {
         short: 'backups to one of the destinations fail',
         what: 'The last backup to one of the destinations failed, while others are good.',

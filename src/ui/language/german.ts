@@ -349,6 +349,16 @@ export const german: Texts = {
         what: 'Ein Ziel ist nicht erreichbar.',
         todo: 'Schließen Sie die Platte an, oder sehen Sie unten nach, welches fehlt.',
       },
+      overdue: {
+        short: 'die letzte gute Sicherung einer Quelle ist zu alt',
+        what: 'Die letzte gute Sicherung einer Quelle ist älter, als sie sein sollte.',
+        todo: 'Die Aufträge sagen, worauf sie warten oder was schiefging.',
+      },
+      sources: {
+        short: 'Sicherungen einer Quelle scheitern',
+        what: 'Die letzte Sicherung einer Quelle ist gescheitert.',
+        todo: 'Die Aufträge sagen, was schiefging.',
+      },
       'destinations of a source': {
         short: 'Sicherungen zu einem der Ziele scheitern',
         what: 'Die letzte Sicherung zu einem der Ziele ist gescheitert, während andere gut sind.',

@@ -52,7 +52,8 @@ function Concern({ check }: { readonly check: Check }): JSX.Element {
 
 function Way({ name }: { readonly name: string }): JSX.Element | null {
   if (name === 'configuration') return <a href={hrefOf(['settings', 'advanced'])}>{t.overview.toAdvanced}</a>;
-  if (name === 'destinations of a source')
+  if (name === 'overdue') return <a href={hrefOf(['jobs'])}>{t.overview.toJobs}</a>;
+  if (name === 'sources' || name === 'destinations of a source')
     return <a href={hrefOf(['jobs'], { status: 'failed' })}>{t.overview.toJobs}</a>;
   if (name === 'partner') return <a href={hrefOf(['settings', 'account'])}>{t.overview.toAdvanced}</a>;
   return null;

@@ -1,0 +1,106 @@
+/** How each source stands at each of its destinations, by its last backups and by what the settings promise. */
+import type { Settings, SourceSettings } from '../config/settings.ts';
+import type { JobStore } from '../db/jobs.ts';
+import type { StatusCheck } from '../jobs/agent.ts';
+import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { schedulesOf } from './planning.ts';
+
+/** A run is late, not overdue, for this long at least: it may be waiting for its turn. Milliseconds. */
+const LATE_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+export interface Standing {
+  readonly source: SourceSettings;
+  readonly destination: string;
+  /** Milliseconds since 1970; null when there is none. */
+  readonly lastGoodAt: number | null;
+  /** The last one that ended by itself failed. */
+  readonly hasFailed: boolean;
+  /** The last good one is older than the settings promise, whatever the reason is. */
+  readonly overdue: boolean;
+}
+
+export interface StandingParts {
+  readonly settings: () => Settings;
+  readonly jobs: Pick<JobStore, 'newest' | 'records'>;
+  readonly now: () => number;
+}
+
+export function standingsOf({ settings, jobs, now }: StandingParts): readonly Standing[] {
+  const { sources, notices, timeZone } = settings();
+  const zone = timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return sources.flatMap((source) => {
+    const schedules = schedulesOf(source).map(parseSchedule);
+    return source.destinations.map((destination): Standing => {
+      // What lies at another place, where the source was backed up to before, does not count.
+      const last = (status: 'completed' | 'failed'): number | null =>
+        jobs.newest({ types: ['backup'], status, source: source.path, destination })?.finished_at ?? null;
+      const [lastGoodAt, failedAt] = [last('completed'), last('failed')];
+      const overdue =
+        lastGoodAt !== null &&
+        (now() - lastGoodAt >= notices.absenceDays * DAY_MS ||
+          schedules.some((schedule) => isMissed(schedule, lastGoodAt, zone, now())));
+      return { source, destination, lastGoodAt, hasFailed: (failedAt ?? 0) > (lastGoodAt ?? 0), overdue };
+    });
+  });
+}
+
+/**
+ * Whether a run was due since then that should be over by now: after as long as from it to the next one. When the next
+ * run is does not tell, for that is moved on as soon as a job waits, however long it waits then.
+ */
+function isMissed(schedule: Schedule, sinceMs: number, zone: string, nowMs: number): boolean {
+  const due = schedule.next(sinceMs, zone);
+  if (due === null || due > nowMs) return false;
+  const following = schedule.next(due, zone);
+  return nowMs > due + Math.max(LATE_MS, following === null ? 0 : following - due);
+}
+
+/** Without paths and names: anybody on the machine may read them. */
+export function standingChecks(parts: StandingParts): readonly StatusCheck[] {
+  const all = standingsOf(parts);
+  return [...overdueCheck(all, parts), ...failedChecks(all)];
+}
+
+function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readonly StatusCheck[] {
+  const late = all.filter(({ overdue }) => overdue);
+  if (late.length === 0) return [];
+  const queued = jobs.records('queued').map(({ job }) => job);
+  const reasons = late.flatMap(({ source, destination, hasFailed }) => {
+    const waits = queued.find(
+      ({ spec }) => spec.type === 'backup' && spec.source === source.path && spec.destination === destination,
+    );
+    return waits?.waiting_for ?? (hasFailed ? 'The last attempt failed.' : []);
+  });
+  const what =
+    late.length === 1
+      ? 'The last good backup of one source is older than it should be.'
+      : `${late.length} of the last good backups are older than they should be.`;
+  return [
+    {
+      name: 'overdue',
+      status: 'warning',
+      message: [what, ...new Set(reasons)].join(' '),
+    },
+  ];
+}
+
+/** One may fail again and again while the last backup of all, of another source or to another destination, is good. */
+function failedChecks(all: readonly Standing[]): readonly StatusCheck[] {
+  const failing = all.filter(({ hasFailed }) => hasFailed);
+  const isWhole = ({ source }: Standing): boolean =>
+    all.every((one) => one.source.path !== source.path || one.hasFailed);
+  const whole = new Set(failing.filter(isWhole).map(({ source }) => source.path)).size;
+  const parts = failing.filter((one) => !isWhole(one)).length;
+  const checks: StatusCheck[] = [];
+  if (whole > 0) {
+    const what = whole === 1 ? 'one source' : `${whole} sources`;
+    checks.push({ name: 'sources', status: 'warning', message: `The last backup of ${what} failed.` });
+  }
+  if (parts > 0) {
+    const what = parts === 1 ? 'one destination' : `${parts} destinations`;
+    const message = `The last backup to ${what} failed, while others of the source are good.`;
+    checks.push({ name: 'destinations of a source', status: 'warning', message });
+  }
+  return checks;
+}

@@ -1,0 +1,152 @@
+/** What the status says of each source, whatever is right with the others. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
+import type { Settings, SourceSettings } from '../../../src/config/settings.ts';
+import { fullStatus } from '../../../src/daemon/status.ts';
+import { openStateDatabase, type StateDatabase } from '../../../src/db/state-database.ts';
+import type { FullStatus } from '../../../src/jobs/agent.ts';
+import { completed, failed, newJob, started, waiting } from '../../../src/jobs/job-states.ts';
+import { protectionOf } from '../../../src/jobs/protection.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { removeTree } from '../../support/remove-tree.ts';
+import { OUTCOME } from '../jobs/fake-engines.ts';
+import { backupOf } from '../jobs/runner-site.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Three in the morning of a Thursday. */
+const START = Date.UTC(2026, 0, 1, 3);
+
+let directory: string;
+let database: StateDatabase;
+let settings: Settings;
+let ids: number;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'holdfast-standing-'));
+  database = openStateDatabase(join(directory, 'state.db'), systemClock);
+  const defaults = defaultSettings({ home: directory, stateDirectory: directory });
+  settings = { ...defaults, timeZone: 'UTC' };
+  ids = 0;
+});
+afterEach(() => {
+  database.close();
+  removeTree(directory);
+});
+
+function source(path: string, changes: Partial<SourceSettings> = {}): SourceSettings {
+  const context = { home: directory, stateDirectory: directory };
+  const made = defaultSource(path, settings, context);
+  return { ...made, schedule: 'daily at 02:00', watch: false, ...changes };
+}
+
+function job(how: 'completes' | 'fails' | 'waits', path: string, at: number, destination?: string): void {
+  const spec = backupOf(path, destination ?? settings.defaultDestination);
+  const queued = newJob(`bkp_${(ids += 1)}`, spec, 'schedule', at);
+  const error = { code: 'DESTINATION_AUTH_FAILED', message: 'x', details: {} };
+  if (how === 'completes') database.jobs.insert(completed(started(queued, at), OUTCOME, at));
+  else if (how === 'fails') database.jobs.insert(failed(started(queued, at), error, at));
+  else database.jobs.insert(waiting(queued, 'The computer runs on battery.'));
+}
+
+async function statusAt(nowMs: number, sources: readonly SourceSettings[]): Promise<FullStatus> {
+  return await fullStatus({
+    now: () => nowMs,
+    uptime: () => 0,
+    version: '0',
+    jobs: database.jobs,
+    settings: () => ({ ...settings, sources }),
+    config: () => ({ status: 'ok', error: null, revision: 'x', file: 'x' }),
+    pause: () => undefined,
+    // It is moved on as soon as a job waits.
+    scheduler: { nextRun: () => nowMs + DAY },
+    watching: { stateOf: () => undefined, directories: 0 },
+    destinations: { all: () => [], isPresent: () => true },
+    storedBytes: () => undefined,
+    findings: () => [],
+  });
+}
+
+const concerns = ({ checks }: FullStatus): readonly string[] =>
+  checks.filter(({ status }) => status !== 'ok').map(({ message }) => message);
+
+test('a source whose backups fail every night is overdue after the second one, while another one is fine', async () => {
+  const sources = [source('/photos'), source('/home', { schedule: 'every 4h' })];
+  for (const path of ['/photos', '/home']) job('completes', path, START);
+  job('fails', '/photos', START + DAY);
+  job('completes', '/home', START + DAY);
+  const first = await statusAt(START + DAY, sources);
+  expect(first.sources.map(({ overdue }) => overdue)).toEqual([false, false]);
+  expect([first.status, concerns(first)]).toEqual(['degraded', ['The last backup of one source failed.']]);
+  expect(protectionOf(first, START + DAY)).toEqual({
+    level: 'warning',
+    sentence: 'Protected, but: the last backup of one source failed.',
+  });
+
+  job('fails', '/photos', START + 2 * DAY);
+  job('completes', '/home', START + 2 * DAY);
+  const second = await statusAt(START + 2 * DAY, sources);
+  expect(second.sources.map(({ overdue }) => overdue)).toEqual([true, false]);
+  expect(concerns(second)[0]).toBe(
+    'The last good backup of one source is older than it should be. The last attempt failed.',
+  );
+  expect(protectionOf(second, START + 2 * DAY)).toMatchObject({
+    level: 'bad',
+    sentence: expect.stringMatching(/^Not protected: \/photos has not been backed up for 2 ?d/),
+  });
+});
+
+test('a source whose backup waits is overdue like any other, and why it waits is said', async () => {
+  job('completes', '/photos', START);
+  job('waits', '/photos', START + DAY);
+  const now = START + 2 * DAY;
+  const status = await statusAt(now, [source('/photos')]);
+  expect(concerns(status)).toEqual([
+    'The last good backup of one source is older than it should be. The computer runs on battery.',
+  ]);
+  expect(protectionOf(status, now).level).toBe('bad');
+});
+
+test.each([
+  ['daily at 02:00', false, 46 * HOUR, false],
+  ['daily at 02:00', false, 48 * HOUR, true],
+  ['every 4h', false, 7 * HOUR, false],
+  ['every 4h', false, 9 * HOUR, true],
+  ['every 10m', false, 50 * 60_000, false],
+  ['every 10m', false, 90 * 60_000, true],
+  // Of Friday night: the next one is on Sunday.
+  ['weekly', false, 2 * DAY + 20 * HOUR, false],
+  // Longer than people are told of it.
+  ['weekly', false, 3 * DAY, true],
+  ['off', false, 2 * DAY, false],
+  ['off', false, 3 * DAY, true],
+  // What is watched is looked at once a day.
+  ['off', true, 2 * DAY - HOUR, false],
+  ['off', true, 2 * DAY + HOUR, true],
+] as const)('%s, watched: %s: %i ms after a good backup overdue is %s', async (schedule, watch, age, is) => {
+  job('completes', '/photos', START);
+  const status = await statusAt(START + age, [source('/photos', { schedule, watch })]);
+  expect(status.sources[0]?.overdue).toBe(is);
+});
+
+test('each destination of a source is judged by itself', async () => {
+  const sources = [source('/photos', { destinations: ['nas', 'usb'] }), source('/home'), source('/etc')];
+  for (const to of ['nas', 'usb']) job('completes', '/photos', START, to);
+  for (const path of ['/home', '/etc']) job('completes', path, START);
+  job('fails', '/photos', START + 1, 'usb');
+  for (const path of ['/home', '/etc']) job('fails', path, START + 1);
+  expect(concerns(await statusAt(START + 2, sources))).toEqual([
+    'The last backup of 2 sources failed.',
+    'The last backup to one destination failed, while others of the source are good.',
+  ]);
+  job('completes', '/photos', START + 3 * DAY, 'nas');
+  expect((await statusAt(START + 3 * DAY, sources)).sources.map(({ overdue }) => overdue)).toEqual([
+    false,
+    true,
+    true,
+    true,
+  ]);
+});
