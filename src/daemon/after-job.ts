@@ -1,9 +1,9 @@
 /** What the end of a job means for everything but the job itself. */
 import { hostname } from 'node:os';
 import type { Clock } from '../base/clock.ts';
+import type { StateDatabase } from '../db/state-database.ts';
 import type { EngineOutcome } from '../engine/protocol.ts';
 import type { Job } from '../jobs/job.ts';
-import type { AgentState } from '../jobs/open-state.ts';
 import { noticeOfJob } from '../notify/job-notice.ts';
 import type { Metrics } from '../notify/metrics.ts';
 import { createNotice } from '../notify/notice.ts';
@@ -11,22 +11,27 @@ import type { Notifier } from '../notify/notifier.ts';
 import type { Alarms } from './alarm-book.ts';
 import type { Catalogs } from './catalogs.ts';
 import type { Destinations } from './destinations.ts';
+import { placeOf } from './prepare-pass.ts';
 
 export interface AfterJob {
-  readonly destinations: Destinations;
-  readonly catalogs: Catalogs;
-  readonly alarms: Alarms;
-  readonly metrics: Metrics;
-  readonly notifier: Notifier;
-  readonly state: AgentState;
+  readonly destinations: Pick<Destinations, 'find'>;
+  readonly catalogs: Pick<Catalogs, 'update' | 'updateAll'>;
+  readonly alarms: Pick<Alarms, 'judge'>;
+  readonly metrics: Pick<Metrics, 'jobEnded'>;
+  readonly notifier: Pick<Notifier, 'notify'>;
+  readonly state: { readonly database: Pick<StateDatabase, 'jobLog' | 'jobs'> };
   readonly clock: Clock;
 }
 
 export function afterJob(job: Job, outcome: EngineOutcome | null, parts: AfterJob): void {
   const { destinations, catalogs, alarms, metrics, notifier, clock } = parts;
   metrics.jobEnded(job);
-  const place = destinations.find(job.spec.destination);
-  if (job.status === 'completed' && job.type !== 'restore') catalogs.update(place);
+  if (job.status === 'completed' && job.type !== 'restore') {
+    const place = placeOf(destinations, job.spec.destination);
+    if (place !== undefined) catalogs.update(place);
+    // It has another name by now, or none.
+    else catalogs.updateAll();
+  }
   // A copy says nothing of how the source is now.
   const raised = outcome?.copied === true ? [] : alarms.judge(job, outcome?.compared ?? null);
   for (const alarm of raised) {

@@ -205,9 +205,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
     uploadLimit,
     completed: (job, outcome) => {
-      const place = destinations.find(job.spec.destination);
-      destinations.remember(place, outcome.repositoryId, clock.now());
-      if (outcome.storedBytes !== null)
+      // It may have been renamed or removed meanwhile.
+      const place = placeOf(destinations, job.spec.destination);
+      if (place !== undefined) destinations.remember(place, outcome.repositoryId, clock.now());
+      if (place !== undefined && outcome.storedBytes !== null)
         keepStoredBytes(state.database, place.name, outcome.storedBytes, clock.now());
       if (outcome.preview !== undefined) state.database.previews.put(job.id, outcome.preview);
     },

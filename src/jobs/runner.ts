@@ -318,10 +318,8 @@ export class Runner {
 
   #tellEnded(job: Job, end: AttemptEnd): void {
     const outcome = end.kind === 'completed' ? end.outcome : null;
-    this.#tell(() => {
-      if (outcome !== null) this.#setup.completed(job, outcome);
-      this.#setup.ended(job, outcome);
-    });
+    if (outcome !== null) this.#tell(() => this.#setup.completed(job, outcome));
+    this.#tell(() => this.#setup.ended(job, outcome));
   }
 
   #tell(about: () => void): void {

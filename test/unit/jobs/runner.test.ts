@@ -329,6 +329,20 @@ describe('what passes by itself', () => {
 });
 
 describe('the runner', () => {
+  it('tells that a job is over though what it found out cannot be kept', async () => {
+    const { runner, engines, ended, troubles } = await begin({
+      completed: () => {
+        throw new Error('there is no such destination');
+      },
+    });
+    const { id } = runner.submit(backupOf('/a'), 'api');
+    await settle();
+    engines.of(id).complete();
+    await settle();
+    expect(ended.map((job) => job.id)).toEqual([id]);
+    expect(troubles).toHaveLength(1);
+  });
+
   it('looks again now and then, not all the time, while a job waits for its place', async () => {
     let looks = 0;
     const { runner, engines, job, pass } = await begin({
