@@ -41,7 +41,7 @@ import { placesOf } from './job-places.ts';
 import { createLocalAgent } from './local-agent.ts';
 import { targetsOf } from './metric-targets.ts';
 import { openMembership } from './partner-membership.ts';
-import { openNotifier, replaceSenders } from './notices.ts';
+import { noticeChecks, openNotifier, replaceSenders } from './notices.ts';
 import { bringBackBackups } from './past-backups.ts';
 import { createPageProtect } from './page-protect.ts';
 import { planOf, type PlannedJob } from './planning.ts';
@@ -133,7 +133,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     redactor,
   );
   const metrics = createMetrics({ clock, version });
-  const notifier = await openNotifier(config, secrets, clock, log, redact);
+  const notifier = openNotifier(config, secrets, clock, log, redact);
   stack.defer(async () => await notifier.close());
   const weakCost = environment['HOLDFAST_TEST_KDF'] !== undefined;
   const catalogs = stack.use(
@@ -264,7 +264,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       withhold(settings());
       log.info('the configuration was read again');
       follow();
-      void replaceSenders(notifier, config, secrets, clock).catch(trouble);
+      replaceSenders(notifier, config, secrets, clock);
     }),
   );
 
@@ -281,7 +281,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     watching,
     destinations,
     storedBytes: (name) => storedBytesOf(state.database.settings, name)?.bytes,
-    findings: () => [...alarms.checks(), ...watching.checks(), ...membership.checks()],
+    findings: () => [
+      ...[alarms, watching, membership].flatMap((part) => part.checks()),
+      ...noticeChecks(notifier),
+    ],
   };
   const agent = createLocalAgent({
     runner,

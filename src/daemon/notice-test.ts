@@ -52,7 +52,7 @@ async function sendBy(
 ): Promise<void> {
   const host = hostname();
   const text = `This is a test message of Holdfast on ${host}. Notices arrive here.`;
-  const senders = sendersOf(notices, await secretsOfNotices(notices, secrets, signal), clock);
+  const senders = sendersOf(notices, secretsOfNotices(notices, secrets), clock);
   try {
     for (const sender of senders)
       await sender.send(createNotice({ kind: 'test', host, text }, clock), signal);

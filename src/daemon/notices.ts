@@ -5,53 +5,57 @@ import type { Clock } from '../base/clock.ts';
 import type { ConfigSource } from '../config/config-source.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
 import type { NoticeSettings, SecretReference } from '../config/settings.ts';
+import type { StatusCheck } from '../jobs/agent.ts';
 import { Notifier } from '../notify/notifier.ts';
-import { sendersOf, type NoticeSecrets } from '../notify/senders.ts';
+import { sendersOf, type NoticeSecrets, type SecretSource } from '../notify/senders.ts';
 
-export async function openNotifier(
-  config: ConfigSource,
+export function openNotifier(
+  config: Pick<ConfigSource, 'current'>,
   secrets: SecretContext,
   clock: Clock,
-  log: Logger,
+  log: Pick<Logger, 'warn'>,
   redact: (text: string) => string,
-): Promise<Notifier> {
+): Notifier {
   const notifier = new Notifier([], {
     clock,
     host: hostname(),
     redact,
     log: (line) => log.warn(line, 'a notice could not be delivered'),
   });
-  try {
-    await replaceSenders(notifier, config, secrets, clock);
-  } catch (error) {
-    log.error({ err: error }, 'notices cannot be sent');
-  }
+  replaceSenders(notifier, config, secrets, clock);
   return notifier;
 }
 
-export async function replaceSenders(
+export function replaceSenders(
   notifier: Notifier,
-  { current }: ConfigSource,
+  { current }: Pick<ConfigSource, 'current'>,
   secrets: SecretContext,
   clock: Clock,
-): Promise<void> {
-  const { signal } = new AbortController();
-  notifier.replace(
-    sendersOf(current.notices, await secretsOfNotices(current.notices, secrets, signal), clock),
-  );
+): void {
+  notifier.replace(sendersOf(current.notices, secretsOfNotices(current.notices, secrets), clock));
 }
 
-/** What the references lead to. @throws {ConfigError} {StateError} when one cannot be had */
-export async function secretsOfNotices(
+/** How the secrets are looked up that the settings refer to. */
+export function secretsOfNotices(
   { ntfy, webhook, email }: NoticeSettings,
   secrets: SecretContext,
-  signal: AbortSignal,
-): Promise<NoticeSecrets> {
-  const secret = async (reference: SecretReference | null | undefined) =>
-    reference === null || reference === undefined ? null : await resolveSecret(reference, secrets, signal);
+): NoticeSecrets {
+  const source = (reference: SecretReference | null | undefined): SecretSource | null =>
+    reference === null || reference === undefined
+      ? null
+      : async (signal) => await resolveSecret(reference, secrets, signal);
   return {
-    ntfyToken: await secret(ntfy?.token),
-    webhookSecret: await secret(webhook?.secret),
-    emailPassword: await secret(email?.password),
+    ntfyToken: source(ntfy?.token),
+    webhookSecret: source(webhook?.secret),
+    emailPassword: source(email?.password),
   };
+}
+
+/** Without addresses, and without the error, which may name a file: anybody on the machine may read it. */
+export function noticeChecks(notifier: Pick<Notifier, 'status'>): readonly StatusCheck[] {
+  const failing = notifier.status().filter(({ state }) => state === 'failing');
+  if (failing.length === 0) return [];
+  const names = failing.map(({ name }) => name).join(' and ');
+  const message = `Notices by ${names} could not be delivered; holdfast logs says why.`;
+  return [{ name: 'notices', status: 'warning', message }];
 }

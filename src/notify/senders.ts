@@ -1,25 +1,58 @@
 /** The senders that the settings ask for. */
 import type { Clock } from '../base/clock.ts';
+import { HoldfastError } from '../base/errors.ts';
 import type { NoticeSettings } from '../config/settings.ts';
 import { emailSender } from './email.ts';
 import { healthchecksSender } from './healthchecks.ts';
 import { ntfySender } from './ntfy.ts';
-import type { Secret, Sender } from './sender.ts';
+import { DeliveryError, type Secret, type Sender } from './sender.ts';
 import { webhookSender } from './webhook.ts';
 
-/** What the references of the settings lead to; null where there is none. */
+/** Looks a secret up. @throws {HoldfastError} when it cannot be had */
+export type SecretSource = (signal: AbortSignal) => Promise<Secret>;
+
+/** Where the secrets of the settings are; null where there is none. */
 export interface NoticeSecrets {
-  readonly ntfyToken: Secret | null;
-  readonly webhookSecret: Secret | null;
-  readonly emailPassword: Secret | null;
+  readonly ntfyToken: SecretSource | null;
+  readonly webhookSecret: SecretSource | null;
+  readonly emailPassword: SecretSource | null;
 }
 
 export function sendersOf(settings: NoticeSettings, secrets: NoticeSecrets, clock: Clock): readonly Sender[] {
   const { healthchecks, ntfy, webhook, email } = settings;
+  const { ntfyToken, webhookSecret, emailPassword } = secrets;
   return [
     ...(healthchecks === null ? [] : [healthchecksSender(healthchecks.url)]),
-    ...(ntfy === null ? [] : [ntfySender(ntfy.url, secrets.ntfyToken)]),
-    ...(webhook === null ? [] : [webhookSender(webhook.url, secrets.webhookSecret, clock)]),
-    ...(email === null ? [] : [emailSender({ ...email, password: secrets.emailPassword })]),
+    ...(ntfy === null ? [] : [withSecret(ntfyToken, (token) => ntfySender(ntfy.url, token))]),
+    ...(webhook === null
+      ? []
+      : [withSecret(webhookSecret, (secret) => webhookSender(webhook.url, secret, clock))]),
+    ...(email === null ? [] : [withSecret(emailPassword, (password) => emailSender({ ...email, password }))]),
   ];
+}
+
+/**
+ * Looks its secret up for each notice: one that cannot be had when the agent starts, as on a disk that is mounted later,
+ * holds up nobody else, and is there when it is there.
+ */
+function withSecret(source: SecretSource | null, make: (secret: Secret | null) => Sender): Sender {
+  const plain = make(null);
+  if (source === null) return plain;
+  const { name, everything } = plain;
+  return {
+    name,
+    everything,
+    send: async (notice, signal) => await make(await lookUp(source, signal)).send(notice, signal),
+    close: () => undefined,
+  };
+}
+
+async function lookUp(source: SecretSource, signal: AbortSignal): Promise<Secret> {
+  try {
+    return await source(signal);
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (!(cause instanceof HoldfastError)) throw cause;
+    throw new DeliveryError(cause.message, { hint: cause.hint, retry: 'later', cause });
+  }
 }

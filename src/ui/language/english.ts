@@ -364,6 +364,11 @@ export const english = {
         what: 'The last backup to one of the destinations failed, while others are good.',
         todo: 'The jobs say what went wrong.',
       },
+      notices: {
+        short: 'notices do not arrive',
+        what: 'Notices could not be delivered.',
+        todo: 'Send a test from the settings: it says what is wrong.',
+      },
       alarms: {
         short: 'a source looks damaged',
         what: 'A source looks damaged. Its older snapshots are kept until somebody has looked at it.',

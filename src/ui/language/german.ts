@@ -364,6 +364,11 @@ export const german: Texts = {
         what: 'Die letzte Sicherung zu einem der Ziele ist gescheitert, während andere gut sind.',
         todo: 'Die Aufträge sagen, was schiefging.',
       },
+      notices: {
+        short: 'Nachrichten kommen nicht an',
+        what: 'Nachrichten konnten nicht zugestellt werden.',
+        todo: 'Senden Sie aus den Einstellungen eine Probe: Sie sagt, woran es liegt.',
+      },
       alarms: {
         short: 'eine Quelle sieht beschädigt aus',
         what: 'Eine Quelle sieht beschädigt aus. Ihre älteren Stände bleiben, bis jemand nachgesehen hat.',

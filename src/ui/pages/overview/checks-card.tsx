@@ -55,6 +55,7 @@ function Way({ name }: { readonly name: string }): JSX.Element | null {
   if (name === 'overdue') return <a href={hrefOf(['jobs'])}>{t.overview.toJobs}</a>;
   if (name === 'sources' || name === 'destinations of a source')
     return <a href={hrefOf(['jobs'], { status: 'failed' })}>{t.overview.toJobs}</a>;
+  if (name === 'notices') return <a href={hrefOf(['settings', 'notifications'])}>{t.overview.toAdvanced}</a>;
   if (name === 'partner') return <a href={hrefOf(['settings', 'account'])}>{t.overview.toAdvanced}</a>;
   return null;
 }
