@@ -1,4 +1,5 @@
 /** The watchers of the sources that the settings want watched, and the changes that jobs have taken from them. */
+import { isDeepStrictEqual } from 'node:util';
 import { bytesOfText } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HoldfastError } from '../base/errors.ts';
@@ -6,6 +7,7 @@ import type { SourceSettings } from '../config/settings.ts';
 import type { ChangedPaths } from '../engine/protocol.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
+import { isInside } from './source-check.ts';
 import { watchSource, type Changes, type SourceWatcher, type WatchState } from '../watch/source-watcher.ts';
 
 export interface WatchingParts {
@@ -22,6 +24,8 @@ export interface WatchingParts {
 
 interface Watched {
   readonly source: SourceSettings;
+  /** What the watcher leaves out of it. */
+  readonly never: readonly string[];
   readonly watcher: SourceWatcher;
 }
 
@@ -43,18 +47,20 @@ export class Watching implements AsyncDisposable {
   /** Watches what these settings want, and nothing else. */
   follow(sources: readonly SourceSettings[]): void {
     const wanted = new Map(sources.filter(({ watch }) => watch).map((source) => [source.path, source]));
-    for (const [path, { source, watcher }] of this.#watched) {
+    for (const [path, { source, never, watcher }] of this.#watched) {
       const now = wanted.get(path);
-      if (now !== undefined && now.poll === source.poll) {
-        this.#watched.set(path, { source: now, watcher });
+      // A destination that comes to lie in the source would have each backup begin the next one.
+      if (now?.poll === source.poll && isDeepStrictEqual(never, this.#neverIn(path))) {
+        this.#watched.set(path, { source: now, never, watcher });
         continue;
       }
       this.#watched.delete(path);
       this.#closing = Promise.all([this.#closing, watcher.close()]);
     }
     for (const source of wanted.values()) {
-      if (!this.#watched.has(source.path))
-        this.#watched.set(source.path, { source, watcher: this.#open(source) });
+      if (this.#watched.has(source.path)) continue;
+      const never = this.#neverIn(source.path);
+      this.#watched.set(source.path, { source, never, watcher: this.#open(source) });
     }
   }
 
@@ -119,6 +125,11 @@ export class Watching implements AsyncDisposable {
       this.#closing,
       ...[...this.#watched.values()].map(async ({ watcher }) => await watcher.close()),
     ]);
+  }
+
+  #neverIn(path: string): readonly string[] {
+    const inside = this.#parts.never().filter((directory) => isInside(directory, path));
+    return [...new Set(inside)].sort();
   }
 
   #open(source: SourceSettings): SourceWatcher {
