@@ -21,7 +21,7 @@ export function afterEnd(record: JobRecord, end: AttemptEnd, nowMs: number): Job
       if (end.error.code === NOTHING_TO_COPY) return readsItself(record);
       // What got further has not failed in a row.
       const { retries, failingSince } = bookkeeping.stored > 0 ? NO_BOOKKEEPING : bookkeeping;
-      const reason = passingReason(end.error, failingSince, nowMs);
+      const reason = passingReason(end.error, retries, failingSince, nowMs);
       if (reason === undefined) return failed(record, end.error, nowMs);
       return retried(record, end.error, {
         reason,

@@ -9,6 +9,8 @@ export const RETRY_TIMES = {
   longestMs: 15 * 60_000,
   /** After this, the failure is told to the person: they expect a backup a day. */
   giveUpMs: 86_400_000,
+  /** And after so many failures: a machine that slept has not tried. */
+  giveUpFailures: 20,
   /** After the first death of an engine process. */
   firstDeathMs: 1_000,
   longestDeathMs: 60_000,
@@ -20,14 +22,19 @@ const PASSING: Readonly<Record<string, string>> = {
   REPOSITORY_LOCKED: 'Another program has locked the repository; it is tried again.',
 };
 
-/** Why the job waits; undefined when waiting does not help, or has lasted long enough. */
+/**
+ * Why the job waits; undefined when waiting does not help, or has lasted long enough.
+ * @param failures the earlier ones since then
+ */
 export function passingReason(
   error: JobError,
+  failures: number,
   failingSince: number | null,
   nowMs: number,
 ): string | undefined {
-  const since = failingSince ?? nowMs;
-  return nowMs - since >= RETRY_TIMES.giveUpMs ? undefined : PASSING[error.code];
+  const waitedMs = nowMs - (failingSince ?? nowMs);
+  const isEnough = waitedMs >= RETRY_TIMES.giveUpMs && failures + 1 >= RETRY_TIMES.giveUpFailures;
+  return isEnough ? undefined : PASSING[error.code];
 }
 
 /**

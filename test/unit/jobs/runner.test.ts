@@ -246,7 +246,7 @@ describe('what passes by itself', () => {
     const { runner, engines, job, clock, book, pass } = await begin();
     const { id } = runner.submit(backupOf('/a'), 'schedule');
     await settle();
-    for (let failures = 0; failures < 8; failures += 1) {
+    for (let failures = 0; failures < RETRY_TIMES.giveUpFailures - 1; failures += 1) {
       engines.of(id).fail('DESTINATION_UNREACHABLE');
       await settle();
       expect(job(id)).toMatchObject({ status: 'queued', error: { code: 'DESTINATION_UNREACHABLE' } });
@@ -264,6 +264,19 @@ describe('what passes by itself', () => {
     engines.of(id).fail('DESTINATION_UNREACHABLE');
     await settle();
     expect(job(id)).toMatchObject({ status: 'failed', error: { code: 'DESTINATION_UNREACHABLE' } });
+  });
+
+  it('is not given up because the machine slept for days after the first try', async () => {
+    const { runner, engines, job, clock, pass } = await begin();
+    const { id } = runner.submit(backupOf('/a'), 'schedule');
+    await settle();
+    engines.of(id).fail('DESTINATION_UNREACHABLE');
+    await settle();
+    clock.jump(2 * RETRY_TIMES.giveUpMs);
+    await pass(RETRY_TIMES.firstMs);
+    engines.of(id).fail('DESTINATION_UNREACHABLE');
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'queued', attempt: 3 });
   });
 
   it('is not tried sooner than the store wants, within the longest wait', async () => {
@@ -285,7 +298,10 @@ describe('what passes by itself', () => {
     const { runner, engines, job, book, pass } = await begin();
     const { id } = runner.submit(backupOf('/a'), 'schedule');
     await settle();
-    engines.of(id).fail('DESTINATION_UNREACHABLE');
+    for (let failures = 0; failures < RETRY_TIMES.giveUpFailures; failures += 1) {
+      engines.of(id).fail('DESTINATION_UNREACHABLE');
+      await pass(RETRY_TIMES.longestMs);
+    }
     await pass(RETRY_TIMES.giveUpMs);
     engines.of(id).progress(1);
     engines.of(id).fail('DESTINATION_UNREACHABLE');

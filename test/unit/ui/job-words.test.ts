@@ -4,6 +4,7 @@ import { ERROR_CODES } from '../../../src/api/error-codes.ts';
 import { passingReason } from '../../../src/jobs/retry-delay.ts';
 import { waitingReason } from '../../../src/jobs/conditions.ts';
 import { WAITS_FOR_READER } from '../../../src/jobs/pass.ts';
+import { WAITS_FOR_EARLIER } from '../../../src/jobs/queue.ts';
 import { english } from '../../../src/ui/language/english.ts';
 import { german } from '../../../src/ui/language/german.ts';
 import {
@@ -152,8 +153,9 @@ describe('why a job waits', () => {
       await waitingReason(job, input, circumstances(true, false), noon),
       await waitingReason(job, input, circumstances(false, true), noon),
       WAITS_FOR_READER,
-      passingReason({ code: 'DESTINATION_UNREACHABLE', message: '', details: {} }, null, noon) ?? null,
-      passingReason({ code: 'REPOSITORY_LOCKED', message: '', details: {} }, null, noon) ?? null,
+      WAITS_FOR_EARLIER,
+      passingReason({ code: 'DESTINATION_UNREACHABLE', message: '', details: {} }, 0, null, noon) ?? null,
+      passingReason({ code: 'REPOSITORY_LOCKED', message: '', details: {} }, 0, null, noon) ?? null,
     ];
     for (const reason of said) {
       expect(reason).not.toBeNull();
