@@ -47,6 +47,7 @@ export function tellOfJob(
   { state, notifier, clock }: Pick<AfterJob, 'state' | 'notifier' | 'clock'>,
 ): void {
   const log = state.database.jobLog.list(job.id).map(({ text }) => text);
-  const notice = noticeOfJob(job, hostname(), log);
+  // With its problems, which are read for this alone.
+  const notice = noticeOfJob(state.database.jobs.get(job.id) ?? job, hostname(), log);
   if (notice !== null) notifier.notify(createNotice(notice, clock));
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RequestError } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { afterJob, type AfterJob } from '../../../src/daemon/after-job.ts';
+import { NO_BOOKKEEPING } from '../../../src/db/jobs.ts';
 import { openStateDatabase, type StateDatabase } from '../../../src/db/state-database.ts';
 import type { Notice } from '../../../src/notify/notice.ts';
 import { removeTree } from '../../support/remove-tree.ts';
@@ -58,4 +59,12 @@ test('a job whose destination was renamed while it ran is told of like any other
   afterJob(sampleJob({ status: 'failed', result: null, error }), null, parts());
   expect(notices.map(({ kind }) => kind)).toEqual(['backup.completed', 'backup.failed']);
   expect(done).toEqual(['counted', 'all catalogs', 'judged', 'counted', 'judged']);
+});
+
+test('a backup with warnings is told of with the files that had them', () => {
+  const job = sampleJob({ result: 'warning', warnings_count: 1 });
+  database.jobs.insert({ job, bookkeeping: NO_BOOKKEEPING });
+  database.jobs.addProblem(job.id, { path: '/home/ada/x', code: 'READ_ERROR', message: 'permission denied' });
+  afterJob(job, null, parts());
+  expect(notices[0]?.text).toContain('/home/ada/x: permission denied');
 });
