@@ -22,7 +22,7 @@ import { waitingReason, type Circumstances } from '../jobs/conditions.ts';
 import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { createJobBook } from '../jobs/job-book.ts';
 import type { Job } from '../jobs/job.ts';
-import { openAgentState, type AgentState } from '../jobs/open-state.ts';
+import { openAgentState } from '../jobs/open-state.ts';
 import { isPersons } from '../jobs/queue.ts';
 import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
@@ -31,6 +31,7 @@ import { Scheduler } from '../schedule/scheduler.ts';
 import { tellAbsences } from './absence-watch.ts';
 import { afterJob, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
+import { tellOpenAlarms } from './alarm-reminder.ts';
 import { Backups, firstBackup } from './backups.ts';
 import { Catalogs } from './catalogs.ts';
 import { controlHandlers } from './control-handlers.ts';
@@ -44,7 +45,7 @@ import { openMembership } from './partner-membership.ts';
 import { noticeChecks, openNotifier, replaceSenders } from './notices.ts';
 import { bringBackBackups } from './past-backups.ts';
 import { createPageProtect } from './page-protect.ts';
-import { planOf, type PlannedJob } from './planning.ts';
+import { planOf, seedOf, type PlannedJob } from './planning.ts';
 import { prepareJob, sourceOf } from './prepare-job.ts';
 import { isThroughNetwork, placeOf } from './prepare-pass.ts';
 import { reachability } from './reachability.ts';
@@ -233,7 +234,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     new Scheduler({
       clock,
       store: { get: (key) => schedules.get(key), put: (key, value) => schedules.set(key, value) },
-      seed: state.database.settings.get('machine') ?? newSeed(state),
+      seed: seedOf(state.database.settings),
       due: (key) => {
         const planned = plan.get(key);
         if (planned !== undefined) backups.due(planned);
@@ -371,7 +372,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       state,
       catalogs,
       clock,
-      lookForAbsences: () => tellAbsences({ settings, state: state.database, notifier, clock }),
+      reminders: [
+        () => tellAbsences({ settings, state: state.database, notifier, clock }),
+        () => tellOpenAlarms({ alarms, settings: state.database.settings, notifier, clock }),
+      ],
       trouble,
     }),
   );
@@ -388,10 +392,4 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     firstJobs,
     [Symbol.asyncDispose]: async () => await parts.disposeAsync(),
   };
-}
-
-function newSeed(state: AgentState): string {
-  const seed = crypto.randomUUID();
-  state.database.settings.set('machine', seed);
-  return seed;
 }

@@ -9,7 +9,8 @@ export interface HouseParts {
   readonly state: AgentState;
   readonly catalogs: Pick<Catalogs, 'rest'>;
   readonly clock: Clock;
-  readonly lookForAbsences: () => void;
+  /** What people have to be told of by and by. */
+  readonly reminders: readonly (() => void)[];
   readonly trouble: (error: unknown) => void;
 }
 
@@ -22,21 +23,23 @@ const WORTHWHILE = 16_000_000;
 /** Until it is disposed of. */
 export function keepHouse(parts: HouseParts): Disposable {
   const ended = new AbortController();
-  const { clock, state, lookForAbsences, trouble } = parts;
+  const { clock, state, reminders, trouble } = parts;
   const options = { clock, signal: ended.signal, trouble };
-  const look = (): void => {
-    try {
-      lookForAbsences();
-    } catch (error) {
-      trouble(error);
+  const remind = (): void => {
+    for (const reminder of reminders) {
+      try {
+        reminder();
+      } catch (error) {
+        trouble(error);
+      }
     }
   };
-  look();
+  remind();
   void periodically(
     TIDY_MS,
     () => {
       state.tidy();
-      look();
+      remind();
     },
     options,
   );

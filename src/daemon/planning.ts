@@ -1,5 +1,6 @@
 /** What the settings say is to be done when, as entries of the scheduler; and the job that each of them asks for. */
 import type { Settings, SourceSettings } from '../config/settings.ts';
+import type { SettingStore } from '../db/settings.ts';
 import type { BackupSpec, JobSpec } from '../jobs/job.ts';
 import type { ScheduleEntry } from '../schedule/scheduler.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
@@ -75,4 +76,13 @@ export function backupsOf(source: SourceSettings): readonly BackupSpec[] {
     destination,
     options,
   }));
+}
+
+/** Made once, so that the random delays of this machine are its own and stay as they are. */
+export function seedOf(settings: Pick<SettingStore, 'get' | 'set'>): string {
+  const kept = settings.get('machine');
+  if (kept !== undefined) return kept;
+  const seed = crypto.randomUUID();
+  settings.set('machine', seed);
+  return seed;
 }

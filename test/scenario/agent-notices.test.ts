@@ -27,9 +27,6 @@ beforeAll(async () => {
     email: { host: '127.0.0.1', port: mail.port, from: 'agent@example.org', to: ['me@example.org'] },
     absenceDays: 3,
   };
-  await site.configure({ maintenance, notices });
-  // Secrets are read in the background.
-  await site.restart();
   await site.configure({
     sources: [{ path: site.source, schedule: 'off', watch: false }],
     maintenance,
@@ -89,15 +86,22 @@ test('a failure and an alarm reach everybody', async () => {
   expect(mail.commands.join('\n')).toMatch(/RCPT TO:<me@example\.org>/);
 });
 
-test('days without a good backup are told, once a day, also across a restart', async () => {
-  const absences = (): number => hooks().filter(({ type }) => type === 'absence').length;
+test('days without a good backup and an open alarm are told, once a day, also across a restart', async () => {
+  const texts = (kind: string): readonly string[] =>
+    hooks()
+      .filter(({ type }) => type === kind)
+      .map(({ data }) => data.text);
+  const counts = (): readonly number[] => [texts('absence').length, texts('alarm').length];
+  const isTold = (times: number): boolean => counts().join() === [times, times + 1].join();
   site.clock.skip(71 * HOUR_MS);
   site.clock.skip(2 * HOUR_MS);
-  await eventually(() => absences() === 1 && mail.messages.length === 3, 'the first word');
-  expect(hooks().at(-1)?.data.text).toContain('3 days old');
-  expect(to('/topic').at(-1)?.body).toContain('The last good backup');
+  await eventually(() => isTold(1) && mail.messages.length === 4, 'the first word');
+  expect(texts('absence').at(-1)).toContain('3 days old');
+  expect(texts('alarm').at(-1)).toContain('Nobody has acknowledged it since');
+  const bodies = to('/topic').map(({ body }) => body);
+  expect(bodies.some((body) => body.includes('The last good backup'))).toBe(true);
   await site.restart();
   site.clock.skip(25 * HOUR_MS);
-  await eventually(() => absences() === 2, 'the next word');
-  expect(hooks().at(-1)?.data.text).toContain('4 days old');
+  await eventually(() => isTold(2), 'the next word');
+  expect(texts('absence').at(-1)).toContain('4 days old');
 });
