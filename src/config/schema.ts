@@ -181,7 +181,7 @@ const Notices = {
     { description: 'Sends notices by mail.' },
   ),
   absenceDays: count(
-    'Days without a good backup of a source after which it is overdue whatever its schedule, and a notice is sent.',
+    'Days without a good backup of a source after which it is overdue, and a notice is sent; of one that is backed up more seldom, a day after it was due.',
     {
       default: 3,
       minimum: 1,

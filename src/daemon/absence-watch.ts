@@ -6,6 +6,7 @@ import type { StateDatabase } from '../db/state-database.ts';
 import { absenceNotice, findAbsences, type ProtectedSource } from '../notify/absence.ts';
 import { createNotice } from '../notify/notice.ts';
 import type { Notifier } from '../notify/notifier.ts';
+import { dueAfter, zoneOf } from './planning.ts';
 
 export interface AbsenceParts {
   readonly settings: () => Settings;
@@ -19,12 +20,16 @@ const TOLD = 'absence told';
 /** To be called now and then; what was told is kept, so that a restart does not tell it again. */
 export function tellAbsences({ settings, state, notifier, clock }: AbsenceParts): void {
   const nowMs = clock.now();
-  const { sources, notices } = settings();
+  const { sources, notices, ...others } = settings();
+  const zone = zoneOf(others);
   const kept = state.settings.get(TOLD);
   const told = new Map(kept === undefined ? [] : (JSON.parse(kept) as [string, number][]));
   const found = findAbsences(
-    sources.flatMap(({ path, destinations }) =>
-      destinations.map((destination) => protectedSource(path, destination, state, nowMs)),
+    sources.flatMap((source) =>
+      source.destinations.map((destination) => {
+        const known = protectedSource(source.path, destination, state, nowMs);
+        return { ...known, dueAt: dueAfter(source, known.lastGoodAt ?? known.since, zone) };
+      }),
     ),
     told,
     notices.absenceDays,
@@ -39,7 +44,7 @@ function protectedSource(
   destination: string,
   { jobs, settings }: AbsenceParts['state'],
   nowMs: number,
-): ProtectedSource {
+): Omit<ProtectedSource, 'dueAt'> {
   const last = jobs.newest({ types: ['backup'], status: 'completed', source, destination });
   const key = `since ${destination} ${source}`;
   const since = settings.get(key);

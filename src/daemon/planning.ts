@@ -48,6 +48,18 @@ export function schedulesOf({ schedule, watch }: SourceSettings): readonly strin
   return watch ? [schedule, WATCHED_AT_LEAST] : [schedule];
 }
 
+/** When the next of its backups is due after a time; null for one that nothing begins by itself. */
+export function dueAfter(source: SourceSettings, sinceMs: number, zone: string): number | null {
+  const times = schedulesOf(source).map((schedule) => parseSchedule(schedule).next(sinceMs, zone));
+  const due = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(due) ? due : null;
+}
+
+/** The time zone that schedules are in. */
+export function zoneOf({ timeZone }: Pick<Settings, 'timeZone'>): string {
+  return timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 /**
  * The same directory may go to other destinations at other times. The first one names the source, so that its time
  * stays when others are added.

@@ -2,12 +2,12 @@
 import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
+import { isAbsent } from '../notify/absence.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
-import { schedulesOf } from './planning.ts';
+import { dueAfter, schedulesOf, zoneOf } from './planning.ts';
 
 /** A run is late, not overdue, for this long at least: it may be waiting for its turn. Milliseconds. */
 const LATE_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 export interface Standing {
   readonly source: SourceSettings;
@@ -27,8 +27,8 @@ export interface StandingParts {
 }
 
 export function standingsOf({ settings, jobs, now }: StandingParts): readonly Standing[] {
-  const { sources, notices, timeZone } = settings();
-  const zone = timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const { sources, notices, ...others } = settings();
+  const zone = zoneOf(others);
   return sources.flatMap((source) => {
     const schedules = schedulesOf(source).map(parseSchedule);
     return source.destinations.map((destination): Standing => {
@@ -38,7 +38,11 @@ export function standingsOf({ settings, jobs, now }: StandingParts): readonly St
       const [lastGoodAt, failedAt] = [last('completed'), last('failed')];
       const overdue =
         lastGoodAt !== null &&
-        (now() - lastGoodAt >= notices.absenceDays * DAY_MS ||
+        (isAbsent(
+          { lastGoodAt, since: lastGoodAt, dueAt: dueAfter(source, lastGoodAt, zone) },
+          notices.absenceDays,
+          now(),
+        ) ||
           schedules.some((schedule) => isMissed(schedule, lastGoodAt, zone, now())));
       return { source, destination, lastGoodAt, hasFailed: (failedAt ?? 0) > (lastGoodAt ?? 0), overdue };
     });

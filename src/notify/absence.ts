@@ -9,6 +9,8 @@ export interface ProtectedSource {
   readonly lastGoodAt: number | null;
   /** Since when it is to be backed up: the days count from here while there is none. */
   readonly since: number;
+  /** When the next one was due after that, by its schedule; null when it has none. */
+  readonly dueAt: number | null;
 }
 
 export interface Absence extends ProtectedSource {
@@ -63,9 +65,20 @@ export function absenceNotice({ source, destination, lastGoodAt, days }: Absence
   return { kind: 'absence', host, source, destination, text };
 }
 
+/** After so many days; of what is backed up more seldom, a day after it was due. */
+export function isAbsent(
+  source: Omit<ProtectedSource, 'source' | 'destination'>,
+  days: number,
+  now: number,
+): boolean {
+  const from = source.lastGoodAt ?? source.since;
+  return now - from >= days * DAY_MS && (source.dueAt === null || now - source.dueAt >= DAY_MS);
+}
+
 function absenceOf(source: ProtectedSource, days: number, now: number): readonly Absence[] {
+  if (!isAbsent(source, days, now)) return [];
   const age = now - (source.lastGoodAt ?? source.since);
-  return age < days * DAY_MS ? [] : [{ ...source, days: Math.floor(age / DAY_MS) }];
+  return [{ ...source, days: Math.floor(age / DAY_MS) }];
 }
 
 /** A time in the future was noted under a wrong clock. */

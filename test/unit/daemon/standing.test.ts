@@ -119,8 +119,9 @@ test.each([
   ['every 10m', false, 90 * 60_000, true],
   // Of Friday night: the next one is on Sunday.
   ['weekly', false, 2 * DAY + 20 * HOUR, false],
-  // Longer than people are told of it.
-  ['weekly', false, 3 * DAY, true],
+  // Longer than people are told of it, and a day after it was due.
+  ['weekly', false, 3 * DAY, false],
+  ['weekly', false, 4 * DAY, true],
   ['off', false, 2 * DAY, false],
   ['off', false, 3 * DAY, true],
   // What is watched is looked at once a day.

@@ -6,7 +6,14 @@ const DAY = 24 * HOUR;
 const NOW = Date.parse('2026-11-21T12:00Z');
 
 function source(facts: Partial<ProtectedSource> = {}): ProtectedSource {
-  return { source: '/home', destination: 'nas', lastGoodAt: NOW - HOUR, since: NOW - 100 * DAY, ...facts };
+  return {
+    source: '/home',
+    destination: 'nas',
+    lastGoodAt: NOW - HOUR,
+    since: NOW - 100 * DAY,
+    dueAt: null,
+    ...facts,
+  };
 }
 
 describe('absence', () => {
@@ -15,6 +22,14 @@ describe('absence', () => {
     const fresh = source({ source: '/fresh', lastGoodAt: NOW - 3 * DAY + 1 });
     expect(findAbsences([late, fresh], new Map(), 3, NOW).absent).toEqual([{ ...late, days: 3 }]);
     expect(findAbsences([late, fresh], new Map(), 0, NOW).absent).toEqual([]);
+  });
+
+  it('of what is backed up seldom begins a day after it was due', () => {
+    const weekly = source({ lastGoodAt: NOW - 7.5 * DAY, dueAt: NOW - 0.5 * DAY });
+    expect(findAbsences([weekly], new Map(), 3, NOW).absent).toEqual([]);
+    expect(findAbsences([weekly], new Map(), 3, NOW + 0.5 * DAY).absent).toEqual([{ ...weekly, days: 8 }]);
+    const soon = source({ lastGoodAt: NOW - 8 * DAY, dueAt: NOW + 20 * DAY });
+    expect(findAbsences([soon], new Map(), 3, NOW).absent).toEqual([]);
   });
 
   it('counts from when the source was added while there is no backup at all', () => {
