@@ -1,5 +1,6 @@
 import { DestinationError, corrupt } from '../base/errors.ts';
 import type { ListedObject } from '../destination/destination.ts';
+import { hasRetired } from '../format/keyring.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import { decodeChainContext, decodeConfig, decodeHead } from '../format/records.ts';
 import { headPlace, type Head } from './chain.ts';
@@ -37,6 +38,9 @@ export async function checkHeads(
   return [...heads.values()];
 }
 
+/** So many numbers below the oldest configuration are told of: inits that were broken off had few. */
+const MOST_BELOW = 10;
+
 /** Opens every configuration: the one in force was checked when the repository was opened, older ones were not. */
 export async function checkConfigs(
   repository: Repository,
@@ -60,10 +64,18 @@ export async function checkConfigs(
     if (!belongs) throw corrupt(key, 'it stands under another number or belongs to another repository');
   });
   const newest = Math.max(0, ...numbers);
-  // The first is above what broken-off inits left, and the lowest go together with the key generation that they are under.
-  for (let n = Math.min(...numbers); n < newest; n += 1) {
+  const oldest = Math.min(newest, ...numbers);
+  for (let n = oldest; n < newest; n += 1) {
     if (!numbers.has(n)) findings.add('warning', `config/${n}`, 'an older configuration is missing');
   }
+  // The lowest go together with the key generation that they are under.
+  if (hasRetired(repository.keyring)) return;
+  for (let n = Math.max(1, oldest - MOST_BELOW); n < oldest; n += 1)
+    findings.add(
+      'note',
+      `config/${n}`,
+      'an older configuration is missing, or was that of an init that was broken off',
+    );
 }
 
 export async function checkLeases(

@@ -192,7 +192,10 @@ describe.each([
         const made = await open(storage, secrets[0] ?? expect.fail('no secret'));
         if (killed === 0 && conditionalCreate) {
           const report = await check(made, { readData: false, workers: 0 }, SILENT_CHECK, signal);
-          expect(report, `seed ${seed}`).toMatchObject({ status: 'ok', findings: [] });
+          // The first configuration may have a later number: check notes that there is none below.
+          const { status, findings } = report;
+          const told = findings.filter(({ severity }) => severity !== 'note');
+          expect({ status, told }, `seed ${seed}`).toEqual({ status: 'ok', told: [] });
         }
       }
       told += ready.length;

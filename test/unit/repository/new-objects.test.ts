@@ -62,7 +62,10 @@ describe('what makes a repository', () => {
 
     const opened = await open(secret);
     const report = await check(opened, { readData: false, workers: 0 }, SILENT_CHECK, signal);
-    expect(report).toMatchObject({ status: 'ok', findings: [] });
+    // The first configuration may have a later number: check notes that there is none below.
+    const { status, findings } = report;
+    const told = findings.filter(({ severity }) => severity !== 'note');
+    expect({ status, told }).toEqual({ status: 'ok', told: [] });
     expect(await keys()).toHaveLength(6);
   });
 
@@ -93,7 +96,10 @@ describe('what makes a repository', () => {
     await expect(make(late, second)).rejects.toMatchObject({ code: 'REPOSITORY_EXISTS', retry: 'later' });
 
     const report = await check(await open(first), { readData: false, workers: 0 }, SILENT_CHECK, signal);
-    expect(report).toMatchObject({ status: 'ok', findings: [] });
+    // The first configuration may have a later number: check notes that there is none below.
+    const { status, findings } = report;
+    const told = findings.filter(({ severity }) => severity !== 'note');
+    expect({ status, told }).toEqual({ status: 'ok', told: [] });
     expect(await keys()).toHaveLength(6);
   });
 
