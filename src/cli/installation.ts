@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import type { Context } from './context.ts';
+import { asInstalled, requireKnownState } from './install/installed.ts';
 import { chosenPerson, requireHome, usualState } from './install/person.ts';
 import {
   allowWriteFile,
@@ -145,9 +146,10 @@ function patienceOf({ timeout }: ServiceOptions): number {
 }
 
 async function uninstall(options: ServiceOptions, context: Context): Promise<void> {
-  const layout = await chosenLayout(options, context);
-  requireRoot(layout, options);
+  const layout = await asInstalled(await chosenLayout(options, context));
   const purge = options.purge === true;
+  if (purge) await requireKnownState(layout, context.env);
+  requireRoot(layout, options);
   if (purge && options.yes !== true && options.dryRun !== true) {
     throw usage(
       `--purge deletes ${layout.state} for ever, with the keys and the repository that may be in it`,
@@ -183,7 +185,7 @@ async function work(steps: readonly Step[], options: ServiceOptions, context: Co
 
 async function status(options: ServiceOptions, context: Context): Promise<void> {
   const { out, env, signal } = context;
-  const layout = await chosenLayout(options, context);
+  const layout = await asInstalled(await chosenLayout(options, context));
   const installed = await exists(layout.unit);
   const isLinux = layout.platform === 'linux';
   const asked = async (verb: string): Promise<string | null> =>

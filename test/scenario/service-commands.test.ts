@@ -152,12 +152,33 @@ describe.runIf(canMount)('holdfast service for one person', () => {
   test('deletes the state only after a clear word', async () => {
     await using place = await openPlace();
     const { options } = await recordedSystem(place);
-    await mkdir(place.state);
+    await place.expectRun(['service', 'install', ...WHOM, '--no-start'], 0, options);
     const { stderr } = await place.expectRun(['service', 'uninstall', ...WHOM, '--purge'], 2, options);
     expect(stderr).toContain(place.state);
     expect((await stat(place.state)).isDirectory()).toBe(true);
     await place.expectRun(['service', 'uninstall', ...WHOM, '--purge', '--yes'], 0, options);
     await expect(stat(place.state)).rejects.toThrow('ENOENT');
+  });
+
+  test('deletes the state that the unit names, and no other', async () => {
+    await using place = await openPlace();
+    const { options, units } = await recordedSystem(place);
+    await place.expectRun(['service', 'install', ...WHOM, '--no-start'], 0, options);
+    const other = join(place.directory, 'other');
+    await mkdir(other);
+    const purge = ['service', 'uninstall', ...WHOM, '--purge', '--yes'];
+    const elsewhere = { ...options, env: { ...options.env, HOLDFAST_STATE_DIR: other } };
+    const { stderr } = await place.expectRun(purge, 1, elsewhere);
+    expect(stderr).toContain(`keeps its state in ${place.state}, and HOLDFAST_STATE_DIR names ${other}`);
+    expect(stderr).toContain(`HOLDFAST_STATE_DIR=${place.state}`);
+    for (const kept of [units, other, place.state]) await stat(kept);
+
+    const plain = { ...options, env: { ...options.env, HOLDFAST_STATE_DIR: undefined } };
+    await place.expectRun(purge, 0, plain);
+    await expect(stat(place.state)).rejects.toThrow('ENOENT');
+    const again = await place.expectRun(purge, 1, elsewhere);
+    expect(again.stderr).toContain('is not known');
+    await stat(other);
   });
 
   test('is let write to another directory once it is installed', async () => {

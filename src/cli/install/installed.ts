@@ -1,0 +1,60 @@
+/** What the service that is installed says of itself, whatever the environment of the command says. */
+import { resolve } from 'node:path';
+import { readFileIfPresent } from '../../base/atomic-file.ts';
+import { StateError } from '../../base/errors.ts';
+import { quoted } from '../invocation.ts';
+import { printable, type Environment } from '../terminal.ts';
+import { usualState } from './person.ts';
+import type { Layout } from './plan.ts';
+
+/** With the state that the unit of a person has, where it is installed. */
+export async function asInstalled(layout: Layout): Promise<Layout> {
+  if (layout.person === undefined) return layout;
+  const text = await readFileIfPresent(layout.unit);
+  const state = text === undefined ? undefined : stateInUnit(text.toString('utf8'));
+  return state === undefined ? layout : { ...layout, state };
+}
+
+/**
+ * What is deleted for ever has to be the state of the service, and not what some environment names.
+ * @throws {StateError} when the unit of the person does not say where it is, or the environment says another place
+ */
+export async function requireKnownState(layout: Layout, env: Environment): Promise<void> {
+  const { person, unit } = layout;
+  if (person === undefined) return;
+  const name = printable(person.name);
+  const text = await readFileIfPresent(unit);
+  const state = text === undefined ? undefined : stateInUnit(text.toString('utf8'));
+  if (state === undefined) {
+    const why = text === undefined ? 'is not there' : 'does not say it';
+    throw new StateError('STATE_UNKNOWN', `Where the service of ${name} keeps its state is not known`, {
+      hint: `Its unit ${why}: ${printable(unit)}. Usually it is ${printable(usualState(person.home))}: look at what is in it, and delete it yourself.`,
+    });
+  }
+  const named = env['HOLDFAST_STATE_DIR'] ?? '';
+  if (named === '' || resolve(named) === state) return;
+  throw new StateError(
+    'STATE_UNKNOWN',
+    `The service of ${name} keeps its state in ${printable(state)}, and HOLDFAST_STATE_DIR names ${printable(resolve(named))}`,
+    { hint: `To delete what the service has, name that: HOLDFAST_STATE_DIR=${printable(quoted(state))}` },
+  );
+}
+
+const VARIABLE = 'HOLDFAST_STATE_DIR=';
+
+/** The state directory that a unit gives to its agent; undefined when it names none, or one that only systemd can tell. */
+export function stateInUnit(text: string): string | undefined {
+  const words = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, value = '']) => wordsOf(value));
+  const value = words.findLast((word) => word.startsWith(VARIABLE))?.slice(VARIABLE.length) ?? '';
+  const plain = value.replaceAll('%%', '');
+  return value === '' || plain.includes('%') ? undefined : value.replaceAll('%%', '%');
+}
+
+/** As systemd reads them, as far as the templates write them. */
+function wordsOf(line: string): readonly string[] {
+  return [...line.matchAll(/(?:[^\s"]|"(?:[^"\\]|\\.)*")+/g)].map(([word]) =>
+    word.replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_whole, inner: string) =>
+      inner.replaceAll(/\\(.)/g, (_pair, letter: string) => (letter === 'n' ? '\n' : letter)),
+    ),
+  );
+}
