@@ -189,7 +189,7 @@ describe.runIf(canMount)('holdfast service for one person', () => {
     await place.expectRun(['service', 'install', ...WHOM, '--no-start'], 0, options);
     await place.expectRun(allow, 0, options);
     const file = await readFile(join(`${units}.d`, 'allow-write.conf'), 'utf8');
-    expect(file).toContain(`ReadWritePaths="${place.source}"`);
+    expect(file).toContain(`ReadWritePaths="-${place.source}"`);
     expect(await calls()).toContain('systemctl try-restart holdfast-anna.service');
   });
 });

@@ -252,16 +252,21 @@ export function allowWriteFile({ unit }: Layout): string {
 
 const PATHS = 'ReadWritePaths=';
 
-/** The content of that file with one more directory; the same text when it is in there. */
+/**
+ * The content of that file with one more directory; the same text when it is in there. A disk that is away must not keep
+ * the agent from starting: the hyphen says so, also for what was written without it.
+ */
 export function allowWriteText(before: string, directory: string): string {
-  const line = `${PATHS}"${directory
+  const line = `${PATHS}"-${directory
     .replaceAll('%', '%%')
     .replaceAll('\\', '\\\\')
     .replaceAll('"', String.raw`\"`)}"`;
-  const lines = before.split('\n').filter((text) => text !== '');
-  if (lines.includes(line)) return before;
+  const lines = before
+    .split('\n')
+    .filter((text) => text !== '')
+    .map((text) => text.replace(/^ReadWritePaths="(?=\/)/, `${PATHS}"-`));
   const head = lines.includes('[Service]')
     ? lines
     : ['# What the agent may write, by "holdfast service allow-write".', '[Service]', ...lines];
-  return `${[...head, line].join('\n')}\n`;
+  return `${[...head, ...(head.includes(line) ? [] : [line])].join('\n')}\n`;
 }

@@ -165,11 +165,18 @@ describe('directories that the service may write to', () => {
     const second = allowWriteText(first, '/mnt/100% "two"');
     expect(second.split('\n').slice(1)).toEqual([
       '[Service]',
-      'ReadWritePaths="/mnt/one"',
-      String.raw`ReadWritePaths="/mnt/100%% \"two\""`,
+      'ReadWritePaths="-/mnt/one"',
+      String.raw`ReadWritePaths="-/mnt/100%% \"two\""`,
       '',
     ]);
     expect(allowWriteText(second, '/mnt/one')).toBe(second);
+  });
+
+  test('need not be there when the agent starts, also those that were allowed before', () => {
+    const before = '# Mine\n[Service]\nReadWritePaths="/mnt/one"\n';
+    const one = '# Mine\n[Service]\nReadWritePaths="-/mnt/one"\n';
+    expect(allowWriteText(before, '/mnt/one')).toBe(one);
+    expect(allowWriteText(before, '/mnt/two')).toBe(`${one}ReadWritePaths="-/mnt/two"\n`);
   });
 });
 
