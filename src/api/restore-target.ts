@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { allowWriteCommand, inQuotes } from '../base/allow-write.ts';
 import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { userName } from '../base/user-name.ts';
@@ -150,23 +151,15 @@ async function requireWritable(existing: string, target: string): Promise<void> 
 }
 
 function notWritable(existing: string, target: string, cause: unknown): ApiError {
-  const quoted = inQuotes(existing);
-  const username = userName();
-  const whose = username === 'holdfast' ? '--system' : `--for ${inQuotes(username)}`;
   const hint =
     errnoOf(cause) === 'EROFS'
-      ? `If the agent runs as a service, allow it with: sudo holdfast service allow-write ${quoted} ${whose}`
-      : `Allow it with: sudo setfacl -m u:${username}:rwx ${quoted}`;
+      ? `If the agent runs as a service, allow it with: ${allowWriteCommand(existing)}`
+      : `Allow it with: sudo setfacl -m u:${userName()}:rwx ${inQuotes(existing)}`;
   return new ApiError('INVALID_TARGET', `The agent may not write to ${existing}`, {
     hint,
     details: { reason: 'not_writable', path: target },
     cause,
   });
-}
-
-/** For a shell. */
-function inQuotes(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function isInside(directory: string, place: string): boolean {

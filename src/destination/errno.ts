@@ -1,4 +1,5 @@
 /** What the answers of a file system mean for a destination: one table from errno to kind, hint and retry. */
+import { allowWriteCommand, runsAsService } from '../base/allow-write.ts';
 import { DestinationError, errnoOf, isAbort } from '../base/errors.ts';
 import type { DestinationKind, Retry } from '../base/errors.ts';
 
@@ -96,9 +97,14 @@ export function storageError(error: unknown, action: FileAction): unknown {
   const subject = action.key === undefined ? action.directory : `${action.key} in ${action.directory}`;
   return new DestinationError(kind, `Cannot ${action.op} ${subject}: ${what} (${errno})`, {
     op: action.op,
-    hint,
+    hint: errno === 'EROFS' ? `${hint}${whereServiceMayWrite(action)}` : hint,
     retry,
     details: { errno, directory: action.directory, ...(action.key === undefined ? {} : { key: action.key }) },
     cause: error,
   });
+}
+
+/** The unit of the service makes read-only what is mounted writable. */
+function whereServiceMayWrite({ directory }: FileAction): string {
+  return runsAsService() ? ` If it is, let the service write there: ${allowWriteCommand(directory)}` : '';
 }

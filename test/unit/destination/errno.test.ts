@@ -1,8 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { BugError, DestinationError } from '../../../src/base/errors.ts';
 import { storageError } from '../../../src/destination/errno.ts';
 
 const action = { op: 'store', directory: '/mnt/backup', key: 'packs/00/a' };
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: something, write`), { code });
@@ -47,5 +51,15 @@ describe('what an errno means', () => {
     ['what is no error', 'text'],
   ])('%s stays as it is', (_, error) => {
     expect(storageError(error, action)).toBe(error);
+  });
+
+  test('a service whose unit refuses to write says how it is allowed', () => {
+    const hint = (): unknown => Reflect.get(storageError(systemError('EROFS'), action) as object, 'hint');
+    vi.stubEnv('INVOCATION_ID', undefined);
+    expect(hint()).toBe('Mount the destination writable.');
+    vi.stubEnv('INVOCATION_ID', '0123456789abcdef');
+    expect(hint()).toMatch(
+      /^Mount the destination writable\..* sudo holdfast service allow-write '\/mnt\/backup' --\w/,
+    );
   });
 });
