@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import type { Context } from './context.ts';
-import { asInstalled, requireKnownState } from './install/installed.ts';
+import { asInstalled, installedUnit, requireKnownState, requireNoPackage } from './install/installed.ts';
 import { chosenPerson, requireHome, usualState } from './install/person.ts';
 import {
   allowWriteFile,
@@ -116,6 +116,8 @@ async function install(options: ServiceOptions, context: Context): Promise<void>
   const patience = patienceOf(options);
   const layout = await chosenLayout(options, context);
   requireRoot(layout, options);
+  // What is only shown may be for another machine.
+  if (options.print !== true) await requireNoPackage(layout);
   if (layout.person !== undefined) await requireHome(layout.person);
   const start = options.start !== false;
   const steps = await installSteps(layout, { start, runtime: process.execPath });
@@ -150,6 +152,7 @@ async function uninstall(options: ServiceOptions, context: Context): Promise<voi
   const purge = options.purge === true;
   if (purge) await requireKnownState(layout, context.env);
   requireRoot(layout, options);
+  if ((await installedUnit(layout)) !== layout.unit) await requireNoPackage(layout);
   if (purge && options.yes !== true && options.dryRun !== true) {
     throw usage(
       `--purge deletes ${layout.state} for ever, with the keys and the repository that may be in it`,
@@ -186,7 +189,8 @@ async function work(steps: readonly Step[], options: ServiceOptions, context: Co
 async function status(options: ServiceOptions, context: Context): Promise<void> {
   const { out, env, signal } = context;
   const layout = await asInstalled(await chosenLayout(options, context));
-  const installed = await exists(layout.unit);
+  const found = await installedUnit(layout);
+  const [installed, unit] = [found !== undefined, found ?? layout.unit];
   const isLinux = layout.platform === 'linux';
   const asked = async (verb: string): Promise<string | null> =>
     isLinux ? ((await outputOf(['systemctl', verb, unitName(layout)], env, signal)) ?? null) : null;
@@ -194,13 +198,13 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
   const agent = await runningAgent(layout.state, signal);
   if (agent === undefined || !installed) context.exitCode = 1;
   if (options.json === true) {
-    const facts = { scope: layout.scope, unit: layout.unit, installed, enabled, active };
+    const facts = { scope: layout.scope, unit, installed, enabled, active };
     await out.json({ type: 'service', ...facts, running: agent !== undefined, agent: agent ?? null });
     return;
   }
   await out.line(
     installed
-      ? `Installed  ${printable(layout.unit)}${enabled === null ? '' : ` (${printable(enabled)})`}`
+      ? `Installed  ${printable(unit)}${enabled === null ? '' : ` (${printable(enabled)})`}`
       : 'Not installed. Install it with: holdfast service install',
   );
   if (active !== null) await out.line(`Service    ${printable(active)}`);

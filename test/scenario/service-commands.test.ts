@@ -181,6 +181,22 @@ describe.runIf(canMount)('holdfast service for one person', () => {
     await stat(other);
   });
 
+  test('for the machine knows the one that a package brought', async () => {
+    await using place = await openPlace();
+    const { options } = await recordedSystem(place);
+    const packaged = join(place.directory, 'packaged');
+    await mkdir(packaged);
+    await writeFile(join(packaged, 'holdfast.service'), '');
+    const mount = `mount --bind ${packaged} /lib/systemd/system && exec "$@"`;
+    const brought = { ...options, under: ['unshare', '--mount', 'sh', '-c', mount, 'sh'] };
+    const status = await place.run(['service', 'status', '--system', '--json'], brought);
+    expect(jsonLines(status)).toMatchObject([
+      { installed: true, unit: '/lib/systemd/system/holdfast.service', active: 'active' },
+    ]);
+    const { stderr } = await place.expectRun(['service', 'install', '--system'], 1, brought);
+    expect(stderr).toContain('came with a package');
+  });
+
   test('is let write to another directory once it is installed', async () => {
     await using place = await openPlace();
     const { options, calls, units } = await recordedSystem(place);

@@ -1,11 +1,45 @@
 /** What the service that is installed says of itself, whatever the environment of the command says. */
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { StateError } from '../../base/errors.ts';
 import { quoted } from '../invocation.ts';
 import { printable, type Environment } from '../terminal.ts';
 import { usualState } from './person.ts';
-import type { Layout } from './plan.ts';
+import { unitName, type Layout } from './plan.ts';
+
+/** Where systemd finds what packages bring, behind what an administrator wrote. */
+const PACKAGED_UNITS: readonly string[] = ['/lib/systemd/system', '/usr/lib/systemd/system'];
+
+/** The unit of the machine that a package brought; undefined when there is none. */
+export async function packagedUnit(
+  layout: Layout,
+  directories: readonly string[] = PACKAGED_UNITS,
+): Promise<string | undefined> {
+  if (layout.platform !== 'linux' || layout.scope !== 'system') return undefined;
+  for (const directory of directories) {
+    const unit = join(directory, unitName(layout));
+    if ((await readFileIfPresent(unit)) !== undefined) return unit;
+  }
+  return undefined;
+}
+
+/** The file that the service manager reads; undefined when the service is not installed. */
+export async function installedUnit(
+  layout: Layout,
+  directories?: readonly string[],
+): Promise<string | undefined> {
+  if ((await readFileIfPresent(layout.unit)) !== undefined) return layout.unit;
+  return await packagedUnit(layout, directories);
+}
+
+/** A second unit would hide that of the package. @throws {StateError} */
+export async function requireNoPackage(layout: Layout, directories?: readonly string[]): Promise<void> {
+  const unit = await packagedUnit(layout, directories);
+  if (unit === undefined) return;
+  throw new StateError('PACKAGED', `The service of this machine came with a package: ${unit}`, {
+    hint: `Start it with: sudo systemctl enable --now ${unitName(layout)}. To have another one, remove the package first: sudo apt remove holdfast`,
+  });
+}
 
 /** With the state that the unit of a person has, where it is installed. */
 export async function asInstalled(layout: Layout): Promise<Layout> {

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { installSteps, layoutOf } from '../../../src/cli/install/plan.ts';
-import { stateInUnit } from '../../../src/cli/install/installed.ts';
+import { installedUnit, requireNoPackage, stateInUnit } from '../../../src/cli/install/installed.ts';
 
 const anna = { name: 'anna', uid: 4242, home: '/home/anna' };
 
@@ -32,4 +35,36 @@ describe('the state that a unit names', () => {
       expect(stateInUnit(text)).toBeUndefined();
     },
   );
+});
+
+describe('the unit of a package', () => {
+  let packaged: string;
+  let own: string;
+  beforeEach(() => {
+    [packaged, own] = ['package', 'own'].map((name) => mkdtempSync(join(tmpdir(), `holdfast-${name}-`))) as [
+      string,
+      string,
+    ];
+    writeFileSync(join(packaged, 'holdfast.service'), '');
+  });
+  afterEach(() => {
+    for (const directory of [packaged, own]) rmSync(directory, { recursive: true });
+  });
+
+  const layout = layoutOf('system', {}, 'linux');
+
+  test('is the service of the machine, unless an administrator wrote another', async () => {
+    const mine = { ...layout, unit: join(own, 'holdfast.service') };
+    expect(await installedUnit(mine, [own])).toBeUndefined();
+    expect(await installedUnit(mine, [packaged])).toBe(join(packaged, 'holdfast.service'));
+    writeFileSync(mine.unit, '');
+    expect(await installedUnit(mine, [packaged])).toBe(mine.unit);
+  });
+
+  test('is not hidden by a second one', async () => {
+    await expect(requireNoPackage(layout, [packaged])).rejects.toThrow('came with a package');
+    await expect(requireNoPackage(layout, [own])).resolves.toBeUndefined();
+    const person = layoutOf('user', {}, 'linux', anna);
+    await expect(requireNoPackage(person, [packaged])).resolves.toBeUndefined();
+  });
 });
