@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readFileIfPresent } from '../base/atomic-file.ts';
-import { RequestError, errnoOf } from '../base/errors.ts';
+import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import type { Context } from './context.ts';
 import { asInstalled, installedUnit, requireKnownState, requireNoPackage } from './install/installed.ts';
 import { chosenPerson, requireHome, usualState } from './install/person.ts';
@@ -17,7 +17,7 @@ import {
   type Layout,
   type Scope,
 } from './install/plan.ts';
-import { runningAgent, waitForAgent } from './install/readiness.ts';
+import { runningAgent, waitForAgent, type RunningAgent } from './install/readiness.ts';
 import { doStep, isNeeded, outputOf, shownStep, type Step } from './install/step.ts';
 import { quoted, rootInvocation } from './invocation.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
@@ -195,11 +195,17 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
   const asked = async (verb: string): Promise<string | null> =>
     isLinux ? ((await outputOf(['systemctl', verb, unitName(layout)], env, signal)) ?? null) : null;
   const [enabled, active] = [await asked('is-enabled'), await asked('is-active')];
-  const agent = await runningAgent(layout.state, signal);
+  const seen = await visibleAgent(layout, signal);
+  const agent = seen === 'hidden' ? undefined : seen;
   if (agent === undefined || !installed) context.exitCode = 1;
   if (options.json === true) {
     const facts = { scope: layout.scope, unit, installed, enabled, active };
-    await out.json({ type: 'service', ...facts, running: agent !== undefined, agent: agent ?? null });
+    await out.json({
+      type: 'service',
+      ...facts,
+      running: seen === 'hidden' ? null : agent !== undefined,
+      agent: agent ?? null,
+    });
     return;
   }
   await out.line(
@@ -209,10 +215,25 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
   );
   if (active !== null) await out.line(`Service    ${printable(active)}`);
   await out.line(
-    agent === undefined
-      ? 'Agent      does not answer'
-      : `Agent      answers${agent.pid === null ? '' : ` (process ${agent.pid})`}: ${agent.addresses.map(printable).join(', ')}`,
+    seen === 'hidden'
+      ? 'Agent      cannot be asked by this user: run the command with sudo, or as the user of the agent'
+      : agent === undefined
+        ? 'Agent      does not answer'
+        : `Agent      answers${agent.pid === null ? '' : ` (process ${agent.pid})`}: ${agent.addresses.map(printable).join(', ')}`,
   );
+}
+
+/** The agent; `hidden` where only others may ask it. */
+async function visibleAgent(
+  { state }: Layout,
+  signal: AbortSignal,
+): Promise<RunningAgent | 'hidden' | undefined> {
+  try {
+    return await runningAgent(state, signal);
+  } catch (error) {
+    if (error instanceof StateError && error.code === 'FORBIDDEN') return 'hidden';
+    throw error;
+  }
 }
 
 async function allowWrite(named: string, options: ServiceOptions, context: Context): Promise<void> {

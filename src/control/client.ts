@@ -5,7 +5,7 @@ import { controlSocketPath, type ControlCall, type ControlCalls, type ControlRep
 
 /**
  * Asks the agent that runs on a state directory.
- * @throws {StateError} NO_AGENT when none runs there
+ * @throws {StateError} NO_AGENT when none runs there, FORBIDDEN when this user may not ask
  * @throws {RequestError} with the code of what the agent refused
  */
 export async function callAgent<K extends ControlCall>(
@@ -50,7 +50,7 @@ async function post(socketPath: string, call: string, body: string, signal: Abor
 
 function unreachable(cause: Error): StateError {
   if (errnoOf(cause) === 'EACCES' || errnoOf(cause) === 'EPERM') {
-    return new StateError('FORBIDDEN', 'The agent runs, but not for you', {
+    return new StateError('FORBIDDEN', 'Whether an agent runs cannot be seen by this user', {
       hint: 'Run the command as the user of the agent, or join the group that its socket belongs to.',
       cause,
     });

@@ -116,6 +116,17 @@ describe.runIf(isRoot && process.platform === 'linux')('holdfast service, for wh
     const other = await place.expectRun(['service', 'status', '--for', 'root'], 2, { under });
     expect(other.stderr).toContain('Only root may name another person');
   });
+
+  test('who may not look into the state directory is not told that an agent runs there', async () => {
+    await using place = await openPlace();
+    await chmod(place.directory, 0o755);
+    await mkdir(place.state, { mode: 0o700 });
+    const under = ['setpriv', '--reuid=nobody', '--regid=65534', '--clear-groups', '--'];
+    const status = await place.expectRun(['service', 'status'], 1, { under });
+    expect(status.stdout).toMatch(/^Not installed.*\n(?:Service .*\n)?Agent +cannot be asked by this user/);
+    const asked = await place.expectRun(['status'], 1, { under });
+    expect(asked.stderr).toContain('Whether an agent runs cannot be seen by this user');
+  });
 });
 
 describe.runIf(canMount)('holdfast service for one person', () => {
