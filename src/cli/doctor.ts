@@ -80,7 +80,7 @@ async function examine(options: DoctorOptions, context: Context): Promise<Examin
   let agent: RunningAgent | undefined;
   findings.push(
     await guarded('agent', async () => {
-      const checked = await checkAgent(paths.directory, signal);
+      const checked = await checkAgent(env, signal);
       agent = checked.agent;
       return checked.finding;
     }),

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { StateError, errnoOf } from '../base/errors.ts';
 import { agentLogPath } from '../daemon/agent-log-end.ts';
 import type { Context } from './context.ts';
+import { forMachineService } from './install/installed.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
 import { statePaths } from './state-directory.ts';
 import { printable } from './terminal.ts';
@@ -41,8 +42,12 @@ async function readLog({ env }: Context): Promise<readonly string[]> {
     return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw cause;
+    const elsewhere = await forMachineService(['logs'], env);
     throw new StateError('NO_LOG', 'The agent has not written a log yet', {
-      hint: 'Start it with: holdfast start',
+      hint:
+        elsewhere === undefined
+          ? 'Start it with: holdfast start'
+          : `The service of this machine keeps its own: ${elsewhere}`,
       cause,
     });
   }

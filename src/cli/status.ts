@@ -4,6 +4,7 @@ import { formatBytes, formatDuration } from '../base/units.ts';
 import type { FullStatus } from '../jobs/agent.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
+import { forMachineService } from './install/installed.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { protectionOf } from '../jobs/protection.ts';
 import { renderTable } from './table.ts';
@@ -45,14 +46,22 @@ async function askIfRunning(context: Context): Promise<FullStatus | undefined> {
 
 /** Backups that somebody makes by hand may be there all the same: `holdfast snapshots` lists them. */
 async function showAbsent(options: OutputOptions, { out, env }: Context): Promise<void> {
-  const sentence = 'Not protected: no agent is running, so nothing is backed up by itself.';
+  const elsewhere = await forMachineService(['status'], env);
+  const sentence =
+    elsewhere === undefined
+      ? 'Not protected: no agent is running, so nothing is backed up by itself.'
+      : 'No agent is running for this user. This machine has a service that keeps its own state.';
   if (options.json === true) {
     await out.json({ type: 'status', protected: false, sentence, agent_running: false });
     return;
   }
   const { red, bold } = createStyles(wantsColor(out.stream, env));
   await out.line(red(bold(sentence)));
-  await out.line('Start it with: holdfast start (or for good: holdfast service install)');
+  await out.line(
+    elsewhere === undefined
+      ? 'Start it with: holdfast start (or for good: holdfast service install)'
+      : `Ask it with: ${printable(elsewhere)}`,
+  );
 }
 
 async function show(status: FullStatus, context: Context): Promise<void> {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { executable, jsonLines, openPlace, type Place, type RunOptions } from '../support/cli.ts';
 
@@ -206,6 +206,21 @@ describe.runIf(canMount)('holdfast service for one person', () => {
     ]);
     const { stderr } = await place.expectRun(['service', 'install', '--system'], 1, brought);
     expect(stderr).toContain('came with a package');
+  });
+
+  test('for the machine is named where no agent of this user runs', async () => {
+    await using place = await openPlace();
+    const { options, units } = await recordedSystem(place);
+    expect((await place.expectRun(['status'], 1, options)).stdout).toContain('Not protected');
+    await writeFile(join(dirname(units), 'holdfast.service'), '');
+    const asked = 'sudo -u holdfast env HOLDFAST_STATE_DIR=/var/lib/holdfast';
+    const { stdout } = await place.expectRun(['status'], 1, options);
+    expect(stdout).not.toContain('Not protected');
+    expect(stdout).toContain(asked);
+    expect((await place.expectRun(['logs'], 1, options)).stderr).toContain(asked);
+    expect((await place.run(['doctor'], options)).stdout).toContain(asked);
+    const own = { ...options, env: { ...options.env, HOLDFAST_STATE_DIR: '/var/lib/holdfast' } };
+    expect((await place.expectRun(['status'], 1, own)).stdout).toContain('Not protected');
   });
 
   test('is let write to another directory once it is installed', async () => {

@@ -8,20 +8,28 @@ import type { Clock } from '../../base/clock.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { farMountsOf, farPlaceOf } from '../../system/far-mounts.ts';
 import { count } from '../wording.ts';
+import { forMachineService } from '../install/installed.ts';
 import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
+import { statePaths } from '../state-directory.ts';
+import type { Environment } from '../terminal.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 export async function checkAgent(
-  stateDirectory: string,
+  env: Environment,
   signal: AbortSignal,
 ): Promise<{ readonly finding: Finding; readonly agent: RunningAgent | undefined }> {
+  const stateDirectory = statePaths(env).directory;
   const agent = await runningAgent(stateDirectory, signal);
   if (agent !== undefined) {
     const who = agent.pid === null ? '' : ` (process ${agent.pid}, version ${agent.version})`;
     return { finding: ok('agent', `Runs${who}`), agent };
   }
   const left = await announced(stateDirectory);
-  const hint = 'Start it with: holdfast start; or for ever with: holdfast service install';
+  const elsewhere = await forMachineService(['doctor'], env);
+  const hint =
+    elsewhere === undefined
+      ? 'Start it with: holdfast start; or for ever with: holdfast service install'
+      : `The service of this machine keeps its own state; examine that with: ${elsewhere}`;
   if (left === undefined || left.pid === null || !isAlive(left.pid))
     return { finding: warning('agent', 'Does not run', hint), agent: undefined };
   return {

@@ -2,10 +2,11 @@
 import { join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { StateError } from '../../base/errors.ts';
-import { quoted } from '../invocation.ts';
+import { quoted, rootInvocation } from '../invocation.ts';
+import { statePaths } from '../state-directory.ts';
 import { printable, type Environment } from '../terminal.ts';
 import { usualState } from './person.ts';
-import { unitName, type Layout } from './plan.ts';
+import { layoutOf, unitName, type Layout } from './plan.ts';
 
 /** Where systemd finds what packages bring, behind what an administrator wrote. */
 const PACKAGED_UNITS: readonly string[] = ['/lib/systemd/system', '/usr/lib/systemd/system'];
@@ -39,6 +40,26 @@ export async function requireNoPackage(layout: Layout, directories?: readonly st
   throw new StateError('PACKAGED', `The service of this machine came with a package: ${unit}`, {
     hint: `Start it with: sudo systemctl enable --now ${unitName(layout)}. To have another one, remove the package first: sudo apt remove holdfast`,
   });
+}
+
+/**
+ * How to give a command to the service of the machine; undefined where there is none, or the command was for it. Its state
+ * is not that of whoever types, root included.
+ */
+export async function forMachineService(
+  words: readonly string[],
+  env: Environment,
+  platform: NodeJS.Platform = process.platform,
+): Promise<string | undefined> {
+  if (platform !== 'linux') return undefined;
+  const layout = layoutOf('system', env, platform);
+  const unit = await installedUnit(layout);
+  if (unit === undefined || statePaths(env).directory === layout.state) return undefined;
+  // The command of the package knows both by itself.
+  const places = [`HOLDFAST_STATE_DIR=${layout.state}`, `HOLDFAST_CONFIG=${layout.config ?? ''}`];
+  const program =
+    unit === layout.unit ? ['env', ...places, ...rootInvocation(process.argv[1])] : ['holdfast'];
+  return ['sudo', '-u', 'holdfast', ...program, ...words].map(quoted).join(' ');
 }
 
 /** With the state that the unit of a person has, where it is installed. */
