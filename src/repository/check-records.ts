@@ -108,7 +108,9 @@ export async function checkForgotten(
       const removed = error.cause instanceof DestinationError && error.cause.kind === 'not-found';
       if (removed) continue;
       const draft = findings.addError(`snapshot ${id}`, error);
-      draft.because('it is forgotten: prune removes it after the grace period');
+      // What a storage brought back is told of by itself.
+      if (draft.lacking === undefined)
+        draft.because('it is forgotten: prune removes it after the grace period');
     }
   }
   return records;
