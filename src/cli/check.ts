@@ -53,7 +53,7 @@ export function define(command: Command, context: Context): void {
     if (options.readData === true && options.readDataSubset !== undefined)
       throw usage('--read-data and --read-data-subset contradict each other', 'Give one of them.');
     // Opening the first repository takes it out of the environment, so that no child process inherits it.
-    const fallback = takeFromEnvironment({ ...context.env });
+    const fallback = givenByOptions(options) ?? takeFromEnvironment({ ...context.env });
     await withRepository(options, context, async (repository) => {
       const damaged = await run(repository, options, context);
       const { repairFrom } = options;

@@ -60,7 +60,7 @@ export function define(command: Command, context: Context): void {
     if (location === undefined)
       throw usage('Where to copy from is missing', 'Name the repository: --from DIR.');
     // Opening the first repository takes it out of the environment, so that no child process inherits it.
-    const fallback = takeFromEnvironment({ ...context.env });
+    const fallback = givenByOptions(options) ?? takeFromEnvironment({ ...context.env });
     await withRepository(options, context, async (to) => {
       const given = givenByOptions(fromOptions(options));
       const from = await openOther(location, given, fallback, context);

@@ -158,6 +158,24 @@ export async function openOther(
   context: Context,
 ): Promise<Repository> {
   const place = await placeNamed(named, context);
+  try {
+    return await openSecond(place, given, first, context);
+  } catch (error) {
+    // Two repositories take part: which of them it is has to be said.
+    if (!(error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE')) throw error;
+    throw new RepositoryError(error.code, `${shownLocation(place.location)}: ${error.message}`, {
+      hint: error.hint,
+      cause: error,
+    });
+  }
+}
+
+async function openSecond(
+  place: ChosenPlace,
+  given: GivenSecret | undefined,
+  first: GivenSecret | undefined,
+  context: Context,
+): Promise<Repository> {
   const { location, settings } = place;
   if (given !== undefined) return await openAt(place, secretOf(await readGiven(given, context)), context);
   if (settings !== undefined) {
@@ -177,7 +195,7 @@ export async function openOther(
       if (!wrong || !canPrompt(context)) throw error;
     }
   }
-  if (!canPrompt(context)) throw noPassphrase();
+  if (!canPrompt(context)) throw noPassphrase(shownLocation(location));
   return await openAt(place, await promptSecret(shownLocation(location), context), context);
 }
 
@@ -233,9 +251,9 @@ async function askAndOpen(seen: Seen, chosen: ChosenPlace, context: Context): Pr
   }
 }
 
-function noPassphrase(): Error {
+function noPassphrase(location?: string): Error {
   return usage(
-    'No passphrase was given, and there is no terminal to ask on',
+    `No passphrase${location === undefined ? '' : ` for ${location}`} was given, and there is no terminal to ask on`,
     'Give --password-file or --password-command, or set HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE or HOLDFAST_PASSWORD_COMMAND.',
   );
 }

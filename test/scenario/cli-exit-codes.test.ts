@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -240,4 +240,32 @@ test.concurrent('a reader that has seen enough ends a listing quietly', async ()
   child.stdout?.destroy();
   const { code, stderr } = await outcomeOf(child);
   expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
+});
+
+test.concurrent('a passphrase given for one repository is tried for the other, which an error names', async () => {
+  await using place = await openPlace();
+  await place.expectRun(['init']);
+  await place.write({ a: 'a' });
+  await place.expectRun(['backup', place.source]);
+  const target = join(place.directory, 'target');
+  const paper = join(place.directory, 'paper');
+  await writeFile(paper, 'another one\n');
+  const env = { HOLDFAST_REPOSITORY: target, HOLDFAST_PASSWORD: 'another one' };
+  await place.expectRun(['init'], 0, { env });
+  const bare = { env: { HOLDFAST_REPOSITORY: target, HOLDFAST_PASSWORD: undefined } };
+  const given = ['--password-file', paper];
+  const second = {
+    env: { HOLDFAST_REPOSITORY: join(place.directory, 'second'), HOLDFAST_PASSWORD: undefined },
+  };
+  await place.expectRun(['init', ...given], 0, second);
+  await place.expectRun(['copy', '--from', target, ...given], 0, second);
+  await place.expectRun(['backup', place.source], 0, { env });
+  await rm(join(target, 'packs'), { recursive: true });
+  for (const words of [
+    ['copy', '--from', place.repository],
+    ['check', '--repair-from', place.repository],
+  ]) {
+    const wrong = await place.expectRun([...words, ...given], 12, bare);
+    expect(wrong.stderr).toContain(`Error: ${place.repository}: Wrong passphrase`);
+  }
 });
