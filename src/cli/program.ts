@@ -21,7 +21,9 @@ export async function runProgram(words: readonly string[], context: Context): Pr
     return;
   }
   if (name === 'help') {
-    await runProgram(after[0] === undefined ? [] : [after[0], '--help'], context);
+    const [asked] = after;
+    // Without --help for what is no command: the option would hide the mistake.
+    await runProgram(asked === undefined ? [] : isCommand(asked) ? [asked, '--help'] : [asked], context);
     return;
   }
   if (name === undefined && before.some((word) => word === '--version' || word === '-V')) {

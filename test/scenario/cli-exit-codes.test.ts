@@ -72,6 +72,7 @@ describe.concurrent('one clear message and the right exit code', () => {
 
   test.each([
     [['bakup'], "Unknown command 'bakup'\nDid you mean backup?"],
+    [['help', 'bakup'], "Unknown command 'bakup'\nDid you mean backup?"],
     [['cat', 'latest'], "Missing required argument 'path'"],
     [['backup'], 'Nothing to back up was named'],
     [['backup', '--stdin-command', 'true'], 'The content has no name'],
