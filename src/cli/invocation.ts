@@ -10,12 +10,19 @@ function isNpmStart(env: Environment): boolean {
 /** Where the Debian package has the program; its command is `holdfast`. */
 const PACKAGED = '/usr/lib/holdfast/';
 
-/** `npm start --` below npm, `holdfast` where it is installed, else the launcher by its path. */
-export function invocation(env: Environment, script: string | undefined, workingDirectory: string): string {
+/**
+ * `npm start --` below npm, `holdfast` where it is installed, else the launcher by its path.
+ * @param workingDirectory of whoever types the command next; undefined when it is not known
+ */
+export function invocation(
+  env: Environment,
+  script: string | undefined,
+  workingDirectory: string | undefined,
+): string {
   if (isNpmStart(env)) return 'npm start --';
   if (script === undefined || basename(script) === 'holdfast' || script.startsWith(PACKAGED))
     return 'holdfast';
-  const path = relative(workingDirectory, script);
+  const path = workingDirectory === undefined ? '..' : relative(workingDirectory, script);
   return `node ${quoted(path.startsWith('..') ? script : path)}`;
 }
 

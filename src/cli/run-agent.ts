@@ -146,9 +146,11 @@ async function greet(
       ),
     );
   }
+  // What nobody reads at a terminal is read later, from another directory.
+  const from = out.stream.isTTY ? process.cwd() : undefined;
+  const run = invocation(env, process.argv[1], from);
   if (settings.sources.length === 0)
-    lines.push('Nothing is backed up yet. Begin with: holdfast start --source DIR');
-  const run = invocation(env, process.argv[1], process.cwd());
+    lines.push(`Nothing is backed up yet. Begin with: ${run} sources add DIR`);
   // Only where a person looks: what a service prints is kept, and the address opens the page for anybody.
   if (created && out.stream.isTTY) {
     const { address: page, seconds } = daemon.pageAddress(null);

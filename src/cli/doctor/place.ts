@@ -68,7 +68,7 @@ export async function checkSettings(
         finding: warning(
           check,
           `${holds}; nothing is backed up by itself`,
-          'Name a directory: holdfast start --source DIR',
+          'Name a directory: holdfast sources add DIR',
         ),
         settings,
       };

@@ -20,6 +20,10 @@ describe('how the program is called, for commands that are to be typed next', ()
     expect(invocation(env, script, '/home/anna/h')).toBe(expected);
   });
 
+  test('is told by its whole path where nobody knows from where it is typed', () => {
+    expect(invocation({}, '/usr/share/h/holdfast.js', undefined)).toBe('node /usr/share/h/holdfast.js');
+  });
+
   test('is quoted for a shell only where it must be', () => {
     expect(quoted('/a/b-c.js')).toBe('/a/b-c.js');
     expect(quoted("it's")).toBe(String.raw`'it'\''s'`);
