@@ -1,7 +1,7 @@
 /** The user's state directory: the embedded repository, the key to it, and what this machine remembers of others. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, open, readdir, stat, type FileHandle } from 'node:fs/promises';
+import { access, chmod, open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { readFileIfPresent } from '../base/atomic-file.ts';
@@ -77,12 +77,26 @@ export async function ensureStateDirectory(directory: string): Promise<void> {
     await makeDirectories(directory);
     if ((await readdir(directory)).length === 0) await makePrivate(directory);
   } catch (cause) {
-    throw new StateError('WRITE_ERROR', `The state directory ${directory} cannot be used`, {
-      hint: 'Make it writable, or name another one in HOLDFAST_STATE_DIR.',
-      cause,
-    });
+    throw unusable(directory, cause);
   }
   await requireOwnDirectory(directory);
+  await requireWritable(directory);
+}
+
+/** What is read-only is found before the first file in it is. @throws {StateError} */
+export async function requireWritable(directory: string): Promise<void> {
+  try {
+    await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw unusable(directory, cause);
+  }
+}
+
+function unusable(directory: string, cause: unknown): StateError {
+  return new StateError('WRITE_ERROR', `The state directory ${directory} cannot be used`, {
+    hint: 'Make it writable, or name another one in HOLDFAST_STATE_DIR.',
+    cause,
+  });
 }
 
 async function makePrivate(directory: string): Promise<void> {

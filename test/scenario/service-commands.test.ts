@@ -307,6 +307,22 @@ describe('holdfast doctor', () => {
     expect(lost.stderr).toContain('cannot be written');
   });
 
+  test.runIf(canMount)(
+    'says what to do about a state directory that is read-only, as start does',
+    async () => {
+      await using place = await openPlace();
+      await mkdir(place.state, { mode: 0o700 });
+      await writeFile(join(place.state, 'config.json'), '{}\n', { mode: 0o600 });
+      const mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+      const closed = { ...embedded, under: ['unshare', '--mount', 'sh', '-c', mount, place.state] };
+      const advice = 'Make it writable, or name another one in HOLDFAST_STATE_DIR';
+      const { stderr } = await place.expectRun(['start', '--port', '0'], 1, closed);
+      expect(stderr).toContain(`The state directory ${place.state} cannot be used`);
+      expect(stderr).toContain(advice);
+      expect((await place.expectRun(['doctor'], 1, closed)).stdout).toContain(advice);
+    },
+  );
+
   test('names the place of a mistake in the configuration', async () => {
     await using place = await openPlace();
     await mkdir(place.state, { mode: 0o700 });

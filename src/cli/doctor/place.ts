@@ -1,5 +1,5 @@
 /** Checks of what is kept: the state directory, the settings, and the repository. */
-import { access, constants, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HoldfastError, errnoOf } from '../../base/errors.ts';
 import { ConfigError } from '../../config/config-error.ts';
@@ -11,7 +11,7 @@ import { settingsContext } from '../config.ts';
 import type { Context } from '../context.ts';
 import { openAt } from '../open.ts';
 import { secretOfSettings } from '../reach.ts';
-import { readMachineKey, statePaths } from '../state-directory.ts';
+import { readMachineKey, requireWritable, statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
 import { count, shortId } from '../wording.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
@@ -31,7 +31,7 @@ export async function checkState(env: Environment): Promise<Finding> {
       `${paths.directory} belongs to another user (uid ${uid})`,
       'Run this as that user, or name your own directory in HOLDFAST_STATE_DIR.',
     );
-  await access(paths.directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  await requireWritable(paths.directory);
   await readMachineKey(paths);
   const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0;
   if (isOpen) {
