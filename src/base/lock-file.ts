@@ -9,6 +9,8 @@ import { StateError, errnoOf } from './errors.ts';
 const POLL_MS = 20;
 /** Longer than anything that is done under a lock: what is older was left by a process that died, or a reused id. */
 const STALE_MS = 900_000;
+/** How long a lock that is that old is watched still: its holder may have slept meanwhile, and needs no time once it is awake. */
+const AWAKE_MS = 30_000;
 /** A lock without content is one that is just being written, or was left by a process that died right then. */
 const UNWRITTEN_MS = 10_000;
 /** Marks of locks that this process has given up and could not remove. */
@@ -48,11 +50,24 @@ async function acquire(path: string, mark: string, signal: AbortSignal): Promise
     if (holder === undefined) continue;
     const nowMs = systemClock.monotonic();
     if (seen.mark !== holder.mark) seen = { mark: holder.mark, sinceMs: nowMs };
-    // Its time says nothing when the clock was set back since: then it may lie years ahead.
-    const isOld = nowMs - seen.sinceMs > (holder.mark === '' ? UNWRITTEN_MS : STALE_MS);
-    if (holder.dead || isOld) await breakLock(path, holder.mark);
+    if (holder.dead || nowMs - seen.sinceMs > patienceMs(holder)) await breakLock(path, holder.mark);
     else await delay(POLL_MS, undefined, { signal });
   }
+}
+
+/** How long a lock is watched before it counts as left behind. The age alone says nothing: the clock may have been set since. */
+function patienceMs({ mark, ageMs }: Holder): number {
+  if (mark === '') return UNWRITTEN_MS;
+  return ageMs > STALE_MS ? AWAKE_MS : STALE_MS;
+}
+
+interface Holder {
+  /** Empty until its process has written it. */
+  readonly mark: string;
+  /** By the clock on the wall. */
+  readonly ageMs: number;
+  /** Nobody can hold it any more. */
+  readonly dead: boolean;
 }
 
 /** False when somebody else has the lock. */
@@ -84,13 +99,13 @@ function cannotLock(path: string, cause: unknown): StateError {
 }
 
 /** Undefined when the lock is free again. */
-async function readHolder(path: string): Promise<{ mark: string; dead: boolean } | undefined> {
+async function readHolder(path: string): Promise<Holder | undefined> {
   try {
     const mark = await readFile(path, 'utf8');
     const ageMs = systemClock.now() - (await stat(path)).mtimeMs;
     const pid = Number(mark.split(' ')[0]);
-    if (mark === '') return { mark, dead: ageMs > UNWRITTEN_MS };
-    return { mark, dead: leftBehind.has(mark) || ageMs > STALE_MS || !isAlive(pid) };
+    if (mark === '') return { mark, ageMs, dead: ageMs > UNWRITTEN_MS };
+    return { mark, ageMs, dead: leftBehind.has(mark) || !isAlive(pid) };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw cannotLock(path, error);

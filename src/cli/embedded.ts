@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { RepositoryError } from '../base/errors.ts';
+import { withLockFile } from '../base/lock-file.ts';
 import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import { openDestination } from '../destination/open.ts';
@@ -36,17 +37,19 @@ export async function openEmbedded(context: Surroundings): Promise<Embedded> {
   const knownId = await knownRepositoryId(paths);
   const destination = await openDestination(paths.repository, { create: true }, context.signal);
   try {
-    const { slots, damaged } = await readKeyFiles(destination, context.signal);
-    const created = slots.length === 0 && damaged.length === 0;
-    if (created && knownId !== undefined) throw gone(paths);
-    const repository = created
-      ? await create(paths, destination, context)
-      : await openRepository(
-          destination,
-          { kind: 'machine', secret: await requireMachineKey(paths) },
-          openOptions(context),
+    const isAbsent = await hasNoKeys(destination, context);
+    if (isAbsent && knownId !== undefined) throw gone(paths);
+    // Of two programs that start at once, the second must not put a kit for nothing in the place of the first one's.
+    const made = isAbsent
+      ? await withLockFile(
+          `${paths.repositoryId}.lock`,
+          async () =>
+            (await hasNoKeys(destination, context)) ? await create(paths, destination, context) : undefined,
           context.signal,
-        );
+        )
+      : undefined;
+    const repository = made ?? (await openWithMachineKey(paths, destination, context));
+    const created = made !== undefined;
     if (knownId !== undefined && knownId !== repository.id) throw replaced(paths);
     if (knownId === undefined) await writeFileAtomically(paths.repositoryId, `${repository.id}\n`);
     return { repository, created };
@@ -54,6 +57,20 @@ export async function openEmbedded(context: Surroundings): Promise<Embedded> {
     await destination.close();
     throw error;
   }
+}
+
+async function hasNoKeys(destination: Repository['destination'], { signal }: Surroundings): Promise<boolean> {
+  const { slots, damaged } = await readKeyFiles(destination, signal);
+  return slots.length === 0 && damaged.length === 0;
+}
+
+async function openWithMachineKey(
+  paths: StatePaths,
+  destination: Repository['destination'],
+  context: Surroundings,
+): Promise<Repository> {
+  const secret = await requireMachineKey(paths);
+  return await openRepository(destination, { kind: 'machine', secret }, openOptions(context), context.signal);
 }
 
 /** The recovery kit comes before the repository: a crash between both leaves a kit for nothing, never a repository without one. */

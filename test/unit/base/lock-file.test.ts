@@ -48,3 +48,12 @@ test.each([
   expect(looks).toBeGreaterThan(3);
   expect(existsSync(path)).toBe(false);
 });
+
+test('a lock whose holder is alive is not broken for its age by the clock alone: it may have slept', async () => {
+  writeFileSync(path, `${process.pid} 0`);
+  const before = new Date(Date.now() - 86_400_000);
+  utimesSync(path, before, before);
+  letPass(4_000);
+  await withLockFile(path, async () => await Promise.resolve(), new AbortController().signal);
+  expect(looks).toBeGreaterThan(7);
+});
