@@ -1,11 +1,12 @@
 /**
- * Servers of Debian in a root directory of their own, so that nothing is installed on this machine. Needs root,
- * mmdebstrap and a Debian mirror.
+ * Servers of Debian in a root directory of their own, so that nothing is installed on this machine. Needs root, apt,
+ * Perl and a Debian mirror.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { access, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheDirectory } from './cache-directory.ts';
+import { debianPrograms } from './debian-programs.ts';
 import { runCommand } from './run-command.ts';
 import { ServerUnavailable } from './unavailable.ts';
 
@@ -42,28 +43,35 @@ async function make(directory: string, packages: readonly string[]): Promise<voi
   if (process.getuid?.() !== 0)
     throw new ServerUnavailable('A root directory of Debian is made by root only');
   const mirror = await debianMirror();
+  const tool = join((await debianPrograms('mmdebstrap', ['mmdebstrap'])).directory, 'usr', 'bin');
   const growing = `${directory}.${process.pid}`;
   await rm(growing, { recursive: true, force: true });
   try {
-    await runCommand('mmdebstrap', [
-      '--quiet',
-      '--variant=minbase',
-      '--mode=root',
-      '--aptopt=APT::Install-Recommends "false"',
-      // A mirror may be older than its lists say they may be.
-      '--aptopt=Acquire::Check-Valid-Until "false"',
-      '--aptopt=Acquire::Check-Date "false"',
-      '--aptopt=Acquire::Languages "none"',
-      '--dpkgopt=path-exclude=/usr/share/doc/*',
-      '--dpkgopt=path-exclude=/usr/share/man/*',
-      // What starts services when packages are installed finds that it may not.
-      '--essential-hook=printf "#!/bin/sh\\nexit 101\\n" > "$1/usr/sbin/policy-rc.d"',
-      '--essential-hook=chmod +x "$1/usr/sbin/policy-rc.d"',
-      `--include=${packages.join(',')}`,
-      SUITE,
-      growing,
-      `deb ${mirror} ${SUITE} main`,
-    ]);
+    // It calls a program of its own package by its name.
+    const env = { ...process.env, PATH: `${tool}:${process.env['PATH'] ?? ''}` };
+    await runCommand(
+      'mmdebstrap',
+      [
+        '--quiet',
+        '--variant=minbase',
+        '--mode=root',
+        '--aptopt=APT::Install-Recommends "false"',
+        // A mirror may be older than its lists say they may be.
+        '--aptopt=Acquire::Check-Valid-Until "false"',
+        '--aptopt=Acquire::Check-Date "false"',
+        '--aptopt=Acquire::Languages "none"',
+        '--dpkgopt=path-exclude=/usr/share/doc/*',
+        '--dpkgopt=path-exclude=/usr/share/man/*',
+        // What starts services when packages are installed finds that it may not.
+        '--essential-hook=printf "#!/bin/sh\\nexit 101\\n" > "$1/usr/sbin/policy-rc.d"',
+        '--essential-hook=chmod +x "$1/usr/sbin/policy-rc.d"',
+        `--include=${packages.join(',')}`,
+        SUITE,
+        growing,
+        `deb ${mirror} ${SUITE} main`,
+      ],
+      { env },
+    );
     await writeFile(join(growing, '.complete'), '');
     await rm(directory, { recursive: true, force: true });
     await rename(growing, directory);
