@@ -65,9 +65,6 @@ export interface HttpSite {
   close(): void;
 }
 
-/** If they were done and only the answer was lost, the second answer would be another. */
-const onceOnly: ReadonlySet<string> = new Set(['MKCOL', 'MOVE']);
-
 /** Of answers that are read into memory and are no object. */
 const LARGEST_TEXT = 64 * 1024 * 1024;
 
@@ -121,7 +118,11 @@ export function openHttpSite({
     return await onKeptConnection(request, moving);
   }
 
-  /** A connection that was kept may have been closed by the server at that moment: that is no failure. */
+  /**
+   * A connection that was kept may have been closed by the server at that moment: that is no failure. Apache closes them
+   * whenever it is short of threads, so nothing is left out; whoever makes folders or moves looks at what is there where
+   * the second answer says that the first request was done after all.
+   */
   async function onKeptConnection(request: HttpRequest, moving: Moving): Promise<HttpReply> {
     for (;;) {
       const outgoing = begin(request, moving);
@@ -134,7 +135,7 @@ export function openHttpSite({
         outgoing.destroy();
         moving.signal.throwIfAborted();
         const wasClosed = ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
-        if (!wasKept || !wasClosed || onceOnly.has(request.method)) throw error;
+        if (!wasKept || !wasClosed) throw error;
       }
     }
   }

@@ -26,15 +26,13 @@ const rivals = 6;
 
 /** Tries out what the server does, in a few names of its own that are removed again. */
 export async function findAbilities(folder: Folder, signal: AbortSignal): Promise<Abilities> {
-  const [claim, first, second] = [temporaryName(), temporaryName(), temporaryName()];
+  const [first, second] = [temporaryName(), temporaryName()];
   try {
-    const [made, ...stored] = await Promise.all([
-      Promise.all(Array.from({ length: rivals }, async () => await folder.makeFolder(claim, signal))),
+    const [claims, ...stored] = await Promise.all([
+      findClaims(folder, signal),
       folder.put(first, Buffer.from('1'), undefined, signal),
       folder.put(second, Buffer.from('22'), undefined, signal),
     ]);
-    const claims =
-      made.filter((outcome) => outcome === 'made').length === 1 && made.every((o) => o !== 'no-folder');
     if (stored.includes('no-folder')) return { claims: false, keeps: false };
     const moved = await folder.move(first, second, signal);
     const kept = moved === 'exists' && (await folder.look(second, signal))?.size === 2;
@@ -46,9 +44,29 @@ export async function findAbilities(folder: Folder, signal: AbortSignal): Promis
     if (isRefused) return { claims: false, keeps: false };
     throw error;
   } finally {
-    await Promise.allSettled(
-      [`${claim}/`, first, second].map(async (name) => await folder.remove(name, signal)),
+    await Promise.allSettled([first, second].map(async (name) => await folder.remove(name, signal)));
+  }
+}
+
+/** Where nobody seems to have made it, the answer of who did may have been lost with a connection: once more, then. */
+async function findClaims(folder: Folder, signal: AbortSignal): Promise<boolean> {
+  const first = await race(folder, signal);
+  const outcomes = first.every((outcome) => outcome === 'exists') ? await race(folder, signal) : first;
+  return outcomes.filter((outcome) => outcome === 'made').length === 1 && !outcomes.includes('no-folder');
+}
+
+/** What each of several is told who make the same folder at once. */
+async function race(
+  folder: Folder,
+  signal: AbortSignal,
+): Promise<readonly ('made' | 'exists' | 'no-folder')[]> {
+  const claim = temporaryName();
+  try {
+    return await Promise.all(
+      Array.from({ length: rivals }, async () => await folder.makeFolder(claim, signal)),
     );
+  } finally {
+    await folder.remove(`${claim}/`, signal).catch(() => undefined);
   }
 }
 
