@@ -116,6 +116,8 @@ async function storePacksOnly(place: Place, source: string): Promise<void> {
       return;
     }
     remove('packs', 'index', 'snapshots', 'heads', 'leases');
+    // It may have come to its end: what the machine remembers of that is gone, too, or it would be missed.
+    removeAll(join(place.state, 'repositories'));
   }
   throw new Error('no kill landed between the last pack and the snapshot');
 }

@@ -86,6 +86,20 @@ describe('what makes a repository', () => {
     }
   });
 
+  it('stays whole when the storage says of the ring that was stored that it is not there', async () => {
+    const lying: Destination = {
+      ...storage,
+      get: async (key, range, until) => {
+        if (key === 'keys/ring-1')
+          throw new DestinationError('not-found', 'not there', { op: 'read', hint: '' });
+        return await storage.get(key, range, until);
+      },
+    };
+    const secret = machine();
+    await expect(make(lying, secret)).rejects.toMatchObject({ kind: 'not-found' });
+    expect((await open(secret)).ringNumber).toBe(1);
+  });
+
   it('is taken away again by whoever finds that another one was first', async () => {
     const [first, second] = [machine(), machine()];
     const late = hookedDestination(storage, {
