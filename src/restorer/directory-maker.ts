@@ -1,6 +1,6 @@
 import type { ByteString } from '../base/byte-path.ts';
-import { errnoOf } from '../base/errors.ts';
 import type { DirectoryEntry } from '../format/tree.ts';
+import { removeAbandoned } from './abandoned-files.ts';
 import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
 import { ExtraNames } from './extra-entries.ts';
@@ -10,7 +10,7 @@ import type { PlannedAction, RestoreRequest } from './request.ts';
 import { standingOf } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
 import { UNFINISHED_DIRECTORY, isUnfinished, type TargetDirectory } from './target-directory.ts';
-import { isAbandoned } from './temporary-names.ts';
+import { isTemporary } from './temporary-names.ts';
 import { pathOfVisit, type Visit } from './visit.ts';
 
 export interface DirectoryMakerParts {
@@ -28,6 +28,8 @@ export interface DirectoryMakerParts {
 export class DirectoryMaker {
   /** Directories that get their metadata at the end, parents before what is in them. */
   readonly made: RecordHandle[] = [];
+  /** Directories in which there are temporary files of processes that are alive. */
+  readonly shared: RecordHandle[] = [];
   /** A directory that stood before hands an access list down to what is created. */
   inheritsAcls = false;
   readonly #parts: DirectoryMakerParts;
@@ -57,10 +59,9 @@ export class DirectoryMaker {
     const directory = directories.at(visit.handle);
     this.inheritsAcls ||= hasDefaultAcl(directory);
     const names = directory.names();
-    const abandoned = names.filter(isAbandoned);
-    if (abandoned.length > 0 && !request.dryRun) removeAbandoned(directory, abandoned);
+    const gone = new Set(removeAbandoned(directory, names, request.dryRun));
+    if (names.some((name) => isTemporary(name) && !gone.has(name))) this.shared.push(visit.handle);
     if (!request.deleteExtra || !visit.selection.selected) return;
-    const gone = new Set(abandoned);
     visit.extra = new ExtraNames(
       names.filter((name) => !gone.has(name)),
       extraStays,
@@ -153,18 +154,3 @@ export class DirectoryMaker {
 
 const ROOT_DIRECTORY = 'nothing is removed from the root directory itself';
 const MOUNTED_SINCE = 'a file system is mounted there that the backup may not have seen';
-
-/** Temporary files that nobody will complete; the directory looks as if they had never been there. */
-function removeAbandoned(directory: TargetDirectory, names: readonly ByteString[]): void {
-  const { mtimeNs } = directory.stat();
-  for (const name of names) {
-    const found = directory.find(name);
-    if (found !== undefined && isUnfinished(found)) directory.removeFile(name);
-  }
-  try {
-    directory.setOwnTimes(mtimeNs);
-  } catch (error) {
-    // it may be written to by others than its owner
-    if (errnoOf(error) !== 'EPERM') throw error;
-  }
-}

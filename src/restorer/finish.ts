@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../base/byte-path.ts';
+import { removeAbandonedSince } from './abandoned-files.ts';
 import { entryFailure } from './entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
 import { reasonToStay, type ExtraEntry } from './extra-entries.ts';
@@ -86,6 +87,7 @@ export async function finishRestore(parts: FinishParts): Promise<void> {
     act: (extra) => removeExtra(parts, extra),
     failed: () => {},
   });
+  await removeAbandonedSince(plan.shared, parts.directories, parts.signal);
   await syncStanding(parts);
   await forEach(parts, plan.directories.toReversed(), {
     place: (handle) => [records.at(handle).parent, records.at(handle).name],

@@ -37,6 +37,8 @@ export interface RestorePlan {
   readonly hardLinks: readonly HardLink[];
   /** Entries of restored directories that the snapshot does not have. */
   readonly extra: readonly ExtraEntry[];
+  /** Directories in which another restore is at work, or is being killed. */
+  readonly shared: readonly RecordHandle[];
   /** Created entries inherit access lists. */
   readonly inheritsAcls: boolean;
 }
@@ -140,6 +142,7 @@ class PlanWalk {
       named: this.#named,
       hardLinks: this.#hardLinks,
       extra: this.#extra.entries,
+      shared: this.#maker.shared,
       inheritsAcls: this.#maker.inheritsAcls,
     };
   }

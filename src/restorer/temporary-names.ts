@@ -19,6 +19,10 @@ export function temporaryName(run: string, serial: number): string {
   return `.holdfast-${run}-${serial}`;
 }
 
+export function isTemporary(name: string): boolean {
+  return PATTERN.test(name);
+}
+
 /** True for a temporary name whose process has ended. */
 export function isAbandoned(name: string): boolean {
   const [, owner = '', start = UNKNOWN] = PATTERN.exec(name) ?? [];

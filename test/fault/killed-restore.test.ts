@@ -1,9 +1,19 @@
 /** A restore killed at any moment: nothing incomplete looks finished, and the next run completes it. */
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UNFINISHED_FILE } from '../../src/restorer/target-directory.ts';
+import { processStart } from '../../src/system/process-start.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { openRestoreSite, type RestoreSite } from '../support/restore-site.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -70,6 +80,32 @@ describe('after a kill', () => {
       ),
     ).toEqual([]);
   });
+
+  test.runIf(process.platform === 'linux')(
+    'the next run also takes away the files of one that needs a moment to die',
+    async () => {
+      const target = join(site.directory, 'out');
+      const restored = site.below(target);
+      mkdirSync(join(restored, 'dir3'), { recursive: true });
+      const dying = spawn('sleep', ['1.5'], { stdio: 'ignore' });
+      const living = spawn('sleep', ['60'], { stdio: 'ignore' });
+      try {
+        const [dead = '', alive = ''] = [dying, living].map(
+          ({ pid = 0 }) => `.holdfast-${pid}-${processStart(pid)}-0123456789ab-7`,
+        );
+        for (const name of [dead, alive]) {
+          const path = join(restored, 'dir3', name);
+          writeFileSync(path, 'half');
+          chmodSync(path, UNFINISHED_FILE);
+        }
+        expect(await site.start({ target, overwrite: 'never' }).ended).toMatchObject({ status: 'complete' });
+        const left = readdirSync(join(restored, 'dir3')).filter((name) => name.startsWith('.holdfast-'));
+        expect(left).toEqual([alive]);
+      } finally {
+        living.kill();
+      }
+    },
+  );
 
   test('in the middle of changing existing files the next run goes on, whatever its overwrite mode', async () => {
     const target = join(site.directory, 'out');

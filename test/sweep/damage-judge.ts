@@ -145,6 +145,9 @@ function expectedSeverity(site: Site, { action, object: { kind, key } }: Damage)
   if (action !== 'missing') return 'error';
   if (kind === 'index') return 'note';
   const isOlder = site.objects.some((one) => one.kind === kind && one.key > key);
+  // The number of the lowest may have been that of an init that was broken off.
+  const isLowest = site.objects.every((one) => one.kind !== kind || one.key >= key);
+  if (kind === 'config' && isOlder && isLowest) return 'note';
   const lossless = kind === 'head' || ((kind === 'ring' || kind === 'config') && isOlder);
   return lossless || (key.startsWith('packs/') && !site.neededPacks.has(key)) ? 'warning' : 'error';
 }
