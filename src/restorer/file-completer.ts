@@ -78,19 +78,16 @@ export class FileCompleter {
   #complete(record: EntryRecord, synced: ReadonlySet<bigint>): void {
     const directory = this.#parts.directories.at(record.parent);
     const name = workingName(record, this.#parts.run);
-    const fd = openWritten(directory, name, record);
+    const fd = openOwn(directory, name, record);
     try {
-      requireWritten(record, directory, fd);
-      try {
-        const isSynced = synced.has(record.created.dev);
-        if (!isSynced) syncToDisk(fd);
-        this.#setMetadata(directory, fd, record);
-        if (!isSynced) syncToDisk(fd);
-        putInPlace(directory, name, record);
-      } catch (error) {
-        if (!record.has(RECORD.update)) removeQuietly(() => directory, name);
-        throw error;
-      }
+      const isSynced = synced.has(record.created.dev);
+      if (!isSynced) syncToDisk(fd);
+      this.#setMetadata(directory, fd, record);
+      if (!isSynced) syncToDisk(fd);
+      putInPlace(directory, name, record);
+    } catch (error) {
+      if (!record.has(RECORD.update)) removeQuietly(() => directory, name);
+      throw error;
     } finally {
       directory.closeFile(fd);
     }
@@ -105,6 +102,27 @@ export class FileCompleter {
     metadata.file(directory, fd, record, record.has(RECORD.update), () =>
       directories.pathOfEntry(record.handle),
     );
+  }
+}
+
+/**
+ * Opens the file that this restore has written. Where that cannot be looked at, only a temporary name is known to be its
+ * own; it must be gone before the directory gets its times.
+ */
+function openOwn(directory: TargetDirectory, name: ByteString, record: EntryRecord): number {
+  try {
+    const fd = openWritten(directory, name, record);
+    try {
+      requireWritten(record, directory, fd);
+      return fd;
+    } catch (error) {
+      directory.closeFile(fd);
+      throw error;
+    }
+  } catch (error) {
+    const isOwn = name !== record.name && !(error instanceof EntryFailure);
+    if (isOwn) removeQuietly(() => directory, name);
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import { asByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
 import { native } from '../system/native.ts';
 import { DescriptorDirectory } from './descriptor-directory.ts';
 import { SYNCED_ONE_BY_ONE } from './file-completer.ts';
@@ -30,7 +31,15 @@ export class LastSync implements Disposable {
 
   /** After the last change to a directory that was noted. */
   sync(directory: TargetDirectory): void {
-    if (this.#oneByOne) directory.sync();
+    if (!this.#oneByOne) return;
+    try {
+      directory.sync();
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === undefined || !(error instanceof Error)) throw error;
+      const message = `what was restored in it may not all be on disk: ${error.message}`;
+      throw Object.assign(new Error(message, { cause: error }), { code });
+    }
   }
 
   /** A descriptor in each file system that is still to be asked for. */

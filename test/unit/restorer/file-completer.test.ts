@@ -1,0 +1,60 @@
+import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { EntryRecordWriter, NO_RECORD, RECORD } from '../../../src/restorer/entry-records.ts';
+import { FileCompleter } from '../../../src/restorer/file-completer.ts';
+import { MetadataWriter } from '../../../src/restorer/metadata.ts';
+import { Omissions } from '../../../src/restorer/omissions.ts';
+import { OpenDirectories } from '../../../src/restorer/open-directories.ts';
+import { PathDirectory } from '../../../src/restorer/path-directory.ts';
+import { newRun } from '../../../src/restorer/temporary-names.ts';
+import { nameOfParts } from '../../../src/restorer/unfinished-files.ts';
+import { removeTree } from '../../support/remove-tree.ts';
+
+let target: string;
+beforeEach(() => {
+  target = mkdtempSync(join(tmpdir(), 'holdfast-completer-'));
+});
+afterEach(() => {
+  removeTree(target);
+});
+
+test.each([
+  ['fstat', RECORD.spread],
+  ['openFile', RECORD.spread],
+  ['fstat', RECORD.replace],
+] as const)('a file of which %s fails leaves nothing under its temporary name', (call, flag) => {
+  const plain = { mode: 0o640, uid: 0, gid: 0, mtimeNs: 1_500_000_000_000_000_001n, ctimeNs: 0n, inode: 0 };
+  const writer = new EntryRecordWriter();
+  const root = writer.add(NO_RECORD, { ...plain, name: asByteString('') }, 0, 0, 0).handle;
+  const record = writer.add(root, { ...plain, name: asByteString('file') }, flag, 7, 0);
+  const run = newRun();
+  const written = join(target, nameOfParts(record, run));
+  writeFileSync(written, 'content');
+  const { ino, dev } = statSync(written, { bigint: true });
+  record.created = { ino, dev };
+  const directory = new PathDirectory(bytesOfText(target));
+  vi.spyOn(directory, call).mockImplementation(() => {
+    throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+  });
+  const failures: unknown[] = [];
+  const policy = {
+    privileged: false,
+    unprivilegedBecause: 'this is a test',
+    uid: 0,
+    gid: 0,
+    users: new Map<number, number>(),
+    groups: new Map<number, number>(),
+  };
+  new FileCompleter({
+    records: writer.records,
+    directories: new OpenDirectories(writer.records, root, directory),
+    metadata: new MetadataWriter(policy, new Omissions()),
+    run,
+    failed: (_, error) => failures.push(error),
+  }).complete(Uint32Array.of(record.handle));
+  expect(failures).toMatchObject([{ code: 'EIO' }]);
+  expect(readdirSync(target)).toEqual([]);
+});
