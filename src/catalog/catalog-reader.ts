@@ -61,12 +61,19 @@ export class CatalogReader {
   constructor(path: string, limits = LIMITS) {
     this.#database = openForReading(path);
     this.#limits = limits;
-    this.#queries = prepareHits(this.#database);
-    this.#orders = prepareOrders(this.#database, this.#queries);
-    this.#places = new Places(this.#database);
-    this.#names = new NameIndex(this.#database);
-    this.#versions = prepareVersions(this.#database);
-    this.#epoch = String(this.#database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).pluck().get());
+    try {
+      this.#queries = prepareHits(this.#database);
+      this.#orders = prepareOrders(this.#database, this.#queries);
+      this.#places = new Places(this.#database);
+      this.#names = new NameIndex(this.#database);
+      this.#versions = prepareVersions(this.#database);
+      this.#epoch = String(
+        this.#database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).pluck().get(),
+      );
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
   }
 
   files(query: FileQuery, chosen?: readonly string[]): ListedFiles {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { clearCounters, coverageOf, noteNew, type FileCoverage } from './coverage.ts';
 import { crash, signatureOf, type Failure } from './failure.ts';
@@ -42,6 +43,8 @@ export interface Summary {
 
 /** Kept inputs that are read again. */
 const MOST_READ = 20_000;
+/** Executions after which the process gets a turn: what native objects hold is freed between two turns. */
+const TURN_EVERY = 32;
 /** Executions after which garbage is looked at, and bytes of it that are too much. */
 const TIDY_EVERY = 2_048;
 const MUCH_GARBAGE = 48 * 1024 * 1024;
@@ -77,6 +80,7 @@ export async function search(target: FuzzTarget, watch: Watch, options: SearchOp
     const reached = noteNew();
     if (isSeed || (reached > 0 && failure === undefined)) pool.push(Buffer.from(input));
     if (reached > 0 && !isSeed) keep(options.keptDirectory, input);
+    if (counts.executions % TURN_EVERY === 0) await setImmediate();
   };
 
   for (const seed of target.seeds) await tryOut(Buffer.from(seed), true);

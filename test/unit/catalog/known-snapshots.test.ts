@@ -1,5 +1,7 @@
+import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isDamagedCatalog } from '../../../src/catalog/catalog-database.ts';
+import { CatalogReader } from '../../../src/catalog/catalog-reader.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture } from './catalog-fixture.ts';
 
@@ -22,4 +24,23 @@ it.each([
     failure = error;
   }
   expect(isDamagedCatalog(failure)).toBe(true);
+});
+
+it.runIf(process.platform === 'linux')('a catalog that lacks a table is not left open', async () => {
+  using fixture = await openFixture();
+  const { path } = fixture;
+  const opened = (): number =>
+    readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`) === path;
+      } catch {
+        // The descriptor of this very list.
+        return false;
+      }
+    }).length;
+  fixture.database.exec('DROP TABLE meta');
+  const before = opened();
+  for (let i = 0; i < 5; i += 1) expect(() => new CatalogReader(path)).toThrow('no such table');
+  // SQLite keeps a descriptor of a closed connection for as long as another one of the process holds a lock.
+  expect(opened()).toBeLessThanOrEqual(before + 1);
 });
