@@ -225,6 +225,7 @@ function readFailed(report: string): FailedCall {
   return JSON.parse(line) as FailedCall;
 }
 
+const WRONG_USAGE = 2;
 const PARTIAL = 3;
 
 async function judge(
@@ -238,9 +239,12 @@ async function judge(
   const said = describeFailure(words, outcome);
   const codes =
     failed === undefined ? [0] : side === 'source' || side === 'target' ? [0, 1, PARTIAL] : [0, 1];
+  // A target that cannot be made or written to is refused before anything begins.
+  if (failed !== undefined && side === 'target' && errorOf(outcome)?.['code'] === 'INVALID_TARGET')
+    codes.push(WRONG_USAGE);
   expect(codes, said).toContain(outcome.code);
   expect(`${outcome.stderr}${outcome.stdout}`).not.toMatch(/unexpected error|defect|"code":"BUG"/i);
-  if (outcome.code === 1) expect(errorOf(outcome), said).toBeDefined();
+  if (outcome.code === 1) expect(errorOf(outcome) ?? foundBy(outcome), said).toBeDefined();
   if (outcome.code === 0) await command.achieved?.(at, outcome);
   await command.judge?.(at, outcome, side);
   if (command.base !== 'none') await expectNothingLost(at);
@@ -258,6 +262,11 @@ async function judge(
 /** The one line that says why a command failed. */
 function errorOf(outcome: Outcome): Record<string, unknown> | undefined {
   return jsonLines(outcome).find(({ type }) => type === 'error');
+}
+
+/** What a check reports of an object that could not be read. */
+function foundBy(outcome: Outcome): Record<string, unknown> | undefined {
+  return jsonLines(outcome).find(({ type, status }) => type === 'check' && status === 'damaged');
 }
 
 async function expectNothingLost({ base, place }: Where): Promise<void> {
