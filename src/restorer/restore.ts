@@ -80,6 +80,8 @@ async function restoreTo(
 
   observer.phase('restoring');
   await pool.write(content, repository.destination, signal);
+  // Of a file that was given up not every part is asked for; its directory gets its times when nothing in it changes any more.
+  removeUnfinished(content.spread, { records: records.records, directories, run: scene.run });
 
   observer.phase('finishing');
   const metadata = new MetadataWriter(scene.policy, tally.omissions);
