@@ -227,10 +227,11 @@ export function expectOnlyLost(
   if (lost.length > 0) mkdirSync(restored, { recursive: true });
   const differing = compareTrees(origin.tree, restored, { roots: lost.length === 0 });
   const inside = lost.map((path) => below(path, origin.source));
-  const without = new Set(omitted.map((path) => below(path, origin.source)));
+  // All names of an inode have its metadata.
+  const inodes = new Set(omitted.map((path) => inodeOf(join(origin.tree, below(path, origin.source)))));
   const explained = ({ path, aspect }: Difference): boolean =>
     inside.some((one) => path === one || one === '' || path.startsWith(`${one}/`)) ||
-    (METADATA.has(aspect) && without.has(path));
+    (METADATA.has(aspect) && inodes.has(inodeOf(join(origin.tree, path))));
   expect(
     differing.filter((one) => !explained(one)),
     what,
@@ -242,6 +243,11 @@ export function expectOnlyLost(
       differing.some((one) => one.path === path || one.path.startsWith(`${path}/`));
     expect(missed, `${what}: ${path} was listed as lost and is there`).toBe(true);
   }
+}
+
+/** Undefined for what is not there. */
+function inodeOf(path: string): bigint | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
 function isEmptyDirectory(path: string): boolean {
