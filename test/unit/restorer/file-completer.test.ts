@@ -11,6 +11,7 @@ import { OpenDirectories } from '../../../src/restorer/open-directories.ts';
 import { PathDirectory } from '../../../src/restorer/path-directory.ts';
 import { newRun } from '../../../src/restorer/temporary-names.ts';
 import { nameOfParts } from '../../../src/restorer/unfinished-files.ts';
+import { ORDINARY_POLICY } from '../../support/metadata-policy.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 let target: string;
@@ -40,18 +41,10 @@ test.each([
     throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
   });
   const failures: unknown[] = [];
-  const policy = {
-    privileged: false,
-    unprivilegedBecause: 'this is a test',
-    uid: 0,
-    gid: 0,
-    users: new Map<number, number>(),
-    groups: new Map<number, number>(),
-  };
   new FileCompleter({
     records: writer.records,
     directories: new OpenDirectories(writer.records, root, directory),
-    metadata: new MetadataWriter(policy, new Omissions()),
+    metadata: new MetadataWriter(ORDINARY_POLICY, new Omissions()),
     run,
     failed: (_, error) => failures.push(error),
   }).complete(Uint32Array.of(record.handle));

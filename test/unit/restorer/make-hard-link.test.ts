@@ -12,6 +12,7 @@ import { OpenDirectories } from '../../../src/restorer/open-directories.ts';
 import { SILENT_RESTORE } from '../../../src/restorer/request.ts';
 import { RestoreTally } from '../../../src/restorer/tally.ts';
 import { native, type Native } from '../../../src/system/native.ts';
+import { ORDINARY_POLICY } from '../../support/metadata-policy.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 let site: string;
@@ -53,15 +54,7 @@ describe.runIf(calls !== null)('another name of a file', () => {
       root,
       DescriptorDirectory.open(refusing(code, calls), bytesOfText(target)),
     );
-    const policy = {
-      privileged: false,
-      unprivilegedBecause: 'this is a test',
-      uid: 0,
-      gid: 0,
-      users: new Map<number, number>(),
-      groups: new Map<number, number>(),
-    };
-    const metadata = new MetadataWriter(policy, tally.omissions);
+    const metadata = new MetadataWriter(ORDINARY_POLICY, tally.omissions);
     const link = {
       parent: root,
       name: asByteString('second'),
