@@ -16,6 +16,7 @@ import type { CallPlan, FailedCall } from './fail-at-call.ts';
 import { restoreNewest } from './library-oracle.ts';
 import { expectSame } from './oracle.ts';
 import { describeFailure, jsonLines, run, type Outcome, type Place } from './program.ts';
+import { runAgain } from './warm-program.ts';
 import { expireLeases } from './stored-objects.ts';
 import { openHere, type Workspace } from './workspace.ts';
 
@@ -249,7 +250,7 @@ async function judge(
   await command.judge?.(at, outcome, side);
   if (command.base !== 'none') await expectNothingLost(at);
   expireLeases(at.place.repository);
-  const again = await run(at.place, words);
+  const again = await runAgain(at.place, words);
   const saidAgain = `the next run: ${describeFailure(words, again)}`;
   // What is done already need not be done again, and says so.
   const done = command.base === 'none' && errorOf(again)?.['code'] === 'REPOSITORY_EXISTS';

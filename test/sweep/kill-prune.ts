@@ -8,6 +8,7 @@ import { judgeOf } from './library-oracle.ts';
 import { expectNoOrphans, snapshotIds, type Judge } from './oracle.ts';
 import { Histogram, progress, randomMoment, type Measured } from './phases.ts';
 import { countCalls, runAndKill, succeed, type Moment, type Place } from './program.ts';
+import { succeedAgain } from './warm-program.ts';
 import { added, expireLeases, listRepository, type Listing } from './stored-objects.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -212,7 +213,7 @@ async function expectBackupBeside(
   place: Place,
   judge: Judge,
 ): Promise<void> {
-  await succeed(place, ['backup', source]);
+  await succeedAgain(place, ['backup', source]);
   const newest = (await snapshotIds(place, judge)).at(-1);
   if (newest === undefined) throw new Error('the backup made no snapshot');
   await judge.expectRestores(workspace, place, newest, source, now);

@@ -8,6 +8,7 @@ import { byLibrary, judgeOf } from './library-oracle.ts';
 import { expectNoOrphans, type Judge } from './oracle.ts';
 import { Histogram, progress, randomMoment, type Measured } from './phases.ts';
 import { countCalls, jsonLines, runAndKill, succeed, type Moment, type Place } from './program.ts';
+import { succeedAgain } from './warm-program.ts';
 import { added, expireLeases, listRepository, type Listing } from './stored-objects.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -79,7 +80,7 @@ export async function sweepRekeyKills(workspace: Workspace, plan: KillPlan): Pro
     if (total() % plan.thoroughEvery === 0) await expectAllRestore(series, place, judge);
     if (random.next() < 0.2) {
       // It does not have to wait until the lease of the dead rekey has run out.
-      await succeed(place, ['backup', series.source]);
+      await succeedAgain(place, ['backup', series.source]);
       backupsBeside += 1;
     }
     await expectRekeyCompletes(series, place, judge);
@@ -202,14 +203,14 @@ async function expectAllRestore(
 
 async function expectRekeyCompletes(series: Series, place: Place, judge: Judge): Promise<void> {
   expireLeases(place.repository);
-  await succeed(place, REKEY);
+  await succeedAgain(place, REKEY);
   expect(await generationsOf(place)).toContainEqual(
     expect.objectContaining({ state: 'current', generation: 2 }),
   );
   for (const use of await generationsOf(place))
     if (use['state'] === 'old') expect(use).toMatchObject({ packs: 0, snapshots: 0 });
-  await succeed(place, PRUNE);
-  await succeed(place, REKEY);
+  await succeedAgain(place, PRUNE);
+  await succeedAgain(place, REKEY);
   expect(await generationsOf(place)).toMatchObject([{ generation: 2, state: 'current' }]);
   await expectNoOrphans(place, judge);
   const firsts = (await judge.snapshots(place)).map(({ first }) => first);
@@ -218,5 +219,5 @@ async function expectRekeyCompletes(series: Series, place: Place, judge: Judge):
 }
 
 async function generationsOf(place: Place): Promise<Record<string, unknown>[]> {
-  return jsonLines(await succeed(place, ['keys', 'generations', '--json']));
+  return jsonLines(await succeedAgain(place, ['keys', 'generations', '--json']));
 }

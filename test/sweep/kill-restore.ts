@@ -10,6 +10,7 @@ import type { KillPlan } from './kill-backup.ts';
 import { expectSame, snapshotIds } from './oracle.ts';
 import { Histogram, progress } from './phases.ts';
 import { runAndKill, succeed, type Moment, type Place } from './program.ts';
+import { succeedAgain } from './warm-program.ts';
 import type { Workspace } from './workspace.ts';
 
 export const RESTORE_PHASES = ['before the first file', 'among files', 'after the last file'] as const;
@@ -54,7 +55,7 @@ export async function sweepRestoreKills(workspace: Workspace, plan: KillPlan): P
     const late = total() >= plan.kills;
     const kind: RestoreKind = (late ? missed('new') : random.next() < 0.5) ? 'new' : 'over';
     const target = workspace.fresh();
-    if (kind === 'over') await restore(series, series.old.id, target);
+    if (kind === 'over') await succeedAgain(series.place, words(series.old.id, target));
     const before = kind === 'over' ? fileTimes(join(target, series.source)) : new Map<string, bigint>();
     // Files are completed all together near the end: what comes after them is short, and has to be aimed at. Other work
     // may have come or gone since it was measured how long a restore takes.
@@ -70,7 +71,7 @@ export async function sweepRestoreKills(workspace: Workspace, plan: KillPlan): P
       const found = judgeFiles(series, join(target, series.source), before);
       phases[kind].add(found.phase);
       unfinished += found.unfinished;
-      await restore(series, series.new.id, target);
+      await succeedAgain(series.place, words(series.new.id, target));
       expectSame(series.new.tree, join(target, series.source));
       progress(
         'restore',

@@ -7,6 +7,7 @@ import { ID_BYTES } from '../../src/codec/hash.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { describeFailure, jsonLines, run, succeed, type Place } from './program.ts';
+import { succeedAgain } from './warm-program.ts';
 import { ageFiles, expireLeases, listRepository, type Listing } from './stored-objects.ts';
 import { openHere, type Workspace } from './workspace.ts';
 
@@ -112,7 +113,7 @@ export function expectSame(expected: string, actual: string): void {
 export async function expectNoOrphans(place: Place, judge: Judge = byProgram): Promise<void> {
   expireLeases(place.repository);
   ageFiles(place.repository, A_DAY_AND_MORE, (name) => name.startsWith('.tmp-'));
-  await succeed(place, ['prune', '--grace', '0', '--no-other-writers']);
+  await succeedAgain(place, ['prune', '--grace', '0', '--no-other-writers']);
   expect(listRepository(place.repository).leftovers).toEqual([]);
   expect((await judge.expectClean(place)).packsUnreferenced).toBe(0);
 }

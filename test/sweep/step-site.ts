@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { seededRandom } from '../support/seeded-random.ts';
 import { copyAside, makeCorpus, QUICK_SCALE } from './corpus.ts';
 import { succeed, type Place } from './program.ts';
+import { succeedAgain } from './warm-program.ts';
 import { expectWholeAt, keysAt } from './library-oracle.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -55,6 +56,6 @@ export async function prepareStepSite(workspace: Workspace): Promise<StepSite> {
 /** A slot that a killed command left and that opens nothing can be taken away. */
 export async function removeLeftovers(place: Place): Promise<void> {
   for (const { slot, state } of await keysAt(place)) {
-    if (state === 'unknown') await succeed(place, ['keys', 'remove', slot]);
+    if (state === 'unknown') await succeedAgain(place, ['keys', 'remove', slot]);
   }
 }

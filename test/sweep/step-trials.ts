@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { jsonLines, run, succeed, type Place } from './program.ts';
+import { jsonLines, succeed, type Place } from './program.ts';
+import { runAgain, succeedAgain } from './warm-program.ts';
 import { opensWith, snapshotsAt } from './library-oracle.ts';
 import type { StepSite, StepTrial } from './step-site.ts';
 
@@ -19,7 +20,7 @@ export function commandTrials(site: StepSite): readonly StepTrial[] {
       words: () => ['init'],
       judge: async (place) => {
         await expectInitCompletes(place);
-        await succeed(place, ['backup', source]);
+        await succeedAgain(place, ['backup', source]);
         await expectWhole(place);
       },
     },
@@ -46,9 +47,9 @@ export function commandTrials(site: StepSite): readonly StepTrial[] {
       judge: async (place) => {
         await expectWhole(place);
         expect((await snapshotsAt(place)).length).toBeLessThanOrEqual(2);
-        await succeed(place, ['forget', '--keep-last', '1']);
+        await succeedAgain(place, ['forget', '--keep-last', '1']);
         expect(await snapshotsAt(place)).toHaveLength(1);
-        await succeed(place, ['backup', source]);
+        await succeedAgain(place, ['backup', source]);
         await expectWhole(place);
       },
     },
@@ -58,7 +59,7 @@ export function commandTrials(site: StepSite): readonly StepTrial[] {
       words: () => ['recover'],
       judge: async (place) => {
         await expectWhole(place);
-        await succeed(place, ['recover']);
+        await succeedAgain(place, ['recover']);
         await expectWhole(place);
       },
     },
@@ -67,7 +68,7 @@ export function commandTrials(site: StepSite): readonly StepTrial[] {
 
 /** Either nothing opens and init can be run again, or the repository is there and opens. */
 async function expectInitCompletes(place: Place): Promise<void> {
-  const again = await run(place, ['init', '--json']);
+  const again = await runAgain(place, ['init', '--json']);
   if (again.code === 0) return;
   expect(jsonLines(again).at(-1)?.['code']).toBe('REPOSITORY_EXISTS');
   await snapshotsAt(place);

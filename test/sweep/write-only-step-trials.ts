@@ -2,7 +2,8 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { run, succeed, type Outcome, type Place } from './program.ts';
+import { succeed, type Outcome, type Place } from './program.ts';
+import { runAgain, succeedAgain } from './warm-program.ts';
 import { keysAt, snapshotsAt } from './library-oracle.ts';
 import { removeLeftovers, type StepSite, type StepTrial } from './step-site.ts';
 
@@ -37,7 +38,7 @@ function addTrial(site: StepSite): StepTrial {
       expect(stderr).not.toContain('Unexpected error');
       await removeLeftovers(place);
       const another = join(place.state, 'web2.key');
-      await succeed(place, ['keys', 'add', '--write-only', another]);
+      await succeedAgain(place, ['keys', 'add', '--write-only', another]);
       expect(await backUpWith(another, place, site)).toMatchObject({ code: 0 });
       await site.expectWhole(place);
     },
@@ -55,7 +56,7 @@ function removeTrial(site: StepSite, base: Place, key: { id: string; keyFile: st
       const isRemoved = (await writeOnlyKeys(place)).length === 0;
       const { code, stderr } = await backUpWith(key.keyFile, place, site);
       expect(code, stderr).toBe(isRemoved ? WRONG_PASSPHRASE : 0);
-      if (!isRemoved) await succeed(place, remove);
+      if (!isRemoved) await succeedAgain(place, remove);
       expect(await backUpWith(key.keyFile, place, site)).toMatchObject({ code: WRONG_PASSPHRASE });
       await removeLeftovers(place);
       await site.expectWhole(place);
@@ -78,7 +79,7 @@ function backupTrial(site: StepSite, base: Place, keyFile: string): StepTrial {
     judge: async (place) => {
       await site.expectWhole(place);
       const before = await snapshotsAt(place);
-      await succeed(machine(place), backup);
+      await succeedAgain(machine(place), backup);
       expect(await snapshotsAt(place)).toHaveLength(before.length + 1);
       await site.expectWhole(place);
     },
@@ -95,5 +96,5 @@ async function writeOnlyKeys(place: Place): Promise<readonly string[]> {
 async function backUpWith(keyFile: string, place: Place, { source }: StepSite): Promise<Outcome> {
   const state = mkdtempSync(join(place.state, 'machine-'));
   const secret = { HOLDFAST_PASSWORD: undefined, HOLDFAST_PASSWORD_FILE: keyFile };
-  return await run({ ...place, state }, ['backup', source], secret);
+  return await runAgain({ ...place, state }, ['backup', source], secret);
 }
