@@ -1,6 +1,6 @@
 import type { ByteString } from '../base/byte-path.ts';
 import type { DirectoryEntry } from '../format/tree.ts';
-import { removeAbandoned } from './abandoned-files.ts';
+import { removeAbandoned, type SharedDirectory } from './abandoned-files.ts';
 import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
 import { ExtraNames } from './extra-entries.ts';
@@ -29,7 +29,7 @@ export class DirectoryMaker {
   /** Directories that get their metadata at the end, parents before what is in them. */
   readonly made: RecordHandle[] = [];
   /** Directories in which there are temporary files of processes that are alive. */
-  readonly shared: RecordHandle[] = [];
+  readonly shared: SharedDirectory[] = [];
   /** A directory that stood before hands an access list down to what is created. */
   inheritsAcls = false;
   readonly #parts: DirectoryMakerParts;
@@ -60,7 +60,8 @@ export class DirectoryMaker {
     this.inheritsAcls ||= hasDefaultAcl(directory);
     const names = directory.names();
     const gone = new Set(removeAbandoned(directory, names, request.dryRun));
-    if (names.some((name) => isTemporary(name) && !gone.has(name))) this.shared.push(visit.handle);
+    const others = names.filter((name) => isTemporary(name) && !gone.has(name));
+    if (others.length > 0) this.shared.push({ handle: visit.handle, names: others });
     if (!request.deleteExtra || !visit.selection.selected) return;
     visit.extra = new ExtraNames(
       names.filter((name) => !gone.has(name)),

@@ -6,6 +6,7 @@ import { MAX_DEPTH, type DirectoryEntry, type FileEntry } from '../format/tree.t
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
+import type { SharedDirectory } from './abandoned-files.ts';
 import { clearDirectory } from './clear-directory.ts';
 import type { ContentPlan } from './content-plan.ts';
 import { DirectoryMaker } from './directory-maker.ts';
@@ -38,7 +39,7 @@ export interface RestorePlan {
   /** Entries of restored directories that the snapshot does not have. */
   readonly extra: readonly ExtraEntry[];
   /** Directories in which another restore is at work, or is being killed. */
-  readonly shared: readonly RecordHandle[];
+  readonly shared: readonly SharedDirectory[];
   /** Created entries inherit access lists. */
   readonly inheritsAcls: boolean;
 }

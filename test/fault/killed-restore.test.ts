@@ -1,5 +1,5 @@
 /** A restore killed at any moment: nothing incomplete looks finished, and the next run completes it. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -106,6 +107,26 @@ describe('after a kill', () => {
       }
     },
   );
+
+  test('the next run takes away whatever had not got its own name yet, however far it had come', async () => {
+    const target = join(site.directory, 'out');
+    const directory = join(site.below(target), 'dir3');
+    mkdirSync(directory, { recursive: true });
+    const { pid } = spawnSync('true');
+    const names = [1, 2, 3].map((serial) => `.holdfast-${pid}-1-0123456789ab-${serial}`);
+    const [begun = '', complete = '', link = ''] = names.map((name) => join(directory, name));
+    writeFileSync(begun, 'half');
+    chmodSync(begun, UNFINISHED_FILE);
+    // Killed between its permissions and its name: the disk is waited for in between.
+    writeFileSync(complete, 'all of it', { mode: 0o644 });
+    symlinkSync('nowhere', link);
+    mkdirSync(join(directory, '.holdfast-1-1-0123456789ab-4'));
+    expect(await site.start({ target, overwrite: 'never' }).ended).toMatchObject({ status: 'complete' });
+    // No restore makes a directory of such a name.
+    expect(readdirSync(directory).filter((name) => name.startsWith('.holdfast-'))).toEqual([
+      '.holdfast-1-1-0123456789ab-4',
+    ]);
+  });
 
   test('in the middle of changing existing files the next run goes on, whatever its overwrite mode', async () => {
     const target = join(site.directory, 'out');
