@@ -5,6 +5,7 @@ import { progress } from './phases.ts';
 import { countCalls, runAndKill, type Moment } from './program.ts';
 import { prepareStepSite, type StepTrial } from './step-site.ts';
 import { commandTrials } from './step-trials.ts';
+import { stateTrials } from './state-step-trials.ts';
 import type { Workspace } from './workspace.ts';
 import { writeOnlyTrials } from './write-only-step-trials.ts';
 
@@ -18,15 +19,21 @@ export interface StepPlan {
   readonly every: number;
   /** from this one on. */
   readonly first: number;
-  /** Commands whose names begin so; all when empty. */
-  readonly only: string;
+  /** Commands whose names begin with one of these; all when empty. */
+  readonly only: readonly string[];
 }
 
 export async function sweepSteps(workspace: Workspace, plan: StepPlan): Promise<StepKills> {
   const site = await prepareStepSite(workspace);
-  const all = [...commandTrials(site), ...(await keyTrials(site)), ...(await writeOnlyTrials(site))];
+  const all = [
+    ...commandTrials(site),
+    ...(await keyTrials(site)),
+    ...(await writeOnlyTrials(site)),
+    ...(await stateTrials(site)),
+  ];
   const steps: Record<string, number> = {};
-  for (const trial of all.filter(({ name }) => name.startsWith(plan.only)))
+  const { only } = plan;
+  for (const trial of all.filter(({ name }) => only.length === 0 || only.some((one) => name.startsWith(one))))
     steps[trial.name] = await killEachStep(trial, plan, workspace);
   return { steps };
 }
@@ -38,12 +45,12 @@ async function killEachStep(
 ): Promise<number> {
   const machine = trial.machine ?? ((place) => place);
   const counted = await trial.place();
-  const calls = await countCalls(machine(counted), trial.words(counted));
+  const calls = await countCalls(machine(counted), trial.words(counted), trial.calls);
   workspace.drop(counted);
   let kills = 0;
   for (let number = first; number <= calls; number += every) {
     const place = await trial.place();
-    const moment: Moment = { kind: 'call', number };
+    const moment: Moment = { kind: 'call', number, calls: trial.calls };
     const outcome = await runAndKill(machine(place), trial.words(place), moment);
     // Leases and heads are not always trimmed by the same number of calls.
     if (outcome.killed) kills += 1;

@@ -26,8 +26,14 @@ export type Moment =
   | { readonly kind: 'time'; readonly afterMs: number }
   /** As soon as `reached` says so; it is asked about once a millisecond. */
   | { readonly kind: 'event'; readonly name: string; readonly reached: () => boolean }
-  /** Immediately before the numbered one of the calls that change a directory. */
-  | { readonly kind: 'call'; readonly number: number };
+  /** Immediately before the numbered one of the calls that change a directory, or of others. */
+  | { readonly kind: 'call'; readonly number: number; readonly calls?: CountedCalls | undefined };
+
+/** Calls of an agent to SQLite, and the synchronous ones to the file system that go with them. */
+export interface CountedCalls {
+  /** What the last one of interest has in its words. */
+  readonly until: string;
+}
 
 export function shownMoment(moment: Moment): string {
   switch (moment.kind) {
@@ -117,7 +123,8 @@ export function describeFailure(words: readonly string[], { code, stdout, stderr
 
 /** Runs a command and kills it at `moment`. It may have ended before: `killed` says so. */
 export async function runAndKill(place: Place, words: readonly string[], moment: Moment): Promise<Outcome> {
-  if (moment.kind === 'call') return await run(place, words, killingAt(moment.number));
+  if (moment.kind === 'call')
+    return await runHooked(place, words, moment.calls, { SWEEP_KILL_AT_CALL: String(moment.number) });
   const child = start(place, words, {});
   const ending = outcomeOf(child);
   const kill = moment.kind === 'time' ? killLater(child, moment.afterMs) : killWhen(child, moment.reached);
@@ -143,18 +150,34 @@ async function killWhen(child: ChildProcess, reached: () => boolean): Promise<vo
   }
 }
 
-function killingAt(call: number): NodeJS.ProcessEnv {
-  return { NODE_OPTIONS: `--import=${killer}`, SWEEP_KILL_AT_CALL: String(call) };
+/** An agent goes on for ever: it is told to end once it is ready. */
+async function runHooked(
+  place: Place,
+  words: readonly string[],
+  calls: CountedCalls | undefined,
+  more: NodeJS.ProcessEnv,
+): Promise<Outcome> {
+  const env = { ...more, NODE_OPTIONS: `--import=${killer}` };
+  if (calls === undefined) return await run(place, words, env);
+  const child = start(place, words, { ...env, SWEEP_KILL_CALLS: 'state', SWEEP_CALLS_UNTIL: calls.until });
+  child.stdout?.on('data', (bytes: Buffer) => {
+    if (bytes.includes('"type":"ready"')) child.kill('SIGTERM');
+  });
+  return await outcomeOf(child);
 }
 
-/** How many calls that change a directory a command makes that runs to its end. */
-export async function countCalls(place: Place, words: readonly string[]): Promise<number> {
+/** How many calls that change a directory, or of others, a command makes that runs to its end. */
+export async function countCalls(
+  place: Place,
+  words: readonly string[],
+  calls?: CountedCalls,
+): Promise<number> {
   const file = `${place.state}.calls`;
-  const more = { NODE_OPTIONS: `--import=${killer}`, SWEEP_CALLS_FILE: file };
-  await succeed(place, words, more);
-  const calls = Number(readFileSync(file, 'utf8'));
+  const outcome = await runHooked(place, words, calls, { SWEEP_CALLS_FILE: file });
+  if (outcome.code !== 0) throw new Error(describeFailure(words, outcome));
+  const count = Number(readFileSync(file, 'utf8'));
   rmSync(file);
-  return calls;
+  return count;
 }
 
 /** The objects of a command's `--json` output, one on each line. */

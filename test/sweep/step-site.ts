@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { seededRandom } from '../support/seeded-random.ts';
 import { copyAside, makeCorpus, QUICK_SCALE } from './corpus.ts';
-import { succeed, type Place } from './program.ts';
+import { succeed, type CountedCalls, type Place } from './program.ts';
 import { succeedAgain } from './warm-program.ts';
 import { expectWholeAt, keysAt } from './library-oracle.ts';
 import type { Workspace } from './workspace.ts';
@@ -13,6 +13,8 @@ export interface StepTrial {
   /** Makes the place that the command runs in; the same each time. */
   readonly place: () => Place | Promise<Place>;
   readonly words: (place: Place) => readonly string[];
+  /** What counts as a step; calls that change a directory when absent. */
+  readonly calls?: CountedCalls;
   /** The machine at that place which runs the command, where it is another one. */
   readonly machine?: (place: Place) => Place;
   /** What must hold after a kill, and after the command was run again where that is needed. */
