@@ -21,7 +21,8 @@ const { values } = parseArgs({
 });
 
 // Its processes get the signal too, and end with what they have.
-process.on('SIGINT', () => {});
+const over = new AbortController();
+process.on('SIGINT', () => over.abort());
 
 function totals({ seeds, violations, counts, seconds }: RunResult): string {
   const lines = [...counts]
@@ -51,6 +52,7 @@ if (values.defects) {
     shrinks: !values.replay,
     untilFirst: false,
     processes: Number(values.processes),
+    signal: over.signal,
     onReport: (report) => {
       if (report.kind !== 'end') console.log(report.text);
     },

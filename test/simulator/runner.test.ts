@@ -1,4 +1,4 @@
-/** The processes of the simulator end with whoever started them. */
+/** The processes of the simulator: each seed is played once, and they end with whoever started them. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { SOURCE_FLAGS } from '../support/node-flags.ts';
+import { runSeeds } from './runner.ts';
 
 /** Milliseconds: machines may have much else to do. */
 const PATIENCE = 120_000;
@@ -54,6 +55,19 @@ test.runIf(process.platform === 'linux')(
       for (const worker of workers.filter(isRunning)) process.kill(worker, 'SIGKILL');
     }
     expect(workers).toHaveLength(1);
+  },
+  PATIENCE,
+);
+
+test(
+  'however the seeds are shared out among processes, all are played, and come to the same',
+  async () => {
+    const all = { from: 31, below: 42, replay: false, shrinks: false, untilFirst: false };
+    const many = await runSeeds({ ...all, processes: 2, seedsOfProcess: 3 });
+    const one = await runSeeds({ ...all, processes: 1 });
+    expect(many.seeds).toBe(11);
+    expect(many.counts).toEqual(one.counts);
+    expect([many, one].flatMap(({ violations }) => violations)).toEqual([]);
   },
   PATIENCE,
 );
