@@ -68,6 +68,7 @@ export class Engine {
   #start(job: EngineJob): void {
     if (this.#ending !== undefined) return;
     if (this.#running !== undefined) throw new BugError('A job was handed over while another one runs');
+    this.#keeper.begin();
     const controller = new AbortController();
     const ended = this.#run(job, controller.signal).finally(() => {
       this.#running = undefined;

@@ -76,6 +76,8 @@ interface Kept {
 export class RepositoryKeeper implements AsyncDisposable {
   readonly #surroundings: EngineSurroundings;
   readonly #limit: UploadLimit;
+  /** A limit that was set since the job began: its request has an older one. */
+  #changed: { readonly to: number | null } | undefined;
   #kept: Kept | undefined;
 
   constructor(surroundings: EngineSurroundings) {
@@ -87,7 +89,8 @@ export class RepositoryKeeper implements AsyncDisposable {
   async open(request: OpenRequest, signal: AbortSignal): Promise<JobRepository> {
     const { destination } = request;
     const identity = identityOf(request);
-    this.limit(destination.uploadLimit);
+    const limit = this.#changed === undefined ? destination.uploadLimit : this.#changed.to;
+    this.#limit.set(limit ?? undefined);
     const kept = this.#kept;
     kept?.opened.look?.begin(extentOf(request));
     if (kept?.identity === identity && (await stillStands(kept, signal))) {
@@ -109,8 +112,14 @@ export class RepositoryKeeper implements AsyncDisposable {
     }
   }
 
-  /** Holds at once, also for a job at work. */
+  /** A job begins, which brings its own limit. */
+  begin(): void {
+    this.#changed = undefined;
+  }
+
+  /** Holds at once, also for a job at work, and for one that has not come to open its repository. */
   limit(bytesPerSecond: number | null): void {
+    this.#changed = { to: bytesPerSecond };
     this.#limit.set(bytesPerSecond ?? undefined);
   }
 

@@ -71,7 +71,8 @@ function engineEntry(): string {
 }
 
 interface CurrentJob {
-  readonly job: EngineJob;
+  /** With the limit that holds when it is handed over. */
+  job: EngineJob;
   readonly on: (message: FromEngine) => void;
   readonly resolve: (end: EngineEnd) => void;
 }
@@ -132,7 +133,12 @@ class EngineProcess {
     return {
       ended: promise,
       cancel: () => whileMine(() => this.#cancel()),
-      limit: (uploadLimit) => whileMine(() => this.#send({ kind: 'limit', uploadLimit })),
+      limit: (uploadLimit) =>
+        whileMine(() => {
+          const destination = { ...current.job.destination, uploadLimit };
+          current.job = { ...current.job, destination };
+          if (this.#state === 'ready') this.#send({ kind: 'limit', uploadLimit });
+        }),
       stop: async () => {
         whileMine(() => {
           this.#cancel();
