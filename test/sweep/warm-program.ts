@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import { describeFailure, environment, run, type Outcome, type Place } from './program.ts';
 import type { WarmCommand, WarmOutcome } from './warm-process.ts';
 
-/** One command in so many has a process of its own; no sweep runs so many, or a part of that, after each fault. */
-const OWN_PROCESS_EVERY = 7;
+/** One command in so many has a process of its own: a prime above what any trial runs, so that each comes to its turn. */
+const OWN_PROCESS_EVERY = 11;
 /** Then comes another process: what one leaves to the next stays small. */
 const MOST_COMMANDS = 60;
 
 let commands = 0;
 let process_: { readonly child: ChildProcess; left: number } | undefined;
 
-/** Runs a command to its end, whatever that is, as {@link run} does: every seventh one by that. */
+/** Runs a command to its end, whatever that is, as {@link run} does: every eleventh one by that. */
 export async function runAgain(
   place: Place,
   words: readonly string[],
