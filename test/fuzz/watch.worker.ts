@@ -29,10 +29,11 @@ for (;;) {
   Atomics.wait(pause, 0, 0, EVERY_MS);
   const input = Atomics.load(cells, CELLS.input);
   const limit = Atomics.load(cells, CELLS.limit) * 1024;
+  // First: what takes much memory takes its time as well.
+  if (input !== 0 && limit !== 0 && process.memoryUsage.rss() > limit)
+    end('memory', `the process takes more than ${Math.round(limit / 1_048_576)} MiB`);
   if (input === 0) last = 0;
   else if (input !== last) [last, startedMs, startedAt] = [input, processorMs(), performance.now()];
   else if (processorMs() - startedMs > MOST_MS || performance.now() - startedAt > MOST_WAITING_MS)
     end('hang', `one input took more than ${MOST_MS} ms`);
-  if (input !== 0 && limit !== 0 && process.memoryUsage.rss() > limit)
-    end('memory', `the process takes more than ${Math.round(limit / 1_048_576)} MiB`);
 }

@@ -29,7 +29,7 @@ export const PLANTED: TargetTable<'planted'> = {
   }),
   'planted-memory': planted(() => {
     const parts: Buffer[] = [];
-    for (let part = 0; part < 40; part += 1) parts.push(Buffer.alloc(16 * 1024 * 1024, 1));
+    for (let part = 0; part < 20; part += 1) parts.push(Buffer.alloc(16 * 1024 * 1024, 1));
     if (parts.length === 0) throw new Error('nothing was taken');
   }),
   'planted-death': planted(() => process.abort()),
