@@ -76,12 +76,12 @@ async function runAll(): Promise<void> {
 
 /**
  * What is tried: the sources, what they are built on, and the sweeps. A commit of documents leaves it as it is; whoever
- * has changes that are not committed begins anew.
+ * has changes of it that are not committed begins anew.
  */
 function programNow(): { readonly commit: string; readonly program: string } {
   const git = (...words: string[]): readonly string[] =>
     execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim().split('\n');
-  const isChanged = git('status', '--porcelain', '--untracked-files=no').join('') !== '';
+  const isChanged = git('status', '--porcelain', '--untracked-files=no', '--', ...PROGRAM).join('') !== '';
   const change = isChanged ? ` changed ${new Date().toISOString()}` : '';
   const trees = git('ls-tree', '--object-only', '--abbrev=12', 'HEAD', ...PROGRAM);
   return {
