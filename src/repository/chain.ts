@@ -12,6 +12,7 @@ import {
 import { describeForeign } from './foreign-record.ts';
 import { lateSignal } from './lease-objects.ts';
 import { openObject, sealObject, type OpenedObject } from './objects.ts';
+import { mapParallel } from './parallel.ts';
 import { rememberSeen } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones } from './tombstones.ts';
@@ -234,6 +235,31 @@ export async function readNewestHeads(repository: Repository, signal: AbortSigna
     [...newest].map(([writer, seq]) => ({ writer, seq })),
     signal,
   );
+}
+
+/**
+ * Heads behind the numbers that are known, asked for by name. A list may lag behind what is stored, and one that hides a
+ * record that was just stored hides its head as well.
+ *
+ * @param known the highest number of every writer
+ */
+export async function readLaterHeads(
+  repository: Repository,
+  known: ReadonlyMap<string, number>,
+  signal: AbortSignal,
+): Promise<readonly Head[]> {
+  const { maxParallel } = repository.destination.properties;
+  const found = await mapParallel(known, maxParallel, async ([writer, seq]) => {
+    const later: Head[] = [];
+    // No writer has more of them, whatever a storage makes up.
+    while (later.length < HEADS_KEPT) {
+      const [head] = await readHeads(repository, [{ writer, seq: seq + later.length + 1 }], signal);
+      if (head === undefined) break;
+      later.push(head);
+    }
+    return later;
+  });
+  return found.flat();
 }
 
 /** Every head that is there, older ones included: they tell the names of records that are gone. */

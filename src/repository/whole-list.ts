@@ -1,12 +1,13 @@
 import { RepositoryError } from '../base/errors.ts';
-import { readNewestHeads } from './chain.ts';
+import { readLaterHeads, readNewestHeads, type Head } from './chain.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, type SnapshotList } from './snapshots.ts';
-import { chainView, verifyChains } from './verify-chains.ts';
+import { chainView, highestNumbers, verifyChains, type ChainView } from './verify-chains.ts';
 
 /**
  * Lists every snapshot and every tombstone, or none: for whoever decides what goes by what there is. A list that hides a
  * snapshot makes its data look needless; one that hides a tombstone makes a forgotten snapshot look like the newest one.
+ * A head tells of both, and where lists lag it is asked for by its name: that costs one request a writer.
  *
  * @param consequence what is not done because of it, for the error
  * @throws {RepositoryError} CORRUPT_DATA when a record of a chain is neither there nor said to be removed
@@ -16,14 +17,16 @@ export async function listEverySnapshot(
   consequence: 'prune removes nothing' | 'the rules remove nothing',
   signal: AbortSignal,
 ): Promise<SnapshotList> {
+  let later: readonly Head[] = [];
   for (let last = false; ; last = true) {
     const heads = await readNewestHeads(repository, signal);
     const snapshots = await listSnapshots(repository, signal);
-    const problems = verifyChains(chainView(snapshots, [], heads), repository.writer.memory);
-    const missing = problems.find(({ kind }) => kind === 'missing');
-    if (missing === undefined) return snapshots;
+    const view = chainView(snapshots, [], [...heads, ...later]);
+    const missing = verifyChains(view, repository.writer.memory).find(({ kind }) => kind === 'missing');
+    if (!last) later = await readLaterHeads(repository, numbersIn(view), signal);
     // A record that was written between the lists looks like a gap; the second time it is there.
-    if (!last) continue;
+    if (!last && (missing !== undefined || later.length > 0)) continue;
+    if (missing === undefined) return snapshots;
     throw new RepositoryError(
       'CORRUPT_DATA',
       `${missing.object}: ${missing.reason}; ${consequence} until that is settled`,
@@ -33,4 +36,12 @@ export async function listEverySnapshot(
       },
     );
   }
+}
+
+/** The highest number that anything tells of each writer, heads that cannot be read included. */
+function numbersIn(view: ChainView): ReadonlyMap<string, number> {
+  const numbers = highestNumbers(view);
+  for (const { chain } of view.heads)
+    numbers.set(chain.writer, Math.max(chain.seq, numbers.get(chain.writer) ?? 0));
+  return numbers;
 }

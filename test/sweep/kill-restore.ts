@@ -1,5 +1,5 @@
 /** Kills restores at any moment: no half file looks finished, and the same command completes what is missing. */
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, type BigIntStats } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { UNFINISHED_FILE } from '../../src/restorer/target-directory.ts';
@@ -57,10 +57,10 @@ export async function sweepRestoreKills(workspace: Workspace, plan: KillPlan): P
     const target = workspace.fresh();
     if (kind === 'over') await succeedAgain(series.place, words(series.old.id, target));
     const before = kind === 'over' ? fileTimes(join(target, series.source)) : new Map<string, bigint>();
-    // Files are completed all together near the end: what comes after them is short, and has to be aimed at. Other work
-    // may have come or gone since it was measured how long a restore takes.
-    const share = late ? 0.7 + random.next() * 0.6 : random.next() * 1.02;
-    const moment: Moment = { kind: 'time', afterMs: durationMs[kind] * share };
+    const moment =
+      late && random.next() < 0.5
+        ? afterTheLastFile(series, target)
+        : atAnyTime(durationMs[kind], late ? 0.7 : 0, late ? 1.3 : 1.02, random);
     const { killed, durationMs: tookMs } = await runAndKill(
       series.place,
       words(series.new.id, target),
@@ -84,6 +84,36 @@ export async function sweepRestoreKills(workspace: Workspace, plan: KillPlan): P
     removeTree(target);
   }
   return { phases, unfinished };
+}
+
+/** Other work may have come or gone since it was measured how long a restore takes. */
+function atAnyTime(durationMs: number, least: number, most: number, random: SeededRandom): Moment {
+  return { kind: 'time', afterMs: durationMs * (least + random.next() * (most - least)) };
+}
+
+/** Files are completed all together near the end: what comes after them is short, and has to be aimed at. */
+function afterTheLastFile(series: Series, target: string): Moment {
+  const files = filesOf(series.new.tree);
+  let finished = 0;
+  const isFinished = (path: string): boolean => {
+    const is = lstatOf(join(target, series.source, path));
+    return is !== undefined && looksFinished(is, lstatSync(join(series.new.tree, path), { bigint: true }));
+  };
+  const reached = (): boolean => {
+    while (finished < files.length && isFinished(files[finished] ?? '')) finished += 1;
+    return finished === files.length;
+  };
+  return { kind: 'event', name: 'when the last file is finished', reached };
+}
+
+function lstatOf(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+/** Permissions are what a restore sets last. */
+function looksFinished(is: BigIntStats, should: BigIntStats): boolean {
+  const isMarked = Number(is.mode & 0o7777n) === UNFINISHED_FILE && is.mode !== should.mode;
+  return !isMarked && is.size === should.size && is.mtimeNs === should.mtimeNs;
 }
 
 async function prepare(
@@ -138,7 +168,7 @@ function filesOf(root: string): string[] {
 
 /**
  * A file that has the size and the modification time of the snapshot's version also has its content and its mode,
- * unless its mode says that it is unfinished: permissions are what a restore sets last.
+ * unless its mode says that it is unfinished.
  */
 function judgeFiles(
   series: Series,
@@ -151,11 +181,10 @@ function judgeFiles(
   let fresh = 0;
   let unfinished = 0;
   for (const path of all) {
-    const is = lstatSync(join(actual, path), { bigint: true, throwIfNoEntry: false });
+    const is = lstatOf(join(actual, path));
     if (is === undefined) continue;
     const should = lstatSync(join(expected, path), { bigint: true });
-    const looksFinished = Number(is.mode & 0o7777n) !== UNFINISHED_FILE || is.mode === should.mode;
-    if (looksFinished && is.size === should.size && is.mtimeNs === should.mtimeNs) {
+    if (looksFinished(is, should)) {
       expect(is.mode, path).toBe(should.mode);
       expect(readFileSync(join(actual, path)).equals(readFileSync(join(expected, path))), path).toBe(true);
       finished += 1;
