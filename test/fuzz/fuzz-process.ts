@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { crash, type Failure } from './failure.ts';
 import { publish } from './published.ts';
-import type { FuzzTarget } from './target.ts';
+import { MOST_MEMORY, type FuzzTarget } from './target.ts';
 import { loadTarget } from './targets/all.ts';
 import { startWatch, type Watch } from './watch.ts';
 
@@ -63,7 +63,11 @@ async function main(): Promise<void> {
   const searching = mode === 'search' ? await import('./search.ts') : undefined;
   searching?.watchSources();
   const target = await loadTarget(name);
-  const watch = await startWatch({ inputFile: inputPath, failureFile: join(values.work, FILES.failure) });
+  const watch = await startWatch({
+    inputFile: inputPath,
+    failureFile: join(values.work, FILES.failure),
+    mostMemory: target.mostMemory ?? MOST_MEMORY,
+  });
   if (searching === undefined) {
     judge(target, watch, inputFile);
     return;

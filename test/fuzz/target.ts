@@ -16,6 +16,8 @@ export interface FuzzTarget {
   readonly words?: readonly string[];
   /** A change that keeps the input's structure, so that what lies behind the first check is reached. */
   readonly change?: (input: Buffer, random: SeededRandom) => Buffer;
+  /** Bytes by which one input may make the process grow; MOST_MEMORY when absent. */
+  readonly mostMemory?: number;
   /** @throws when the parser did what it never may: another error than its own, or a value that is not what was read */
   readonly run: (input: Buffer) => Verdict | Promise<Verdict>;
 }

@@ -1,13 +1,14 @@
 /** Sees from another thread when an input takes too long or too much memory, and ends the process. */
 import { openSync, readSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { MOST_MEMORY } from './target.ts';
 
 export interface WatchOptions {
   /** Where the input at work is kept: whatever ends the process, it can be read afterwards. */
   readonly inputFile: string;
   /** Where a failure is told by the other thread, which has nobody to tell. */
   readonly failureFile: string;
+  /** Bytes by which one input may make the process grow. */
+  readonly mostMemory: number;
 }
 
 export interface Watch {
@@ -61,12 +62,12 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
       Atomics.store(cells, CELLS.input, 0);
       // The highest it has ever been: what is freed again counts as well.
       const grownBy = peak() - baseline;
-      return grownBy > MOST_MEMORY ? grownBy : undefined;
+      return grownBy > options.mostMemory ? grownBy : undefined;
     },
     settle() {
       globalThis.gc?.();
       baseline = peak();
-      Atomics.store(cells, CELLS.limit, Math.ceil((baseline + MOST_MEMORY) / 1024));
+      Atomics.store(cells, CELLS.limit, Math.ceil((baseline + options.mostMemory) / 1024));
     },
     async close() {
       await worker.terminate();
