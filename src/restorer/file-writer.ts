@@ -118,6 +118,8 @@ export class FileWriter {
     } catch (error) {
       this.#fail(record, error);
     }
+    // It may have been made after the failure was told of; no other name is made of it.
+    record.created = { ino: 0n, dev: 0n };
     removeQuietly(() => this.#directoryOf(record), nameOfParts(record, this.#parts.run));
   }
 
@@ -134,7 +136,8 @@ export class FileWriter {
     const { words, index } = record.state;
     if (Atomics.compareExchange(words, index, STATE.untouched, STATE.preparing) === STATE.untouched) {
       this.#prepare(record);
-      Atomics.store(words, index, STATE.ready);
+      // A piece may have failed in another thread meanwhile: the file stays failed.
+      Atomics.compareExchange(words, index, STATE.preparing, STATE.ready);
       Atomics.notify(words, index);
     }
     while (Atomics.load(words, index) === STATE.preparing) Atomics.wait(words, index, STATE.preparing);
