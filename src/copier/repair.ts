@@ -6,9 +6,9 @@ import { encodeIndexedPack } from '../format/index-object.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading, loadForSalvage, loadForWriting } from '../repository/index-for.ts';
 import { acquirePruneLease, type Lease } from '../repository/lease.ts';
+import { markPacks } from '../repository/mark-packs.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
-import { putTombstone } from '../repository/put-tombstone.ts';
 import { readTombstones, REPAIRED } from '../repository/tombstones.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { runOf, Transfer, type CopyObserver } from './copy.ts';
@@ -149,15 +149,11 @@ class Repair {
     const marked = this.#present.tombstones.packs;
     const names = [...damaged].filter((name) => packs.has(name) && !lostIn.has(name) && !marked.has(name));
     if (names.length === 0) return [];
-    await this.#lease.assertHeld(signal);
-    const record = {
-      kind: 'packs' as const,
-      names,
-      reason: REPAIRED,
-      atMs: this.#lease.storageMs,
-      fence: this.#lease.epoch,
-    };
-    await putTombstone(repository, record, liveCount(repository, this.#present), signal);
+    const lease = this.#lease;
+    const held = async (now: AbortSignal): Promise<void> => await lease.assertHeld(now);
+    await held(signal);
+    const mark = { names, reason: REPAIRED, atMs: lease.storageMs, fence: lease.epoch };
+    await markPacks(repository, mark, { held, live: liveCount(repository, this.#present) }, signal);
     return names;
   }
 

@@ -48,11 +48,12 @@ export interface Appended {
  *
  * @param seal makes the record for its place in the chain
  * @param live the number of this writer's live snapshots once it is stored
+ * @param look called immediately before it is stored; what it throws keeps it from that
  */
 export async function appendRecord(
   repository: Repository,
   seal: (position: ChainPosition) => SealedRecord,
-  live: number,
+  { live, look }: { readonly live: number; readonly look?: (() => Promise<void>) | undefined },
   signal: AbortSignal,
 ): Promise<Appended> {
   const { destination, writer } = repository;
@@ -63,6 +64,7 @@ export async function appendRecord(
     const position = nextPosition(repository);
     const { key, name, bytes } = seal(position);
     await writer.remember({ announced: { seq: position.seq, record: name, key } });
+    await look?.();
     const { modifiedMs } = await destination.put(key, bytes, signal);
     await advanceChain(repository, position, name, live, signal);
     return { position, name, storedMs: modifiedMs };

@@ -224,10 +224,10 @@ export async function probeStorageClock(repository: Repository, signal: AbortSig
 }
 
 /** Aborts a little later than `signal`: what is stored under it is not left behind for want of a moment. */
-export function lateSignal(signal: AbortSignal): AbortSignal {
+export function lateSignal(signal: AbortSignal, laterMs: number = LEASE_TIMES.settle): AbortSignal {
   const late = new AbortController();
   const abort = (): void => {
-    setTimeout(() => late.abort(signal.reason), LEASE_TIMES.settle).unref();
+    setTimeout(() => late.abort(signal.reason), laterMs).unref();
   };
   if (signal.aborted) late.abort(signal.reason);
   else signal.addEventListener('abort', abort, { once: true });

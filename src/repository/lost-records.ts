@@ -71,7 +71,7 @@ export async function giveUpLost(
     atMs: repository.clock.now(),
     fence: 0,
   };
-  await putTombstone(repository, record, own, signal);
+  await putTombstone(repository, record, { live: own }, signal);
 }
 
 /** Nobody knows its own: any that no object has will do. */

@@ -1,5 +1,6 @@
 import type { ChainPlace, TombstoneRecord } from '../format/records.ts';
 import type { Lease } from './lease.ts';
+import { markPacks } from './mark-packs.ts';
 import { PRUNE_LIMITS } from './prune-plan.ts';
 import { putTombstone } from './put-tombstone.ts';
 import type { Repository } from './repository.ts';
@@ -44,16 +45,21 @@ export class TombstoneWriter {
     for (let at = 0; at < names.length; at += PRUNE_LIMITS.namesPerTombstone) {
       await this.#assertHeld(signal);
       const some = names.slice(at, at + PRUNE_LIMITS.namesPerTombstone);
-      const record: TombstoneRecord = {
-        kind,
-        names: some,
-        ...(placeOf === undefined ? {} : { places: some.map((name) => placeOf.get(name)) }),
-        reason,
-        atMs: this.#lease.storageMs,
-        fence: this.#lease.epoch,
-      };
-      this.#written.add(await putTombstone(this.#repository, record, this.#live, signal));
+      const { storageMs: atMs, epoch: fence } = this.#lease;
+      const places = placeOf && { places: some.map((name) => placeOf.get(name)) };
+      this.#written.add(await this.#store(kind, { names: some, ...places, reason, atMs, fence }, signal));
     }
+  }
+
+  async #store(
+    kind: TombstoneRecord['kind'],
+    record: Omit<TombstoneRecord, 'kind'>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const live = this.#live;
+    if (kind === 'packs')
+      return await markPacks(this.#repository, record, { live, held: this.#assertHeld }, signal);
+    return (await putTombstone(this.#repository, { kind, ...record }, { live }, signal)).name;
   }
 
   /**

@@ -6,26 +6,26 @@ import {
   type ChainPosition,
   type TombstoneRecord,
 } from '../format/records.ts';
-import { appendRecord, type SealedRecord } from './chain.ts';
+import { appendRecord, type Appended, type SealedRecord } from './chain.ts';
 import { sealObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 
 /**
- * Writes a tombstone as the next record of this writer's chain; returns its name.
+ * Writes a tombstone as the next record of this writer's chain.
  * @param live the number of this writer's live snapshots
+ * @param look called immediately before it is stored; what it throws keeps it from that
  */
 export async function putTombstone(
   repository: Repository,
   record: TombstoneRecord,
-  live: number,
+  { live, look }: { readonly live: number; readonly look?: () => Promise<void> },
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Appended> {
   const plaintext = encodeSigned(tombstoneMap(record), (unsigned) => repository.sign('hf1/tomb', unsigned));
   const seal = (position: ChainPosition): SealedRecord => {
     const context = encodeChainContext(position);
     const sealed = sealObject(repository.keys, OBJECT_TYPES.tombstone, context, plaintext);
     return { ...sealed, key: `trash/${sealed.name}` };
   };
-  const { name } = await appendRecord(repository, seal, live, signal);
-  return name;
+  return await appendRecord(repository, seal, { live, look }, signal);
 }

@@ -338,7 +338,7 @@ class RekeyRun {
         fence: lease.epoch,
       };
       if (old.chain.writer === writer) own -= 1;
-      forgotten.passOver(await putTombstone(repository, tombstone, own, signal));
+      forgotten.passOver((await putTombstone(repository, tombstone, { live: own }, signal)).name);
       if (await forgotten.includes(old.id, signal)) {
         // Whoever did it has not seen the new one.
         await forgetSnapshots(repository, [id], 'forgotten while it was stored anew', signal);

@@ -176,7 +176,7 @@ async function announce(
     reason: 'newer keys',
     atMs: repository.clock.now(),
   };
-  await putTombstone(repository, { ...record, fence: lease.epoch }, own, signal);
+  await putTombstone(repository, { ...record, fence: lease.epoch }, { live: own }, signal);
 }
 
 /**

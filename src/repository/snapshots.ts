@@ -180,7 +180,7 @@ export async function commitSnapshot(
     stored = { ...sealed, key: `snapshots/${sealed.name}` };
     return stored;
   };
-  const { position, name, storedMs } = await appendRecord(repository, seal, live, signal);
+  const { position, name, storedMs } = await appendRecord(repository, seal, { live }, signal);
   if (stored?.name === name) repository.cache.keep(stored.key, stored.bytes);
   return { id: name, record, chain: position, generation, sealedBy: repository.keyring.grantedTo, storedMs };
 }
@@ -208,7 +208,7 @@ export async function forgetSnapshots(
   await leaveCopiedIdentity(repository, live, signal);
   const { writer } = repository.writer.memory;
   const own = live.filter((one) => one.chain.writer === writer && !forgotten.has(one.id)).length;
-  await putTombstone(repository, record, own, signal);
+  await putTombstone(repository, record, { live: own }, signal);
 }
 
 /**

@@ -74,5 +74,5 @@ async function nameTombstones(
     fence: lease.epoch,
   };
   await lease.assertHeld(signal);
-  await putTombstone(repository, record, own, signal);
+  await putTombstone(repository, record, { live: own }, signal);
 }

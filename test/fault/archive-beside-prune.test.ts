@@ -64,7 +64,7 @@ async function packNames(kind: 'data' | 'tree'): Promise<readonly string[]> {
 async function tombstonePacks(names: readonly string[]): Promise<void> {
   expect(names.length).toBeGreaterThan(0);
   const record = { kind: 'packs' as const, names, reason: 'test', atMs: Date.now(), fence: 1 };
-  await putTombstone(other, record, 0, never);
+  await putTombstone(other, record, { live: 0 }, never);
 }
 
 /** The snapshot is whole even after everything that carries a tombstone is gone. */

@@ -177,7 +177,7 @@ describe('a backup that looks once at everything when it begins', () => {
       if (what === 'deletes') for (const key of packs) await engine.calls.delete(key, never);
       else {
         const record = { kind: 'packs' as const, names, reason: 'not needed', atMs: 0, fence: 1 };
-        await putTombstone(engine.repository, record, 0, never);
+        await putTombstone(engine.repository, record, { live: 0 }, never);
       }
       engine.calls.reset();
       const { snapshot: made } = await engine.backup(undefined, { repository });

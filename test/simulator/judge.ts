@@ -5,9 +5,10 @@ import { fillTable, readPackDirectory, withLast, type ChunkIndex } from '../../s
 import { packKey } from '../../src/repository/listing.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { readSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
-import { readTombstones, type Tombstones } from '../../src/repository/tombstones.ts';
+import { readTombstones, type Tombstone, type Tombstones } from '../../src/repository/tombstones.ts';
 import { JudgedKeys } from './judged-keys.ts';
 import { JudgedPacks } from './judged-packs.ts';
+import { LateMarks } from './late-marks.ts';
 import { GRACE_MS } from './times.ts';
 import { Violation } from './promises.ts';
 import { Sessions } from './sessions.ts';
@@ -63,6 +64,8 @@ export class Judge {
   readonly #retentionsSinceMs: () => number;
   readonly #prunesSinceMs: () => number;
   readonly #prunersSleptMs: () => number;
+  readonly #sleeper: (key: string) => string | undefined;
+  readonly #lateMarks = new LateMarks();
   readonly #isLied: boolean;
   #tombstones: Tombstones | undefined;
   #forked = false;
@@ -85,6 +88,8 @@ export class Judge {
       readonly retentionsSinceMs: () => number;
       /** How long a machine that prunes has slept at a time at most. */
       readonly prunersSleptMs: () => number;
+      /** The machine that has slept since it set about storing this. */
+      readonly sleeper: (key: string) => string | undefined;
     },
   ) {
     this.#storage = storage;
@@ -99,6 +104,7 @@ export class Judge {
     this.#retentionsSinceMs = options.retentionsSinceMs;
     this.#prunesSinceMs = options.prunesSinceMs;
     this.#prunersSleptMs = options.prunersSleptMs;
+    this.#sleeper = options.sleeper;
   }
 
   get forked(): boolean {
@@ -162,6 +168,11 @@ export class Judge {
     throw new Violation('completed-restorable', `snapshot ${id} is not stored`);
   }
 
+  /** What a machine did has ended, with a failure or without. @throws {Violation} for a mark that it had to withdraw */
+  ended(machine: string, failure: unknown): void {
+    this.#lateMarks.ended(machine, failure, (name) => this.#storage.get(`trash/${name}`) !== undefined);
+  }
+
   #lookAtSalt(key: string): void {
     const body = this.#storage.get(key)?.body;
     if (body === undefined || key.startsWith('keys/')) return;
@@ -207,10 +218,20 @@ export class Judge {
       if (this.#knownTombstones.has(name)) continue;
       this.#knownTombstones.add(name);
       const gone = new Set(tombstone.record.names.filter((id) => !before.has(id)));
-      if (tombstone.record.kind === 'packs') this.#requireUnneeded(tombstone.record.names);
+      if (tombstone.record.kind === 'packs') this.#lookAtMark(tombstone);
       if (tombstone.record.reason === 'by hand')
         for (const id of gone) this.#forgottenByHand.set(id, this.#repository.clock.now());
       if (tombstone.record.reason === 'removed by rules') this.#requireLastKept(gone);
+    }
+  }
+
+  #lookAtMark({ name, record }: Tombstone): void {
+    try {
+      this.#requireUnneeded(record.names);
+    } catch (violation) {
+      const sleeper = this.#sleeper(`trash/${name}`);
+      if (sleeper === undefined || !(violation instanceof Violation)) throw violation;
+      this.#lateMarks.add(name, sleeper, violation);
     }
   }
 

@@ -54,6 +54,8 @@ export class Machine {
   longestSleepMs = 0;
   /** When a list of the tombstones that it asked for was begun, by its storage; in milliseconds since 1970. */
   lookedMs: number | undefined;
+  /** How long it had slept when it set about storing something, by key. */
+  readonly #sending = new Map<string, number>();
   #salts = 0n;
   /** How far the wall clock is ahead of true time, in milliseconds. */
   wallOffsetMs = 0;
@@ -121,6 +123,15 @@ export class Machine {
 
   get wallMs(): number {
     return FIRST_MOMENT_MS + this.world.nowMs + this.wallOffsetMs;
+  }
+
+  sends(key: string): void {
+    this.#sending.set(key, this.#sleptMs);
+  }
+
+  /** Whether it has slept since it set about storing this. */
+  hasSleptSince(key: string): boolean {
+    return this.#sleptMs > (this.#sending.get(key) ?? this.#sleptMs);
   }
 
   /** Stands still while the machine sleeps, as CLOCK_MONOTONIC does. */

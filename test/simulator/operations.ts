@@ -71,7 +71,14 @@ export async function operate(
   run: Run,
   signal: AbortSignal,
 ): Promise<void> {
-  const inner = await destinationOf(machine, place);
+  const stored = await destinationOf(machine, place);
+  const inner: Destination = {
+    ...stored,
+    put: async (key, body, now) => {
+      machine.sends(key);
+      return await stored.put(key, body, now);
+    },
+  };
   const isBackup = what.endsWith('backup');
   const look = new FirstLook(inner, isBackup ? 'everything' : undefined, NO_COPIES);
   const options = { clock: machine.clock, stateDirectory: STATE_ROOT, look };

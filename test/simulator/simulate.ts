@@ -127,6 +127,7 @@ class Simulation {
       lookedMs: (host) => this.#actors.find(({ plan }) => plan.name === host)?.machine.lookedMs,
       retentionsSinceMs: () => FIRST_MOMENT_MS + this.#retentions.sinceMs(this.#world.nowMs),
       prunesSinceMs: () => FIRST_MOMENT_MS + this.#prunes.sinceMs(this.#world.nowMs),
+      sleeper: (key) => this.#actors.find(({ machine }) => machine.hasSleptSince(key))?.machine.name,
       prunersSleptMs: () =>
         Math.max(
           0,
@@ -153,6 +154,7 @@ class Simulation {
       if (powerLoss && stored instanceof DriveStorage) stored.markAllChanged();
       this.#count('death');
       this.#broken.add(plan.name);
+      this.#judgeEnd(plan.name, new Error('it died'));
       for (const times of [this.#prunes, this.#retentions]) times.end(plan.name, this.#world.nowMs);
       if (!actor.done)
         machine.after(5_000 + machine.chance.below(60_000), 'timer', () => void this.#act(actor));
@@ -234,6 +236,7 @@ class Simulation {
     if (what === 'retention') this.#retentions.begin(machine.name, this.#world.nowMs);
     const cancel = new AbortController();
     machine.cancel = () => cancel.abort(new DOMException('cancelled', 'AbortError'));
+    let failure: unknown;
     try {
       await operate(
         machine,
@@ -249,6 +252,7 @@ class Simulation {
       this.#count(what);
       this.#world.tell(machine.name, `has ended ${what} (${name})`);
     } catch (error) {
+      failure = error;
       this.#world.tell(
         machine.name,
         `fails ${what} (${name}): ${error instanceof Error ? error.message : String(error)}`,
@@ -256,7 +260,17 @@ class Simulation {
       this.#broken.add(machine.name);
       this.#judgeFailure(what, error, cancel.signal.aborted);
     }
+    this.#judgeEnd(machine.name, cancel.signal.aborted ? cancel.signal.reason : failure);
     for (const times of [this.#prunes, this.#retentions]) times.end(machine.name, this.#world.nowMs);
+  }
+
+  #judgeEnd(machine: string, failure: unknown): void {
+    try {
+      this.#judge.ended(machine, failure);
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      this.#fail(error);
+    }
   }
 
   #judgeFailure(what: Operation['do'], error: unknown, cancelled: boolean): void {

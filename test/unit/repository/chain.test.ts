@@ -75,7 +75,7 @@ async function copyOfThisHost(): Promise<Repository> {
 /** One more record. */
 async function forgetOne(by: Repository): Promise<void> {
   const record = { kind: 'snapshots' as const, names: [NO_RECORD], reason: 'test', atMs: 0, fence: 0 };
-  await putTombstone(by, record, 0, signal);
+  await putTombstone(by, record, { live: 0 }, signal);
 }
 
 describe("a writer's chain", () => {
@@ -118,7 +118,7 @@ describe("a writer's chain", () => {
     });
     const host = await again(stopping);
     const record = { kind: 'snapshots' as const, names: [NO_RECORD], reason: 'test', atMs: 0, fence: 0 };
-    await putTombstone(host, record, 0, stop.signal);
+    await putTombstone(host, record, { live: 0 }, stop.signal);
     expect(stop.signal.aborted).toBe(true);
     expect(await keysBelow(`heads/${host.writer.memory.writer}/`)).toHaveLength(1);
   });
@@ -141,7 +141,7 @@ describe("a writer's chain", () => {
       signal,
     );
     const compacted = { kind: 'snapshots' as const, reason: 'compacted', atMs: 0, fence: 0 };
-    await putTombstone(other, { ...compacted, names: [key.slice('trash/'.length)] }, 0, signal);
+    await putTombstone(other, { ...compacted, names: [key.slice('trash/'.length)] }, { live: 0 }, signal);
     await destination.delete(key, signal);
     const host = await again();
     await forgetOne(host);
