@@ -67,7 +67,7 @@ export async function commitRelied(
     await session.assertHeld(signal);
   }
   const { record, live } = await make();
-  const { storedMs, ...snapshot } = await commitSnapshot(repository, record, live, signal);
+  const { storedMs, ...snapshot } = await commitSnapshot(repository, record, { live }, signal);
   if (storedMs - lookedMs > windowMs) await confirm(repository, relied, snapshot, signal);
   return snapshot;
 }

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { isJobTag, requireOwnTags } from '../base/job-tag.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 import type { Repository } from '../repository/repository.ts';
-import { listSnapshots, resolveSnapshot, rewriteSnapshot } from '../repository/snapshots.ts';
+import { rewriteSnapshot } from '../repository/replace-snapshot.ts';
+import { listSnapshots, resolveSnapshot } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
 import { withRepository } from './open.ts';
 import {

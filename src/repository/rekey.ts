@@ -4,7 +4,7 @@
  */
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
-import { encodeSnapshot, type SnapshotRecord, type TombstoneRecord } from '../format/records.ts';
+import { encodeSnapshot, type SnapshotRecord } from '../format/records.ts';
 import { putConfig, usableConfig } from './configuration.ts';
 import { ForgottenMeanwhile } from './forgotten-meanwhile.ts';
 import { IndexWriter } from './index-writer.ts';
@@ -23,8 +23,8 @@ import { decideRekey, type RekeyPlan } from './rekey-plan.ts';
 import type { Repository } from './repository.ts';
 import { retireGenerations, type Retirement } from './retire-generations.ts';
 import { removeReturned, returnedPacks } from './returned-objects.ts';
-import { commitSnapshot, forgetSnapshots, recordAgain, type Snapshot } from './snapshots.ts';
-import { putTombstone } from './put-tombstone.ts';
+import { replaceSnapshot } from './replace-snapshot.ts';
+import { recordAgain, type Snapshot } from './snapshots.ts';
 import { durableUncovered } from './uncovered-packs.ts';
 import { BEYOND_BELIEF } from './verify-chains.ts';
 
@@ -322,28 +322,23 @@ class RekeyRun {
     const { writer } = repository.writer.memory;
     let own = stock.snapshots.live.filter(({ chain }) => chain.writer === writer).length;
     const forgotten = new ForgottenMeanwhile(repository, stock.snapshots.tombstones);
+    const held = async (now: AbortSignal): Promise<void> => await lease.assertHeld(now);
     for (const old of outdated) {
-      if (await forgotten.includes(old.id, signal)) continue;
       const record = recordAgain(old, lease.storageMs);
-      await lease.assertHeld(signal);
-      const known = twinOf(record, stock, repository);
-      const { id } = known ?? (await commitSnapshot(repository, record, own + 1, signal));
-      if (known === undefined) own += 1;
-      const tombstone: TombstoneRecord = {
-        kind: 'snapshots',
-        names: [old.id],
-        places: [old.chain],
-        reason: `replaced by ${id}`,
-        atMs: repository.clock.now(),
-        fence: lease.epoch,
-      };
-      if (old.chain.writer === writer) own -= 1;
-      forgotten.passOver((await putTombstone(repository, tombstone, { live: own }, signal)).name);
-      if (await forgotten.includes(old.id, signal)) {
-        // Whoever did it has not seen the new one.
-        await forgetSnapshots(repository, [id], 'forgotten while it was stored anew', signal);
-        own -= 1;
-      } else this.#snapshots.push({ old: old.id, id });
+      await held(signal);
+      const twin = twinOf(record, stock, repository);
+      const fence = lease.epoch;
+      const replacement = { old, record, twin, forgotten, own, fence, held };
+      try {
+        const { id } = await replaceSnapshot(repository, replacement, signal);
+        if (twin === undefined) own += 1;
+        if (old.chain.writer === writer) own -= 1;
+        this.#snapshots.push({ old: old.id, id });
+      } catch (error) {
+        // Somebody else has forgotten it, which is all that there is to do about it.
+        if (!(error instanceof RepositoryError) || error.code !== 'SNAPSHOT_NOT_FOUND') throw error;
+        if (old.chain.writer === writer) own -= 1;
+      }
     }
   }
 }

@@ -161,11 +161,15 @@ export function resolveSnapshot(snapshots: readonly Snapshot[], name: string): S
   );
 }
 
-/** Stores a snapshot: the commit point of a backup. Returns it with its id. */
+/**
+ * Stores a snapshot: the commit point of a backup. Returns it with its id.
+ * @param live the number of this writer's live snapshots once it is stored
+ * @param look called immediately before it is stored; what it throws keeps it from that
+ */
 export async function commitSnapshot(
   repository: Repository,
   record: SnapshotRecord,
-  live: number,
+  { live, look }: { readonly live: number; readonly look?: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<CommittedSnapshot> {
   const plaintext = encodeSnapshot(record);
@@ -180,7 +184,7 @@ export async function commitSnapshot(
     stored = { ...sealed, key: `snapshots/${sealed.name}` };
     return stored;
   };
-  const { position, name, storedMs } = await appendRecord(repository, seal, { live }, signal);
+  const { position, name, storedMs } = await appendRecord(repository, seal, { live, look }, signal);
   if (stored?.name === name) repository.cache.keep(stored.key, stored.bytes);
   return { id: name, record, chain: position, generation, sealedBy: repository.keyring.grantedTo, storedMs };
 }
@@ -228,24 +232,4 @@ export function writeOnlyOrigin(
 export function recordAgain(snapshot: Snapshot, nowMs: number): SnapshotRecord {
   const { id, record } = snapshot;
   return { ...record, original: record.original ?? id, writeOnly: writeOnlyOrigin(snapshot, nowMs) };
-}
-
-/**
- * Stores a snapshot anew with other tags or another pin and marks the old object as forgotten. In between both are
- * there.
- */
-export async function rewriteSnapshot(
-  repository: Repository,
-  snapshot: Snapshot,
-  changes: { readonly tags?: readonly string[]; readonly pinned?: boolean },
-  signal: AbortSignal,
-): Promise<Snapshot> {
-  const { live } = await listSnapshots(repository, signal);
-  await leaveCopiedIdentity(repository, live, signal);
-  const own = live.filter((one) => one.chain.writer === repository.writer.memory.writer).length;
-  const listed = live.find(({ id }) => id === snapshot.id) ?? snapshot;
-  const record: SnapshotRecord = { ...recordAgain(listed, repository.clock.now()), ...changes };
-  const rewritten = await commitSnapshot(repository, record, own + 1, signal);
-  await forgetSnapshots(repository, [snapshot.id], `replaced by ${rewritten.id}`, signal);
-  return rewritten;
 }

@@ -178,7 +178,7 @@ describe('a preview of retention', () => {
         await commitSnapshot(
           repository,
           { ...made.record, ...facts, tags: [] } as never,
-          (live += 1),
+          { live: (live += 1) },
           signal,
         );
       }

@@ -8,7 +8,8 @@ import { openLocalDestination } from '../../src/destination/local.ts';
 import type { FileQuery } from '../../src/jobs/agent.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
-import { listSnapshots, rewriteSnapshot } from '../../src/repository/snapshots.ts';
+import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
+import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 
 interface Page {

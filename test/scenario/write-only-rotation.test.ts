@@ -11,12 +11,8 @@ import { surveyGenerations, type GenerationUse } from '../../src/repository/gene
 import { removeKey, rotateKeys } from '../../src/repository/keys.ts';
 import { SILENT_PRUNE, prune } from '../../src/repository/prune.ts';
 import { SILENT_REKEY, planRekey, rekey } from '../../src/repository/rekey.ts';
-import {
-  commitSnapshot,
-  listSnapshots,
-  rewriteSnapshot,
-  type Snapshot,
-} from '../../src/repository/snapshots.ts';
+import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
+import { commitSnapshot, listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { compareTrees } from '../support/compare-trees.ts';
 import { readRepository } from '../support/independent-reader.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
@@ -194,7 +190,7 @@ test('what it says itself of the key and the time counts for nothing', async () 
   const { snapshot } = await host.backup();
   const own = await host.open();
   const record = { ...snapshot.record, writeOnly: { number: 7, storedMs: 1 } };
-  const { id, storedMs } = await commitSnapshot(own, record, 0, never);
+  const { id, storedMs } = await commitSnapshot(own, record, { live: 0 }, never);
   const planted = (await live()).find((one) => one.id === id);
   expect(planted).toMatchObject({ sealedBy: 1, storedMs, record: { writeOnly: { number: 7 } } });
   expect(storedMs).toBeGreaterThan(1);

@@ -6,18 +6,15 @@ import { packKey } from '../../src/repository/listing.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { readSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { readTombstones, type Tombstone, type Tombstones } from '../../src/repository/tombstones.ts';
+import type { JudgeOptions } from './judge-options.ts';
 import { JudgedKeys } from './judged-keys.ts';
 import { JudgedPacks } from './judged-packs.ts';
-import { LateMarks } from './late-marks.ts';
+import { LateRecords } from './late-records.ts';
 import { GRACE_MS } from './times.ts';
 import { Violation } from './promises.ts';
 import { Sessions } from './sessions.ts';
 import { readFiles } from './snapshot-files.ts';
-import type { Manifest } from './source-tree.ts';
 import type { Storage } from './storage.ts';
-
-/** What a snapshot must give back, by the tag of its run. */
-export type Expected = ReadonlyMap<string, Manifest>;
 
 /** So long anything looks at one list at most. */
 const OPERATION_MS = 3_600_000;
@@ -37,8 +34,7 @@ interface JudgedSnapshot {
 export class Judge {
   readonly #storage: Storage;
   readonly #repository: Repository;
-  readonly #expected: Expected;
-  readonly #isCloned: boolean;
+  readonly #options: JudgeOptions;
   readonly #packs = new JudgedPacks();
   readonly #keys: JudgedKeys;
   readonly #snapshots = new Map<string, JudgedSnapshot>();
@@ -53,58 +49,20 @@ export class Judge {
   readonly #forgottenByHand = new Map<string, number>();
   /** Since when packs are marked. */
   readonly #marked = new Map<string, number>();
-  readonly #isStore: boolean;
-  readonly #lookedMs: (host: string) => number | undefined;
   /** Snapshots whose packs went before they came. */
   readonly #late = new Map<string, Violation>();
   /** Snapshots that came when the keys were gone under which they are sealed; nobody can tell whose they are. */
   readonly #sealedTooLate = new Map<string, Violation>();
-  readonly #overslept: (host?: string) => boolean;
   readonly #sessions = new Sessions();
-  readonly #retentionsSinceMs: () => number;
-  readonly #prunesSinceMs: () => number;
-  readonly #prunersSleptMs: () => number;
-  readonly #sleeper: (key: string) => string | undefined;
-  readonly #lateMarks = new LateMarks();
-  readonly #isLied: boolean;
+  readonly #lateRecords = new LateRecords();
   #tombstones: Tombstones | undefined;
   #forked = false;
 
-  constructor(
-    storage: Storage,
-    repository: Repository,
-    options: {
-      readonly expected: Expected;
-      readonly isCloned: boolean;
-      readonly isLied: boolean;
-      /** Slept for longer than the grace period: this machine, or any. */
-      readonly overslept: (host?: string) => boolean;
-      readonly isStore: boolean;
-      /** When a machine last began to list tombstones, where that can be told. */
-      readonly lookedMs: (host: string) => number | undefined;
-      /** When the longest of the prunes began that may store a mark now; in milliseconds since 1970. */
-      readonly prunesSinceMs: () => number;
-      /** The same of retention, which may count on what a person forgets meanwhile. */
-      readonly retentionsSinceMs: () => number;
-      /** How long a machine that prunes has slept at a time at most. */
-      readonly prunersSleptMs: () => number;
-      /** The machine that has slept since it set about storing this. */
-      readonly sleeper: (key: string) => string | undefined;
-    },
-  ) {
+  constructor(storage: Storage, repository: Repository, options: JudgeOptions) {
     this.#storage = storage;
     this.#repository = repository;
+    this.#options = options;
     this.#keys = new JudgedKeys(storage, repository);
-    this.#expected = options.expected;
-    this.#isCloned = options.isCloned;
-    this.#isLied = options.isLied;
-    this.#overslept = options.overslept;
-    this.#isStore = options.isStore;
-    this.#lookedMs = options.lookedMs;
-    this.#retentionsSinceMs = options.retentionsSinceMs;
-    this.#prunesSinceMs = options.prunesSinceMs;
-    this.#prunersSleptMs = options.prunersSleptMs;
-    this.#sleeper = options.sleeper;
   }
 
   get forked(): boolean {
@@ -131,7 +89,7 @@ export class Judge {
       const storedMs = this.#storage.get(key)?.modifiedMs;
       const nowMs = this.#repository.clock.now();
       // A directory sleeps with the machine, maybe between what is stored and this look; it has the clock of who judges.
-      const signMs = this.#isStore ? nowMs : (storedMs ?? nowMs);
+      const signMs = this.#options.isStore ? nowMs : (storedMs ?? nowMs);
       this.#sessions.see(key, storedMs, { signMs, visibleMs: nowMs });
     }
     const trash = under('trash/');
@@ -168,9 +126,12 @@ export class Judge {
     throw new Violation('completed-restorable', `snapshot ${id} is not stored`);
   }
 
-  /** What a machine did has ended, with a failure or without. @throws {Violation} for a mark that it had to withdraw */
+  /** What a machine did has ended, with a failure or without. @throws {Violation} for what it had to take back */
   ended(machine: string, failure: unknown): void {
-    this.#lateMarks.ended(machine, failure, (name) => this.#storage.get(`trash/${name}`) !== undefined);
+    const stands = (key: string): boolean =>
+      this.#storage.get(key) !== undefined &&
+      this.#tombstones?.snapshots.has(key.slice(key.indexOf('/') + 1)) !== true;
+    this.#lateRecords.ended(machine, failure, stands);
   }
 
   #lookAtSalt(key: string): void {
@@ -229,9 +190,9 @@ export class Judge {
     try {
       this.#requireUnneeded(record.names);
     } catch (violation) {
-      const sleeper = this.#sleeper(`trash/${name}`);
+      const sleeper = this.#options.sleeper(`trash/${name}`);
       if (sleeper === undefined || !(violation instanceof Violation)) throw violation;
-      this.#lateMarks.add(name, sleeper, violation);
+      this.#lateRecords.add(`trash/${name}`, sleeper, violation);
     }
   }
 
@@ -258,7 +219,7 @@ export class Judge {
       return await readSnapshot(this.#repository, id, signal);
     } catch (error) {
       const violation = new Violation('snapshot-whole', `snapshot ${id} does not open`, error);
-      if (unknownGeneration(error) === undefined || !this.#overslept()) throw violation;
+      if (unknownGeneration(error) === undefined || !this.#options.overslept()) throw violation;
       this.#sealedTooLate.set(id, violation);
       return undefined;
     }
@@ -271,7 +232,7 @@ export class Judge {
     this.#records.set(place, names);
     if (names.size < 2) return;
     this.#forked = true;
-    if (!this.#isCloned)
+    if (!this.#options.isCloned)
       throw new Violation('no-silent-fork', `${names.size} records have the place ${place}`);
   }
 
@@ -281,7 +242,7 @@ export class Judge {
     if (this.#storage.get(key) !== undefined || this.#tombstones?.snapshots.has(name) === true) return;
     if (this.#completed.has(name))
       throw new Violation('completed-restorable', `snapshot ${name} has gone, and nobody has forgotten it`);
-    if (!this.#isStore) for (const names of this.#records.values()) names.delete(name);
+    if (!this.#options.isStore) for (const names of this.#records.values()) names.delete(name);
   }
 
   /** Reads every file, and compares it with what was backed up. Returns the ids of all chunks. */
@@ -291,12 +252,12 @@ export class Judge {
     const files = await this.#opened(`snapshot ${snapshot.id} of ${run}`, async () =>
       readFiles(this.#repository, index, snapshot),
     ).catch((violation: unknown) => {
-      if (!(violation instanceof Violation) || !this.#overslept(snapshot.record.host)) throw violation;
-      this.#late.set(snapshot.id, violation);
+      if (!(violation instanceof Violation)) throw violation;
+      this.#allowLate(snapshot, violation);
       return undefined;
     });
     if (files === undefined) return new Set();
-    const expected = this.#expected.get(run);
+    const expected = this.#options.expected.get(run);
     if (expected === undefined) throw new Violation('snapshot-whole', `nobody made the snapshot of ${run}`);
     const { contents } = files;
     const lacking = [...expected.files].filter(([path, data]) => contents.get(path)?.equals(data) !== true);
@@ -309,9 +270,19 @@ export class Judge {
     return files.chunks;
   }
 
+  /** Of what was stored again its host says nothing: whoever did it may have slept. */
+  #allowLate({ id, record }: Snapshot, violation: Violation): void {
+    const key = `snapshots/${id}`;
+    const sleeper = record.original === undefined ? undefined : this.#options.sleeper(key);
+    if (sleeper !== undefined) this.#lateRecords.add(key, sleeper, violation);
+    else if (record.original === undefined && this.#options.overslept(record.host))
+      this.#late.set(id, violation);
+    else throw violation;
+  }
+
   /** By true time: the storage's clock runs as that does unless it lies, and a power cut takes what was never stored. */
   #requireWaited(pack: string): void {
-    if (this.#isLied || !this.#isStore) return;
+    if (this.#options.isLied || !this.#options.isStore) return;
     const markedMs = this.#marked.get(pack);
     const waitedMs = markedMs === undefined ? 0 : this.#repository.clock.now() - markedMs;
     if (waitedMs < GRACE_MS - ROUNDING_MS)
@@ -322,8 +293,9 @@ export class Judge {
   }
 
   #requireUnmarked({ id, record }: Snapshot, needs: ReadonlySet<string>): void {
-    const lookedMs = this.#lookedMs(record.host);
-    if (this.#isLied || lookedMs === undefined || this.#late.has(id) || record.original !== undefined) return;
+    const lookedMs = this.#options.lookedMs(record.host);
+    if (this.#options.isLied || lookedMs === undefined || this.#late.has(id) || record.original !== undefined)
+      return;
     const wasMarked = (pack: string): boolean => (this.#marked.get(pack) ?? Infinity) < lookedMs;
     for (const chunk of needs) {
       if (!this.#packs.holdersOf(chunk).every(wasMarked)) continue;
@@ -337,18 +309,18 @@ export class Judge {
   #requireUnneeded(packs: readonly string[]): void {
     const nowMs = this.#repository.clock.now();
     const marked = new Set(packs);
-    const sinceMs = this.#prunesSinceMs();
+    const sinceMs = this.#options.prunesSinceMs();
     for (const { snapshot, needs, seenMs } of this.#live()) {
       // What was there when it began a prune has seen; what came later it has seen soon, unless it slept.
-      const isOld = nowMs - seenMs >= OPERATION_MS + this.#prunersSleptMs();
-      if (!isOld && (this.#isLied || seenMs >= sinceMs - ROUNDING_MS)) continue;
-      if (this.#isLied && !this.#isToldOf(snapshot)) continue;
+      const isOld = nowMs - seenMs >= OPERATION_MS + this.#options.prunersSleptMs();
+      if (!isOld && (this.#options.isLied || seenMs >= sinceMs - ROUNDING_MS)) continue;
+      if (this.#options.isLied && !this.#isToldOf(snapshot)) continue;
       for (const id of needs) {
         if (this.#packs.holdersOf(id).some((pack) => !marked.has(pack))) continue;
         throw new Violation('mark-only-unneeded', `snapshot ${snapshot.id} needs a pack that is marked now`);
       }
     }
-    if (this.#isLied) return;
+    if (this.#options.isLied) return;
     for (const pack of packs) {
       const storedMs = this.#storage.get(packKey(pack))?.modifiedMs ?? 0;
       const session = this.#sessions.protecting(storedMs, sinceMs, nowMs);
@@ -368,7 +340,7 @@ export class Judge {
   }
 
   #requireLastKept(gone: ReadonlySet<string>): void {
-    const sinceMs = this.#retentionsSinceMs() - ROUNDING_MS;
+    const sinceMs = this.#options.retentionsSinceMs() - ROUNDING_MS;
     const complete = [...this.#snapshots.values()].filter(
       ({ snapshot }) => snapshot.record.status === 'complete',
     );

@@ -3,7 +3,7 @@ import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { withClockAhead } from './clock-ahead.ts';
 import { meetingOf } from './meeting.ts';
 import { keeperOf } from './new-keys.ts';
-import { withSleepyMark } from './sleepy-marks.ts';
+import { withSleepyRecord } from './sleepy-records.ts';
 import { DAY, GRACE_MS, HOUR, MINUTE } from './times.ts';
 
 export interface Plan {
@@ -114,7 +114,7 @@ const MEETINGS = 0.3;
 const AHEAD = 0.1;
 /** Share of plans in which keys are rotated. */
 const NEW_KEYS = 0.1;
-/** Share of plans with a store in which somebody sleeps while he marks packs, and of those with new keys. */
+/** Share of plans with a store in which somebody sleeps while he marks packs or stores a snapshot again, and of those with new keys. */
 const SLEEPY = { usual: 0.03, newKeys: 0.3 };
 const MORE_SEEDS = 1_000_000_007;
 
@@ -126,7 +126,7 @@ export function planOf(seed: number): Plan {
   const random = seededRandom(seed + 2 * MORE_SEEDS);
   const share = plan.machines.some(({ name }) => name.startsWith('keeper')) ? SLEEPY.newKeys : SLEEPY.usual;
   if (plan.storage !== 'objects' || random.next() >= share) return plan;
-  return { ...plan, machines: withSleepyMark(plan.machines, random) };
+  return { ...plan, machines: withSleepyRecord(plan.machines, random) };
 }
 
 function planWithMore(seed: number): Plan {

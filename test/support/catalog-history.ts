@@ -4,7 +4,8 @@ import type { CatalogDatabase } from '../../src/catalog/catalog-database.ts';
 import { sweep } from '../../src/catalog/sweep.ts';
 import { syncCatalog } from '../../src/catalog/sync.ts';
 import type { Repository } from '../../src/repository/repository.ts';
-import { forgetSnapshots, listSnapshots, rewriteSnapshot } from '../../src/repository/snapshots.ts';
+import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
+import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
 import {
   HAND_MADE_NS,
   directory,

@@ -140,7 +140,7 @@ export async function handMadeSnapshot(
       kind: 'files',
       ...record,
     },
-    1,
+    { live: 1 },
     signal,
   );
 }

@@ -230,7 +230,7 @@ export async function hostileSnapshot(
       omitted: [],
       kind: 'files',
     },
-    1,
+    { live: 1 },
     signal,
   );
 }

@@ -104,7 +104,12 @@ async function backupOnce(
   await requireRelied(repository, index, signal);
   await step('commit');
   const own = snapshots.live.filter(({ chain }) => chain.writer === repository.writer.memory.writer).length;
-  return await commitSnapshot(repository, { ...plainRecord(repository, root), ...record }, own + 1, signal);
+  return await commitSnapshot(
+    repository,
+    { ...plainRecord(repository, root), ...record },
+    { live: own + 1 },
+    signal,
+  );
 }
 
 async function requireRelied(repository: Repository, index: ChunkIndex, signal: AbortSignal): Promise<void> {

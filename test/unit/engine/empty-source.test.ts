@@ -92,6 +92,6 @@ test('the last snapshot of a source is that of the same machine and of this sour
   expect(lastOfSource(live, 'host', bytesOfText(engine.source))?.id).toBe(snapshot.id);
   expect(lastOfSource(live, 'host', bytesOfText(engine.directory))).toBeUndefined();
   const streamed = { ...snapshot.record, kind: 'stream' as const };
-  await commitSnapshot(engine.repository, streamed, 5, never);
+  await commitSnapshot(engine.repository, streamed, { live: 5 }, never);
   expect(lastOfSource(await engine.snapshots(), 'host', bytesOfText(engine.source))?.id).toBe(snapshot.id);
 });

@@ -294,7 +294,7 @@ describe('prune', () => {
     const committing = hookedDestination(destination, {
       list: async (prefix) => {
         if (!isRemoving || late !== undefined || prefix !== 'trash/') return;
-        late = await commitSnapshot(elsewhere, gone.record, 1, signal);
+        late = await commitSnapshot(elsewhere, gone.record, { live: 1 }, signal);
         trees.set(late.id, tree);
       },
     });
