@@ -13,7 +13,9 @@ const READY = 2;
 
 const WORDS = 8;
 const FILL = 0.75;
-const SMALLEST = 1 << 16;
+/** Slots: a small repository is opened without filling 2 MiB, and one that grows soon has room enough. */
+const FIRST = 1 << 10;
+const SECOND = 1 << 16;
 const LARGEST = 1 << 25;
 const MAX_TABLES = 12;
 
@@ -49,12 +51,12 @@ export class ChunkTable {
    * @param packs how many packs chunks can be located in
    */
   static create(expected: number, packs: number): ChunkTable {
-    const slots = Math.max(SMALLEST, Math.ceil((expected * 1.05) / FILL));
+    const slots = Math.max(FIRST, Math.ceil((expected * 1.05) / FILL));
     return new ChunkTable({
       control: new SharedArrayBuffer(16),
       // All threads must know the tables from the start, so they exist as reserved addresses; only the first has memory.
       tables: Array.from({ length: MAX_TABLES }, (_, i) => {
-        const wanted = i === 0 ? slots : slots * 2 ** (i - 1);
+        const wanted = i === 0 ? slots : Math.max(SECOND, slots) * 2 ** (i - 1);
         const maxByteLength = Math.min(wanted, LARGEST) * WORDS * 4;
         return new SharedArrayBuffer(i === 0 ? maxByteLength : 0, { maxByteLength });
       }),
