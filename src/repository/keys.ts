@@ -5,10 +5,11 @@ import { WRITE_ONLY_FORMAT } from '../format/header.ts';
 import type { Keyring, KnownSlot, SlotKind } from '../format/keyring.ts';
 import type { Destination } from '../destination/destination.ts';
 import { readKeyFiles } from './key-files.ts';
-import { createSlot, decodeSlot, openSlots, sealRing, type Secret } from './key-slots.ts';
+import { createSlot, decodeSlot, openSlots, type Secret } from './key-slots.ts';
 import { MOST_SLOTS, planTries } from './slot-cost.ts';
 import { sha256 } from './objects.ts';
-import { deleteTwice, putCopy, replaceCopy } from './second-copies.ts';
+import { replaceRing } from './replace-ring.ts';
+import { deleteTwice, putCopy } from './second-copies.ts';
 import type { Repository } from './repository.ts';
 import { isDamage } from './chunk-index.ts';
 
@@ -271,35 +272,6 @@ function requireEnoughLeft(keys: readonly KeyInfo[], gone: KeyInfo): void {
       hint: 'Add another one first.',
     },
   );
-}
-
-/**
- * Puts the next ring in force.
- * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time
- */
-export async function replaceRing(
-  repository: Repository,
-  keyring: Keyring,
-  signal: AbortSignal,
-): Promise<void> {
-  const n = repository.ringNumber + 1;
-  const bytes = sealRing(keyring, n, repository.slot.ringAuth);
-  try {
-    await repository.destination.put(`keys/ring-${n}`, bytes, signal);
-  } catch (error) {
-    if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-    throw new RepositoryError(
-      'REPOSITORY_LOCKED',
-      'The keys of this repository were changed at the same time',
-      {
-        hint: 'Look at the list of keys, then try again.',
-        retry: 'later',
-        cause: error,
-      },
-    );
-  }
-  await replaceCopy(repository.destination, 'keys/ring-', n, bytes, signal);
-  await repository.adoptRing(keyring, n, signal);
 }
 
 async function readSlotFile(

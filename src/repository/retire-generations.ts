@@ -7,13 +7,14 @@ import { usableConfig } from './configuration.ts';
 import { generationOfObject, isUnused, surveyGenerations, type GenerationUse } from './generations.ts';
 import { isUnusable } from './key-files.ts';
 import { openRing } from './key-slots.ts';
-import { oldGenerations, replaceRing } from './keys.ts';
+import { oldGenerations } from './keys.ts';
 import { liveSessions } from './lease-objects.ts';
 import type { Lease } from './lease.ts';
 import { listNumbered } from './listing.ts';
 import { mapParallel } from './parallel.ts';
 import type { PruneStock } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
+import { replaceRing } from './replace-ring.ts';
 import { deleteTwice } from './second-copies.ts';
 import { listSnapshots } from './snapshots.ts';
 import { putTombstone } from './put-tombstone.ts';
@@ -62,7 +63,7 @@ export async function retireGenerations(
     await announce(repository, uses, lease, signal);
     const generations = repository.keyring.generations.filter(({ g }) => !retired.has(g));
     await lease.assertHeld(signal);
-    await replaceRing(repository, { ...repository.keyring, generations }, signal);
+    await replaceRing(repository, { ...repository.keyring, generations }, signal, lease);
   }
   await removeOldRings(repository, lease, signal);
   return fates;
@@ -198,7 +199,7 @@ async function removeOldRings(repository: Repository, lease: Lease, signal: Abor
   if (others.length === 0) return;
   for (let stored = alike; stored < RINGS_KEPT; stored += 1) {
     await lease.assertHeld(signal);
-    await replaceRing(repository, repository.keyring, signal);
+    await replaceRing(repository, repository.keyring, signal, lease);
     const keyring = await readRing(repository, repository.ringNumber, signal);
     if (keyring === undefined || !encodeKeyring(keyring).equals(content))
       throw corrupt(`keys/ring-${repository.ringNumber}`, 'it does not read back as it was written');

@@ -21,3 +21,16 @@ export function keeperOf(
   }
   return { name: 'keeper1', operations: operations.sort((a, b) => a.atMs - b.atMs) };
 }
+
+/** Another machine that does the same, a moment before or after. */
+export function rivalOf({ operations }: MachinePlan, random: SeededRandom): MachinePlan {
+  const apartMs = random.next() < 0.8 ? 300 : 30_000;
+  const near = (atMs: number): number => Math.max(0, atMs + random.below(2 * apartMs) - apartMs);
+  return {
+    name: 'keeper2',
+    operations: operations
+      .map(({ do: what, atMs }) => ({ do: what, atMs: near(atMs) }))
+      .sort((a, b) => a.atMs - b.atMs),
+    faults: [],
+  };
+}

@@ -2,7 +2,7 @@
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { withClockAhead } from './clock-ahead.ts';
 import { meetingOf } from './meeting.ts';
-import { keeperOf } from './new-keys.ts';
+import { keeperOf, rivalOf } from './new-keys.ts';
 import { withSleepyRecord } from './sleepy-records.ts';
 import { DAY, GRACE_MS, HOUR, MINUTE } from './times.ts';
 
@@ -114,6 +114,8 @@ const MEETINGS = 0.3;
 const AHEAD = 0.1;
 /** Share of plans in which keys are rotated. */
 const NEW_KEYS = 0.1;
+/** Share of these in which two machines rotate the keys at about the same moments. */
+const RIVALS = 0.5;
 /** Share of plans with a store in which somebody sleeps while he marks packs or stores a snapshot again, and of those with new keys. */
 const SLEEPY = { usual: 0.03, newKeys: 0.3 };
 const MORE_SEEDS = 1_000_000_007;
@@ -137,7 +139,8 @@ function planWithMore(seed: number): Plan {
   if (kind >= 1 - NEW_KEYS) {
     const keeper = { ...keeperOf(plan.machines, random), faults: [] };
     const faults = faultsOf(keeper, plan.storage, random);
-    return { ...plan, machines: [...plan.machines, { ...keeper, faults }] };
+    const rivals = random.next() < RIVALS ? [rivalOf(keeper, random)] : [];
+    return { ...plan, machines: [...plan.machines, { ...keeper, faults }, ...rivals] };
   }
   if (plan.storage !== 'objects' || kind >= AHEAD) return plan;
   return { ...plan, machines: withClockAhead(plan.machines, random) };

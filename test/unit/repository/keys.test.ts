@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock, type Clock } from '../../../src/base/clock.ts';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { createSlot, type Secret } from '../../../src/repository/key-slots.ts';
-import { addKey, listKeys, removeKey, replaceKey } from '../../../src/repository/keys.ts';
+import { addKey, listKeys, removeKey, replaceKey, rotateKeys } from '../../../src/repository/keys.ts';
+import { acquirePruneLease } from '../../../src/repository/lease.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { getCopy } from '../../../src/repository/second-copies.ts';
 import { listSnapshots } from '../../../src/repository/snapshots.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';
@@ -219,6 +222,67 @@ describe('keys', () => {
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const failed = results.find((result) => result.status === 'rejected');
     expect(failed?.reason).toMatchObject({ code: 'REPOSITORY_LOCKED' });
+  });
+
+  /** As of two hosts that both found nothing under the key: what came last stays. */
+  function lastOneStays(): Destination {
+    const put: Destination['put'] = async (key, body, stop) => {
+      await setImmediate();
+      await destination.delete(key, stop);
+      return await destination.put(key, body, stop);
+    };
+    return { ...destination, properties: { ...destination.properties, conditionalCreate: false }, put };
+  }
+
+  const keysOf = ({ generations }: Repository['keyring']): string[] =>
+    generations.map(({ g, key }) => `${g} ${key.toString('hex')}`);
+
+  it('rotated at the very same moment where the last one stays never make two rings of one number', async () => {
+    const careless = lastOneStays();
+    for (let round = 0; round < 5; round += 1) {
+      const hosts = [await open(machine, careless), await open(first, careless)];
+      await Promise.allSettled(hosts.map(async (host) => await rotateKeys(host, signal)));
+      const fresh = await open(machine, careless);
+      // Whatever either host stores from now on can be opened by everybody.
+      for (const { keyring } of hosts)
+        expect(keysOf(fresh.keyring)).toEqual(expect.arrayContaining(keysOf(keyring)));
+    }
+  });
+
+  it('rotated while somebody prunes are refused where the last one stays', async () => {
+    const careless = lastOneStays();
+    await using _ = await acquirePruneLease(await open(machine, careless), {}, signal);
+    await expect(rotateKeys(await open(first, careless), signal)).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+    });
+    expect((await open(machine, careless)).ringNumber).toBe(1);
+  });
+
+  it('changed by a host that slept as it sent its ring give way to those that were changed meanwhile', async () => {
+    let asleep = false;
+    const careless = lastOneStays();
+    const sleepy = hookedDestination(careless, {
+      put: async (key) => {
+        if (!key.startsWith('keys/ring-') || asleep) return;
+        asleep = true;
+        for await (const page of careless.list('leases/', signal))
+          for (const lease of page) await careless.delete(lease.key, signal);
+        await rotateKeys(await open(first, careless), signal);
+        wallMs += 8 * 86_400_000;
+      },
+    });
+    let wallMs = 0;
+    const clock: Clock = { ...systemClock, now: () => systemClock.now() + wallMs };
+    const options = { clock, stateDirectory: undefined, allowWeakCost: true };
+    const host = await openRepository(sleepy, machine, options, signal);
+    await expect(rotateKeys(host, signal)).rejects.toMatchObject({ code: 'REPOSITORY_LOCKED' });
+    expect(asleep).toBe(true);
+    const [fresh, other] = [await open(machine, careless), await open(first, careless)];
+    expect(fresh.ringNumber).toBe(2);
+    expect(fresh.keyring.generations).toEqual(other.keyring.generations);
+    expect(await getCopy(careless, 'keys/ring-2', signal)).toEqual(
+      await careless.get('keys/ring-2', undefined, signal),
+    );
   });
 
   it('that a broken-off addition left are unknown, do not stand in the way, and can be removed', async () => {
