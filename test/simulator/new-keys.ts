@@ -22,15 +22,27 @@ export function keeperOf(
   return { name: 'keeper1', operations: operations.sort((a, b) => a.atMs - b.atMs) };
 }
 
-/** Another machine that does the same, a moment before or after. */
-export function rivalOf({ operations }: MachinePlan, random: SeededRandom): MachinePlan {
+/** Another machine does the same as the keeper, a moment before or after, and one backs up then. */
+export function withRival(
+  machines: readonly MachinePlan[],
+  { operations }: MachinePlan,
+  random: SeededRandom,
+): MachinePlan[] {
   const apartMs = random.next() < 0.8 ? 300 : 30_000;
   const near = (atMs: number): number => Math.max(0, atMs + random.below(2 * apartMs) - apartMs);
-  return {
+  const rival: MachinePlan = {
     name: 'keeper2',
-    operations: operations
-      .map(({ do: what, atMs }) => ({ do: what, atMs: near(atMs) }))
-      .sort((a, b) => a.atMs - b.atMs),
+    operations: inOrder(operations.map(({ do: what, atMs }) => ({ do: what, atMs: near(atMs) }))),
     faults: [],
   };
+  const backups = operations
+    .filter(({ do: what }) => what === 'rotate')
+    .map(({ atMs }) => ({ do: 'backup' as const, atMs: atMs + random.below(6_000) }));
+  const [first, ...others] = machines;
+  if (first === undefined) return [rival];
+  return [{ ...first, operations: inOrder([...first.operations, ...backups]) }, ...others, rival];
+}
+
+function inOrder(operations: readonly Operation[]): Operation[] {
+  return [...operations].sort((a, b) => a.atMs - b.atMs);
 }

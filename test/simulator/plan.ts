@@ -2,7 +2,7 @@
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { withClockAhead } from './clock-ahead.ts';
 import { meetingOf } from './meeting.ts';
-import { keeperOf, rivalOf } from './new-keys.ts';
+import { keeperOf, withRival } from './new-keys.ts';
 import { withSleepyRecord } from './sleepy-records.ts';
 import { DAY, GRACE_MS, HOUR, MINUTE } from './times.ts';
 
@@ -139,8 +139,8 @@ function planWithMore(seed: number): Plan {
   if (kind >= 1 - NEW_KEYS) {
     const keeper = { ...keeperOf(plan.machines, random), faults: [] };
     const faults = faultsOf(keeper, plan.storage, random);
-    const rivals = random.next() < RIVALS ? [rivalOf(keeper, random)] : [];
-    return { ...plan, machines: [...plan.machines, { ...keeper, faults }, ...rivals] };
+    const machines = [...plan.machines, { ...keeper, faults }];
+    return { ...plan, machines: random.next() < RIVALS ? withRival(machines, keeper, random) : machines };
   }
   if (plan.storage !== 'objects' || kind >= AHEAD) return plan;
   return { ...plan, machines: withClockAhead(plan.machines, random) };
