@@ -1,6 +1,7 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { sealRing } from './key-slots.ts';
+import { LEASE_TIMES, lateSignal } from './lease-objects.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
 import type { Repository } from './repository.ts';
 import { getCopy, replaceCopy } from './second-copies.ts';
@@ -57,12 +58,16 @@ async function putRingAlone(
   { n, bytes, lease }: { readonly n: number; readonly bytes: Buffer; readonly lease: Lease },
   signal: AbortSignal,
 ): Promise<void> {
+  signal.throwIfAborted();
   await lease.assertHeld(signal);
-  await putRing(repository, n, bytes, signal);
+  // A run that learns of the loss meanwhile is aborted, and what it has sent arrives all the same.
+  const late = lateSignal(signal, LEASE_TIMES.release);
+  await putRing(repository, n, bytes, late);
   try {
-    await lease.assertHeld(signal);
+    await lease.assertHeld(late);
+    signal.throwIfAborted();
   } catch (error) {
-    if (error instanceof RepositoryError) await giveBack(repository, n, bytes, signal);
+    if (error instanceof RepositoryError) await giveBack(repository, n, bytes, late);
     throw error;
   }
 }

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../../src/base/clock.ts';
-import { DestinationError } from '../../../src/base/errors.ts';
+import { DestinationError, RepositoryError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { createSlot, type Secret } from '../../../src/repository/key-slots.ts';
 import { addKey, listKeys, removeKey, replaceKey, rotateKeys } from '../../../src/repository/keys.ts';
 import { acquirePruneLease } from '../../../src/repository/lease.ts';
+import { replaceRing } from '../../../src/repository/replace-ring.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { getCopy } from '../../../src/repository/second-copies.ts';
 import { listSnapshots } from '../../../src/repository/snapshots.ts';
@@ -258,32 +259,62 @@ describe('keys', () => {
     expect((await open(machine, careless)).ringNumber).toBe(1);
   });
 
-  it('changed by a host that slept as it sent its ring give way to those that were changed meanwhile', async () => {
-    let asleep = false;
-    const careless = lastOneStays();
-    const sleepy = hookedDestination(careless, {
-      put: async (key) => {
-        if (!key.startsWith('keys/ring-') || asleep) return;
-        asleep = true;
-        for await (const page of careless.list('leases/', signal))
-          for (const lease of page) await careless.delete(lease.key, signal);
-        await rotateKeys(await open(first, careless), signal);
-        wallMs += 8 * 86_400_000;
-      },
-    });
-    let wallMs = 0;
-    const clock: Clock = { ...systemClock, now: () => systemClock.now() + wallMs };
-    const options = { clock, stateDirectory: undefined, allowWeakCost: true };
-    const host = await openRepository(sleepy, machine, options, signal);
-    await expect(rotateKeys(host, signal)).rejects.toMatchObject({ code: 'REPOSITORY_LOCKED' });
-    expect(asleep).toBe(true);
-    const [fresh, other] = [await open(machine, careless), await open(first, careless)];
-    expect(fresh.ringNumber).toBe(2);
-    expect(fresh.keyring.generations).toEqual(other.keyring.generations);
-    expect(await getCopy(careless, 'keys/ring-2', signal)).toEqual(
-      await careless.get('keys/ring-2', undefined, signal),
-    );
-  });
+  it.each([
+    ['when it looks', false],
+    ['while its ring is on its way', true],
+  ])(
+    'changed by a host that slept as it sent its ring give way to others, as it learns %s',
+    async (_, told) => {
+      let asleep = false;
+      let wallMs = 0;
+      const careless = lastOneStays();
+      const lost = new AbortController();
+      const sleepy = hookedDestination(careless, {
+        put: async (key) => {
+          if (!key.startsWith('keys/ring-') || asleep) return;
+          asleep = true;
+          for await (const page of careless.list('leases/', signal))
+            for (const lease of page) await careless.delete(lease.key, signal);
+          await rotateKeys(await open(first, careless), signal);
+          wallMs += 8 * 86_400_000;
+          // As a heartbeat does that finds the lease gone, for a run that holds it for longer.
+          if (told) lost.abort(new RepositoryError('REPOSITORY_LOCKED', 'The right to prune was lost'));
+        },
+      });
+      const clock: Clock = { ...systemClock, now: () => systemClock.now() + wallMs };
+      const options = { clock, stateDirectory: undefined, allowWeakCost: true };
+      // The request is given up with its signal; what was sent arrives all the same.
+      const givenUp: Destination = {
+        ...sleepy,
+        put: async (key, body, stop) => {
+          const stored = await sleepy.put(key, body, signal);
+          stop.throwIfAborted();
+          return stored;
+        },
+      };
+      const host = await openRepository(givenUp, machine, options, signal);
+      await using lease = await acquirePruneLease(host, {}, signal);
+      const stranger = { ...host.keyring, generations: (await rotated()).generations };
+      await expect(replaceRing(host, stranger, lost.signal, lease)).rejects.toMatchObject({
+        code: 'REPOSITORY_LOCKED',
+      });
+      expect(asleep).toBe(true);
+      const [fresh, other] = [await open(machine, careless), await open(first, careless)];
+      expect(fresh.ringNumber).toBe(2);
+      expect(fresh.keyring.generations).toEqual(other.keyring.generations);
+      expect(keysOf(fresh.keyring)).not.toEqual(keysOf(stranger));
+      expect(await getCopy(careless, 'keys/ring-2', signal)).toEqual(
+        await careless.get('keys/ring-2', undefined, signal),
+      );
+    },
+  );
+
+  /** The keyring that a rotation of this host would make, without storing it where others look. */
+  async function rotated(): Promise<Repository['keyring']> {
+    const elsewhere = await open(machine, await copyOf(destination));
+    await rotateKeys(elsewhere, signal);
+    return elsewhere.keyring;
+  }
 
   it('that a broken-off addition left are unknown, do not stand in the way, and can be removed', async () => {
     using failing = faultyDestination(destination, [
