@@ -168,6 +168,9 @@ export class Judge {
     const before = this.#tombstones?.snapshots ?? new Set();
     const tombstones = await readTombstones(this.#repository, signal);
     this.#tombstones = tombstones;
+    // A power failure took a tombstone back that nobody had been told of.
+    for (const id of before)
+      if (!tombstones.snapshots.has(id) && this.#snapshots.has(id)) this.#forgottenByHand.delete(id);
     const nowMs = this.#repository.clock.now();
     for (const name of tombstones.packs) if (!this.#marked.has(name)) this.#marked.set(name, nowMs);
     for (const name of this.#marked.keys()) if (!tombstones.packs.has(name)) this.#marked.delete(name);
