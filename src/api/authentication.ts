@@ -6,11 +6,16 @@ import { soleHeader } from './sole-header.ts';
 import { invalidToken, type Tokens } from './tokens.ts';
 
 export type Caller =
-  | { readonly kind: 'credential'; readonly apiKey: string }
+  | ({ readonly kind: 'credential'; readonly apiKey: string } & Admission)
   /** The product's own page, signed in. */
-  | { readonly kind: 'page' }
+  | ({ readonly kind: 'page' } & Admission)
   /** `problem` makes what to answer where a token is needed; `tried`: they showed something. */
   | { readonly kind: 'anonymous'; readonly problem: () => ApiError; readonly tried: boolean };
+
+export interface Admission {
+  /** Whether the token or session that the request came with still holds: what is answered for long asks again. */
+  readonly holds: () => boolean;
+}
 
 /** Longer than any token that was ever given out. */
 const LONGEST_TOKEN = 4_096;
@@ -25,9 +30,11 @@ export async function identify(
     return { kind: 'anonymous', problem: noToken, tried: false };
   }
   try {
-    const { apiKey, generation } = await tokens.read(bearerToken(request.rawHeaders));
-    if (credentials.current(apiKey, generation) === undefined) throw invalidToken();
-    return { kind: 'credential', apiKey };
+    const claims = await tokens.read(bearerToken(request.rawHeaders));
+    const { apiKey, generation } = claims;
+    const isCurrent = (): boolean => credentials.current(apiKey, generation) !== undefined;
+    if (!isCurrent()) throw invalidToken();
+    return { kind: 'credential', apiKey, holds: () => !tokens.hasExpired(claims) && isCurrent() };
   } catch (error) {
     if (error instanceof ApiError) return { kind: 'anonymous', problem: () => error, tried: true };
     throw error;

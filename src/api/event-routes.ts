@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import { closingSignal, untilClosedOr } from './closing.ts';
 import { type StreamOptions, eventStream } from './event-stream.ts';
+import { arrivalOf } from './plugin-order.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { ApiApp } from './route.ts';
 
@@ -15,17 +16,23 @@ export function eventRoutes(app: ApiApp, { agent, clock }: ResourceParts): void 
   app.get(
     '/events',
     { config: { scope: 'api', tag: 'Events', summary: 'Follow all events', ...EVENT_STREAM } },
-    async (request, reply) =>
-      await sendEvents(reply, { agent, clock, after: lastEventId(request), jobId: undefined }, closing),
+    async (request, reply) => await sendEvents(request, reply, { agent, clock, jobId: undefined }, closing),
   );
 }
 
-/** Answers with the stream, which ends with the connection, or when the server closes. */
+/**
+ * Answers with the stream, which ends with the connection, when the server closes, and when the token or session that it
+ * was asked for with holds no longer.
+ */
 export async function sendEvents(
+  request: FastifyRequest,
   reply: Pick<FastifyReply, 'raw' | 'header' | 'send'>,
-  options: StreamOptions,
+  subject: Omit<StreamOptions, 'after' | 'admits'>,
   closing: AbortSignal,
 ): Promise<void> {
+  const { caller } = arrivalOf(request);
+  const admits = (): boolean => caller.kind !== 'anonymous' && caller.holds();
+  const options = { ...subject, after: lastEventId(request), admits };
   reply.header('content-type', 'text/event-stream; charset=utf-8');
   reply.header('cache-control', 'no-store');
   // Proxies that gather a response before they pass it on would hold events back.
@@ -37,7 +44,7 @@ export async function sendEvents(
  * Id of the last event that the client has.
  * @throws {ApiError} INVALID_REQUEST
  */
-export function lastEventId(request: Pick<FastifyRequest, 'headers'>): number | undefined {
+function lastEventId(request: Pick<FastifyRequest, 'headers'>): number | undefined {
   const given = request.headers['last-event-id'];
   // Clients that have received none yet send it empty.
   if (given === undefined || given === '') return undefined;

@@ -20,11 +20,13 @@ export interface StreamOptions {
   readonly after: number | undefined;
   /** Only about this job, until it has ended. */
   readonly jobId: string | undefined;
+  /** Whether whoever follows may still do so: asked before each event. */
+  readonly admits: () => boolean;
 }
 
 /**
  * The lines of the stream, until the signal aborts. Progress is thinned out. An event that is sent after a later one, or
- * only says how a job is now, has no id: a client that resumes misses nothing.
+ * only says how a job is now, has no id: a client that resumes misses nothing. Ends with the right to follow, too.
  */
 export async function* eventStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<string> {
   if (signal.aborted) return;
@@ -32,7 +34,10 @@ export async function* eventStream(options: StreamOptions, signal: AbortSignal):
   const end = (): void => over.abort();
   signal.addEventListener('abort', end, { once: true });
   try {
-    yield* follow(options, over.signal);
+    for await (const line of follow(options, over.signal)) {
+      if (!options.admits()) return;
+      yield line;
+    }
   } catch (error) {
     if (!over.signal.aborted || !isAbort(error)) throw error;
   } finally {

@@ -6,7 +6,7 @@ import { isAbort } from '../base/errors.ts';
 import type { Job, JobType } from '../jobs/job.ts';
 import { ApiError } from './api-error.ts';
 import { closingSignal, untilClosedOr } from './closing.ts';
-import { EVENT_STREAM, lastEventId, sendEvents } from './event-routes.ts';
+import { EVENT_STREAM, sendEvents } from './event-routes.ts';
 import { jobDestination } from './named-destination.ts';
 import { jobLog } from './presentation/job.ts';
 import { readOptionalTime, readWait } from './request-values.ts';
@@ -125,7 +125,7 @@ export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<objec
     },
     async (request, reply) => {
       const { id } = find(request.params.id);
-      return await sendEvents(reply, { agent, clock, after: lastEventId(request), jobId: id }, closing);
+      return await sendEvents(request, reply, { agent, clock, jobId: id }, closing);
     },
   );
 }

@@ -32,7 +32,7 @@ export async function identifyPage(
   const token = sessionToken(request, port);
   const { socket } = request;
   if (token !== undefined && (await sessions.use(token, async () => await peerUser(socket))))
-    return { kind: 'page' };
+    return { kind: 'page', holds: () => sessions.holds(token) };
   return { kind: 'anonymous', problem: notSignedIn, tried: token !== undefined };
 }
 

@@ -30,6 +30,8 @@ export interface PageSessions {
   open(code: string, peer: Peer): Promise<string | undefined>;
   /** Whether a session has this token, and it is used by the user who opened it. */
   use(token: string, peer: Peer): Promise<boolean>;
+  /** Whether a session has this token, for a request that began when it had. Does not count as use. */
+  holds(token: string): boolean;
   end(token: string): void;
 }
 
@@ -53,6 +55,13 @@ export function createPageSessions(clock: Clock): PageSessions {
   /** By their hashes: how long a look-up takes says nothing about a code or token. */
   const codes = new Map<string, Code>();
   const sessions = new Map<string, Session>();
+  const sessionOf = (name: string): Session | undefined => {
+    const session = sessions.get(name);
+    const nowMs = clock.monotonic();
+    if (session !== undefined && nowMs < session.endsMs && nowMs < session.idleEndsMs) return session;
+    sessions.delete(name);
+    return undefined;
+  };
 
   return {
     newCode(user) {
@@ -79,18 +88,15 @@ export function createPageSessions(clock: Clock): PageSessions {
     },
 
     async use(token, peer) {
-      const name = hashOf(token);
-      const session = sessions.get(name);
+      const session = sessionOf(hashOf(token));
       const nowMs = clock.monotonic();
       if (session === undefined) return false;
-      if (nowMs >= session.endsMs || nowMs >= session.idleEndsMs) {
-        sessions.delete(name);
-        return false;
-      }
       if (session.user !== undefined && (await peer()) !== session.user) return false;
       session.idleEndsMs = nowMs + PAGE_LIMITS.idleMs;
       return true;
     },
+
+    holds: (token) => sessionOf(hashOf(token)) !== undefined,
 
     end(token) {
       sessions.delete(hashOf(token));

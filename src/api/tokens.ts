@@ -21,6 +21,8 @@ export interface TokenClaims {
   readonly apiKey: string;
   /** Of the credential's secret when the token was given out. */
   readonly generation: number;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
 }
 
 export interface Tokens {
@@ -30,6 +32,7 @@ export interface Tokens {
    * @throws {ApiError} TOKEN_EXPIRED, INVALID_TOKEN
    */
   read(token: string): Promise<TokenClaims>;
+  hasExpired(claims: TokenClaims): boolean;
 }
 
 export function createTokens(key: Uint8Array, lifetimeSeconds: number, clock: Clock): Tokens {
@@ -69,7 +72,7 @@ export function createTokens(key: Uint8Array, lifetimeSeconds: number, clock: Cl
           exp === iat + lifetimeSeconds &&
           iat * 1000 <= clock.now() + FUTURE_MS;
         if (!asIssued) throw invalidToken();
-        return { apiKey: sub, generation: gen };
+        return { apiKey: sub, generation: gen, expiresAt: exp * 1000 };
       } catch (error) {
         if (error instanceof ApiError) throw error;
         if (error instanceof errors.JWTExpired) throw expiredToken(error);
@@ -77,6 +80,8 @@ export function createTokens(key: Uint8Array, lifetimeSeconds: number, clock: Cl
         throw error;
       }
     },
+
+    hasExpired: ({ expiresAt }) => clock.now() >= expiresAt,
   };
 }
 

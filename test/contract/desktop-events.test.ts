@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PING_MS } from '../../src/api/event-stream.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { NO_PROGRESS } from '../../src/jobs/job.ts';
 import { type ApiSite, openApiSite } from '../support/api-site.ts';
@@ -134,6 +135,30 @@ describe('the stream of all events', () => {
     const reply = await site.call('/v1/events', { token, headers: { 'last-event-id': 'x' } });
     judge('GET', '/v1/events', reply);
     expect(reply.json.error?.code).toBe('INVALID_REQUEST');
+  });
+
+  test('ends when its credential is revoked, before the next event is told', async () => {
+    const credential = site.credential();
+    token = await site.token(credential);
+    const stream = await follow('/v1/events');
+    addBackup();
+    await until(() => stream.events().length === 1);
+    site.server.credentials.revoke(credential.api_key);
+    addBackup();
+    await stream.ended;
+    expect(stream.events()).toEqual(['1 job.created queued']);
+    await until(() => agent.listeners === 0);
+  });
+
+  test('ends when its token has expired, also when nothing happens', async () => {
+    const stream = await follow('/v1/events');
+    for (let at = PING_MS; at < 3_600_000; at += PING_MS) await site.clock.advance(PING_MS);
+    await pass(0);
+    expect(stream.response.complete).toBe(false);
+    await pass(PING_MS);
+    await stream.ended;
+    expect(stream.response.complete).toBe(true);
+    await until(() => agent.listeners === 0);
   });
 
   test('is never silent for longer than 15 seconds', async () => {

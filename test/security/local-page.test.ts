@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pageFiles } from '../../src/api/page-files.ts';
 import { peerUser } from '../../src/api/page-peer.ts';
+import { PING_MS } from '../../src/api/event-stream.ts';
 import { createPageSessions, PAGE_LIMITS } from '../../src/api/page-sessions.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openApiSite, type ApiReply, type ApiSite } from '../support/api-site.ts';
@@ -175,6 +176,21 @@ describe('signing in', () => {
     const [start] = (await once(socket, 'data')) as [Buffer];
     expect(start.toString()).toContain('HTTP/1.1 200 ');
     expect(start.toString()).toContain('text/event-stream');
+    socket.destroy();
+  });
+
+  test('L05: what the page follows ends with its session', async () => {
+    const { cookie, ask } = await signIn(site);
+    const socket = connect({ host: '127.0.0.1', port: site.port });
+    socket.write(`GET /internal/v1/events HTTP/1.1\r\nHost: ${site.host}\r\nCookie: ${cookie}\r\n\r\n`);
+    let text = '';
+    socket.setEncoding('utf8').on('data', (part: string) => (text += part));
+    await expect.poll(() => text).toContain('retry: ');
+    await ask('/session', { method: 'DELETE' });
+    await site.clock.advance(PING_MS);
+    // The last chunk of the response.
+    await expect.poll(() => text).toContain('\r\n0\r\n\r\n');
+    expect(text).not.toContain(': ping');
     socket.destroy();
   });
 
