@@ -220,7 +220,10 @@ async function forgetByRules(
     partial: record.status === 'partial',
     original: record.original,
   }));
-  const plan = planRetention(inputs, policyOf(options), context.clock.now());
+  const { readSettings } = await import('./settings-file.ts');
+  const settings = await readSettings(undefined, context);
+  const policy = policyOf(options, settings?.settings.timeZone ?? undefined);
+  const plan = planRetention(inputs, policy, context.clock.now());
   if (options.json === true) await context.out.json(planObject(plan, options));
   else if (options.quiet !== true) await context.out.write(planText(plan, context));
   if (options.dryRun !== true)
@@ -232,7 +235,10 @@ async function forgetByRules(
   return plan.remove.length;
 }
 
-function policyOf({ keepTag, groupBy, ...options }: ForgetOptions): RetentionPolicy {
+function policyOf(
+  { keepTag, groupBy, ...options }: ForgetOptions,
+  timeZone: string | undefined,
+): RetentionPolicy {
   return {
     keepLast: options.keepLast,
     keepHourly: options.keepHourly,
@@ -248,6 +254,7 @@ function policyOf({ keepTag, groupBy, ...options }: ForgetOptions): RetentionPol
     keepWithinYearly: options.keepWithinYearly,
     keepTags: keepTag?.map((list) => commaList([list])),
     groupBy,
+    timeZone,
   };
 }
 
@@ -300,6 +307,7 @@ function planObject(plan: RetentionPlan, { dryRun }: ForgetOptions): object {
   return {
     type: 'forget',
     dry_run: dryRun ?? false,
+    time_zone: plan.timeZone,
     groups: plan.groups.map(({ key, snapshots }) => ({
       ...key,
       snapshots: snapshots.map(({ snapshot, keep, reasons }) => ({

@@ -45,7 +45,8 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
         destination === undefined || destination === null
           ? parts.destinations.standard()
           : parts.destinations.find(destination);
-      const rules = retentionRules(retention ?? config.current.retention, parts.alarms);
+      const { current } = config;
+      const rules = retentionRules({ ...current, retention: retention ?? current.retention }, parts.alarms);
       const found = await parts.catalogs.askAt(place, async (catalog) => {
         return await catalog.forgetting({ rules, nowMs: clock.now(), limit });
       });

@@ -42,8 +42,7 @@ export async function prepareJob(
     never: never().map((path) => pathToBytes(path)),
     changes,
     exclude: source?.exclude ?? NOTHING_EXCLUDED,
-    retention:
-      spec.type !== 'prune' || !spec.apply_retention ? null : retentionRules(settings().retention, alarms),
+    retention: spec.type !== 'prune' || !spec.apply_retention ? null : retentionRules(settings(), alarms),
     emptyExpected: spec.type === 'backup' && alarms.isEmptyExpected(spec.source),
     workers: null,
     ...(pass === undefined ? {} : { pass }),

@@ -1,20 +1,21 @@
 /** The retention settings as a prune is told them, with what alarms freeze. */
-import type { RetentionSettings } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
 import type { RetentionRules } from '../repository/forgetting.ts';
 import type { Alarms } from './alarm-book.ts';
 
 export function retentionRules(
-  { keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly, keepWithin }: RetentionSettings,
+  { retention, timeZone }: Pick<Settings, 'retention' | 'timeZone'>,
   alarms: Pick<Alarms, 'freezes'>,
 ): RetentionRules {
   return {
-    keep_last: keepLast,
-    keep_hourly: keepHourly,
-    keep_daily: keepDaily,
-    keep_weekly: keepWeekly,
-    keep_monthly: keepMonthly,
-    keep_yearly: keepYearly,
-    keep_within: keepWithin,
+    keep_last: retention.keepLast,
+    keep_hourly: retention.keepHourly,
+    keep_daily: retention.keepDaily,
+    keep_weekly: retention.keepWeekly,
+    keep_monthly: retention.keepMonthly,
+    keep_yearly: retention.keepYearly,
+    keep_within: retention.keepWithin,
+    time_zone: timeZone,
     frozen: alarms.freezes(),
   };
 }

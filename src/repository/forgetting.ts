@@ -15,6 +15,8 @@ export interface RetentionRules {
   readonly keep_yearly: number | null;
   /** As `30d`, `1y6m`. */
   readonly keep_within: string | null;
+  /** Whose days, weeks and months the rules mean; null for that of the system. */
+  readonly time_zone: string | null;
   /** Alarms wait for an answer: snapshots of these sources from before these times (ms) are not forgotten. */
   readonly frozen: readonly { readonly source: string; readonly before: number }[];
 }
@@ -121,5 +123,9 @@ function policyOf(rules: RetentionRules): RetentionPolicy | undefined {
   const stated: Record<string, KeepCount> = {};
   for (const [field, count] of Object.entries(counts)) if (count !== null && count > 0) stated[field] = count;
   if (rules.keep_within === null && Object.keys(stated).length === 0) return undefined;
-  return { ...stated, ...(rules.keep_within === null ? {} : { keepWithin: rules.keep_within }) };
+  return {
+    ...stated,
+    ...(rules.keep_within === null ? {} : { keepWithin: rules.keep_within }),
+    ...(rules.time_zone === null ? {} : { timeZone: rules.time_zone }),
+  };
 }

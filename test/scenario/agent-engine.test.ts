@@ -486,6 +486,7 @@ describe('a prune', () => {
     keep_monthly: null,
     keep_yearly: null,
     keep_within: null,
+    time_zone: null,
     frozen: [],
   };
   const spec = { type: 'prune', destination: 'default', apply_retention: true } as const;

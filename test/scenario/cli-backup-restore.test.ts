@@ -322,6 +322,9 @@ test.concurrent('forget by rules previews, keeps pinned snapshots, and prune fre
   const plan = jsonLines(await place.expectRun(['forget', '--keep-last', '1', '--json']))[0];
   expect(plan).toMatchObject({ type: 'forget', dry_run: false, remove: [middle] });
   expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toHaveLength(2);
+  await place.expectRun(['config', 'set', 'timeZone', 'Pacific/Auckland']);
+  const inZone = await place.expectRun(['forget', '--keep-daily', '7', '--dry-run', '--json']);
+  expect(jsonLines(inZone)[0]).toMatchObject({ time_zone: 'Pacific/Auckland', remove: [] });
 
   const refused = await place.run(['prune', '--grace', '0']);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--no-other-writers') });

@@ -48,6 +48,7 @@ const rules = {
   keep_monthly: null,
   keep_yearly: null,
   keep_within: null,
+  time_zone: null,
   frozen: [],
 } satisfies Partial<RetentionRules>;
 

@@ -15,6 +15,7 @@ const RULES: RetentionRules = {
   keep_monthly: null,
   keep_yearly: null,
   keep_within: null,
+  time_zone: null,
   frozen: [],
 };
 
@@ -73,6 +74,25 @@ test('lets an alarm keep what is older than it, of its source and what is above 
     kept: 6,
     removed: 0,
   });
+});
+
+test('counts days in the time zone of the settings', async () => {
+  using fixture = await openFixture();
+  // Three in the afternoon of the first of March in Los Angeles, and of the second; then its evening.
+  const at = [1, 2, 2.125].map((day) => Date.UTC(2026, 2, 1, 23) + (day - 1) * 24 * HOUR_MS);
+  for (const startedMs of at)
+    await fixture.commit(directory({ a: file(String(startedMs)) }), {
+      paths: [bytesOfText('/one')],
+      startedMs,
+    });
+  await fixture.sync();
+  const kept = (timeZone: string): readonly boolean[] => {
+    const rules = { ...RULES, keep_last: null, keep_daily: 2, time_zone: timeZone };
+    const { items } = fixture.reader.forgetting({ rules, nowMs: Date.UTC(2026, 2, 4), limit: 100 });
+    return items.map(({ keep }) => keep);
+  };
+  expect(kept('America/Los_Angeles')).toEqual([true, false, true]);
+  expect(kept('UTC')).toEqual([true, true, false]);
 });
 
 test('without any rule keeps everything for no reason', async () => {
