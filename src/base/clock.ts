@@ -8,23 +8,30 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Timers of Node.js that are set for longer fire at once. Milliseconds, some 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: async (ms, signal) => {
-    await new Promise<void>((resolve, reject) => {
-      signal.throwIfAborted();
-      const timer = setTimeout(() => {
-        signal.removeEventListener('abort', abort);
-        resolve();
-      }, ms);
-      const abort = (): void => {
-        clearTimeout(timer);
-        reject(
-          signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason }),
-        );
-      };
-      signal.addEventListener('abort', abort, { once: true });
-    });
+    let left = ms;
+    for (; left > LONGEST_TIMER_MS; left -= LONGEST_TIMER_MS) await timer(LONGEST_TIMER_MS, signal);
+    await timer(left, signal);
   },
 };
+
+async function timer(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    signal.throwIfAborted();
+    const timeout = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    const abort = (): void => {
+      clearTimeout(timeout);
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason }));
+    };
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -37,3 +37,12 @@ export function createLog(
 export function createServerLogger(log: Logger): FastifyBaseLogger {
   return log.child({ part: 'api' }, { level: 'warn' });
 }
+
+export function setLevel(
+  log: Logger,
+  ofServer: FastifyBaseLogger,
+  level: 'debug' | 'info' | 'warn' | 'error',
+): void {
+  log.level = level;
+  ofServer.level = level === 'error' ? 'error' : 'warn';
+}

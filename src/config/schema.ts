@@ -100,7 +100,7 @@ const Source = object(
       after: orNull(Type.String({ minLength: 1, maxLength: 4_096 }), {
         description: 'Runs afterwards, whatever came of it.',
       }),
-      timeout: text('span', { description: 'How long each may take.', default: '10m' }),
+      timeout: text('patience', { description: 'How long each may take.', default: '10m' }),
       onFailure: choice(
         ['fail', 'warn'],
         'What it means when the command before fails: no backup, or a warning.',
@@ -204,7 +204,11 @@ export const ConfigSchema = object(
       maximum: CONFIG_VERSION,
     }),
     listen: group('Where the Desktop API and the settings page are served: on this machine only.', {
-      port: count('The port; 0 for a free one.', { default: 7_390, minimum: 0, maximum: 65_535 }),
+      port: count('The port, from the next start of the agent on; 0 for a free one.', {
+        default: 7_390,
+        minimum: 0,
+        maximum: 65_535,
+      }),
     }),
     plan: choice(
       ['free_trial', 'pro', 'business'],

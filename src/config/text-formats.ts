@@ -35,6 +35,10 @@ const CHECKS = {
   span: (text: string): void => {
     parseDuration(text);
   },
+  patience: (text: string): void => {
+    if (parseDuration(text) < 1_000)
+      throw wrong('That is less than a second', 'Write for example 10m or 2h.');
+  },
   'calendar-span': (text: string): void => {
     if (text !== '' && /^(?:\d{1,4}y)?(?:\d{1,4}m)?(?:\d{1,5}d)?(?:\d{1,5}h)?$/.test(text)) return;
     throw wrong(

@@ -6,7 +6,7 @@ import { pageInsight } from './page-insight.ts';
 import { pageSettings } from './page-settings.ts';
 import { createApiServer, type ApiServer } from '../api/server.ts';
 import type { Listening } from '../api/listening.ts';
-import { createServerLogger } from '../base/log.ts';
+import { createServerLogger, setLevel } from '../base/log.ts';
 import type { Clock } from '../base/clock.ts';
 import { isAbort } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redact.ts';
@@ -114,6 +114,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }),
   );
   const settings = (): ConfigSource['current'] => config.current;
+  const apiLog = createServerLogger(log);
+  setLevel(log, apiLog, settings().log.level);
   const state = openAgentState(stateDirectory, clock);
   stack.defer(() => state.close());
   for (const finding of state.findings) log.warn(finding);
@@ -263,6 +265,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (status === 'degraded') log.warn({ line: error?.line, column: error?.column }, error?.message ?? '');
       if (!settingsChanged) return;
       withhold(settings());
+      setLevel(log, apiLog, settings().log.level);
       log.info('the configuration was read again');
       follow();
       replaceSenders(notifier, config, secrets, clock);
@@ -328,7 +331,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       stateDirectory,
       version,
       pageInsight: pageInsight({ ...status, ...options, ...known, state, uploadLimit }),
-      logger: createServerLogger(log),
+      logger: apiLog,
       redact,
       pageSettings: pageSettings({ ...options, ...known, addresses: () => addresses }),
       metrics: async () => {

@@ -136,6 +136,25 @@ async function firstJob(place: Place, words: readonly string[]): Promise<Record<
   return job;
 }
 
+describe.concurrent('the log of an agent', () => {
+  test('has what the settings say, at the start and when they change', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['config', 'set', 'log.level', 'error'], 0, fresh);
+    const child = place.start(['start', '--port', '0', '--json'], fresh);
+    const ending = outcomeOf(child);
+    const log = async (): Promise<string> => await readFile(join(place.state, 'agent.log'), 'utf8');
+    try {
+      await once(child.stdout ?? child, 'data');
+      expect(await log()).toBe('');
+      await place.expectRun(['config', 'set', 'log.level', 'info'], 0, fresh);
+      await expect.poll(log, { timeout: 20_000 }).toContain('the configuration was read again');
+    } finally {
+      child.kill('SIGTERM');
+      await ending;
+    }
+  });
+});
+
 async function countSnapshots(place: Place, words: readonly string[] = []): Promise<number> {
   return jsonLines(await place.expectRun(['snapshots', '--json', ...words], 0, fresh)).length;
 }
