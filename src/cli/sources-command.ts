@@ -138,12 +138,15 @@ async function requireThere(path: string): Promise<void> {
 async function remove(path: string, options: SourcesOptions, context: Context): Promise<void> {
   const loaded = await readSettings(options.config, context);
   const wanted = resolve(path);
-  const index = loaded?.settings.sources.findIndex((source) => source.path === wanted) ?? -1;
-  if (index === -1)
+  // It may go to several destinations by settings of their own. The last one first, so that numbers stay right.
+  const found = (loaded?.settings.sources ?? [])
+    .flatMap((source, index) => (source.path === wanted ? [index] : []))
+    .reverse();
+  if (found.length === 0)
     throw new RequestError('INVALID_SOURCE', `${wanted} is not backed up`, {
       hint: 'List with: holdfast sources list',
     });
-  await changeSettings([removeSource(index)], loaded, options.config, context);
+  await changeSettings(found.map(removeSource), loaded, options.config, context);
   await say(
     `${wanted} is backed up no longer. Its snapshots stay.`,
     { type: 'source_removed', path: wanted },

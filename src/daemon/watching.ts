@@ -23,7 +23,8 @@ export interface WatchingParts {
 }
 
 interface Watched {
-  readonly source: SourceSettings;
+  /** All of this path: it may go to other destinations by settings of its own. */
+  readonly sources: readonly SourceSettings[];
   /** What the watcher leaves out of it. */
   readonly never: readonly string[];
   readonly watcher: SourceWatcher;
@@ -46,21 +47,27 @@ export class Watching implements AsyncDisposable {
 
   /** Watches what these settings want, and nothing else. */
   follow(sources: readonly SourceSettings[]): void {
-    const wanted = new Map(sources.filter(({ watch }) => watch).map((source) => [source.path, source]));
-    for (const [path, { source, never, watcher }] of this.#watched) {
+    const wanted = Map.groupBy(
+      sources.filter(({ watch }) => watch),
+      ({ path }) => path,
+    );
+    for (const [path, { sources: before, never, watcher }] of this.#watched) {
       const now = wanted.get(path);
       // A destination that comes to lie in the source would have each backup begin the next one.
-      if (now?.poll === source.poll && isDeepStrictEqual(never, this.#neverIn(path))) {
-        this.#watched.set(path, { source: now, never, watcher });
+      if (
+        now !== undefined &&
+        polls(now) === polls(before) &&
+        isDeepStrictEqual(never, this.#neverIn(path))
+      ) {
+        this.#watched.set(path, { sources: now, never, watcher });
         continue;
       }
       this.#watched.delete(path);
       this.#closing = Promise.all([this.#closing, watcher.close()]);
     }
-    for (const source of wanted.values()) {
-      if (this.#watched.has(source.path)) continue;
-      const never = this.#neverIn(source.path);
-      this.#watched.set(source.path, { source, never, watcher: this.#open(source) });
+    for (const [path, now] of wanted) {
+      if (this.#watched.has(path)) continue;
+      this.#watched.set(path, { sources: now, never: this.#neverIn(path), watcher: this.#open(path, now) });
     }
   }
 
@@ -132,13 +139,19 @@ export class Watching implements AsyncDisposable {
     return [...new Set(inside)].sort();
   }
 
-  #open(source: SourceSettings): SourceWatcher {
+  #open(path: string, sources: readonly SourceSettings[]): SourceWatcher {
     const { clock, never, changed, note, problem } = this.#parts;
-    const { path } = source;
     return watchSource(
-      { root: bytesOfText(path), never: never().map((one) => bytesOfText(one)), poll: source.poll, clock },
       {
-        changed: () => changed(this.#watched.get(path)?.source ?? source),
+        root: bytesOfText(path),
+        never: never().map((one) => bytesOfText(one)),
+        poll: polls(sources),
+        clock,
+      },
+      {
+        changed: () => {
+          for (const source of this.#watched.get(path)?.sources ?? sources) changed(source);
+        },
         lost: (reason) => {
           this.#lost.add(path);
           note(path, `Everything is looked at again at the next backup: ${reason}.`);
@@ -147,4 +160,9 @@ export class Watching implements AsyncDisposable {
       },
     );
   }
+}
+
+/** One watcher serves them all. */
+function polls(sources: readonly SourceSettings[]): boolean {
+  return sources.some(({ poll }) => poll);
 }

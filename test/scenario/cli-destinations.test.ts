@@ -174,6 +174,18 @@ describe.concurrent('holdfast destinations', () => {
     await using place = await openPlace();
     await place.write({ a: 'one' });
     await using _agent = await startAgent(place);
+    await run(place, [
+      'config',
+      'set',
+      'sources[0]',
+      JSON.stringify({ path: place.source, destination: 'usb' }),
+    ]);
+    for (const more of [{ path: '/else' }, { path: place.source, destination: 'nas', schedule: 'weekly' }])
+      await run(place, ['config', 'set', 'sources[-]', JSON.stringify(more)]);
+    await run(place, ['sources', 'remove', place.source]);
+    expect(await run(place, ['config', 'get', 'sources[0].path'])).toBe('/else\n');
+    expect(await run(place, ['sources', 'list'])).not.toContain(place.source);
+    await run(place, ['sources', 'remove', '/else']);
     const absent = await run(place, ['sources', 'add', join(place.directory, 'nothing')], 2);
     expect(absent.stderr).toContain('does not exist');
     expect((await run(place, ['status'], 1)).stdout).toMatch(/^Not protected: no source is configured\.\n/);

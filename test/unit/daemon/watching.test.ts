@@ -12,6 +12,34 @@ import { removeTree } from '../../support/remove-tree.ts';
 import { backupOf } from '../jobs/runner-site.ts';
 import { until } from '../watch/watched-source.ts';
 
+test('a change begins the backups of a path to all the destinations that settings of their own name for it', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-watching-'));
+  onTestFinished(() => removeTree(directory));
+  const path = join(directory, 'source');
+  mkdirSync(path);
+  const context = { home: directory, stateDirectory: join(directory, 'state') };
+  const source = { ...defaultSource(path, defaultSettings(context), context), watch: true };
+  const begun: string[] = [];
+  const watching = new Watching({
+    clock: systemClock,
+    never: () => [],
+    changed: ({ destinations }) => void begun.push(...destinations),
+    whole: () => {},
+    note: () => {},
+    problem: () => {},
+  });
+  onTestFinished(async () => await watching[Symbol.asyncDispose]());
+  watching.follow([
+    { ...source, destinations: ['usb'] },
+    { ...source, destinations: ['nas'], schedule: 'weekly' },
+    { ...source, destinations: ['off'], watch: false },
+  ]);
+  await until(() => watching.stateOf(path) === 'watching', 'the watcher');
+  writeFileSync(join(path, 'file'), 'x');
+  await until(() => begun.length > 0, 'the change');
+  expect([...new Set(begun)].sort()).toEqual(['nas', 'usb']);
+});
+
 test('a destination that comes to lie in a watched source is left out from then on', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-watching-'));
   onTestFinished(() => removeTree(directory));
