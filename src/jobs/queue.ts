@@ -40,11 +40,14 @@ export function submitJob(book: JobBook, spec: JobSpec, trigger: JobTrigger): Jo
 }
 
 /**
- * Whether so many more may wait. What the agent queued by itself takes no room from what somebody asks for.
+ * Whether so many more may wait of those that somebody asks for. What the agent queues by itself is bounded by what the
+ * settings name, since one that waits stands for all that are the same: else jobs that wait for one destination would
+ * keep those to the others from being made.
  * @throws {RequestError} QUEUE_FULL
  */
 export function requireRoom(queued: readonly JobRecord[], trigger: JobTrigger, more: number): void {
-  const counted = isPersons(trigger) ? queued.filter(({ job }) => isPersons(job.trigger)) : queued;
+  if (!isPersons(trigger)) return;
+  const counted = queued.filter(({ job }) => isPersons(job.trigger));
   if (counted.length + more <= MOST_QUEUED) return;
   throw new RequestError('QUEUE_FULL', `There are already ${counted.length} jobs waiting`, {
     hint: 'Wait until some are done, or cancel some.',

@@ -283,7 +283,7 @@ describe('the next pass', () => {
     expect(() =>
       here.runner.submitPass(
         ['a', 'b', 'c'].map((name) => backupOf('/home', name)),
-        'schedule',
+        'api',
       ),
     ).toThrow(expect.objectContaining({ code: 'QUEUE_FULL' }));
     expect(here.book.queued()).toHaveLength(MOST_QUEUED - 2);

@@ -129,14 +129,23 @@ describe('the queue', () => {
     const { runner } = site;
     await runner.pause(null, false);
     for (let count = 0; count < MOST_QUEUED; count += 1) runner.submit(backupOf(`/${count}`), 'schedule');
-    expect(() => runner.submit(backupOf('/a'), 'watch')).toThrow(
-      expect.objectContaining({ code: 'QUEUE_FULL' }),
-    );
     for (let count = 1; count < MOST_QUEUED; count += 1) runner.submit(backupOf('/a'), 'api');
     expect(runner.submit(restoreOf('default'), 'cli').status).toBe('queued');
     expect(() => runner.submit(restoreOf('default'), 'cli')).toThrow(
       expect.objectContaining({ code: 'QUEUE_FULL', details: { limit: MOST_QUEUED } }),
     );
+  });
+
+  it('lets jobs that wait for one destination keep none that the agent makes for others from waiting', async () => {
+    const { runner } = site;
+    await runner.pause(null, false);
+    for (let count = 0; count < 2 * MOST_QUEUED; count += 1)
+      runner.submit(backupOf(`/${count}`, 'away'), 'watch');
+    expect(runner.submit(backupOf('/a'), 'watch').status).toBe('queued');
+    // One that waits stands for all that are the same.
+    for (let count = 0; count < 2 * MOST_QUEUED; count += 1)
+      runner.submit(backupOf(`/${count}`, 'away'), 'schedule');
+    expect(site.book.queued()).toHaveLength(2 * MOST_QUEUED + 1);
   });
 
   it('makes ids that rise, even when the clock is set back', () => {
