@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../config/settings.ts';
+import type { SettingStore } from '../db/settings.ts';
 import type { StateDatabase } from '../db/state-database.ts';
 import { absenceNotice, findAbsences, type ProtectedSource } from '../notify/absence.ts';
 import { createNotice } from '../notify/notice.ts';
@@ -46,8 +47,27 @@ function protectedSource(
   nowMs: number,
 ): Omit<ProtectedSource, 'dueAt'> {
   const last = jobs.newest({ types: ['backup'], status: 'completed', source, destination });
-  const key = `since ${destination} ${source}`;
-  const since = settings.get(key);
-  if (since === undefined) settings.set(key, String(nowMs));
-  return { source, destination, lastGoodAt: last?.finished_at ?? null, since: Number(since ?? nowMs) };
+  const since = protectedSince(settings, destination, source);
+  if (since === undefined) settings.set(sinceKey(destination, source), String(nowMs));
+  return { source, destination, lastGoodAt: last?.finished_at ?? null, since: since ?? nowMs };
+}
+
+/** Since when, in milliseconds since 1970, the source is to be backed up to that destination, as far as it was noted. */
+export function protectedSince(
+  settings: Pick<SettingStore, 'get'>,
+  destination: string,
+  source: string,
+): number | undefined {
+  const noted = settings.get(sinceKey(destination, source));
+  return noted === undefined ? undefined : Number(noted);
+}
+
+/** Of all sources: the destination lies at another place now, and it begins anew. */
+export function forgetProtectedSince(settings: Pick<SettingStore, 'all' | 'set'>, destination: string): void {
+  const prefix = sinceKey(destination, '');
+  for (const [key] of [...settings.all()]) if (key.startsWith(prefix)) settings.set(key, undefined);
+}
+
+function sinceKey(destination: string, source: string): string {
+  return `since ${destination} ${source}`;
 }

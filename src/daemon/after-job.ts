@@ -11,10 +11,13 @@ import type { Notifier } from '../notify/notifier.ts';
 import type { Alarms } from './alarm-book.ts';
 import type { Catalogs } from './catalogs.ts';
 import type { Destinations } from './destinations.ts';
+import type { OpenedPlaces } from './opened-places.ts';
 import { placeOf } from './prepare-pass.ts';
+import { keepStoredBytes, type StoredBytesStores } from './stored-bytes.ts';
 
 export interface AfterJob {
   readonly destinations: Pick<Destinations, 'find'>;
+  readonly opened: Pick<OpenedPlaces, 'of'>;
   readonly catalogs: Pick<Catalogs, 'update' | 'updateAll'>;
   readonly alarms: Pick<Alarms, 'judge'>;
   readonly metrics: Pick<Metrics, 'jobEnded'>;
@@ -23,13 +26,32 @@ export interface AfterJob {
   readonly clock: Clock;
 }
 
+/** What is remembered of a job that has completed, together with its end. */
+export function keepOutcome(job: Job, outcome: EngineOutcome, parts: KeepOutcome): void {
+  const { destinations, opened, state, clock } = parts;
+  const place = opened.of(job);
+  if (place !== undefined) destinations.remember(place, outcome.repositoryId, clock.now());
+  // It may have been renamed, moved or removed meanwhile.
+  const now = placeOf(destinations, job.spec.destination);
+  if (now !== undefined && now.url === place?.url && outcome.storedBytes !== null)
+    keepStoredBytes(state.database, now.name, outcome.storedBytes, clock.now());
+  if (outcome.preview !== undefined) state.database.previews.put(job.id, outcome.preview);
+}
+
+export interface KeepOutcome {
+  readonly destinations: Pick<Destinations, 'find' | 'remember'>;
+  readonly opened: Pick<OpenedPlaces, 'of'>;
+  readonly state: { readonly database: StoredBytesStores & Pick<StateDatabase, 'previews'> };
+  readonly clock: Clock;
+}
+
 export function afterJob(job: Job, outcome: EngineOutcome | null, parts: AfterJob): void {
-  const { destinations, catalogs, alarms, metrics, notifier, clock } = parts;
+  const { destinations, opened, catalogs, alarms, metrics, notifier, clock } = parts;
   metrics.jobEnded(job);
   if (job.status === 'completed' && job.type !== 'restore') {
     const place = placeOf(destinations, job.spec.destination);
-    if (place !== undefined) catalogs.update(place);
-    // It has another name by now, or none.
+    if (place !== undefined && place.url === (opened.of(job) ?? place).url) catalogs.update(place);
+    // It has another name by now, or none, or the name means another place.
     else catalogs.updateAll();
   }
   // A copy says nothing of how the source is now.

@@ -28,8 +28,8 @@ import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
-import { tellAbsences } from './absence-watch.ts';
-import { afterJob, tellOfJob } from './after-job.ts';
+import { protectedSince, tellAbsences } from './absence-watch.ts';
+import { afterJob, keepOutcome, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
 import { tellOpenAlarms } from './alarm-reminder.ts';
 import { Backups, firstBackup } from './backups.ts';
@@ -41,9 +41,11 @@ import { keepHouse } from './housekeeping.ts';
 import { placesOf } from './job-places.ts';
 import { createLocalAgent } from './local-agent.ts';
 import { targetsOf } from './metric-targets.ts';
+import { OpenedPlaces } from './opened-places.ts';
 import { openMembership } from './partner-membership.ts';
 import { noticeChecks, openNotifier, replaceSenders } from './notices.ts';
 import { bringBackBackups } from './past-backups.ts';
+import { PlacedJobs } from './placed-jobs.ts';
 import { createPageProtect } from './page-protect.ts';
 import { planOf, seedOf, type PlannedJob } from './planning.ts';
 import { prepareJob, sourceOf } from './prepare-job.ts';
@@ -54,7 +56,7 @@ import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
 import { Spools } from './spools.ts';
 import type { StatusParts } from './status.ts';
-import { keepStoredBytes, storedBytesOf } from './stored-bytes.ts';
+import { storedBytesOf } from './stored-bytes.ts';
 import { Watching } from './watching.ts';
 
 export interface DaemonOptions {
@@ -135,6 +137,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }),
     redactor,
   );
+  const opened = new OpenedPlaces();
+  const placed = new PlacedJobs(state.database.settings, clock);
+  const jobs = placed.of(state.database.jobs);
   const metrics = createMetrics({ clock, version });
   const notifier = openNotifier(config, secrets, clock, log, redact);
   stack.defer(async () => await notifier.close());
@@ -175,7 +180,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     runner: () => runner,
     destinations,
     settings,
-    jobs: state.database.jobs,
+    jobs,
     watching,
     trouble,
   });
@@ -202,26 +207,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await prepareJob(
         job,
         part,
-        { destinations, settings, watching, alarms, stateDirectory, never },
+        { destinations, opened, settings, watching, alarms, stateDirectory, never },
         signal,
       ),
     hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
     uploadLimit,
-    completed: (job, outcome) => {
-      // It may have been renamed or removed meanwhile.
-      const place = placeOf(destinations, job.spec.destination);
-      if (place !== undefined) destinations.remember(place, outcome.repositoryId, clock.now());
-      if (place !== undefined && outcome.storedBytes !== null)
-        keepStoredBytes(state.database, place.name, outcome.storedBytes, clock.now());
-      if (outcome.preview !== undefined) state.database.previews.put(job.id, outcome.preview);
-    },
+    completed: (job, outcome) => keepOutcome(job, outcome, { destinations, opened, state, clock }),
     began: (job) => tellOfJob(job, { state, notifier, clock }),
     tried: (jobId, trial) => drills.record(jobId, trial),
     ended: (job, outcome) => {
       watching.ended(job);
       if (job.type === 'backup') spools.tidy();
       membership.ended(job);
-      afterJob(job, outcome, { destinations, catalogs, alarms, metrics, notifier, state, clock });
+      afterJob(job, outcome, { destinations, opened, catalogs, alarms, metrics, notifier, state, clock });
+      opened.ended(job);
     },
     trouble,
   });
@@ -245,6 +244,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }),
   );
   const follow = (): void => {
+    placed.follow(destinations.all());
     const planned = planOf(settings());
     plan = new Map(planned.map((one) => [one.entry.key, one]));
     scheduler.replace(
@@ -254,7 +254,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     watching.follow(settings().sources);
     backups.beginNew();
     metrics.setTargets(
-      targetsOf(settings(), state.database.jobs),
+      targetsOf(settings(), jobs),
       settings().destinations.map(({ name }) => name),
     );
     runner.look();
@@ -277,7 +277,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     now: () => clock.now(),
     uptime: () => clock.monotonic() - startedAt,
     version,
-    jobs: state.database.jobs,
+    jobs,
     settings,
     config: () => ({ ...redactDeep(config.state, redact), file: options.configFile }),
     pause: () => runner.pausedUntil,
@@ -285,6 +285,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     watching,
     destinations,
     storedBytes: (name) => storedBytesOf(state.database.settings, name)?.bytes,
+    protectedSince: (destination, source) => protectedSince(state.database.settings, destination, source),
     findings: () => [
       ...[alarms, watching, membership].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),
@@ -337,7 +338,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       metrics: async () => {
         metrics.setQueueLength(state.database.jobs.count('queued'));
         for (const place of destinations.all()) {
-          const up = reachability(place, { destinations, jobs: state.database.jobs });
+          const up = reachability(place, { destinations, jobs });
           if (up !== null) metrics.setDestinationUp(place.name, up);
         }
         return { type: metrics.contentType, text: await metrics.text() };
@@ -376,7 +377,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       catalogs,
       clock,
       reminders: [
-        () => tellAbsences({ settings, state: state.database, notifier, clock }),
+        () => tellAbsences({ settings, state: { ...state.database, jobs }, notifier, clock }),
         () => tellOpenAlarms({ alarms, settings: state.database.settings, notifier, clock }),
       ],
       trouble,

@@ -8,6 +8,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { catalogGone } from '../catalog/merged-files.ts';
 import { searchAll, type SearchedCatalog } from '../catalog/merged-search.ts';
 import type { Settings } from '../config/settings.ts';
+import type { JobStore } from '../db/jobs.ts';
 import type { AgentState } from '../jobs/open-state.ts';
 import { isOver, type Pause } from '../jobs/pause.ts';
 import type { Alarms } from './alarm-book.ts';
@@ -22,6 +23,8 @@ export interface PageInsightParts {
   readonly settings: () => Settings;
   readonly destinations: Destinations;
   readonly catalogs: Pick<Catalogs, 'holdings' | 'ask' | 'askOf' | 'repositoryIds'>;
+  /** As far as they were done where the destinations lie now. */
+  readonly jobs: JobStore;
   readonly alarms: Alarms;
   readonly pause: () => Pause | undefined;
   readonly uploadLimit: () => number | null;
@@ -64,7 +67,7 @@ function searchedCatalogs(catalogs: Pick<Catalogs, 'repositoryIds' | 'askOf'>): 
 function overviewFacts(parts: PageInsightParts): OverviewFacts {
   const { destinations, settings, clock } = parts;
   const { database } = parts.state;
-  const { jobs } = database;
+  const { jobs } = parts;
   const freeBytes = freeSpace(clock);
   const kit = join(parts.stateDirectory, 'recovery-kit.txt');
   return {

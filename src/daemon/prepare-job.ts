@@ -6,6 +6,7 @@ import type { BackupSpec, Job } from '../jobs/job.ts';
 import type { PassPart } from '../jobs/pass.ts';
 import type { Alarms } from './alarm-book.ts';
 import type { Destinations, Place } from './destinations.ts';
+import type { OpenedPlaces } from './opened-places.ts';
 import { pathToBytes } from './path-bytes.ts';
 import { preparePass } from './prepare-pass.ts';
 import { retentionRules } from './retention-rules.ts';
@@ -13,6 +14,7 @@ import type { Watching } from './watching.ts';
 
 export interface Preparing {
   readonly destinations: Destinations;
+  readonly opened: OpenedPlaces;
   readonly settings: () => ConfigSource['current'];
   readonly watching: Watching;
   readonly alarms: Alarms;
@@ -30,6 +32,7 @@ export async function prepareJob(
   const { destinations, settings, watching, alarms, stateDirectory, never } = parts;
   const { spec } = job;
   const place = destinations.find(spec.destination);
+  parts.opened.opens(job, place);
   const source = spec.type === 'backup' ? sourceOf(settings(), spec) : undefined;
   const copies = part.kind === 'copies';
   const changes = copies ? null : watching.take(job, readerOf(part, source, place));

@@ -16,7 +16,7 @@ export interface Standing {
   readonly lastGoodAt: number | null;
   /** The last one that ended by itself failed. */
   readonly hasFailed: boolean;
-  /** The last good one is older than the settings promise, whatever the reason is. */
+  /** There should be a newer good one by what the settings promise, or any, whatever the reason is. */
   readonly overdue: boolean;
 }
 
@@ -24,9 +24,11 @@ export interface StandingParts {
   readonly settings: () => Settings;
   readonly jobs: Pick<JobStore, 'newest' | 'records'>;
   readonly now: () => number;
+  /** Since when a source is to be backed up to a destination, as far as it was noted. Milliseconds since 1970. */
+  readonly protectedSince: (destination: string, source: string) => number | undefined;
 }
 
-export function standingsOf({ settings, jobs, now }: StandingParts): readonly Standing[] {
+export function standingsOf({ settings, jobs, now, protectedSince }: StandingParts): readonly Standing[] {
   const { sources, notices, ...others } = settings();
   const zone = zoneOf(others);
   return sources.flatMap((source) => {
@@ -36,14 +38,11 @@ export function standingsOf({ settings, jobs, now }: StandingParts): readonly St
       const last = (status: 'completed' | 'failed'): number | null =>
         jobs.newest({ types: ['backup'], status, source: source.path, destination })?.finished_at ?? null;
       const [lastGoodAt, failedAt] = [last('completed'), last('failed')];
+      const since = lastGoodAt ?? protectedSince(destination, source.path);
       const overdue =
-        lastGoodAt !== null &&
-        (isAbsent(
-          { lastGoodAt, since: lastGoodAt, dueAt: dueAfter(source, lastGoodAt, zone) },
-          notices.absenceDays,
-          now(),
-        ) ||
-          schedules.some((schedule) => isMissed(schedule, lastGoodAt, zone, now())));
+        since !== undefined &&
+        (isAbsent({ lastGoodAt, since, dueAt: dueAfter(source, since, zone) }, notices.absenceDays, now()) ||
+          schedules.some((schedule) => isMissed(schedule, since, zone, now())));
       return { source, destination, lastGoodAt, hasFailed: (failedAt ?? 0) > (lastGoodAt ?? 0), overdue };
     });
   });
@@ -76,10 +75,7 @@ function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readon
     );
     return waits?.waiting_for ?? (hasFailed ? 'The last attempt failed.' : []);
   });
-  const what =
-    late.length === 1
-      ? 'The last good backup of one source is older than it should be.'
-      : `${late.length} of the last good backups are older than they should be.`;
+  const what = lateness(late);
   return [
     {
       name: 'overdue',
@@ -87,6 +83,16 @@ function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readon
       message: [what, ...new Set(reasons)].join(' '),
     },
   ];
+}
+
+function lateness(late: readonly Standing[]): string {
+  const none = late.filter(({ lastGoodAt }) => lastGoodAt === null).length;
+  if (none === 0)
+    return late.length === 1
+      ? 'The last good backup of one source is older than it should be.'
+      : `${late.length} of the last good backups are older than they should be.`;
+  if (none < late.length) return `${late.length} backups are late; of some sources there is none yet.`;
+  return none === 1 ? 'The first backup of one source is late.' : `${none} first backups are late.`;
 }
 
 /** One may fail again and again while the last backup of all, of another source or to another destination, is good. */

@@ -15,7 +15,7 @@ import type { Destinations } from './destinations.ts';
 import { freeBytesOf } from './free-space.ts';
 import { backupKey } from './planning.ts';
 import { reachability } from './reachability.ts';
-import { standingChecks, standingsOf, type Standing } from './standing.ts';
+import { standingChecks, standingsOf, type Standing, type StandingParts } from './standing.ts';
 import type { Watching } from './watching.ts';
 
 export interface StatusParts {
@@ -32,6 +32,7 @@ export interface StatusParts {
   readonly destinations: Pick<Destinations, 'all' | 'isPresent'>;
   /** Of the last job there; undefined while unknown. */
   readonly storedBytes: (destination: string) => number | undefined;
+  readonly protectedSince: StandingParts['protectedSince'];
   /** Of every check that has something to say beside those made here. */
   readonly findings: () => readonly StatusCheck[];
 }

@@ -34,6 +34,11 @@ export function keepStoredBytes(
   storedAmounts.put(destination, { at: nowMs, bytes });
 }
 
+/** It lies at another place now. What was stored over time is history. */
+export function forgetStoredBytes(settings: Pick<SettingStore, 'set'>, destination: string): void {
+  settings.set(keyOf(destination), undefined);
+}
+
 /** The oldest first. */
 export function storedOverTime(
   { settings, storedAmounts }: StoredBytesStores,

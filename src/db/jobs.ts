@@ -51,7 +51,10 @@ const KEPT_KINDS = 4_000;
 /** Milliseconds that their problems and logs are. */
 const KEPT_DETAIL_MS = 90 * 86_400_000;
 
-export type NewestFilter = Omit<JobPageRequest, 'limit'>;
+export type NewestFilter = Omit<JobPageRequest, 'limit'> & {
+  /** Milliseconds since 1970: begun then or later, or not begun yet. */
+  readonly begunSince?: number;
+};
 
 export interface JobStore {
   insert(record: JobRecord): void;
@@ -108,6 +111,8 @@ const REORDER = `
   DROP TABLE new_order;`;
 
 const NO_DRY_RUN = "ifnull(detail->>'$.spec.options.dry_run', 0) = 0";
+
+const BEGUN_SINCE = "ifnull(detail->>'$.started_at', iif(status = 'queued', 9e15, 0)) >= ?";
 
 const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping';
 
@@ -176,7 +181,7 @@ export function createJobStore(db: Database): JobStore {
   };
   /** By their text: there is one for each set of filters. */
   const pages = new Map<string, Statement<(string | number)[], Row>>();
-  const page = (request: JobPageRequest, withDryRuns = true): readonly Job[] => {
+  const page = (request: NewestFilter & JobPageRequest, withDryRuns = true): readonly Job[] => {
     const { text, values } = pageQuery(request, withDryRuns);
     const statement = pages.get(text) ?? db.prepare<(string | number)[], Row>(text);
     pages.set(text, statement);
@@ -246,10 +251,11 @@ export function createJobStore(db: Database): JobStore {
 }
 
 function pageQuery(
-  request: JobPageRequest,
+  request: NewestFilter & JobPageRequest,
   withDryRuns: boolean,
 ): { text: string; values: (string | number)[] } {
-  const { types, status, source, destination, createdAfter, createdBefore, before, limit } = request;
+  const { types, status, source, destination, createdAfter, createdBefore, begunSince, before, limit } =
+    request;
   const clauses: readonly (readonly [string, string | number | undefined])[] = [
     ['type IN (SELECT value FROM json_each(?))', types === undefined ? undefined : JSON.stringify(types)],
     ['status = ?', status],
@@ -257,6 +263,7 @@ function pageQuery(
     ['destination = ?', destination],
     ['created_at > ?', createdAfter],
     ['created_at < ?', createdBefore],
+    [BEGUN_SINCE, begunSince],
     ['seq < (SELECT seq FROM jobs WHERE id = ?)', before],
   ];
   const used = clauses.flatMap(([text, value]) => (value === undefined ? [] : [{ text, value }]));

@@ -54,7 +54,8 @@ export function headlineOf(status: FullStatus): Headline {
     since: oldest(meant),
   });
   const never = sources.filter((source) => source.last_good_backup_at === null);
-  if (never.length === sources.length && !hasFailed && jobs.running + jobs.queued > 0) {
+  const isLate = never.some(({ overdue }) => overdue);
+  if (never.length === sources.length && !hasFailed && !isLate && jobs.running + jobs.queued > 0) {
     const code = isPaused && jobs.running === 0 ? 'first_backup_paused' : 'first_backup_runs';
     return { ...about(never), level: 'warning', code };
   }

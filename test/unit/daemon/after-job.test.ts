@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RequestError } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { afterJob, type AfterJob } from '../../../src/daemon/after-job.ts';
+import { afterJob, keepOutcome, type AfterJob } from '../../../src/daemon/after-job.ts';
+import type { Place } from '../../../src/daemon/destinations.ts';
+import { OpenedPlaces } from '../../../src/daemon/opened-places.ts';
+import { storedBytesOf } from '../../../src/daemon/stored-bytes.ts';
 import { NO_BOOKKEEPING } from '../../../src/db/jobs.ts';
 import { openStateDatabase, type StateDatabase } from '../../../src/db/state-database.ts';
+import type { EngineOutcome } from '../../../src/engine/protocol.ts';
 import type { Notice } from '../../../src/notify/notice.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 import { sampleJob } from '../notify/sample-job.ts';
@@ -36,6 +40,7 @@ function parts(): AfterJob {
         throw new RequestError('INVALID_DESTINATION', `There is no destination ${name}`);
       },
     },
+    opened: new OpenedPlaces(),
     catalogs: {
       update: () => void done.push('one catalog'),
       updateAll: () => void done.push('all catalogs'),
@@ -67,4 +72,27 @@ test('a backup with warnings is told of with the files that had them', () => {
   database.jobs.addProblem(job.id, { path: '/home/ada/x', code: 'READ_ERROR', message: 'permission denied' });
   afterJob(job, null, parts());
   expect(notices[0]?.text).toContain('/home/ada/x: permission denied');
+});
+
+test('what a job found is remembered of the place that it opened, wherever its destination lies by now', () => {
+  const place = (url: string): Place => ({ name: 'main', url }) as Place;
+  const opened = new OpenedPlaces();
+  const job = sampleJob();
+  opened.opens(job, place('file:///a'));
+  const remembered: string[] = [];
+  const keep = (now: Place): void =>
+    keepOutcome(job, { repositoryId: 'r', storedBytes: 5 } as EngineOutcome, {
+      destinations: { find: () => now, remember: ({ url }) => void remembered.push(url) },
+      opened,
+      state: { database },
+      clock: systemClock,
+    });
+  keep(place('file:///b'));
+  expect([remembered, storedBytesOf(database.settings, 'main')?.bytes]).toEqual([['file:///a'], undefined]);
+  keep(place('file:///a'));
+  expect([remembered.length, storedBytesOf(database.settings, 'main')?.bytes]).toEqual([2, 5]);
+
+  const moved = { ...parts(), opened, destinations: { find: () => place('file:///b') } };
+  afterJob(job, null, moved);
+  expect(done).toContain('all catalogs');
 });

@@ -24,6 +24,7 @@ let directory: string;
 let database: StateDatabase;
 let settings: Settings;
 let ids: number;
+let since: number | undefined;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'holdfast-standing-'));
@@ -31,6 +32,7 @@ beforeEach(() => {
   const defaults = defaultSettings({ home: directory, stateDirectory: directory });
   settings = { ...defaults, timeZone: 'UTC' };
   ids = 0;
+  since = undefined;
 });
 afterEach(() => {
   database.close();
@@ -66,6 +68,7 @@ async function statusAt(nowMs: number, sources: readonly SourceSettings[]): Prom
     watching: { stateOf: () => undefined, directories: 0 },
     destinations: { all: () => [], isPresent: () => true },
     storedBytes: () => undefined,
+    protectedSince: () => since,
     findings: () => [],
   });
 }
@@ -131,6 +134,28 @@ test.each([
   job('completes', '/photos', START);
   const status = await statusAt(START + age, [source('/photos', { schedule, watch })]);
   expect(status.sources[0]?.overdue).toBe(is);
+});
+
+test('a source without any good backup is late like any other, by when it was to be backed up first', async () => {
+  since = START;
+  job('waits', '/photos', START);
+  const early = await statusAt(START + DAY, [source('/photos')]);
+  expect([concerns(early), protectionOf(early, START + DAY).level]).toEqual([[], 'warning']);
+  const now = START + 3 * DAY;
+  const late = await statusAt(now, [source('/photos')]);
+  expect(late.sources.map(({ overdue }) => overdue)).toEqual([true]);
+  expect([late.status, concerns(late)]).toEqual([
+    'degraded',
+    ['The first backup of one source is late. The computer runs on battery.'],
+  ]);
+  expect(protectionOf(late, now)).toEqual({
+    level: 'bad',
+    sentence: 'Not protected: /photos has never been backed up.',
+  });
+  job('completes', '/home', START);
+  expect(concerns(await statusAt(now, [source('/photos'), source('/home')]))[0]).toBe(
+    '2 backups are late; of some sources there is none yet. The computer runs on battery.',
+  );
 });
 
 test('each destination of a source is judged by itself', async () => {
