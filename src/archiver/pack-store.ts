@@ -100,22 +100,7 @@ export class PackStore {
   }
 
   async #put(pack: StorablePack): Promise<void> {
-    const key = packKey(pack.name);
-    try {
-      const stat = await this.#repository.destination.put(key, pack.bytes, this.#signal);
-      if (stat.size !== pack.bytes.length) {
-        throw new DestinationError(
-          'corrupt-reply',
-          `The destination kept ${stat.size} of ${pack.bytes.length} bytes of ${key}`,
-          {
-            hint: 'Run the backup again; if it repeats, the destination loses data.',
-          },
-        );
-      }
-    } catch (error) {
-      // Same name, same bytes: an earlier try of ours got through.
-      if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-    }
+    await this.#send(pack);
     this.uploadedBytes += pack.bytes.length;
     this.#stored.set(pack.name, pack.bytes.length);
     const { isWriteOnly, ledger } = this.#repository;
@@ -131,9 +116,54 @@ export class PackStore {
     await this.#flush();
   }
 
+  async #send({ name, bytes }: StorablePack): Promise<void> {
+    const { destination } = this.#repository;
+    const key = packKey(name);
+    try {
+      const { size } = await destination.put(key, bytes, this.#signal);
+      if (size !== bytes.length) throw notKept(key, `${size} of the ${bytes.length} bytes`);
+    } catch (error) {
+      if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+      // An earlier try of ours got through, since the name says what the bytes are. What it left must be these bytes: it
+      // stays otherwise, as nobody can tell whether others are about to put it right.
+      if (!(await holds(destination, key, bytes, this.#signal)))
+        throw notKept(key, 'other bytes than those', error);
+    }
+  }
+
   async #flush(): Promise<void> {
     this.uploadedBytes += this.#index.pendingBytes;
     this.#flushing = this.#flushing.then(async () => await this.#index.flush([], this.#signal));
     await this.#flushing;
   }
+}
+
+async function holds(
+  destination: Repository['destination'],
+  key: string,
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    if ((await destination.stat(key, signal)).size !== bytes.length) return false;
+    return bytes.equals(await destination.get(key, undefined, signal));
+  } catch (error) {
+    if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
+    throw new DestinationError('unreachable', `${key} was there and is gone again`, {
+      op: 'store',
+      hint: 'Run it again, and check that nothing else changes the destination.',
+      retry: 'now',
+      details: { key },
+      cause: error,
+    });
+  }
+}
+
+function notKept(key: string, what: string, cause?: unknown): DestinationError {
+  return new DestinationError('corrupt-reply', `The destination kept ${what} of ${key}`, {
+    op: 'store',
+    hint: 'Run it again; if it repeats, the destination loses data.',
+    details: { key },
+    cause,
+  });
 }

@@ -123,6 +123,7 @@ function rcloneDestination(
         await commands.remove(temporary, AbortSignal.timeout(60_000)).catch(() => undefined);
         throw error;
       }
+      // What is wrong stays: of two who create one name the last one stays here, so that it may be the other's.
       return expectSize(await settled(key, signal), key, body.byteLength, url);
     });
   }
