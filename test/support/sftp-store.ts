@@ -11,7 +11,9 @@ export interface SftpStore {
   readonly port: number;
   readonly publicKey: string;
   /** By path; the destination is `/keep`. */
-  readonly files: ReadonlyMap<string, Buffer>;
+  readonly files: Map<string, Buffer>;
+  /** Seconds since 1970, by path, where it is not 1,000. */
+  readonly times: Map<string, number>;
   /** So many files more cannot be made, as if their directory were not there. */
   forget(times: number): void;
   stop(): Promise<void>;
@@ -29,22 +31,28 @@ export async function startSftpStore({ software, onSilence }: SftpStoreOptions =
   const key = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
   const directories = new Set(['/', '/keep']);
   const files = new Map<string, Buffer>();
+  const times = new Map<string, number>();
   const open: string[] = [];
   let forgotten = 0;
+  const attributesOf = (path: string) => ({
+    mode: files.has(path) ? FILE : DIRECTORY,
+    size: files.get(path)?.length ?? 0,
+    uid: 0,
+    gid: 0,
+    atime: 0,
+    mtime: times.get(path) ?? 1_000,
+  });
   const serve = (sftp: SFTPWrapper): void => {
+    const listed = new Set<string>();
     const nameOf = (handle: Buffer): string => open[handle.readUInt32BE()] ?? '';
     const known = (id: number, path: string): void => {
-      const content = files.get(path);
-      if (content === undefined && !directories.has(path)) sftp.status(id, STATUS_CODE.NO_SUCH_FILE);
-      else
-        sftp.attrs(id, {
-          mode: content === undefined ? DIRECTORY : FILE,
-          size: content?.length ?? 0,
-          uid: 0,
-          gid: 0,
-          atime: 0,
-          mtime: 0,
-        });
+      if (!files.has(path) && !directories.has(path)) sftp.status(id, STATUS_CODE.NO_SUCH_FILE);
+      else sftp.attrs(id, attributesOf(path));
+    };
+    const handleOf = (path: string): Buffer => {
+      const handle = Buffer.alloc(4);
+      handle.writeUInt32BE(open.push(path) - 1);
+      return handle;
     };
     sftp.on('STAT', known);
     sftp.on('LSTAT', known);
@@ -60,9 +68,27 @@ export async function startSftpStore({ software, onSilence }: SftpStoreOptions =
       if (!isThere || isForgotten) return sftp.status(id, STATUS_CODE.NO_SUCH_FILE);
       if ((flags & OPEN_MODE.EXCL) !== 0 && files.has(path)) return sftp.status(id, STATUS_CODE.FAILURE);
       if ((flags & OPEN_MODE.CREAT) !== 0) files.set(path, Buffer.alloc(0));
-      const handle = Buffer.alloc(4);
-      handle.writeUInt32BE(open.push(path) - 1);
-      sftp.handle(id, handle);
+      sftp.handle(id, handleOf(path));
+    });
+    sftp.on('OPENDIR', (id, path) => {
+      if (directories.has(path)) sftp.handle(id, handleOf(path));
+      else sftp.status(id, STATUS_CODE.NO_SUCH_FILE);
+    });
+    sftp.on('READDIR', (id, handle) => {
+      const key = handle.toString('hex');
+      if (listed.has(key)) return sftp.status(id, STATUS_CODE.EOF);
+      listed.add(key);
+      const below = `${nameOf(handle)}/`;
+      const inside = [...files.keys()].filter((path) => path.lastIndexOf('/') === below.length - 1);
+      const names = inside.filter((path) => path.startsWith(below));
+      sftp.name(
+        id,
+        names.map((path) => ({
+          filename: path.slice(below.length),
+          longname: path,
+          attrs: attributesOf(path),
+        })),
+      );
     });
     sftp.on('WRITE', (id, handle, offset, data) => {
       const before = files.get(nameOf(handle)) ?? Buffer.alloc(0);
@@ -102,6 +128,7 @@ export async function startSftpStore({ software, onSilence }: SftpStoreOptions =
     port: (server.address() as AddressInfo).port,
     publicKey: key.public,
     files,
+    times,
     forget: (times) => void (forgotten = times),
     stop: async () => {
       for (const connection of connections) connection.end();

@@ -3,16 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DestinationError } from '../../base/errors.ts';
 import type { ObjectStat } from '../destination.ts';
 import type { UploadPace } from '../limited.ts';
+import { CLAIM_TRIES, claimPauseMs, isTimeToList, leastAgeMs } from '../claim.ts';
 import { claimName, temporaryName } from '../new-file.ts';
 import type { Abilities } from './abilities.ts';
 import { full, incomplete, isStatus, STATUS } from './answers.ts';
 import type { FileFacts, Lane } from './lane.ts';
-
-/** A claim lives for a look and a rename; one this old was left by a crash. */
-const claimExpiryMs = 10 * 60 * 1000;
-/** Six seconds in all. */
-const claimTries = 15;
-const claimPauseMs = 50;
+import { namesIn } from './walk.ts';
 
 export interface Storing {
   readonly lane: Lane;
@@ -190,15 +186,19 @@ async function renameUnderClaim(storing: Storing, temporary: string, path: strin
   try {
     await renameIfFree(lane, temporary, path);
   } finally {
-    await discard(storing, claim);
+    // Before the temporary file, by which others see that somebody stands behind it.
+    await letGo(lane, claim);
   }
 }
 
 /** Waits for another writer of the same name, who needs a moment. Rejects with `exists` when that one succeeds. */
 async function takeClaim(storing: Storing, claim: string, temporary: string, path: string): Promise<void> {
   const { lane } = storing;
-  for (let tries = 0; tries < claimTries; tries += 1) {
+  for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
     if (await tryClaim(lane, claim)) return;
+    const leastMs = isTimeToList(tries)
+      ? await leastAgeThere(lane, claim, temporary)
+      : Number.POSITIVE_INFINITY;
     const [object, own, other] = await Promise.allSettled(
       [path, temporary, claim].map(async (name) => await lane.stat(name)),
     );
@@ -207,20 +207,28 @@ async function takeClaim(storing: Storing, claim: string, temporary: string, pat
     const isOld =
       own?.status === 'fulfilled' &&
       other?.status === 'fulfilled' &&
-      other.value.modifiedMs < own.value.modifiedMs - claimExpiryMs;
-    if (isOld) await discard(storing, claim);
-    else await delay(claimPauseMs * (tries + 1));
+      own.value.modifiedMs - other.value.modifiedMs >= leastMs;
+    if (isOld && isStatus(object?.reason, STATUS.noSuchFile)) await letGo(lane, claim);
+    else await delay(claimPauseMs(tries));
   }
   throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} is there`, {
     op: 'store',
-    hint: 'Try again. A claim left by a crash is set aside after ten minutes.',
+    hint: 'Try again. A claim that was left behind is set aside after ten minutes at the latest.',
     retry: 'now',
   });
 }
 
+async function leastAgeThere(lane: Lane, claim: string, temporary: string): Promise<number> {
+  const slash = claim.lastIndexOf('/');
+  const names = { own: temporary.slice(slash + 1), claim: claim.slice(slash + 1) };
+  return leastAgeMs(await namesIn(lane, claim.slice(0, slash), false), names);
+}
+
 async function tryClaim(lane: Lane, claim: string): Promise<boolean> {
   try {
-    await lane.close(await lane.open(claim, 'create'));
+    const handle = await lane.open(claim, 'create');
+    // It is there, and this writer's, whatever becomes of that.
+    await Promise.allSettled([lane.close(handle)]);
     return true;
   } catch (error) {
     const [seen] = await Promise.allSettled([lane.stat(claim)]);
@@ -259,6 +267,11 @@ async function discard({ lane, appendOnly, left }: Storing, path: string): Promi
   } catch (error) {
     if (!isStatus(error, STATUS.noSuchFile)) left(path);
   }
+}
+
+/** One that cannot be removed now is not remembered: later it may be that of another. Whoever wants the name next sees. */
+async function letGo(lane: Lane, claim: string): Promise<void> {
+  await Promise.allSettled([lane.remove(claim)]);
 }
 
 /** Removes an object that is not as it should be, at once or never: later the name may be that of a good one. */

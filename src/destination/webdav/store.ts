@@ -5,6 +5,8 @@
  */
 import { DestinationError } from '../../base/errors.ts';
 import type { ObjectStat } from '../destination.ts';
+import { CLAIM_TRIES, claimPauseMs, isTimeToList, leastAgeMs } from '../claim.ts';
+import type { FileBeside } from '../claim.ts';
 import { claimName, temporaryName } from '../new-file.ts';
 import { sleepFor } from '../retry.ts';
 import type { Folder, PutPace } from './folder.ts';
@@ -17,11 +19,6 @@ export interface Abilities {
   readonly keeps: boolean;
 }
 
-/** A claim lives for a few requests; one this old was left by a crash. */
-const claimExpiryMs = 10 * 60 * 1000;
-/** Six seconds in all, which is a dozen requests to a far server. */
-const claimTries = 15;
-const claimPauseMs = 50;
 const rivals = 6;
 
 /** Tries out what the server does, in a few names of its own that are removed again. */
@@ -94,26 +91,26 @@ export async function storeObject(
   let claimed = false;
   try {
     await upload(storing, temporary, parent, body, signal);
-    const [stored] = await Promise.all([
+    // Both are waited for: a claim that comes when the other has failed goes again, too.
+    const [stored, claiming] = await Promise.allSettled([
       folder.look(temporary, signal),
-      abilities.claims
-        ? takeClaim(storing, claim, temporary, signal).then(() => (claimed = true))
-        : undefined,
+      abilities.claims ? takeClaim(storing, claim, temporary, signal) : undefined,
     ]);
-    expectLength(folder, key, stored, body.byteLength);
+    claimed = abilities.claims && claiming.status === 'fulfilled';
+    if (claiming.status === 'rejected') throw claiming.reason;
+    if (stored.status === 'rejected') throw stored.reason;
+    expectLength(folder, key, stored.value, body.byteLength);
     if (!abilities.keeps && (await folder.look(key, signal)) !== undefined)
       throw await taken(folder, key, signal);
     await giveName(storing, temporary, body.byteLength, signal);
   } catch (error) {
-    // Without the caller's signal: what was begun is cleaned up, too, when the caller has gone.
+    // Without the caller's signal: what was begun is cleaned up, too, when the caller has gone. The claim first: that
+    // somebody stands behind it shows by the temporary object.
+    if (claimed) await letGo(folder, claim);
     await discard(storing, temporary);
-    if (claimed) await discard(storing, `${claim}/`);
     throw error;
   }
-  const [seen] = await Promise.all([
-    folder.look(key, signal),
-    claimed ? discard(storing, `${claim}/`) : undefined,
-  ]);
+  const [seen] = await Promise.all([folder.look(key, signal), claimed ? letGo(folder, claim) : undefined]);
   try {
     return expectLength(folder, key, seen, body.byteLength);
   } catch (error) {
@@ -186,8 +183,11 @@ async function takeClaim(
   signal: AbortSignal,
 ): Promise<void> {
   const { folder, key } = storing;
-  for (let tries = 0; tries < claimTries; tries += 1) {
+  for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
     if ((await folder.makeFolder(claim, signal)) === 'made') return;
+    const leastMs = isTimeToList(tries)
+      ? leastAgeMs(await filesBeside(folder, claim, signal), { own: nameOf(temporary), claim: nameOf(claim) })
+      : Number.POSITIVE_INFINITY;
     const [object, own, other] = await Promise.all([
       folder.look(key, signal),
       folder.look(temporary, signal),
@@ -196,14 +196,25 @@ async function takeClaim(
     if (object !== undefined) throw await taken(folder, key, signal);
     // The temporary object was stored just now: its time is the server's clock.
     const ageMs = (own?.modifiedMs ?? 0) - (other?.modifiedMs ?? Number.POSITIVE_INFINITY);
-    if (ageMs > claimExpiryMs) await discard(storing, `${claim}/`);
-    else await sleepFor(claimPauseMs * (tries + 1), signal);
+    if (ageMs >= leastMs) await letGo(folder, claim);
+    else await sleepFor(claimPauseMs(tries), signal);
   }
   throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} is there`, {
     op: 'store',
-    hint: 'Try again. A claim left by a crash is set aside after ten minutes.',
+    hint: 'Try again. A claim that was left behind is set aside after ten minutes at the latest.',
     retry: 'now',
   });
+}
+
+async function filesBeside(folder: Folder, name: string, signal: AbortSignal): Promise<FileBeside[]> {
+  const children = await folder.children(name.slice(0, Math.max(0, name.lastIndexOf('/'))), signal);
+  return [...(children ?? [])]
+    .filter(([, { isFolder }]) => !isFolder)
+    .map(([child, { modifiedMs }]) => ({ name: child, modifiedMs }));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 function expectLength(
@@ -258,4 +269,9 @@ async function discard({ folder, left }: Storing, name: string): Promise<void> {
   } catch {
     left(name);
   }
+}
+
+/** One that cannot be removed now is not remembered: later it may be that of another. Whoever wants the name next sees. */
+async function letGo(folder: Folder, claim: string): Promise<void> {
+  await folder.remove(`${claim}/`, AbortSignal.timeout(60_000)).catch(() => undefined);
 }

@@ -1,6 +1,8 @@
 /** What a WebDAV server does with an upload that it keeps a part of. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { claimName, temporaryName } from '../../../../src/destination/new-file.ts';
 import type { Folder } from '../../../../src/destination/webdav/folder.ts';
+import type { DavEntry } from '../../../../src/destination/webdav/multistatus.ts';
 import { storeObject, type Storing } from '../../../../src/destination/webdav/store.ts';
 
 const { signal } = new AbortController();
@@ -14,23 +16,41 @@ let kept: { readonly onPut: number; readonly onMove: number };
 /** What the server does not remove, and what is remembered to be removed later. */
 let stuck: readonly string[];
 let remembered: string[];
+/** What is done just before the server looks into a folder. */
+let onList: () => void;
+/** By name, where it is not the usual one. */
+let times: Map<string, number>;
 
 beforeEach(() => {
   stored = new Map();
   stuck = [];
   remembered = [];
+  onList = () => {};
+  times = new Map();
   kept = { onPut: 1, onMove: 1 };
 });
 
 const part = (bytes: Buffer, share: number): Buffer => bytes.subarray(0, Math.floor(bytes.length * share));
 
+function entryOf(name: string): DavEntry | undefined {
+  const bytes = stored.get(name);
+  const modifiedMs = times.get(name) ?? 1_000;
+  return bytes && { path: name, isFolder: name.endsWith('/'), size: bytes.length, modifiedMs };
+}
+
 const folder: Folder = {
   url: 'https://dav.example/backup',
-  look: async (name) => {
-    const bytes = stored.get(name);
-    return bytes && { path: name, isFolder: name.endsWith('/'), size: bytes.length, modifiedMs: 1_000 };
+  look: async (name) => entryOf(name),
+  children: async (name) => {
+    onList();
+    const inside = [...stored.keys()].filter((one) => one.startsWith(`${name}/`));
+    const found = new Map<string, DavEntry>();
+    for (const one of inside) {
+      const entry = entryOf(one);
+      if (entry !== undefined) found.set(one.slice(name.length + 1).replace(/\/$/, ''), entry);
+    }
+    return found;
   },
-  children: async () => new Map(),
   put: async (name, bytes) => {
     stored.set(name, part(Buffer.from(bytes), kept.onPut));
     return 'stored';
@@ -87,6 +107,99 @@ describe('an upload', () => {
     kept = { onPut: 1, onMove: 0.9 };
     stuck = ['packs/one'];
     await expect(storeObject(storing(), body, signal)).rejects.toMatchObject({ kind: 'corrupt-reply' });
+    expect(remembered).toEqual([]);
+  });
+});
+
+describe('a claim on the name', () => {
+  const claim = `packs/${claimName('one')}/`;
+  const rival = `packs/${temporaryName()}`;
+  /** Made before anything that is stored now. */
+  const OLD = 0;
+
+  beforeEach(() => {
+    stored.set(claim, Buffer.alloc(0));
+    times.set(claim, OLD);
+  });
+
+  test('that nobody has any more, since whoever made it was not told, keeps nobody from storing', async () => {
+    expect(await storeObject(storing(), body, signal)).toMatchObject({ size: 1_000 });
+    expect([...stored]).toEqual([['packs/one', body]]);
+  });
+
+  /** The other writer gives the object its name when it is looked at for the second time. */
+  async function besideRival(
+    lists: number,
+  ): Promise<{ readonly outcome: unknown; readonly isThere: boolean }> {
+    let isThere = true;
+    onList = () => {
+      lists -= 1;
+      if (lists > 0) return;
+      isThere &&= stored.has(claim);
+      stored.delete(rival);
+      stored.set('packs/one', Buffer.from('of the other'));
+    };
+    const outcome = await storeObject(storing(), body, signal).catch((error: unknown) => error);
+    return { outcome, isThere: isThere && stored.has(claim) };
+  }
+
+  test('is left to another writer whose temporary object is there', async () => {
+    stored.set(rival, Buffer.alloc(5));
+    const { outcome, isThere } = await besideRival(2);
+    expect(outcome).toMatchObject({ kind: 'exists' });
+    expect(isThere).toBe(true);
+  });
+
+  test('is left to another writer who gives the object its name at that moment', async () => {
+    const { outcome, isThere } = await besideRival(1);
+    expect(outcome).toMatchObject({ kind: 'exists' });
+    expect(isThere).toBe(true);
+  });
+
+  test('is left to another writer who may have made it since one’s own object was sent', async () => {
+    times.delete(claim);
+    stored.set('packs/two', body);
+    const { outcome, isThere } = await besideRival(2);
+    expect(outcome).toMatchObject({ kind: 'exists' });
+    expect(isThere).toBe(true);
+  });
+
+  test('goes before the temporary object, which shows that somebody stands behind it', async () => {
+    stored.delete(claim);
+    kept = { onPut: 0.5, onMove: 1 };
+    const removed: string[] = [];
+    const watched: Folder = {
+      ...folder,
+      remove: async (name, now) => {
+        removed.push(name);
+        return await folder.remove(name, now);
+      },
+    };
+    await expect(storeObject({ ...storing(), folder: watched }, body, signal)).rejects.toThrow('500 bytes');
+    expect(removed).toEqual([claim, expect.stringMatching(/^packs\/\.tmp-/)]);
+  });
+
+  test('that comes when the look at what was sent has failed goes again', async () => {
+    stored.delete(claim);
+    const broken: Folder = {
+      ...folder,
+      look: async () => {
+        throw new Error('The line is lost');
+      },
+      makeFolder: async (name, now) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return await folder.makeFolder(name, now);
+      },
+    };
+    await expect(storeObject({ ...storing(), folder: broken }, body, signal)).rejects.toThrow('lost');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect([...stored.keys()]).toEqual([]);
+  });
+
+  test('that cannot be removed is not removed later, when it may be that of another', async () => {
+    stored.delete(claim);
+    stuck = [claim];
+    await storeObject(storing(), body, signal);
     expect(remembered).toEqual([]);
   });
 });

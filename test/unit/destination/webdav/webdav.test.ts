@@ -1,6 +1,7 @@
 /** A folder on a WebDAV server that does not answer as it should, or in whose place something else answers. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Destination } from '../../../../src/destination/destination.ts';
+import { withRetry } from '../../../../src/destination/retry.ts';
 import { openWebdavDestination } from '../../../../src/destination/webdav/webdav.ts';
 import {
   multistatus,
@@ -197,6 +198,27 @@ describe('a move whose answer is lost', () => {
       kind: 'exists',
     });
     expect((await destination.get('packs/aa/two', undefined, live)).toString()).toBe('2nd');
+  });
+});
+
+describe('a claim that was made and whose answer is lost', () => {
+  test.each([
+    ['504', { status: 504 }, 1],
+    ['500', { status: 500 }, 3],
+  ] as const)('with %s, keeps nobody from storing', async (_, answer, lost) => {
+    let times: number = lost;
+    store.fault = (method, path, perform) => {
+      if (method !== 'MKCOL' || !path.includes('.tmp-') || times === 0) return undefined;
+      times -= 1;
+      perform();
+      // Made a second before what is stored from now on: servers tell no smaller parts of time.
+      store.tree.set(path, { ms: Date.now() - 1_000 });
+      return answer;
+    };
+    const patient = withRetry(destination, undefined, async () => {});
+    expect(await patient.put('packs/aa/two', Buffer.from('two'), live)).toMatchObject({ size: 3 });
+    expect(await keys()).toEqual(['packs/aa/one', 'packs/aa/two', 'snapshots/s']);
+    expect([...store.tree.keys()].filter((name) => name.includes('tmp'))).toEqual([]);
   });
 });
 
