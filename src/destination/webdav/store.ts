@@ -114,8 +114,8 @@ export async function storeObject(
   try {
     return expectLength(folder, key, seen, body.byteLength);
   } catch (error) {
-    // At once or never: later the name may be that of a good object.
-    await folder.remove(key, AbortSignal.timeout(60_000)).catch(() => undefined);
+    // At once or never: later the name may be that of a good object; and without a claim it may be now.
+    if (claimed) await folder.remove(key, AbortSignal.timeout(60_000)).catch(() => undefined);
     throw error;
   }
 }

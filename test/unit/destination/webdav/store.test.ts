@@ -111,6 +111,21 @@ describe('an upload', () => {
   });
 });
 
+test('what another has stored in the place of an object stays, where two may create one name', async () => {
+  const other = Buffer.from('of the other');
+  const replacing: Folder = {
+    ...folder,
+    move: async (from, to) => {
+      stored.delete(from);
+      stored.set(to, other);
+      return 'moved';
+    },
+  };
+  const lax = { ...storing(), folder: replacing, abilities: { claims: false, keeps: false } };
+  await expect(storeObject(lax, body, signal)).rejects.toMatchObject({ kind: 'corrupt-reply' });
+  expect([...stored]).toEqual([['packs/one', other]]);
+});
+
 describe('a claim on the name', () => {
   const claim = `packs/${claimName('one')}/`;
   const rival = `packs/${temporaryName()}`;
