@@ -90,8 +90,19 @@ function rcloneDestination(
     return await untilAborted(running, signal);
   }
 
+  /** Asked before it counts that an object is not there: the place itself may be away. */
+  async function expectFolder(op: string, signal: AbortSignal): Promise<void> {
+    if ((await commands.stat('', signal))?.isFolder === true) return;
+    throw new DestinationError('unreachable', `${url} is no longer there`, {
+      op,
+      hint: 'Check that nobody has moved or removed it, and that what it lies on is mounted.',
+      retry: 'later',
+    });
+  }
+
   async function present(op: string, key: string, signal: AbortSignal): Promise<ObjectStat> {
     const item = await commands.stat(key, signal);
+    if (item === undefined) await expectFolder(op, signal);
     if (item === undefined || item.isFolder) throw absent(op, key, url);
     return { size: item.size, modifiedMs: item.modifiedMs };
   }
@@ -135,8 +146,9 @@ function rcloneDestination(
       const extent = extentOf(range, size, key);
       if (extent.length === 0) return Buffer.allocUnsafeSlow(0);
       const bytes = await commands.read(key, extent, signal);
-      if (bytes === undefined) throw absent('read', key, url);
-      return bytes;
+      if (bytes !== undefined) return bytes;
+      await expectFolder('read', signal);
+      throw absent('read', key, url);
     });
   }
 
@@ -146,12 +158,7 @@ function rcloneDestination(
     const items = start.split('/').some((part) => part.length > 255)
       ? undefined
       : await run(signal, async () => await commands.list(start, signal));
-    if (items === undefined && (await run(signal, async () => await commands.list('', signal))) === undefined)
-      throw new DestinationError('unreachable', `${url} is no longer there`, {
-        op: 'list',
-        hint: 'Check that nobody has moved or removed it.',
-        retry: 'later',
-      });
+    if (items === undefined) await run(signal, async () => await expectFolder('list', signal));
     const objects = (items ?? [])
       .filter(
         ({ path, isFolder }) => !isFolder && path.startsWith(prefix) && path.split('/').every(isKeyPart),
@@ -196,7 +203,9 @@ function rcloneDestination(
     list,
     delete: async (key, signal) => {
       checkKey(key);
-      await run(signal, async () => await commands.remove(key, signal));
+      await run(signal, async () => {
+        if ((await commands.remove(key, signal)) === 'absent') await expectFolder('delete', signal);
+      });
     },
     removeLeftovers: async (signal) => await run(signal, async () => await removeLeftovers(signal)),
     close: async () => {

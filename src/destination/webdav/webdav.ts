@@ -139,6 +139,16 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     );
   }
 
+  /** Asked before it counts that an object is not there: the folder itself may be away. */
+  async function expectFolder(op: string, signal: AbortSignal): Promise<void> {
+    if ((await folder.look('', signal))?.isFolder === true) return;
+    throw new DestinationError('unreachable', `${folder.url} is no longer there`, {
+      op,
+      hint: 'Check that what the folder lies on is mounted on the server.',
+      retry: 'later',
+    });
+  }
+
   async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
     checkKey(key);
     return await run(signal, async () => {
@@ -158,7 +168,10 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
       const wanted = await rangeOf(key, range, signal);
       if (wanted === 'nothing') return Buffer.allocUnsafeSlow(0);
       const { kind, size, start, bytes } = await folder.read(key, wanted, signal);
-      if (kind === 'absent') throw absent('read', key);
+      if (kind === 'absent') {
+        await expectFolder('read', signal);
+        throw absent('read', key);
+      }
       // What came is about a folder, or about a part that is not there: the object itself decides which.
       if (kind !== 'bytes') return await explain(key, range, kind, signal);
       const extent = extentOf(range, size, key);
@@ -204,8 +217,9 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
   async function statObject(key: string, signal: AbortSignal, op: string): Promise<ObjectStat> {
     const entry = await folder.look(key, signal);
     const stat = entry === undefined ? undefined : statOf(entry);
-    if (stat === undefined) throw absent(op, key);
-    return stat;
+    if (stat !== undefined) return stat;
+    if (entry === undefined) await expectFolder(op, signal);
+    throw absent(op, key);
   }
 
   async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
@@ -222,12 +236,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
       }
     }
     // At the end, so that it holds for the whole of the list.
-    if ((await folder.look('', signal))?.isFolder !== true)
-      throw new DestinationError('unreachable', `${folder.url} is no longer there`, {
-        op: 'list',
-        hint: 'Check that what the folder lies on is mounted on the server.',
-        retry: 'later',
-      });
+    await expectFolder('list', signal);
     if (page.length > 0) yield page;
   }
 
@@ -236,7 +245,9 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     await run(signal, async () => {
       // Asked first: a folder would go with all that is in it.
       const entry = await folder.look(key, signal);
-      if (entry !== undefined && !entry.isFolder) await folder.remove(key, signal);
+      if (entry?.isFolder === true) return;
+      const isGone = entry === undefined || (await folder.remove(key, signal)) === 'absent';
+      if (isGone) await expectFolder('delete', signal);
     });
   }
 

@@ -115,6 +115,40 @@ test('an object that may not be read is denied, and a folder is no object', asyn
   await expect(destination.get('snapshots', undefined, live)).rejects.toMatchObject({ kind: 'not-found' });
 });
 
+describe('a folder that has gone, as when what it lies on is not mounted', () => {
+  const away = { kind: 'unreachable', retry: 'later' };
+
+  test('says nothing of its objects', async () => {
+    store.tree.clear();
+    await expect(destination.get('packs/aa/one', undefined, live)).rejects.toMatchObject(away);
+    await expect(destination.get('packs/aa/one', { offset: -1, length: 1 }, live)).rejects.toMatchObject(
+      away,
+    );
+    await expect(destination.stat('packs/aa/one', live)).rejects.toMatchObject(away);
+    await expect(destination.delete('packs/aa/one', live)).rejects.toMatchObject(away);
+    await expect(keys()).rejects.toMatchObject(away);
+  });
+
+  test('while an object is deleted has not deleted it', async () => {
+    store.fault = (method) => {
+      if (method === 'DELETE') store.tree.clear();
+      return undefined;
+    };
+    await expect(destination.delete('packs/aa/one', live)).rejects.toMatchObject(away);
+  });
+
+  test('is asked about only where an object is not there', async () => {
+    const before = store.asked.length;
+    await destination.get('packs/aa/one', undefined, live);
+    await destination.stat('packs/aa/one', live);
+    await destination.delete('packs/aa/one', live);
+    expect(store.asked.slice(before)).not.toContain('PROPFIND /dav');
+    await destination.delete('packs/aa/one', live);
+    await expect(destination.stat('packs/aa/one', live)).rejects.toMatchObject({ kind: 'not-found' });
+    await expect(destination.get('packs', undefined, live)).rejects.toMatchObject({ kind: 'not-found' });
+  });
+});
+
 describe('a server that takes nothing', () => {
   test.each([
     ['is full', 507, ['PUT'], 'full'],

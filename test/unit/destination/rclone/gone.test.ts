@@ -1,0 +1,58 @@
+/** A remote whose folder goes away, as when what it lies on is unmounted. */
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Destination } from '../../../../src/destination/destination.ts';
+import { openRcloneDestination } from '../../../../src/destination/rclone/rclone.ts';
+
+const live = new AbortController().signal;
+const script = join(import.meta.dirname, '../../../support/rclone-program.ts');
+
+let directory: string;
+let folder: string;
+let destination: Destination;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-rclone-'));
+  folder = join(directory, 'folder');
+  await mkdir(join(folder, 'packs'), { recursive: true });
+  await writeFile(join(folder, 'packs/a'), 'abc');
+  const program = join(directory, 'rclone');
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${script}'\n`);
+  await chmod(program, 0o755);
+  destination = await openRcloneDestination(
+    { kind: 'rclone', remote: 'drive', path: 'backup' },
+    { program },
+    { environment: { HOLDFAST_TEST_FOLDER: folder, PATH: process.env['PATH'] } },
+  );
+});
+
+afterEach(async () => {
+  await destination.close();
+  await rm(directory, { recursive: true });
+});
+
+async function keys(prefix: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const page of destination.list(prefix, live)) found.push(...page.map(({ key }) => key));
+  return found;
+}
+
+test('an object that is not there is not found, and deleting it is no failure', async () => {
+  expect((await destination.get('packs/a', undefined, live)).toString()).toBe('abc');
+  expect(await keys('packs/')).toEqual(['packs/a']);
+  await expect(destination.get('packs/b', undefined, live)).rejects.toMatchObject({ kind: 'not-found' });
+  await expect(destination.stat('packs/b', live)).rejects.toMatchObject({ kind: 'not-found' });
+  await destination.delete('packs/b', live);
+  expect(await keys('index/')).toEqual([]);
+});
+
+test('nothing is said of the objects of a folder that has gone', async () => {
+  await rename(folder, `${folder}-elsewhere`);
+  const away = { kind: 'unreachable', retry: 'later' };
+  await expect(destination.get('packs/a', undefined, live)).rejects.toMatchObject(away);
+  await expect(destination.stat('packs/a', live)).rejects.toMatchObject(away);
+  await expect(destination.delete('packs/a', live)).rejects.toMatchObject(away);
+  await expect(keys('packs/')).rejects.toMatchObject(away);
+});
