@@ -10,7 +10,7 @@ import {
 } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
 import type { Settings } from '../config/settings.ts';
-import { parseLocation, placeUrl } from '../destination/location.ts';
+import { findPlace, parseLocation, placeUrl, withUser } from '../destination/location.ts';
 
 export interface StartPlace {
   readonly name: string;
@@ -31,7 +31,9 @@ export function startPlace(typed: string, settings: Settings): StartPlace {
   if (!/[/\\:]/.test(typed)) throw unknownName(typed, settings);
   const url = /^[a-z][a-z0-9+.-]+:/i.test(typed) ? typed : resolve(typed);
   const wanted = placeUrl(parseLocation(url));
-  const known = settings.destinations.find((one) => placeUrl(parseLocation(one.url)) === wanted);
+  const known = findPlace(wanted, settings.destinations, (one) =>
+    placeUrl(withUser(parseLocation(one.url), one.access?.webdav?.user)),
+  );
   return known === undefined
     ? { name: newName(url, settings), url, isNew: true }
     : { ...known, isNew: false };

@@ -7,11 +7,12 @@ import { resolveAccess } from '../config/access.ts';
 import { findDestination } from '../config/effective-settings.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
 import type { AccessSettings, DestinationSettings, SecretReference, Settings } from '../config/settings.ts';
-import type { RepositoryStore } from '../db/repositories.ts';
-import { parseLocation, placeUrl, shownPlace } from '../destination/location.ts';
+import type { KnownRepository, RepositoryStore } from '../db/repositories.ts';
+import { findPlace, parseLocation, placeUrl, shownPlace, withUser } from '../destination/location.ts';
 import { personOf } from '../destination/open.ts';
 import type { EngineDestination } from '../engine/protocol.ts';
 import { createPresence } from './presence.ts';
+import { rememberedAt } from './remembered-at.ts';
 
 /** A destination of the settings, or one that a request named by its URL. */
 export interface Place {
@@ -67,7 +68,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
   const isThere = createPresence(parts.clock);
 
   const placeAt = ({ name, url: location, passphrase, access }: DestinationSettings): Place => {
-    const place = parseLocation(location);
+    const place = withUser(parseLocation(location), access?.webdav?.user);
     const directory = place.kind === 'local' ? place.directory : undefined;
     return {
       name,
@@ -96,8 +97,9 @@ export function createDestinations(parts: DestinationParts): Destinations {
     if (wanted === 'cloud') throw noCloud();
     if (!/[/\\:]/.test(wanted)) throw unknownName(wanted, configured);
     const place = placeAt({ name: wanted, url: wanted, passphrase: null });
-    return configured.find(({ url }) => url === place.url) ?? { ...place, name: place.url };
+    return findPlace(place.url, configured, ({ url }) => url) ?? { ...place, name: place.url };
   };
+  const remembered = (url: string): KnownRepository | undefined => rememberedAt(url, repositories, all());
 
   // Whether those on other machines answer is known the sooner.
   for (const { directory } of all()) if (directory !== undefined) isThere(directory);
@@ -113,14 +115,14 @@ export function createDestinations(parts: DestinationParts): Destinations {
         access: await resolveAccess(place.access, parts.secrets, signal),
         person: personOf(parts.secrets),
         secret: await secretOf(place, embedded, parts, signal),
-        repositoryId: repositories.get(place.url)?.repositoryId ?? null,
+        repositoryId: remembered(place.url)?.repositoryId ?? null,
         uploadLimit: parts.uploadLimit(),
       };
     },
-    repositoryId: ({ url }) => repositories.get(url)?.repositoryId,
+    repositoryId: ({ url }) => remembered(url)?.repositoryId,
     remember({ url }, repositoryId, nowMs) {
       if (repositoryId === '' || repositories.get(url) !== undefined) return;
-      repositories.set({ url, repositoryId, since: nowMs });
+      repositories.set({ url, repositoryId, since: remembered(url)?.since ?? nowMs });
     },
     isPresent: ({ url, directory }) =>
       directory === undefined || repositories.get(url) === undefined || isThere(directory),

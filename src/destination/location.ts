@@ -121,8 +121,12 @@ export function placeUrl(place: Location): string {
       const name = isIP(host) === 6 ? `[${host}]` : host;
       return `sftp://${user === undefined ? '' : `${encodeURIComponent(user)}@`}${name}:${port}${home}${encodeURI(directory)}`;
     }
-    case 'webdav':
-      return place.url.replace(/^http/, 'webdav');
+    case 'webdav': {
+      // Servers may show each user another folder by the same path.
+      const { user, url } = place;
+      const name = user === undefined ? '' : `${encodeURIComponent(user)}@`;
+      return url.replace(/^http(s?):\/\//, `webdav$1://${name}`);
+    }
     case 'azblob':
       return `azblob://${place.container}${below(place.prefix)}${query(place)}`;
     case 'gs':
@@ -146,7 +150,26 @@ export function shownPlace(place: Location): string {
 /** For logs and `properties.url`: no user info, no query. */
 export function plainUrl(place: Location): string {
   const url = placeUrl(place).replace(/\?.*$/s, '');
-  return url.replace(/^(sftp:\/\/)[^@/]*@/, '$1');
+  return withoutUser(url).replace(/^(sftp:\/\/)[^@/]*@/, '$1');
+}
+
+/** A WebDAV folder as that user sees it, unless its own URL names one. One with a colon in it is in no URL. */
+export function withUser(place: Location, user: string | null | undefined): Location {
+  if (place.kind !== 'webdav' || place.user !== undefined) return place;
+  return user === undefined || user === null || user.includes(':') ? place : { ...place, user };
+}
+
+/** The URL of a WebDAV folder whoever looks at it; that of any other place as it is. */
+export function withoutUser(url: string): string {
+  return url.replace(/^(webdavs?:\/\/)[^@/]*@/, '$1');
+}
+
+/** The one of `known` that is at a place. Who names no user means the only one who is known there. */
+export function findPlace<T>(url: string, known: readonly T[], urlOf: (one: T) => string): T | undefined {
+  const found = known.find((one) => urlOf(one) === url);
+  if (found !== undefined) return found;
+  const [only, ...more] = known.filter((one) => withoutUser(urlOf(one)) === url);
+  return more.length === 0 ? only : undefined;
 }
 
 function below(prefix: string): string {

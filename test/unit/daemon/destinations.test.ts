@@ -34,4 +34,12 @@ describe('a destination', () => {
     expect(some.find('/mnt/c').name).toBe('file:///mnt/c');
     expect(() => some.find('nowhere')).toThrow('There is no destination nowhere');
   });
+
+  test('on a WebDAV server is another one for each user', () => {
+    const both = destinations({ ana: 'webdavs://ana@nas/x', bob: 'webdavs://bob@nas/x' }, 'ana');
+    expect(both.find('webdavs://bob@nas/x/').name).toBe('bob');
+    expect(both.all().map(({ url }) => url)).toEqual(['webdavs://ana@nas/x', 'webdavs://bob@nas/x']);
+    expect(both.find('webdavs://nas/x').name).toBe('webdavs://nas/x');
+    expect(destinations({ ana: 'webdavs://ana@nas/x' }, 'ana').find('webdavs://nas/x').name).toBe('ana');
+  });
 });

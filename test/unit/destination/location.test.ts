@@ -6,10 +6,12 @@ import { RequestError } from '../../../src/base/errors.ts';
 import { redactText } from '../../../src/base/redact.ts';
 import {
   directoryOf,
+  findPlace,
   parseLocation,
   placeUrl,
   plainUrl,
   shownPlace,
+  withUser,
 } from '../../../src/destination/location.ts';
 
 function refusal(location: string): RequestError {
@@ -209,7 +211,9 @@ describe('a place that is not on this machine', () => {
     ['s3://bucket//a/?path_style=true&endpoint=host&region=x', 's3://bucket/a?endpoint=https%3A%2F%2Fhost'],
     ['sftp://me@host/dir/', 'sftp://me@host:22/dir'],
     ['sftp://host/~/my dir', 'sftp://host:22/~/my%20dir'],
-    ['webdavs://me@host:443/dir/', 'webdavs://host/dir'],
+    ['webdavs://me@host:443/dir/', 'webdavs://me@host/dir'],
+    ['webdavs://me%40home@host/dir', 'webdavs://me%40home@host/dir'],
+    ['webdav://[::1]:80/dir', 'webdav://[::1]/dir'],
     ['azblob://container?account=name', 'azblob://container?account=name'],
     ['gs://bucket/x/', 'gs://bucket/x'],
     ['rclone:remote:path/', 'rclone:remote:path'],
@@ -232,6 +236,36 @@ describe('a place that is not on this machine', () => {
       const url = new URL(plainUrl(parseLocation(location)));
       expect([url.username, url.password, url.search, url.hash]).toEqual(['', '', '', '']);
     }
+  });
+});
+
+describe('a folder on a WebDAV server', () => {
+  const folder = parseLocation('webdavs://host/dir');
+
+  test('is another one for each user, whether the URL or the settings name the user', () => {
+    expect(placeUrl(withUser(folder, 'ana'))).toBe('webdavs://ana@host/dir');
+    expect(placeUrl(withUser(parseLocation('webdavs://bob@host/dir'), 'ana'))).toBe('webdavs://bob@host/dir');
+    expect(placeUrl(withUser(folder, null))).toBe('webdavs://host/dir');
+    expect(placeUrl(withUser(parseLocation('/srv'), 'ana'))).toBe('file:///srv');
+  });
+
+  test('has no user in its URL whom no URL can have', () => {
+    expect(placeUrl(withUser(folder, 'a:b'))).toBe('webdavs://host/dir');
+  });
+
+  test.each([
+    [
+      'webdavs://bob@host/dir',
+      ['webdavs://ana@host/dir', 'webdavs://bob@host/dir'],
+      'webdavs://bob@host/dir',
+    ],
+    ['webdavs://bob@host/dir', ['webdavs://ana@host/dir', 'webdavs://host/dir'], undefined],
+    ['webdavs://host/dir', ['webdavs://ana@host/dir', 'webdavs://host/dir'], 'webdavs://host/dir'],
+    ['webdavs://host/dir', ['webdavs://ana@host/dir'], 'webdavs://ana@host/dir'],
+    ['webdavs://host/dir', ['webdavs://ana@host/dir', 'webdavs://bob@host/dir'], undefined],
+    ['sftp://host:22/dir', ['sftp://ana@host:22/dir'], undefined],
+  ])('%s among %j is %s: who names no user means the only one that is there', (wanted, known, found) => {
+    expect(findPlace(wanted, known, (url) => url)).toBe(found);
   });
 });
 
