@@ -1,6 +1,7 @@
 /** Bodies on their way: out of memory in pieces, and into memory of a known size. */
 import { Readable } from 'node:stream';
 import { DestinationError } from '../base/errors.ts';
+import { LARGEST_OBJECT } from './byte-range.ts';
 import type { UploadPace } from './limited.ts';
 import type { Moving } from './stall.ts';
 
@@ -35,6 +36,10 @@ export async function collectBody(
   key: string,
   { signal, moved }: Moving,
 ): Promise<Buffer> {
+  if (length > LARGEST_OBJECT) {
+    stream.destroy();
+    throw wrongLength(key, `${length} bytes, more than any object has`, { length });
+  }
   // Not from the shared pool: the bytes may be handed to another thread together with their memory.
   const bytes = Buffer.allocUnsafeSlow(length);
   let filled = 0;
@@ -43,7 +48,8 @@ export async function collectBody(
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       moved(chunk.length);
-      if (filled + chunk.length > length) throw wrongLength(key, 'more', length);
+      if (filled + chunk.length > length)
+        throw wrongLength(key, `more than ${length} bytes`, { expected: length });
       chunk.copy(bytes, filled);
       filled += chunk.length;
     }
@@ -52,15 +58,15 @@ export async function collectBody(
     stream.destroy();
   }
   signal.throwIfAborted();
-  if (filled < length) throw wrongLength(key, `${filled}`, length);
+  if (filled < length) throw wrongLength(key, `${filled} of ${length} bytes`, { expected: length });
   return bytes;
 }
 
-function wrongLength(key: string, actual: string, expected: number): DestinationError {
-  return new DestinationError('corrupt-reply', `The reply for ${key} has ${actual} of ${expected} bytes`, {
+function wrongLength(key: string, what: string, lengths: Readonly<Record<string, number>>): DestinationError {
+  return new DestinationError('corrupt-reply', `The reply for ${key} has ${what}`, {
     op: 'read',
-    hint: 'The line or the store cuts replies short. If it stays so, run a check of the repository.',
-    details: { key, expected },
+    hint: 'The line or the store changes replies. If it stays so, run a check of the repository.',
+    details: { key, ...lengths },
     retry: 'now',
   });
 }

@@ -2,6 +2,9 @@
 import { DestinationError } from '../base/errors.ts';
 import type { ByteRange } from './destination.ts';
 
+/** Larger ones are none of a repository's; without a bound a broken answer would fill the memory. */
+export const LARGEST_OBJECT = 1024 ** 3;
+
 /** A range counted from the start of the object, proven to lie within it. */
 export interface Extent {
   readonly start: number;
@@ -10,10 +13,11 @@ export interface Extent {
 
 /**
  * The extent `range` means in an object of `size` bytes; no range means all of it.
- * Throws `corrupt-reply` when it reaches beyond either end and `unsupported` when it is no range at all.
+ * Throws `corrupt-reply` when it reaches beyond either end, or is larger than any object, and `unsupported` when it is no
+ * range at all.
  */
 export function extentOf(range: ByteRange | undefined, size: number, key: string): Extent {
-  if (range === undefined) return { start: 0, length: size };
+  if (range === undefined) return within({ start: 0, length: size }, key);
   const { offset, length } = range;
   const details = { key, offset, length, size };
   if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || length < 0) {
@@ -32,5 +36,19 @@ export function extentOf(range: ByteRange | undefined, size: number, key: string
       details,
     });
   }
-  return { start, length };
+  return within({ start, length }, key);
+}
+
+function within(extent: Extent, key: string): Extent {
+  const { length } = extent;
+  if (length <= LARGEST_OBJECT) return extent;
+  throw new DestinationError(
+    'corrupt-reply',
+    `${key} is said to have ${length} bytes, more than any object has`,
+    {
+      op: 'get',
+      hint: 'Check that nothing else stores files in the destination, then run a check of the repository.',
+      details: { key, length },
+    },
+  );
 }

@@ -11,7 +11,7 @@ import { DestinationError, RequestError } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
 import type { AzureAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
-import { extentOf } from '../byte-range.ts';
+import { extentOf, LARGEST_OBJECT } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
 import { TAKEN, failure, meaning } from '../http-failure.ts';
 import { checkKey, checkPrefix } from '../key.ts';
@@ -30,9 +30,6 @@ export interface AzureOptions {
 
 const PARALLEL = 16;
 const PAGE_LENGTH = 1000;
-
-/** Larger ones are none of a repository's; without a bound a broken answer would fill the memory. */
-const LARGEST_OBJECT = 1024 ** 3;
 
 /** No key of a destination, so that nothing of the kind is ever there. */
 const TRIAL = 'HOLDFAST-TRIAL-delete';

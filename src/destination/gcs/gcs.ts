@@ -30,9 +30,6 @@ export interface GoogleOptions {
 const PARALLEL = 16;
 const PAGE_LENGTH = 1000;
 
-/** Larger ones are none of a repository's; without a bound a broken answer would fill the memory. */
-const LARGEST_OBJECT = 1024 ** 3;
-
 /** No key of a destination, so that nothing of the kind is ever there. */
 const TRIAL = 'HOLDFAST-TRIAL-delete';
 
@@ -257,7 +254,6 @@ async function getFile(
   // The library hides what the head of an answer says: how much must come is asked for before.
   const { size } = await statFile(store, key, signal);
   const { start, length } = extentOf(range, size, key);
-  if (length > LARGEST_OBJECT) throw senseless(store, 'read', key, 'it is too large');
   if (length === 0) return Buffer.alloc(0);
   return await ask(store, { op: 'read', key }, signal, async (moving) => {
     const stream = fileOf(store, key).createReadStream({

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { HeadObjectCommandOutput, PutObjectCommandInput } from '@aws-sdk/client-s3';
 import { DestinationError } from '../../base/errors.ts';
 import { bodyStream, collectBody } from '../body.ts';
-import { extentOf } from '../byte-range.ts';
+import { extentOf, LARGEST_OBJECT } from '../byte-range.ts';
 import type { ByteRange, ObjectStat } from '../destination.ts';
 import { TAKEN, failure, meaning } from '../http-failure.ts';
 import type { Moving } from '../stall.ts';
@@ -20,9 +20,6 @@ export interface PutManner {
   /** Until when nobody may remove it, milliseconds since 1970; undefined for no such time. */
   readonly retainUntilMs?: number | undefined;
 }
-
-/** Larger ones are none of a repository's; without a bound a broken answer would fill the memory. */
-const LARGEST_OBJECT = 1024 ** 3;
 
 /** Up to so much more than was asked for is read, rather than asking for the size first. */
 const SUFFIX_BYTES = 1024 ** 2;

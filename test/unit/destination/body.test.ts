@@ -22,4 +22,15 @@ describe('the body of a reply', () => {
       retry: 'now',
     });
   });
+
+  test('is corrupt when it is said to be larger than any object, before memory is taken for it', async () => {
+    for (const length of [1024 ** 3 + 1, 2e11, Number.MAX_SAFE_INTEGER]) {
+      const stream = pieces(3);
+      await expect(collectBody(stream, length, 'key', moving)).rejects.toMatchObject({
+        kind: 'corrupt-reply',
+        retry: 'now',
+      });
+      expect(stream.destroyed).toBe(true);
+    }
+  });
 });

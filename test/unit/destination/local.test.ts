@@ -1,5 +1,16 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -78,6 +89,16 @@ describe('opening a directory', () => {
     expect(destination.properties.url).toBe(pathToFileURL(root).href);
     await destination.close();
   });
+});
+
+test('a file that is larger than any object is corrupt, and a part of it can be read', async () => {
+  const destination = await openLocalDestination(root);
+  await writeFile(join(root, 'a'), 'abc');
+  await truncate(join(root, 'a'), 1024 ** 3 + 1);
+  const tooLarge = { kind: 'corrupt-reply', retry: 'never', details: { key: 'a' } };
+  await expect(destination.get('a', undefined, live)).rejects.toMatchObject(tooLarge);
+  expect((await destination.get('a', { offset: 0, length: 3 }, live)).toString()).toBe('abc');
+  await destination.close();
 });
 
 describe('keys and paths that get in each other’s way', () => {
