@@ -65,8 +65,17 @@ export interface HttpSite {
   close(): void;
 }
 
-/** Of answers that are read into memory and are no object. */
+/** Of answers that are read into memory as one text. */
 const LARGEST_TEXT = 64 * 1024 * 1024;
+
+/** An answer that has no room in memory. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge';
+
+  constructor(most: number) {
+    super(`larger than ${most / (1024 * 1024)} MiB`);
+  }
+}
 
 export function openHttpSite({
   origin,
@@ -99,6 +108,7 @@ export function openHttpSite({
       });
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof TooLarge) throw failure(tooLarge(error), action, error);
       const found = webFailure(error, action, () => undefined);
       // What Node's parser makes of an answer that is no HTTP, or ends too early.
       if (found === error && /^(?:HPE_|ERR_STREAM_PREMATURE)/.test(errnoOf(error) ?? ''))
@@ -167,6 +177,11 @@ const broken = meaning(
   'Check that no proxy or sign-in page of a network answers in place of the store.',
 );
 
+function tooLarge({ message }: TooLarge): ReturnType<typeof meaning> {
+  const hint = 'Check what answers there: the store of a repository says no more than that at once.';
+  return meaning('corrupt-reply', 'never', `the answer is ${message}`, hint);
+}
+
 async function exchange(outgoing: ClientRequest, request: HttpRequest, moving: Moving): Promise<HttpReply> {
   const answered = Promise.withResolvers<IncomingMessage>();
   outgoing.once('response', answered.resolve);
@@ -214,7 +229,7 @@ export async function textOf({ stream }: HttpReply, moving: Moving): Promise<str
     moving.moved(chunk.byteLength);
     chunks.push(chunk);
     bytes += chunk.byteLength;
-    if (bytes > LARGEST_TEXT) throw new Error('aborted');
+    if (bytes > LARGEST_TEXT) throw new TooLarge(LARGEST_TEXT);
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -6,6 +6,8 @@ import type { ObjectStat } from '../destination.ts';
 import { drain, textOf } from '../http-site.ts';
 import type { HttpReply, HttpRequest, HttpSite } from '../http-site.ts';
 import type { UploadPace } from '../limited.ts';
+import type { Moving } from '../stall.ts';
+import { ItemListReader } from './item-list.ts';
 import { FS, plainWords } from './program.ts';
 
 export interface RcloneItem extends ObjectStat {
@@ -38,6 +40,9 @@ export interface Commands {
   ): Promise<Buffer | undefined>;
 }
 
+/** What the answer says; undefined when it is no JSON. */
+type ReadAnswer = (reply: HttpReply, moving: Moving) => Promise<unknown>;
+
 type Outcome = { readonly value: unknown } | { readonly failure: string };
 
 /**
@@ -52,11 +57,12 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
   async function ask(
     request: Omit<HttpRequest, 'method' | 'accepts'>,
     signal: AbortSignal,
+    read: ReadAnswer = async (reply, moving) => parsed(await textOf(reply, moving)),
   ): Promise<Outcome> {
     signal.throwIfAborted();
     const site = await siteOf();
     return await site.ask({ ...request, method: 'POST', accepts: answers }, signal, async (reply, moving) => {
-      const value = parsed(await textOf(reply, moving));
+      const value = await read(reply, moving);
       if (reply.status === 200 && value !== undefined) return { value };
       const said = value as { readonly error?: unknown } | undefined;
       return {
@@ -71,10 +77,11 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
     input: object,
     signal: AbortSignal,
     patience: { readonly stallMs?: number } = {},
+    read?: ReadAnswer,
   ): Promise<Outcome> {
     const body = Buffer.from(JSON.stringify({ fs: FS, ...input }));
     const headers = { 'Content-Type': 'application/json' };
-    return await ask({ path: `/${name}`, headers, body, op, ...patience }, signal);
+    return await ask({ path: `/${name}`, headers, body, op, ...patience }, signal, read);
   }
 
   function valueOf(outcome: Outcome, op: string, key: string): unknown {
@@ -91,12 +98,17 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
 
   async function list(path: string, signal: AbortSignal): Promise<readonly RcloneItem[] | undefined> {
     const opt = { recurse: true, noMimeType: true };
-    const outcome = await command('operations/list', 'list', { remote: path, opt }, signal, patient);
+    let items: RcloneItem[] = [];
+    const read: ReadAnswer = async (reply, moving) => {
+      items = [];
+      return await entriesOf(reply, moving, (entry) => items.push(itemOf(entry, url)));
+    };
+    const outcome = await command('operations/list', 'list', { remote: path, opt }, signal, patient, read);
     if ('failure' in outcome && isAbsence(outcome.failure)) return undefined;
-    const { list: items } = valueOf(outcome, 'list', path) as { readonly list?: unknown };
-    if (Array.isArray(items)) return items.map((item) => itemOf(item, url));
+    const { list: entries } = valueOf(outcome, 'list', path) as { readonly list?: unknown };
     // An empty list is null in Go.
-    if (items === null) return [];
+    const count = entries === null ? 0 : Array.isArray(entries) ? entries.length : undefined;
+    if (count === items.length) return items;
     throw senseless(url, 'list');
   }
 
@@ -181,6 +193,20 @@ function isPart({ status, headers }: HttpReply, start: number, length: number): 
   return (
     status === 206 && headers['content-range']?.startsWith(`bytes ${start}-${start + length - 1}/`) === true
   );
+}
+
+/** The answer without the entries of its list, which `take` gets. */
+async function entriesOf(
+  { stream }: HttpReply,
+  { moved }: Moving,
+  take: (entry: unknown) => void,
+): Promise<unknown> {
+  const reader = new ItemListReader(take);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    moved(chunk.byteLength);
+    reader.push(chunk);
+  }
+  return reader.end();
 }
 
 function parsed(text: string): unknown {

@@ -80,6 +80,19 @@ test('what is no HTTP is no answer', async () => {
   expect(['corrupt-reply', 'unreachable']).toContain((await failureOf(ask(site))).kind);
 });
 
+test('an answer that is larger than the memory for it is told for what it is', async () => {
+  const site = await siteOf((_, response) => {
+    const mebibyte = Buffer.alloc(1024 * 1024, 'x');
+    for (let count = 0; count < 65; count += 1) response.write(mebibyte);
+    response.end();
+  });
+  expect(await failureOf(ask(site))).toMatchObject({
+    kind: 'corrupt-reply',
+    retry: 'never',
+    message: expect.stringContaining('the answer is larger than 64 MiB'),
+  });
+});
+
 test('nobody who listens is unreachable', async () => {
   const site = openHttpSite({
     origin: 'http://127.0.0.1:1',

@@ -2,9 +2,11 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { DestinationError } from '../../../../src/base/errors.ts';
 import { openHttpSite, type HttpSite } from '../../../../src/destination/http-site.ts';
 import { commandsOf, type Commands } from '../../../../src/destination/rclone/commands.ts';
+import { ItemListReader } from '../../../../src/destination/rclone/item-list.ts';
 
 const live = new AbortController().signal;
 
@@ -72,4 +74,97 @@ test.each([
 ])('"%s" is told for what it is', async (error, expected) => {
   answer = (response) => response.writeHead(500).end(JSON.stringify({ error, status: 500 }));
   await expect(commands.move('a', 'b', live)).rejects.toMatchObject(expected);
+});
+
+/** As rclone writes it. */
+function listed(paths: readonly string[]): string {
+  const items = paths.map((path) => ({
+    Path: path,
+    Name: path.slice(path.lastIndexOf('/') + 1),
+    Size: 33_554_432,
+    ModTime: '2026-11-01T10:00:00.000000000Z',
+    IsDir: false,
+  }));
+  return `${JSON.stringify({ list: items }, undefined, '\t')}\n`;
+}
+
+describe('a list', () => {
+  test('of more than 64 MiB is whole', async () => {
+    const count = 260_000;
+    const nameOf = (index: number): string => index.toString(16).padStart(64, '0');
+    const [entry = ''] = /\{[^{]*?\}/.exec(listed(['packs/00/NAME'])) ?? [];
+    answer = (response) => {
+      response.write('{\n\t"list": [\n\t\t');
+      for (let from = 0; from < count; from += 1000) {
+        const page = Array.from({ length: 1000 }, (_, at) => entry.replaceAll('NAME', nameOf(from + at)));
+        response.write(`${from === 0 ? '' : ',\n\t\t'}${page.join(',\n\t\t')}`);
+      }
+      response.end('\n\t]\n}\n');
+    };
+    const items = (await commands.list('packs', live)) ?? [];
+    expect(items).toHaveLength(count);
+    expect(new Set(items.map(({ path }) => path)).size).toBe(count);
+    expect(items.at(-1)).toEqual({
+      path: `packs/00/${nameOf(count - 1)}`,
+      size: 33_554_432,
+      modifiedMs: Date.UTC(2026, 10, 1, 10),
+      isFolder: false,
+    });
+  });
+
+  test('without an end is told for what it is before it fills the memory', () => {
+    const reader = new ItemListReader(() => {}, 2 * 1024 * 1024);
+    const entries = Buffer.from('{"Path":"a"},'.repeat(1000));
+    reader.push(Buffer.from('{"list":['));
+    expect(() => {
+      for (let count = 0; count < 1000; count += 1) reader.push(entries);
+    }).toThrow('larger than 2 MiB');
+    const endless = new ItemListReader(() => {});
+    endless.push(Buffer.from('{"list":[{"Path":"'));
+    expect(() => {
+      for (let count = 0; count < 1000; count += 1) endless.push(entries);
+    }).toThrow('larger than 1 MiB');
+  });
+
+  test('has names as they are, whatever is in them', async () => {
+    const names = ['{"list":[{', '}]', '\\', '\\"', 'caf\u00e9 \u{1f600}', '\u2028,', '0'];
+    for (const pieces of [1, 7, 10_000]) {
+      answer = (response) => {
+        const bytes = Buffer.from(listed(names));
+        for (let at = 0; at < bytes.length; at += pieces) response.write(bytes.subarray(at, at + pieces));
+        response.end();
+      };
+      expect((await commands.list('', live))?.map(({ path }) => path)).toEqual(names);
+    }
+  });
+
+  test('that ends too early, wherever that is, is none', async () => {
+    const whole = listed(['a', 'b']).trimEnd();
+    for (let length = 0; length < whole.length; length += 1) {
+      answer = (response) => response.end(whole.slice(0, length));
+      await expect(commands.list('', live), `${length}`).rejects.toBeInstanceOf(DestinationError);
+    }
+  });
+
+  test.each([
+    ['{"list":[{}]}'],
+    ['{"list":[null]}'],
+    ['{"list":[0]}'],
+    ['{"list":{}}'],
+    ['{"list":[{"Path":"a"]}'],
+    ['{"list":[]}{"list":[]}'],
+    [listed(['a']).replace('[', '[null,')],
+    [listed(['a', 'b']).replace(/\},\s*\{/, '} {')],
+  ])('that has something else in it is none: %s', async (text) => {
+    answer = (response) => response.end(text);
+    await expect(commands.list('', live)).rejects.toBeInstanceOf(DestinationError);
+  });
+
+  test('of nothing is empty, and of no folder none', async () => {
+    answer = (response) => response.end('{"list":null}');
+    expect(await commands.list('', live)).toEqual([]);
+    const error = { error: 'directory not found', input: { opt: [{ recurse: true }] }, status: 404 };
+    answer = (response) => response.writeHead(404).end(JSON.stringify(error));
+    expect(await commands.list('a', live)).toBeUndefined();
+  });
 });
