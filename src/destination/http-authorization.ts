@@ -10,8 +10,12 @@ export interface HttpCredentials {
 export interface Authorization {
   /** For a request; undefined as long as the server has not asked. */
   header(method: string, path: string): string | undefined;
-  /** Told of a `WWW-Authenticate`. False when asking again makes no difference. */
-  challenged(challenge: string): boolean;
+  /**
+   * Told of a `WWW-Authenticate` and of what had been sent, as others may have been told something newer meanwhile.
+   * `asked`: once more, with what is known now. `stale`: the same, and the password was right. `refused`: it makes no
+   * difference.
+   */
+  challenged(challenge: string, sent: string | undefined): 'asked' | 'stale' | 'refused';
 }
 
 interface DigestChallenge {
@@ -21,6 +25,8 @@ interface DigestChallenge {
   readonly hash: 'md5' | 'sha256';
   readonly algorithm: string | undefined;
   readonly hasQop: boolean;
+  /** Nothing is wrong but the age of the nonce that was sent. */
+  readonly isStale: boolean;
 }
 
 /** Passwords are sent only when they are asked for, and as little of them as the server is content with. */
@@ -29,21 +35,24 @@ export function createAuthorization({ user, password, token }: HttpCredentials):
   let digest: DigestChallenge | undefined;
   let count = 0;
 
-  function challenged(text: string): boolean {
-    if (user === undefined || password === undefined) return false;
+  const challenged: Authorization['challenged'] = (text, sent) => {
+    if (token !== undefined || user === undefined || password === undefined) return 'refused';
     const parts = challengesIn(text);
+    const [own] = challengesIn(sent ?? '');
     const found = parts.flatMap((part) => digestOf(part) ?? []).toSorted((a, b) => rank(b) - rank(a))[0];
-    if (found !== undefined) {
-      // The same nonce refused again means that the password is wrong.
-      const isNew = found.nonce !== digest?.nonce;
-      digest = found;
-      count = 0;
-      return isNew;
+    if (found === undefined) {
+      const isWanted = parts.some(({ scheme }) => scheme === 'basic');
+      if (!isWanted || digest !== undefined || own?.scheme === 'basic') return 'refused';
+      basic = true;
+      return 'asked';
     }
-    if (basic || !parts.some(({ scheme }) => scheme === 'basic')) return false;
-    basic = true;
-    return true;
-  }
+    // Of several that are refused together the first brings the new nonce: its uses are counted from there on.
+    const used = own?.parameters.get('nonce');
+    if (used === digest?.nonce && found.nonce !== used) [digest, count] = [found, 0];
+    if (found.isStale) return 'stale';
+    // The same nonce refused again means that the password is wrong.
+    return digest?.nonce === used ? 'refused' : 'asked';
+  };
 
   function header(method: string, path: string): string | undefined {
     if (token !== undefined) return `Bearer ${token}`;
@@ -86,7 +95,8 @@ function digestOf({ scheme, parameters }: Challenge): DigestChallenge | undefine
   if (hash !== 'md5' && hash !== 'sha256') return undefined;
   const hasQop = qop !== undefined;
   if (hasQop && !qop.split(',').some((word) => word.trim() === 'auth')) return undefined;
-  return { realm, nonce, opaque: parameters.get('opaque'), hash, algorithm, hasQop };
+  const isStale = parameters.get('stale')?.toLowerCase() === 'true';
+  return { realm, nonce, opaque: parameters.get('opaque'), hash, algorithm, hasQop, isStale };
 }
 
 interface DigestRequest {

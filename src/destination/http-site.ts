@@ -68,6 +68,15 @@ export interface HttpSite {
 /** Of answers that are read into memory as one text. */
 const LARGEST_TEXT = 64 * 1024 * 1024;
 
+/** One after the other, of a server that takes each nonce for too old. */
+const MOST_SIGN_INS = 4;
+
+interface Sent {
+  readonly reply: HttpReply;
+  /** Who one was in that request. */
+  readonly sent: string | undefined;
+}
+
 /** An answer that has no room in memory. */
 export class TooLarge extends Error {
   override readonly name = 'TooLarge';
@@ -121,11 +130,13 @@ export function openHttpSite({
 
   /** Once more when the server asks who one is, or has asked for something else than before. */
   async function signedIn(request: HttpRequest, moving: Moving): Promise<HttpReply> {
-    const reply = await onKeptConnection(request, moving);
-    if (reply.status !== 401 || !authorization.challenged(reply.headers['www-authenticate'] ?? ''))
-      return reply;
-    await drain(reply, moving);
-    return await onKeptConnection(request, moving);
+    for (let tries = 1; ; tries += 1) {
+      const { reply, sent } = await onKeptConnection(request, moving);
+      if (reply.status !== 401) return reply;
+      const told = authorization.challenged(reply.headers['www-authenticate'] ?? '', sent);
+      if (told === 'refused' || tries >= (told === 'stale' ? MOST_SIGN_INS : 2)) return reply;
+      await drain(reply, moving);
+    }
   }
 
   /**
@@ -133,14 +144,15 @@ export function openHttpSite({
    * whenever it is short of threads, so nothing is left out; whoever makes folders or moves looks at what is there where
    * the second answer says that the first request was done after all.
    */
-  async function onKeptConnection(request: HttpRequest, moving: Moving): Promise<HttpReply> {
+  async function onKeptConnection(request: HttpRequest, moving: Moving): Promise<Sent> {
     for (;;) {
       const outgoing = begin(request, moving);
       let wasKept = false;
       // A request that waited for its turn gets one too, without `reusedSocket`.
       outgoing.once('socket', ({ bytesRead }) => (wasKept = bytesRead > 0));
       try {
-        return await exchange(outgoing, request, moving);
+        const reply = await exchange(outgoing, request, moving);
+        return { reply, sent: outgoing.getHeader('Authorization')?.toString() };
       } catch (error) {
         outgoing.destroy();
         moving.signal.throwIfAborted();

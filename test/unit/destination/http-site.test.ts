@@ -151,6 +151,83 @@ test('the password is sent once it is asked for, with the body again, and a wron
   expect(JSON.stringify([error.message, error.hint, error.details])).not.toContain('dTpw');
 });
 
+/** Refuses what is not signed with the nonce of the moment, once as many requests have come as are under way. */
+function rotating(nonce: () => string, underWay: () => number, seen: string[]) {
+  const waiting: (() => void)[] = [];
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const [, sent] = /nonce="([^"]*)"/.exec(request.headers.authorization ?? '') ?? [];
+    seen.push(sent ?? 'none');
+    waiting.push(() => {
+      const challenge = `Digest realm="r", qop="auth", nonce="${nonce()}"${sent === undefined ? '' : ', stale=true'}`;
+      if (sent === nonce()) response.end('good');
+      else response.writeHead(401, { 'WWW-Authenticate': challenge }).end();
+    });
+    if (waiting.length >= underWay()) for (const answer of waiting.splice(0)) answer();
+  };
+}
+
+test('a nonce that runs out while several requests are under way costs none of them', async () => {
+  const seen: string[] = [];
+  let [nonce, underWay] = ['one', 1];
+  const someone = { user: 'u', password: 'p' };
+  const site = await siteOf(
+    rotating(
+      () => nonce,
+      () => underWay,
+      seen,
+    ),
+    someone,
+  );
+  expect(await ask(site)).toBe('good');
+  [nonce, underWay] = ['two', 2];
+  expect(await Promise.all([ask(site), ask(site)])).toEqual(['good', 'good']);
+  expect(seen).toEqual(['none', 'one', 'one', 'one', 'two', 'two']);
+});
+
+test.each(['Digest realm="r", qop="auth", nonce="n"', 'Basic realm="r"'])(
+  'several requests that are asked at once who one is all get through: %s',
+  async (challenge) => {
+    const waiting: (() => void)[] = [];
+    const site = await siteOf(
+      (request, response) => {
+        if (request.headers.authorization !== undefined) response.end('good');
+        else waiting.push(() => response.writeHead(401, { 'WWW-Authenticate': challenge }).end());
+        if (waiting.length === 2) for (const answer of waiting.splice(0)) answer();
+      },
+      { user: 'u', password: 'p' },
+    );
+    expect(await Promise.all([ask(site), ask(site)])).toEqual(['good', 'good']);
+  },
+);
+
+test('a server that takes every nonce for stale is not asked for ever', async () => {
+  let requests = 0;
+  const site = await siteOf(
+    (_, response) => {
+      requests += 1;
+      const challenge = `Digest realm="r", qop="auth", nonce="${requests}", stale=true`;
+      response.writeHead(401, { 'WWW-Authenticate': challenge }).end();
+    },
+    { user: 'u', password: 'p' },
+  );
+  expect((await failureOf(ask(site))).kind).toBe('denied');
+  expect(requests).toBeLessThan(6);
+});
+
+test('a wrong password is tried once for each request, though each refusal has a nonce of its own', async () => {
+  const seen: (string | undefined)[] = [];
+  const site = await siteOf(
+    ({ headers }, response) => {
+      seen.push(headers.authorization);
+      const challenge = `Digest realm="r", qop="auth", nonce="${seen.length}"`;
+      response.writeHead(401, { 'WWW-Authenticate': challenge }).end();
+    },
+    { user: 'u', password: 'p' },
+  );
+  expect((await failureOf(ask(site))).kind).toBe('denied');
+  expect(seen.filter((sent) => sent !== undefined)).toHaveLength(1);
+});
+
 test('an abort rejects with the very reason while the server says nothing', async () => {
   const controller = new AbortController();
   const reason = new Error('stopped by the test');
