@@ -23,6 +23,10 @@ export interface GoogleStore extends AsyncDisposable {
   foreign: ForeignReply | undefined;
   /** Who may not delete. */
   appendOnly: boolean;
+  /** Awaited before each answer. */
+  before: (asked: string, response: ServerResponse) => Promise<void>;
+  /** Requests that are neither answered nor broken off. */
+  readonly open: Set<string>;
 }
 
 export interface ForeignReply {
@@ -44,6 +48,8 @@ export async function startGoogleStore(): Promise<GoogleStore> {
     failures: [],
     foreign: undefined,
     appendOnly: false,
+    before: async () => {},
+    open: new Set(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -60,8 +66,12 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const asked = `${request.method} ${request.url}`;
+  store.open.add(asked);
+  response.once('close', () => store.open.delete(asked));
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
+  await store.before(asked, response);
   if (store.foreign !== undefined) {
     const { status, type, text } = store.foreign;
     response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(text);

@@ -20,6 +20,7 @@ import { orderedPages } from '../ordered-pages.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
 import { believeOnlyStore } from './gcs-answers.ts';
 import { googleFailure, googleStatus } from './gcs-failure.ts';
+import { OpenRequests, spareOthers } from './gcs-requests.ts';
 
 export interface GoogleOptions {
   readonly pace?: UploadPace | undefined;
@@ -52,13 +53,18 @@ export async function openGoogleDestination(
     storageClass: access.storageClass,
     pace: options.pace,
     stallMs: options.stallMs ?? STALL_MS,
+    requests: new OpenRequests(),
   };
-  const asking = mayDelete(store, signal);
-  // What is wrong with the place itself is the better answer of two.
-  asking.catch(() => {});
-  await listPage(store, '', undefined, 1, signal);
-  const canDelete = await asking;
-  return googleDestination(store, canDelete);
+  try {
+    const asking = mayDelete(store, signal);
+    // What is wrong with the place itself is the better answer of two.
+    asking.catch(() => {});
+    await listPage(store, '', undefined, 1, signal);
+    return googleDestination(store, await asking);
+  } catch (error) {
+    store.requests.close();
+    throw error;
+  }
 }
 
 interface GoogleStore {
@@ -68,6 +74,7 @@ interface GoogleStore {
   readonly storageClass: string | undefined;
   readonly pace: UploadPace | undefined;
   readonly stallMs: number;
+  readonly requests: OpenRequests;
 }
 
 async function bucketOf(place: GooglePlace, access: GoogleAccess): Promise<Bucket> {
@@ -148,7 +155,7 @@ function googleDestination(store: GoogleStore, canDelete: boolean): Destination 
       checkKey(key);
       await deleteFile(store, key, signal);
     },
-    close: async () => {},
+    close: async () => store.requests.close(),
   };
 }
 
@@ -161,13 +168,18 @@ interface Question {
 }
 
 async function ask<T>(
-  { url, stallMs }: GoogleStore,
+  { url, stallMs, requests }: GoogleStore,
   { op, key, mine }: Question,
   signal: AbortSignal,
   call: (moving: Moving) => Promise<T>,
 ): Promise<T> {
   try {
-    return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, call);
+    return await whileMoving(
+      `${op} ${key ?? url}`,
+      stallMs,
+      signal,
+      async (moving) => await requests.during(moving.signal, async () => await call(moving)),
+    );
   } catch (error) {
     signal.throwIfAborted();
     if (mine?.(error) === true) throw error;
@@ -261,7 +273,7 @@ async function getFile(
       decompress: false,
       ...(range === undefined ? {} : { start, end: start + length - 1 }),
     });
-    return await collectBody(stream, length, key, moving);
+    return await collectBody(spareOthers(stream), length, key, moving);
   });
 }
 

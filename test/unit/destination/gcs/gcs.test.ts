@@ -7,11 +7,13 @@ import { startGoogleStore, type GoogleStore } from '../../../support/google-stor
 
 const live = new AbortController().signal;
 
-async function collectList(destination: Destination): Promise<readonly string[]> {
+async function collectList(destination: Destination, signal = live): Promise<readonly string[]> {
   const keys: string[] = [];
-  for await (const page of destination.list('', live)) keys.push(...page.map(({ key }) => key));
+  for await (const page of destination.list('', signal)) keys.push(...page.map(({ key }) => key));
   return keys;
 }
+
+const silence = async (): Promise<never> => await new Promise(() => {});
 
 function placeIn({ endpoint }: GoogleStore, prefix = 'pre'): GooglePlace {
   return { kind: 'gs', bucket: 'bucket', prefix, endpoint };
@@ -85,5 +87,80 @@ describe('a bucket of Google Cloud Storage', () => {
     );
     expect(failure).toMatchObject({ code: 'INVALID_DESTINATION' });
     expect(String(failure)).not.toContain('canary');
+  });
+
+  describe.each([
+    ['a look', async (destination: Destination, signal: AbortSignal) => await destination.stat('a', signal)],
+    ['a read', async (destination, signal) => await destination.get('a', undefined, signal)],
+    ['a list', async (destination, signal) => await collectList(destination, signal)],
+    ['a delete', async (destination, signal) => await destination.delete('a', signal)],
+    ['a put', async (destination, signal) => await destination.put('b', Buffer.alloc(20_000_000), signal)],
+  ] satisfies readonly (readonly [
+    string,
+    (destination: Destination, signal: AbortSignal) => Promise<unknown>,
+  ])[])('that says nothing to %s', (_, call) => {
+    test('is not asked any longer once that counts as failed', async () => {
+      await using store = await startGoogleStore();
+      const destination = await openGoogleDestination(placeIn(store), {}, { stallMs: 300 });
+      await destination.put('a', Buffer.from('abc'), live);
+      store.before = silence;
+      await expect(call(destination, live)).rejects.toMatchObject({ details: { stalled: true } });
+      await expect.poll(() => store.open).toEqual(new Set());
+    });
+
+    test('is not asked any longer by who is told to stop, nor once it is closed', async () => {
+      await using store = await startGoogleStore();
+      const destination = await openGoogleDestination(placeIn(store));
+      await destination.put('a', Buffer.from('abc'), live);
+      store.before = silence;
+      const abort = new AbortController();
+      const reason = new Error('enough');
+      const stopped = call(destination, abort.signal);
+      stopped.catch(() => {});
+      await expect.poll(() => store.open.size).toBe(1);
+      abort.abort(reason);
+      await expect(stopped).rejects.toBe(reason);
+      await expect.poll(() => store.open.size).toBe(0);
+      const closed = call(destination, live);
+      closed.catch(() => {});
+      await expect.poll(() => store.open.size).toBe(1);
+      await destination.close();
+      await expect(closed).rejects.toMatchObject({ kind: 'unreachable' });
+      await expect.poll(() => store.open.size).toBe(0);
+    });
+  });
+
+  test('that is silent while it is opened is not asked any longer after that', async () => {
+    await using store = await startGoogleStore();
+    store.before = silence;
+    const opening = openGoogleDestination(placeIn(store), {}, { stallMs: 300 });
+    await expect(opening).rejects.toMatchObject({ kind: 'unreachable' });
+    await expect.poll(() => store.open).toEqual(new Set());
+  });
+
+  test('of which a read is broken off goes on with what else it is asked', async () => {
+    await using store = await startGoogleStore();
+    const destination = await openGoogleDestination(placeIn(store));
+    await destination.put('a', Buffer.from('abc'), live);
+    await destination.put('b', Buffer.from('b'), live);
+    const begun = Promise.withResolvers<void>();
+    store.before = async (asked, response) => {
+      if (!asked.includes('alt=media')) return;
+      response.writeHead(200, { 'content-length': 3 }).write('a', () => begun.resolve());
+      await silence();
+    };
+    const abort = new AbortController();
+    const reading = destination.get('a', undefined, abort.signal);
+    reading.catch(() => {});
+    await begun.promise;
+    const beside = Promise.withResolvers<void>();
+    store.before = async () => await beside.promise;
+    const others = Promise.all([destination.stat('b', live), collectList(destination)]);
+    others.catch(() => {});
+    await expect.poll(() => store.open.size).toBe(3);
+    abort.abort(new Error('enough'));
+    await expect.poll(() => store.open.size).toBe(2);
+    beside.resolve();
+    expect(await others).toMatchObject([{ size: 1 }, ['a', 'b']]);
   });
 });

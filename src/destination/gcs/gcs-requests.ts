@@ -1,0 +1,70 @@
+/**
+ * The library’s requests, to break them off: it takes neither a signal nor an agent, and its timeout is without effect.
+ * Node tells of each request that is made, and for whom.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+import type { Readable } from 'node:stream';
+
+interface Call {
+  readonly open: Set<ClientRequest>;
+  isOver: boolean;
+}
+
+/** For whom something is done, through all that is waited for. */
+const calls = new AsyncLocalStorage<Call>();
+let isListening = false;
+
+function listen(): void {
+  if (isListening) return;
+  isListening = true;
+  subscribe('http.client.request.created', (message) => {
+    const call = calls.getStore();
+    if (call === undefined) return;
+    const { request } = message as { readonly request: ClientRequest };
+    call.open.add(request);
+    request.once('close', () => call.open.delete(request));
+    // Whoever makes it takes its failures only once it is made.
+    if (call.isOver) process.nextTick(() => request.destroy());
+  });
+}
+
+export class OpenRequests {
+  readonly #under = new Set<Call>();
+
+  /** Runs `work`; what it has asked for and not been told is asked for no longer when it fails or the signal is aborted. */
+  async during<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    listen();
+    const call: Call = { open: new Set(), isOver: false };
+    const onAbort = (): void => end(call);
+    this.#under.add(call);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await calls.run(call, work);
+    } catch (error) {
+      end(call);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#under.delete(call);
+    }
+  }
+
+  /** Whatever is still under way fails. */
+  close(): void {
+    for (const call of this.#under) end(call);
+  }
+}
+
+/** Of a read that fails: the library would destroy its agent with it, which all others of the process share. */
+export function spareOthers(read: Readable): Readable {
+  return read.once('response', ({ request }: { readonly request: { agent: unknown } }) => {
+    request.agent = undefined;
+  });
+}
+
+function end(call: Call): void {
+  call.isOver = true;
+  for (const request of call.open) request.destroy();
+}
