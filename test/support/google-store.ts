@@ -18,6 +18,8 @@ export interface GoogleStore extends AsyncDisposable {
     readonly media: boolean;
     readonly status: number;
     readonly reason: string;
+    /** For `Retry-After`. */
+    readonly after?: string;
   }[];
   /** With which every request is answered, in place of what it should be. */
   foreign: ForeignReply | undefined;
@@ -82,8 +84,10 @@ async function respond(
   const media = url.searchParams.get('alt') === 'media';
   const planned = store.failures.findIndex((one) => one.method === request.method && one.media === media);
   const [failure] = planned === -1 ? [] : store.failures.splice(planned, 1);
-  if (failure !== undefined) refuse(response, failure.status, failure.reason);
-  else if (bucket !== 'bucket') refuse(response, 404, 'notFound');
+  if (failure !== undefined) {
+    if (failure.after !== undefined) response.setHeader('Retry-After', failure.after);
+    refuse(response, failure.status, failure.reason);
+  } else if (bucket !== 'bucket') refuse(response, 404, 'notFound');
   else if (url.pathname.startsWith('/upload/'))
     upload(store, url, request.headers['content-type'] ?? '', Buffer.concat(chunks), response);
   else if (name === undefined) list(store, url, response);

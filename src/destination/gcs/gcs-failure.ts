@@ -8,6 +8,7 @@ import {
   THROTTLED,
   failure,
   meaning,
+  retryAfterMs,
   webFailure,
   type WebAction,
   type WebAnswer,
@@ -64,12 +65,25 @@ interface Refusal {
   readonly code?: unknown;
   readonly status?: unknown;
   readonly errors?: readonly { readonly reason?: string }[];
+  readonly response?: { readonly headers?: Fields };
+}
+
+/** Of an answer to a question, or to who signs in. */
+type Fields = Readonly<Record<string, string>> | Pick<Headers, 'get'>;
+
+function headerOf(fields: Fields | undefined, name: string): string | undefined {
+  if (fields === undefined) return undefined;
+  return typeof fields.get === 'function'
+    ? (fields.get(name) ?? undefined)
+    : new Map(Object.entries(fields)).get(name);
 }
 
 function answerOf(error: unknown): WebAnswer | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code, status: given, errors } = error as Error & Refusal;
+  const { code, status: given, errors, response } = error as Error & Refusal;
   const status = Number(typeof code === 'number' ? code : given);
   if (!Number.isInteger(status) || status < 100) return undefined;
-  return { status, code: errors?.[0]?.reason, retryAfterMs: undefined };
+  const header = (name: string): string | undefined => headerOf(response?.headers, name);
+  const afterMs = retryAfterMs(header('retry-after'), header('date'));
+  return { status, code: errors?.[0]?.reason, retryAfterMs: afterMs };
 }

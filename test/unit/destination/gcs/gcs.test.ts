@@ -52,6 +52,30 @@ describe('a bucket of Google Cloud Storage', () => {
     },
   );
 
+  test.each([
+    ['GET', false, async (destination: Destination) => await destination.stat('a', live)],
+    ['GET', true, async (destination: Destination) => await destination.get('a', undefined, live)],
+    ['GET', false, async (destination: Destination) => await collectList(destination)],
+    ['POST', false, async (destination: Destination) => await destination.put('b', Buffer.from('b'), live)],
+    ['DELETE', false, async (destination: Destination) => await destination.delete('a', live)],
+  ])(
+    'that answers to %s (in the object itself: %s) when it wants to be asked again is taken at its word',
+    async (method, media, call) => {
+      await using store = await startGoogleStore();
+      const destination = await openGoogleDestination(placeIn(store));
+      await destination.put('a', Buffer.from('abc'), live);
+      store.failures.push({ method, media, status: 429, reason: 'rateLimitExceeded', after: '120' });
+      await expect(call(destination)).rejects.toMatchObject({
+        kind: 'unreachable',
+        details: { throttled: true, retryAfterMs: 120_000 },
+      });
+      const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+      store.failures.push({ method, media, status: 503, reason: 'backendError', after: inAMinute });
+      const error = await call(destination).catch((failure: unknown) => failure);
+      expect(error).toMatchObject({ details: { retryAfterMs: expect.any(Number) } });
+    },
+  );
+
   describe.each([
     ['a page', { status: 200, type: 'text/html', text: '<html>Sign in</html>' }, 'unreachable'],
     ['a page without a type', { status: 200, type: undefined, text: '<html>Sign in</html>' }, 'unreachable'],
