@@ -89,8 +89,8 @@ export const ENTRIES: readonly Entry[] = [
   kills('rekey', ['F03'], 'of rekey', 4),
   kills('prune', ['F03'], 'of prune', 16),
   // More than 1,000 each: many of the kills are followed by a second one.
-  kills('first', ['F01'], 'of the first', 16),
-  kills('incremental', ['F02'], 'of the incremental', 18),
+  kills('first', ['F01'], 'of the first', 18),
+  kills('incremental', ['F02'], 'of the incremental', 19),
   sweep('agent-kill', ['F01', 'F04'], 6, { SWEEP_KILLS: '50' }),
   sweep('damage', ['F22', 'F23', 'F24'], 10, { SWEEP_DAMAGES: '800' }),
   steps('steps', 20, F05_COMMANDS, 1),
