@@ -5,11 +5,14 @@ import { leftoversOf } from './leftovers.ts';
 
 /** Calls at once when nothing is known yet. */
 const FIRST = 4;
+/** So many times as many calls must go well before it is tried again with as many at once as were too many. */
+const PROOF = 10;
 
 /**
  * `destination` with at most `properties.maxParallel` calls at once, and fewer where it shows to be too many: one more
  * after as many good calls as are allowed now, half of them after one that was refused for their number, or that the
- * store left unanswered.
+ * store left unanswered. As many as were too many once are tried again only after ten times as many good calls: on a slow
+ * line each trial costs what was under way.
  */
 export function withAdaptiveParallelism(destination: Destination): Destination {
   const turns = new Turns(destination.properties.maxParallel);
@@ -79,6 +82,8 @@ class Turns {
   #good = 0;
   /** Rises with every halving: what began before it says nothing about the new number. */
   #generation = 0;
+  /** Were too many, and have not been tried since. */
+  #tooMany = Infinity;
 
   constructor(most: number) {
     this.#most = most;
@@ -99,9 +104,12 @@ class Turns {
 
   more(): void {
     this.#good += 1;
-    if (this.#good < this.#allowed || this.#allowed >= this.#most) return;
+    const next = this.#allowed + 1;
+    const wanted = this.#allowed * (next >= this.#tooMany ? PROOF : 1);
+    if (this.#good < wanted || next > this.#most) return;
     this.#good = 0;
-    this.#allowed += 1;
+    this.#allowed = next;
+    if (next >= this.#tooMany) this.#tooMany = Infinity;
     this.#waiting.shift()?.();
   }
 
@@ -109,6 +117,7 @@ class Turns {
     if (generation !== this.#generation) return;
     this.#generation += 1;
     this.#good = 0;
+    this.#tooMany = Math.max(2, this.#allowed);
     this.#allowed = Math.max(1, Math.floor(this.#allowed / 2));
   }
 

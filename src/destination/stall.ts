@@ -10,11 +10,20 @@ const LEAST_BYTES = 1024;
 /** Longer than any server thinks about one request, short enough to go on soon after a lost line. */
 export const STALL_MS = 60_000;
 
+/**
+ * What the system has taken of an upload waits in its memory when the line is slow, and nothing is seen of how it goes on:
+ * so much is waited for at a pace of four kilobytes a second, four minutes more at most.
+ */
+const MOST_HELD = 1024 ** 2;
+const HELD_PER_STALL = 256 * 1024;
+
 export interface Moving {
   /** Aborted with the caller's signal, and when nothing moved for too long. */
   readonly signal: AbortSignal;
   /** Tells that something moved: so many bytes, or a step that counts for itself. */
   readonly moved: (bytes?: number) => void;
+  /** Tells that the system has taken more of an upload, and holds so many bytes that must go before anything moves. */
+  readonly held: (bytes: number) => void;
 }
 
 /**
@@ -37,17 +46,32 @@ export async function whileMoving<T>(
   };
   const onAbort = (): void => stop(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
-  const timer = setTimeout(() => stop(stalled(what, stallMs)), stallMs);
+  let allowedMs = stallMs;
+  const wait = (): NodeJS.Timeout => setTimeout(() => stop(stalled(what, allowedMs)), allowedMs);
+  let timer = wait();
+  let isOver = false;
+  const allow = (ms: number): void => {
+    clearTimeout(timer);
+    allowedMs = ms;
+    // What is still being sent, after an answer that did not wait for it, keeps nobody waiting.
+    if (!isOver) timer = wait();
+  };
   let few = 0;
   const moved = (bytes = LEAST_BYTES): void => {
     few += bytes;
-    if (few < LEAST_BYTES) return;
+    if (few < LEAST_BYTES || isOver) return;
     few = 0;
-    timer.refresh();
+    if (allowedMs === stallMs) timer.refresh();
+    else allow(stallMs);
+  };
+  const held = (bytes: number): void => {
+    const usualMs = Math.min(stallMs, STALL_MS);
+    allow(stallMs + usualMs * (Math.min(bytes, MOST_HELD) / HELD_PER_STALL));
   };
   try {
-    return await Promise.race([work({ signal: inner.signal, moved }), ended.promise]);
+    return await Promise.race([work({ signal: inner.signal, moved, held }), ended.promise]);
   } finally {
+    isOver = true;
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     // Nobody waits for it when the work was faster.

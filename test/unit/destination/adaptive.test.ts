@@ -72,6 +72,25 @@ test('halves them once for all that were refused together for their number, down
   expect((await outcomes).filter(({ status }) => status === 'rejected')).toHaveLength(7);
 });
 
+test('goes back to as many as were too many only after long, and not straight after', async () => {
+  const { destination, running, endAll } = held(16);
+  const stalled = new DestinationError('unreachable', 'nothing moves', { details: { stalled: true } });
+  const all = Array.from({ length: 120 }, async () => await destination.stat('a', live));
+  const outcomes = Promise.allSettled(all);
+  expect(await running()).toBe(4);
+  await endAll(stalled);
+  const seen: number[] = [];
+  for (let now = await running(); now > 0; now = await running()) {
+    seen.push(now);
+    await endAll();
+  }
+  await outcomes;
+  expect(seen.slice(0, 3)).toEqual([2, 3, 3]);
+  // What was too many has to prove itself ten times over; after that it counts as any other number.
+  expect(seen.indexOf(4)).toBe(11);
+  expect(seen.slice(11, 14)).toEqual([4, 5, 6]);
+});
+
 test('does not take other failures for too many calls', async () => {
   const { destination, running, endAll } = held(4);
   const outcomes = Promise.allSettled(

@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { describe, expect, test } from 'vitest';
-import { collectBody } from '../../../src/destination/body.ts';
+import { bodyStream, collectBody } from '../../../src/destination/body.ts';
 
-const moving = { signal: new AbortController().signal, moved: () => {} };
+const moving = { signal: new AbortController().signal, moved: () => {}, held: () => {} };
 const pieces = (...lengths: number[]): Readable =>
   Readable.from(lengths.map((length) => Buffer.alloc(length, 1)));
 
@@ -32,5 +33,38 @@ describe('the body of a reply', () => {
       });
       expect(stream.destroyed).toBe(true);
     }
+  });
+});
+
+describe('a body on its way', () => {
+  test('tells of every 96 KiB that the line has taken, and at last that the system may hold all of it', async () => {
+    let [taken, untold, most] = [0, 0, 0];
+    const told: number[] = [];
+    const take = (bytes: number, done: () => void): void => {
+      taken += bytes;
+      untold += bytes;
+      most = Math.max(most, untold);
+      setImmediate(done);
+    };
+    // As a socket of Node: what waits is handed over together.
+    const line = new Writable({
+      highWaterMark: 64 * 1024,
+      write: (chunk: Buffer, _, done) => take(chunk.length, done),
+      writev: (chunks, done) =>
+        take(
+          chunks.reduce((sum, { chunk }) => sum + (chunk as Buffer).length, 0),
+          done,
+        ),
+    });
+    const body = Buffer.alloc(4 * 1024 * 1024, 7);
+    const held = (bytes: number): void => {
+      told.push(bytes);
+      untold = 0;
+    };
+    await pipeline(bodyStream(body, 'key', undefined, { ...moving, held }), line);
+    expect(taken).toBe(body.length);
+    expect(most).toBeLessThanOrEqual(96 * 1024);
+    expect(told.at(-1)).toBe(body.length);
+    expect(told.at(-2)).toBeLessThan(body.length / 2);
   });
 });

@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { whileMoving } from '../../../src/destination/stall.ts';
 
 const live = new AbortController().signal;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 test('what moves in time may take as long as it needs', async () => {
   const slow = whileMoving('read a', 2_000, live, async ({ moved }) => {
@@ -41,6 +45,59 @@ test('a byte now and then is no progress, and a kilobyte is', async () => {
     return 'done';
   });
   await expect(slow).resolves.toBe('done');
+});
+
+const MIB = 1024 * 1024;
+
+test.each([
+  ['a megabyte or more', 32 * MIB, 5 * 60],
+  ['a quarter of that', MIB / 4, 2 * 60],
+  ['a kilobyte', 1024, 60],
+])(
+  'what the system has taken of an upload, %s, may be on a slow line for some minutes yet',
+  async (_, bytes, seconds) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let outcome: unknown = 'waiting';
+    const answered = Promise.withResolvers<void>();
+    const putting = whileMoving('store a', 60_000, live, async ({ moved, held }) => {
+      held(bytes);
+      await answered.promise;
+      moved();
+      return await new Promise<never>(() => {});
+    });
+    void putting.catch((error: unknown) => (outcome = error));
+    await vi.advanceTimersByTimeAsync((seconds - 1) * 1000);
+    expect(outcome).toBe('waiting');
+    answered.resolve();
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(outcome).toBe('waiting');
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(outcome).toMatchObject({ message: expect.stringContaining('nothing has moved for 60 seconds') });
+    const silent = whileMoving('store a', 60_000, live, async ({ held }) => {
+      held(bytes);
+      return await new Promise<never>(() => {});
+    });
+    const failure = expect(silent).rejects.toMatchObject({
+      message: expect.stringContaining(`nothing has moved for ${seconds} seconds`),
+      details: { stalled: true },
+    });
+    await vi.advanceTimersByTimeAsync((seconds + 1) * 1000);
+    await failure;
+  },
+);
+
+test('what goes on after the answer keeps no timer', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let late = (): void => {};
+  await whileMoving('store a', 60_000, live, async ({ moved, held }) => {
+    late = () => {
+      held(MIB);
+      moved();
+    };
+    await Promise.resolve();
+  });
+  late();
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('an abort rejects with its reason at once, whatever becomes of the work', async () => {
