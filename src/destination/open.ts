@@ -28,11 +28,27 @@ export interface Person {
 }
 
 /** Variables that say how a destination is reached. Those of the AWS tools are read by their library itself. */
-const VARIABLES = /^(?:HOLDFAST_SFTP_\w+|SSH_AUTH_SOCK|USER|LOGNAME|AZURE_STORAGE_\w+|RCLONE_\w+|PATH)$/;
+const VARIABLES = /^(?:HOLDFAST_SFTP_\w+|SSH_AUTH_SOCK|USER|LOGNAME|AZURE_STORAGE_\w+|RCLONE_\w+|PATH)$/i;
 
-/** Of all variables those that are of use, for handing on to another process or thread. */
-export function personOf({ env, home }: Person): Person {
-  return { env: Object.fromEntries(Object.entries(env).filter(([name]) => VARIABLES.test(name))), home };
+/** Those that rclone reads beside its own: where its configuration is, what it goes through and whom it trusts. */
+const OF_RCLONE =
+  /^(?:XDG_\w+|(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|KRB5\w+|APPDATA|LOCALAPPDATA|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP)$/i;
+
+/** And those of the tools of cloud stores, by which a remote with `env_auth` signs in. */
+const SIGNS_IN = /^(?:AWS|AZURE|GOOGLE|OCI|OS|ST)_\w+$/;
+
+/**
+ * Of all variables those that are of use, for handing on to another process or thread.
+ * @param childEnv what the processes of this one may have of `env`, where that is not all
+ */
+export function personOf({
+  env,
+  childEnv = env,
+  home,
+}: Person & { readonly childEnv?: Person['env'] | undefined }): Person {
+  const isOfUse = ([name]: readonly [string, unknown]): boolean =>
+    VARIABLES.test(name) || ((OF_RCLONE.test(name) || SIGNS_IN.test(name)) && Object.hasOwn(childEnv, name));
+  return { env: Object.fromEntries(Object.entries(env).filter(isOfUse)), home };
 }
 
 /**

@@ -166,14 +166,12 @@ function parameters({ configFile }: RcloneAccess): readonly string[] {
   ];
 }
 
-/** What would change where its commands are taken, or where it complains. */
+/** What would change where its commands are taken, or where it complains; and what is none of its business. */
+const KEPT_BACK =
+  /^(?:HOLDFAST_|RCLONE_(?:RC(?:_|$)|LOG_|USE_JSON_LOG|VERBOSE|QUIET|STDIO|ADDR|CONFIG_HOLDFAST_))/;
+
 function withoutOwnSettings(environment: Environment): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(environment).filter(
-      ([name]) =>
-        !/^RCLONE_(?:RC(?:_|$)|LOG_|USE_JSON_LOG|VERBOSE|QUIET|STDIO|ADDR|CONFIG_HOLDFAST_)/.test(name),
-    ),
-  );
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !KEPT_BACK.test(name)));
 }
 
 async function portOf(child: Child, said: () => string, program: string, url: string): Promise<number> {

@@ -22,7 +22,7 @@ export interface RcloneOptions {
   /** Creates the folder when it is absent. */
   readonly create?: boolean | undefined;
   readonly pace?: UploadPace | undefined;
-  /** Variables of the person: `PATH`, and those of rclone. */
+  /** Variables of the person: `PATH`, those of rclone, and others that it reads. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** The person's home directory, where rclone has its configuration. */
   readonly home?: string | undefined;

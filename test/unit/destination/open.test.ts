@@ -95,3 +95,30 @@ test('of a person’s variables those are handed on that say how a destination i
     home: '/home/me',
   });
 });
+
+describe('what rclone is given of a person’s variables', () => {
+  test.each([
+    ['where its configuration is', { XDG_CONFIG_HOME: '/cfg', RCLONE_CONFIG: '/c' }],
+    [
+      'where Windows keeps it',
+      { APPDATA: 'C:/a', USERPROFILE: 'C:/u', SystemRoot: 'C:/Windows', Path: 'C:/b' },
+    ],
+    [
+      'through which proxy it goes',
+      { HTTPS_PROXY: 'http://proxy:3128', no_proxy: 'nas', ALL_PROXY: 'socks5://p' },
+    ],
+    ['whom it trusts', { SSL_CERT_FILE: '/ca.pem', SSL_CERT_DIR: '/ca' }],
+    [
+      'who it is, by "env_auth"',
+      { AWS_PROFILE: 'x', GOOGLE_APPLICATION_CREDENTIALS: '/k', OS_USERNAME: 'u' },
+    ],
+  ])('says %s, as it does to a command', (_, env) => {
+    expect(personOf({ env, home: '/home/me' }).env).toEqual(env);
+  });
+
+  test('does not hold what others may not have: what is none of its business, and what settings name as secrets', () => {
+    const env = { HOLDFAST_PASSPHRASE: 'a', GITHUB_TOKEN: 'b', AWS_SECRET_ACCESS_KEY: 'c', AWS_REGION: 'd' };
+    const childEnv = { GITHUB_TOKEN: 'b', AWS_REGION: 'd' };
+    expect(personOf({ env, childEnv, home: '/home/me' }).env).toEqual({ AWS_REGION: 'd' });
+  });
+});

@@ -70,3 +70,10 @@ test('rclone waits for minutes for what a slow line still has in its buffers', a
     message: expect.stringContaining('--timeout 5m'),
   });
 });
+
+test('rclone is not shown what opens repositories', async () => {
+  const file = await program('environment', 'echo "shown $HOLDFAST_PASSPHRASE.$XDG_CONFIG_HOME" >&2; exit 1');
+  const environment = { PATH: process.env['PATH'], HOLDFAST_PASSPHRASE: 'secret', XDG_CONFIG_HOME: '/cfg' };
+  const opening = openRcloneDestination(place, { program: file }, { environment });
+  await expect(opening).rejects.toMatchObject({ message: expect.stringContaining('shown ./cfg') });
+});
