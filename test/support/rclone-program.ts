@@ -1,4 +1,4 @@
-/** As much of "rclone serve restic --stdio --rc" as is needed to read and delete, on the directory HOLDFAST_TEST_FOLDER. */
+/** As much of "rclone serve restic --stdio --rc" as is needed to read and delete, on the directory RCLONE_TEST_FOLDER. */
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ const NOT_SIGNED_IN: Answer = {
   headers: { 'www-authenticate': 'Basic realm="rclone"' },
 };
 
-const root = process.env['HOLDFAST_TEST_FOLDER'] ?? '';
+const root = process.env['RCLONE_TEST_FOLDER'] ?? '';
 
 const server = createServer((request, response) => {
   void respond(request, response);

@@ -24,7 +24,7 @@ beforeEach(async () => {
   destination = await openRcloneDestination(
     { kind: 'rclone', remote: 'drive', path: 'backup' },
     { program },
-    { environment: { HOLDFAST_TEST_FOLDER: folder, PATH: process.env['PATH'] } },
+    { environment: { RCLONE_TEST_FOLDER: folder, PATH: process.env['PATH'] } },
   );
 });
 
