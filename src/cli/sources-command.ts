@@ -141,7 +141,7 @@ async function remove(path: string, options: SourcesOptions, context: Context): 
   // It may go to several destinations by settings of their own. The last one first, so that numbers stay right.
   const found = (loaded?.settings.sources ?? [])
     .flatMap((source, index) => (source.path === wanted ? [index] : []))
-    .reverse();
+    .toReversed();
   if (found.length === 0)
     throw new RequestError('INVALID_SOURCE', `${wanted} is not backed up`, {
       hint: 'List with: holdfast sources list',

@@ -65,7 +65,7 @@ export function protectedSince(
 /** Of all sources: the destination lies at another place now, and it begins anew. */
 export function forgetProtectedSince(settings: Pick<SettingStore, 'all' | 'set'>, destination: string): void {
   const prefix = sinceKey(destination, '');
-  for (const [key] of [...settings.all()]) if (key.startsWith(prefix)) settings.set(key, undefined);
+  for (const key of settings.all().keys()) if (key.startsWith(prefix)) settings.set(key, undefined);
 }
 
 function sinceKey(destination: string, source: string): string {
