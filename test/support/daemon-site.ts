@@ -77,7 +77,8 @@ export async function openDaemonSite(options: Partial<DaemonOptions> = {}): Prom
       version: '0.0.0',
       environment: { PATH, HOME, NODE_COMPILE_CACHE, HOLDFAST_TEST_KDF: '64,1,1' },
       clock,
-      log: createLog('warn', { write: (line) => log.push(line) }),
+      // Its level is that of the settings.
+      log: createLog('warn', { write: (line) => void (line.startsWith('{"level":30,') || log.push(line)) }),
       redactor: createRedactor(),
       forget: () => undefined,
       machineKey: async () => await Promise.resolve(machineKey),
