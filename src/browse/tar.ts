@@ -7,6 +7,7 @@ import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { ContentReader } from './cat.ts';
+import { InodeNames } from './inode-names.ts';
 import { walkTree, type PathEntry } from './list.ts';
 import { findPath } from './locate.ts';
 import { TAR_END, encodeTarHeader, tarPadding, type TarMember } from './tar-header.ts';
@@ -63,7 +64,7 @@ class TarArchive {
   readonly #snapshot: Snapshot;
   readonly #options: TarOptions;
   /** Path in the archive of each inode with names still to come. */
-  readonly #firstNames = new Map<string, { readonly name: ByteString; left: number }>();
+  readonly #firstNames = new InodeNames<{ readonly name: ByteString; left: number }>();
   #summary = { entries: 0, files: 0, bytes: 0, skipped: 0 };
 
   constructor(repository: Repository, index: ChunkIndex, snapshot: Snapshot, options: TarOptions) {
@@ -164,14 +165,13 @@ class TarArchive {
   /** The first name of an inode that is already in the archive. */
   #firstNameOf(entry: Entry, name: ByteString): ByteString | undefined {
     if (entry.links === undefined || entry.type === 'directory' || entry.type === 'socket') return undefined;
-    const key = `${entry.links.device}/${entry.inode}`;
-    const known = this.#firstNames.get(key);
+    const known = this.#firstNames.get(entry);
     if (known === undefined) {
-      this.#firstNames.set(key, { name, left: entry.links.count - 1 });
+      this.#firstNames.add(entry, { name, left: entry.links.count - 1 });
       return undefined;
     }
     known.left -= 1;
-    if (known.left <= 0) this.#firstNames.delete(key);
+    if (known.left <= 0) this.#firstNames.delete(entry);
     return known.name;
   }
 }

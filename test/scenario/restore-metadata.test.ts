@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readlinkSync,
   statSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -270,6 +271,36 @@ describe.runIf(process.platform === 'linux')('attributes of entries that stood b
     expect(statSync(linked).mode & 0o777).toBe(0o644);
     expect(statSync(linked).ino).toBe(statSync(join(target, 'other')).ino);
     expect(await restored(snapshot, changes)).toMatchObject({ filesRestored: 0, filesUnchanged: 5 });
+  });
+
+  test('names of one inode that hold something else are entries of their own', async () => {
+    const same = { inode: 7, links: { device: 1, count: 2 } };
+    const hole = (offset: number) => ({ ...same, inode: 9, size: 8, holes: [{ offset, length: 4 }] });
+    const snapshot = await handMadeSnapshot(
+      repository,
+      directory({
+        a: file('before', same),
+        b: file('after', same),
+        c: file('after', same),
+        d: symlink('one', { ...same, inode: 8 }),
+        e: symlink('two', { ...same, inode: 8 }),
+        f: file('data', hole(0)),
+        g: file('data', hole(4)),
+      }),
+      {},
+      never,
+    );
+    expect(await restored(snapshot, {})).toMatchObject({ status: 'complete', filesRestored: 5, links: 2 });
+    const at = (name: string): string => join(target, name);
+    expect(['a', 'b', 'c', 'f', 'g'].map((name) => readFileSync(at(name), 'latin1'))).toEqual([
+      'before',
+      'after',
+      'after',
+      '\0\0\0\0data',
+      'data\0\0\0\0',
+    ]);
+    expect(['d', 'e'].map((name) => readlinkSync(at(name)))).toEqual(['one', 'two']);
+    expect(statSync(at('b')).ino).toBe(statSync(at('c')).ino);
   });
 
   test('a file that may not be written to is replaced', async () => {

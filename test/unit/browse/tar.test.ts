@@ -120,6 +120,37 @@ describe('writeTar', () => {
     expect(summary).toEqual({ entries: 6, files: 2, bytes: 14, skipped: 0 });
   });
 
+  it('links no names that hold something else, whatever their inode says', async () => {
+    const same = { inode: 7, links: { device: 1, count: 2 } };
+    const hole = (offset: number) => ({ ...same, inode: 9, size: 8, holes: [{ offset, length: 4 }] });
+    const root = directory({
+      a: file('before', same),
+      b: file('after', same),
+      c: file('after', same),
+      d: symlink('one', { ...same, inode: 8 }),
+      e: symlink('two', { ...same, inode: 8 }),
+      f: file('data', hole(0)),
+      g: file('data', hole(4)),
+      h: symlink('one', same),
+    });
+
+    const { bytes } = await handMadeTar(root);
+
+    const members = await membersOf(bytes);
+    expect(
+      members.map(({ header: { name, type, linkname }, content }) => [name, type, linkname, content]),
+    ).toEqual([
+      ['a', 'file', null, 'before'],
+      ['b', 'file', null, 'after'],
+      ['c', 'link', 'b', ''],
+      ['d', 'symlink', 'one', ''],
+      ['e', 'symlink', 'two', ''],
+      ['f', 'file', null, '\0\0\0\0data'],
+      ['g', 'file', null, 'data\0\0\0\0'],
+      ['h', 'symlink', 'one', ''],
+    ]);
+  });
+
   it('writes the names of owners as the snapshot has them', async () => {
     const owners = { users: { '1000': 'someone', '2000000000': 'ünal' }, groups: { '1000': 'people' } };
     const root = directory({ a: file('x'), b: file('y', { uid: 2_000_000_000, gid: 0 }) });
