@@ -114,6 +114,18 @@ function rangeOf(
   return { offset, length: Math.min(pack.length, Math.ceil(end / REMOTE_STEP) * REMOTE_STEP) - offset };
 }
 
+/** The segments of a run, each by itself. */
+export function* eachSegment(
+  { pack, segments }: SegmentRun,
+  destination: Destination,
+): Generator<SegmentRun, void, undefined> {
+  for (const task of segments) {
+    const { offset, storedLength } = segmentOf(pack, task.number);
+    const range = rangeOf(pack, offset, offset + storedLength, destination.properties.remote);
+    yield { pack, segments: [task], ...range };
+  }
+}
+
 export async function fetchRun(
   destination: Destination,
   run: SegmentRun,

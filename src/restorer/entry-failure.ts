@@ -1,6 +1,7 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { HoldfastError, errnoOf, isAbort } from '../base/errors.ts';
 import { isHostileName } from '../format/tree.ts';
+import { isLostObject } from '../repository/lost-object.ts';
 import { isFull } from './full-target.ts';
 import { isImpossibleHere } from './portable-names.ts';
 
@@ -41,6 +42,7 @@ export interface FailureFacts {
 export function entryFailure(error: unknown): FailureFacts {
   const code = errnoOf(error);
   if (code === undefined || isFull(code) || !(error instanceof Error) || isAbort(error)) throw error;
+  if (isLostObject(error)) return { code: 'CORRUPT_DATA', message: error.message };
   if (error instanceof HoldfastError && error.side !== 'repository') throw error;
   return { code, message: error.message };
 }

@@ -4,6 +4,7 @@ import { RepositoryError } from '../base/errors.ts';
 import { DirectoryCursor } from '../browse/directory-cursor.ts';
 import { MAX_DEPTH, type DirectoryEntry, type FileEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { isLostObject } from '../repository/lost-object.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import type { SharedDirectory } from './abandoned-files.ts';
@@ -174,9 +175,11 @@ class PlanWalk {
       }
       this.#extra.finish(visit);
     } catch (error) {
-      if (!(error instanceof RepositoryError) || error.code === 'LIMIT_EXCEEDED' || isRoot) throw error;
+      const isLimit = error instanceof RepositoryError && error.code === 'LIMIT_EXCEEDED';
+      if (isRoot || isLimit || !(error instanceof RepositoryError || isLostObject(error))) throw error;
       // what was found before the damage is restored all the same; nothing there counts as extra
-      tally.problem(pathOfVisit(visit), error.code, error.message);
+      const { code, message } = entryFailure(error);
+      tally.problem(pathOfVisit(visit), code, message);
     }
     // the first one is visited next: the walk follows the order in which the archiver stored everything
     for (const child of below.toReversed()) this.#visits.push(child);

@@ -1,13 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { BugError, DestinationError } from '../base/errors.ts';
+import { BugError } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
-import { fetchRun, type ContentPlan, type SegmentRun } from './content-plan.ts';
+import { isUnreadObject } from '../repository/lost-object.ts';
+import { eachSegment, fetchRun, type ContentPlan, type SegmentRun } from './content-plan.ts';
 import type { FailureFacts } from './entry-failure.ts';
 import type { EntryRecordWriter } from './entry-records.ts';
 import { targetFull } from './full-target.ts';
 import { JobRunner } from './job-runner.ts';
+import { LostPacks } from './lost-packs.ts';
 import type { FromWorker, Job, JobResult, ToWorker, WorkerSetup } from './messages.ts';
 import { WrittenFiles } from './written-files.ts';
 
@@ -58,6 +60,7 @@ export class WorkerPool {
   readonly #jobs = new Map<number, { readonly slot: WorkerSlot; readonly bytes: number }>();
   readonly #stop = new SharedArrayBuffer(4);
   readonly #written = new WrittenFiles();
+  readonly #lostPacks = new LostPacks();
   #nextJob = 1;
   #fetching = 0;
   #bytesInFlight = 0;
@@ -196,36 +199,44 @@ export class WorkerPool {
   }
 
   async #fetchAndPost(run: SegmentRun, destination: Destination, signal: AbortSignal): Promise<void> {
-    const { pack, segments, offset, length } = run;
     try {
-      const bytes = await fetchRun(destination, run, signal);
-      if (this.#ending) return;
-      const { buffer, byteOffset } = bytes;
-      if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) {
-        this.#post(
-          { kind: 'segments', pack, segments, sealed: { bytes: buffer, start: byteOffset, offset } },
-          length,
-          [buffer],
-        );
-      } else {
-        const own = Uint8Array.from(bytes).buffer;
-        this.#post({ kind: 'segments', pack, segments, sealed: { bytes: own, start: 0, offset } }, length, [
-          own,
-        ]);
-      }
+      await this.#fetchOrGiveUp(run, destination, signal);
     } catch (error) {
-      if (
-        error instanceof DestinationError &&
-        (error.kind === 'not-found' || error.kind === 'corrupt-reply')
-      ) {
-        this.#post({ kind: 'segments', pack, segments, sealed: { missing: error.message } }, length, []);
-      } else {
-        this.#failure ??= error;
-      }
+      this.#failure ??= error;
     } finally {
       this.#fetching -= 1;
       this.#wake?.();
     }
+  }
+
+  /** What cannot be read costs its files, and of a run that cannot be read as a whole only the segments that cannot. */
+  async #fetchOrGiveUp(run: SegmentRun, destination: Destination, signal: AbortSignal): Promise<void> {
+    const { pack, segments, length } = run;
+    let bytes: Buffer;
+    try {
+      bytes = await fetchRun(destination, run, signal);
+      this.#lostPacks.read();
+    } catch (error) {
+      if (!this.#lostPacks.isOnly(pack.name, error)) throw error;
+      if (this.#ending) return;
+      if (segments.length === 1 || !isUnreadObject(error)) {
+        this.#post({ kind: 'segments', pack, segments, sealed: { missing: error.message } }, length, []);
+        return;
+      }
+      const parts = [...eachSegment(run, destination)];
+      this.#bytesInFlight += parts.reduce((sum, part) => sum + part.length, 0) - length;
+      for (const part of parts) await this.#fetchOrGiveUp(part, destination, signal);
+      return;
+    }
+    if (!this.#ending) this.#postFetched(run, bytes);
+  }
+
+  #postFetched({ pack, segments, offset, length }: SegmentRun, bytes: Buffer): void {
+    const { buffer, byteOffset } = bytes;
+    const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
+    const own = isAlone ? buffer : Uint8Array.from(bytes).buffer;
+    const sealed = { bytes: own, start: isAlone ? byteOffset : 0, offset };
+    this.#post({ kind: 'segments', pack, segments, sealed }, length, [own]);
   }
 
   #post(job: NewJob, bytes: number, transfer: ArrayBuffer[]): void {

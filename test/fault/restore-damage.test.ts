@@ -54,6 +54,17 @@ async function dataPacks(): Promise<readonly { readonly key: string; readonly le
     .sort((a, b) => b.length - a.length);
 }
 
+async function treePacks(): Promise<readonly string[]> {
+  const { packs } = await loadIndex(engine.repository, { without: new Set() }, never);
+  return packs.filter(({ kind }) => kind === 'tree').map(({ name }) => packKey(name));
+}
+
+/** As a local destination says it. */
+function unread(key: string, errno: string): DestinationError {
+  const kind = errno === 'EACCES' ? 'denied' : 'unreachable';
+  return new DestinationError(kind, `Cannot read ${key} (${errno})`, { details: { errno, key } });
+}
+
 /** What is wrong with the restored tree must be exactly what was listed. */
 function expectOnlyListed(restored: string, errors: readonly { readonly path: string }[]): void {
   const wrong = compareTrees(engine.source, restored)
@@ -111,6 +122,62 @@ describe('damage in a pack', () => {
     expect(again.summary).toMatchObject({ status: 'complete', filesRestored: summary.filesFailed });
     expect(compareTrees(engine.source, source)).toEqual([]);
   });
+
+  test.each(['EIO', 'EACCES'])(
+    'a place that the disk cannot read (%s) costs the files in that segment, and no others',
+    async (errno) => {
+      const snapshot = await manyFiles();
+      const [, pack] = await dataPacks();
+      const at = Math.floor((pack?.length ?? 0) / 2);
+      get = (inner) => async (key, range, signal) => {
+        const start = range?.offset ?? 0;
+        const isThere = at >= start && at < start + (range?.length ?? Number.POSITIVE_INFINITY);
+        if (key === pack?.key && isThere) throw unread(key, errno);
+        return await inner(key, range, signal);
+      };
+      const { source, summary } = await engine.restoreTo('out', snapshot);
+      expect(summary.status).toBe('partial');
+      expect(summary.filesFailed).toBeGreaterThan(0);
+      expect(summary.filesFailed).toBeLessThan(20);
+      expect(new Set(summary.errors.map(({ code }) => code))).toEqual(new Set(['CORRUPT_DATA']));
+      expect(summary.errors[0]?.message).toContain(errno);
+      expectOnlyListed(source, summary.errors);
+    },
+  );
+
+  test('a drive of which nothing can be read any more ends the restore with its own error', async () => {
+    const snapshot = await manyFiles();
+    const lost = new Set((await dataPacks()).map(({ key }) => key));
+    expect(lost.size).toBeGreaterThanOrEqual(5);
+    get = (inner) => async (key, range, signal) => {
+      if (lost.has(key)) throw unread(key, 'EIO');
+      return await inner(key, range, signal);
+    };
+    await expect(engine.restoreTo('out', snapshot)).rejects.toThrow('(EIO)');
+  });
+
+  test.each(['not-found', 'EIO'] as const)(
+    'directories whose entries cannot be read (%s) are named, and the others come back',
+    async (why) => {
+      mkdirSync(join(engine.source, 'lost'));
+      writeFileSync(join(engine.source, 'lost', 'file'), 'gone');
+      await engine.backup();
+      const before = await treePacks();
+      mkdirSync(join(engine.source, 'other'));
+      writeFileSync(join(engine.source, 'other', 'file'), 'there');
+      const { snapshot } = await engine.backup();
+      get = (inner) => async (key, range, signal) => {
+        if (!before.includes(key)) return await inner(key, range, signal);
+        throw why === 'EIO' ? unread(key, why) : new DestinationError(why, `there is no ${key}`);
+      };
+      const { source, summary } = await engine.restoreTo('out', snapshot);
+      expect(summary).toMatchObject({ status: 'partial', filesRestored: 1 });
+      expect(summary.errors.map(({ path, code }) => [textOfBytes(path), code])).toEqual([
+        [join(engine.source, 'lost'), 'CORRUPT_DATA'],
+      ]);
+      expect(readFileSync(join(source, 'other', 'file'), 'utf8')).toBe('there');
+    },
+  );
 
   test('a destination that cannot be reached ends the restore with its own error', async () => {
     const snapshot = await manyFiles();
