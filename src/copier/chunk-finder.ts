@@ -3,6 +3,7 @@ import type { Namespace } from '../codec/keys.ts';
 import type { IndexedPack } from '../format/index-object.ts';
 import { eachChunk, isDamage, type KnownPack } from '../repository/chunk-index.ts';
 import { ChunkTable, type ChunkLocation } from '../repository/chunk-table.ts';
+import { isLostObject } from '../repository/lost-object.ts';
 import type { Repository } from '../repository/repository.ts';
 import { SegmentCache } from '../repository/segment-reader.ts';
 
@@ -58,7 +59,7 @@ export class ChunkFinder {
       const bytes = raw.subarray(location.offset, location.offset + location.length);
       return this.#hasher.matches(bytes, id) ? bytes : undefined;
     } catch (error) {
-      if (!isDamage(error)) throw error;
+      if (!isDamage(error) && !isLostObject(error)) throw error;
       return undefined;
     }
   }

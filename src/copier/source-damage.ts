@@ -1,4 +1,5 @@
-import { RepositoryError } from '../base/errors.ts';
+import { RepositoryError, type DestinationError } from '../base/errors.ts';
+import { isLostObject } from '../repository/lost-object.ts';
 
 /** What is read of the source is damaged: as opposed to whatever goes wrong with it afterwards. */
 export class SourceDamage extends Error {
@@ -16,7 +17,13 @@ export async function reading<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') throw new SourceDamage(error);
-    throw error;
+    if (!isLostObject(error)) throw error;
+    throw new SourceDamage(error instanceof RepositoryError ? error : lostOf(error));
   }
+}
+
+/** To whoever copies it is all the same why an object cannot be had. */
+function lostOf(cause: DestinationError): RepositoryError {
+  const { message, hint, details } = cause;
+  return new RepositoryError('CORRUPT_DATA', message, { hint, details, cause });
 }

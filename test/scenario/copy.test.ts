@@ -3,6 +3,7 @@ import { appendFileSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { DestinationError } from '../../src/base/errors.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { ObjectSeal } from '../../src/codec/seal.ts';
 import { copySnapshots, missingIn, type CopyObserver, type CopySummary } from '../../src/copier/copy.ts';
@@ -216,6 +217,62 @@ describe.each([
     expect(await copyAll(repository)).toMatchObject({ copied: 1, failed: 0 });
     await expectSound(repository);
   });
+});
+
+test.each([
+  ['not-found', undefined],
+  ['corrupt-reply', undefined],
+  ['unreachable', 'EIO'],
+  ['denied', 'EACCES'],
+] as const)(
+  'a snapshot of which the source cannot read a pack (%s %s) is passed over',
+  async (kind, errno) => {
+    await engine.backup();
+    engine.calls.reset();
+    writeFileSync(at('lost'), randomBytes(900_000));
+    const bad = await engine.backup([join(engine.source, 'lost')], { parent: 'none' });
+    const [data] = engine.calls.calls
+      .filter(({ method, key }) => method === 'put' && key.startsWith('packs/'))
+      .toSorted((a, b) => b.bytes - a.bytes);
+    rmSync(at('lost'));
+    writeFileSync(at('deep/later'), randomBytes(700_000));
+    await engine.backup();
+    const from = await engine.open(
+      hookedDestination(engine.calls, {
+        get: (key) => {
+          if (key !== data?.key) return;
+          throw new DestinationError(kind, `Cannot read ${key}`, errno && { details: { errno, key } });
+        },
+      }),
+    );
+    const { repository } = await newTarget();
+    const failed: (readonly [string, string])[] = [];
+    const summary = await copyAll(
+      repository,
+      { failed: ({ id }, { code }) => failed.push([id, code]) },
+      from,
+    );
+    expect(summary).toMatchObject({ copied: 2, failed: 1 });
+    expect(failed).toEqual([[bad.snapshot.id, 'CORRUPT_DATA']]);
+    await expectSound(repository);
+  },
+);
+
+test('a source that does not answer ends the copy with its own error', async () => {
+  await engine.backup();
+  let isAway = false;
+  const from = await engine.open(
+    hookedDestination(engine.calls, {
+      get: (key) => {
+        if (isAway && key.startsWith('packs/')) throw new DestinationError('unreachable', 'no answer');
+      },
+    }),
+  );
+  const { repository } = await newTarget();
+  const snapshots = (await listSnapshots(from, never)).live;
+  isAway = true;
+  const request = { from, to: repository, snapshots, compression: DEFAULT_COMPRESSION };
+  await expect(copySnapshots(request, silent, never)).rejects.toThrow('no answer');
 });
 
 describe('what goes wrong after the source was read ends the copy, and nothing is committed', () => {
