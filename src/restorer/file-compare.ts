@@ -3,7 +3,7 @@ import type { ChunkHasher } from '../codec/hash.ts';
 import { dataExtents } from '../system/holes.ts';
 import { RECORD, type EntryRecord } from './entry-records.ts';
 import { readFully } from './file-io.ts';
-import type { MetadataPolicy } from './metadata.ts';
+import { keptOwner, type MetadataPolicy } from './metadata.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import { isRegular } from './standing.ts';
 import type { TargetDirectory } from './target-directory.ts';
@@ -33,13 +33,13 @@ export class FileComparer {
       fd = directory.openFile(record.name, 'read-write');
     } catch (error) {
       if (!NOT_WRITABLE.has(errnoOf(error) ?? '')) throw error;
-      replaceInstead(record);
+      this.#replaceKept(record);
       return;
     }
     try {
       const stat = directory.fstat(fd);
       if (!isRegular(stat) || stat.nlink !== 1) {
-        replaceInstead(record);
+        this.#replaceKept(record);
         return;
       }
       record.created = stat;
@@ -63,7 +63,7 @@ export class FileComparer {
 
   #replaceKept(record: EntryRecord): void {
     replaceInstead(record);
-    if (!this.#policy.privileged && this.#policy.uid === 0) record.flags |= RECORD.keepsOwner;
+    record.flags |= keptOwner(this.#policy);
   }
 
   /** True when all pieces are present. */

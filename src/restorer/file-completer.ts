@@ -97,7 +97,7 @@ export class FileCompleter {
     const { metadata, directories } = this.#parts;
     if (record.has(RECORD.keepsOwner)) {
       const standing = directory.find(record.name);
-      if (standing !== undefined) fchownSync(fd, standing.uid, standing.gid);
+      if (standing !== undefined && isRegular(standing)) fchownSync(fd, standing.uid, standing.gid);
     }
     metadata.file(directory, fd, record, record.has(RECORD.update), () =>
       directories.pathOfEntry(record.handle),

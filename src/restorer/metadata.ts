@@ -3,7 +3,7 @@ import type { ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { EntryMetadata, Xattr } from '../format/tree.ts';
 import { listXattrs, removeXattr, writeXattr, type XattrTarget } from '../system/xattr.ts';
-import type { EntryRecord } from './entry-records.ts';
+import { RECORD, type EntryRecord } from './entry-records.ts';
 import type { Omissions } from './omissions.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
@@ -171,6 +171,11 @@ export function ownerHere(
   { uid, gid }: Pick<Facts, 'uid' | 'gid'>,
 ): Pick<Facts, 'uid' | 'gid'> {
   return { uid: users.get(uid) ?? uid, gid: groups.get(gid) ?? gid };
+}
+
+/** The flag of a file that root makes anew in the place of one that may be anybody's, where owners are not restored. */
+export function keptOwner({ privileged, uid }: MetadataPolicy): number {
+  return !privileged && uid === 0 ? RECORD.keepsOwner : 0;
 }
 
 /** The mode that an entry is to get. */

@@ -21,7 +21,7 @@ import { HardLinks } from './hard-links.ts';
 import type { HardLink } from './make-hard-link.ts';
 import type { NamedEntry, NamedKind } from './make-named.ts';
 import { standingOfMetadata } from './metadata-compare.ts';
-import type { MetadataPolicy } from './metadata.ts';
+import { keptOwner, type MetadataPolicy } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
 import type { SelectedDirectory } from './selection.ts';
@@ -275,7 +275,7 @@ class PlanWalk {
 
   /** Makes the record of a file whose content is worked out. */
   #planFile(visit: Visit, entry: FileEntry, standing: Standing): void {
-    const { records, content, tally } = this.#parts;
+    const { records, content, tally, policy } = this.#parts;
     if (this.#dryRun) {
       tally.filesRestored += 1;
       tally.bytesRestored += entry.size;
@@ -288,7 +288,7 @@ class PlanWalk {
     const spread = !update && resolved.count > 0 && segment === undefined;
     const flags =
       (update ? RECORD.update : 0) |
-      (standing === 'replace' ? RECORD.replace : 0) |
+      (standing === 'replace' ? RECORD.replace | keptOwner(policy) : 0) |
       (spread ? RECORD.spread : 0) |
       (resolved.endsInHole ? RECORD.sized : 0) |
       (HardLinks.hasSeveralNames(entry) ? RECORD.leader : 0);

@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -10,6 +11,8 @@ import {
   readFileSync,
   readlinkSync,
   statSync,
+  symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -271,6 +274,27 @@ describe.runIf(process.platform === 'linux')('attributes of entries that stood b
     expect(statSync(linked).mode & 0o777).toBe(0o644);
     expect(statSync(linked).ino).toBe(statSync(join(target, 'other')).ino);
     expect(await restored(snapshot, changes)).toMatchObject({ filesRestored: 0, filesUnchanged: 5 });
+  });
+
+  test.runIf(isRoot)('a file that root replaces keeps its owner, however many names it has', async () => {
+    const same = { inode: 7, links: { device: 1, count: 2 } };
+    const snapshot = await handMadeSnapshot(
+      repository,
+      directory({ one: file('new', same), two: file('new', same), alone: file('new'), link: file('new') }),
+      {},
+      never,
+    );
+    const at = (name: string): string => join(target, name);
+    for (const name of ['one', 'alone']) writeFileSync(at(name), 'before');
+    linkSync(at('one'), at('two'));
+    symlinkSync('nowhere', at('link'));
+    for (const name of ['one', 'alone', 'link']) lchownSync(at(name), 1234, 1234);
+    expect(await restored(snapshot, { overwrite: 'always' })).toMatchObject({ status: 'complete' });
+    const owners = ['one', 'two', 'alone', 'link'].map((name) => statSync(at(name)).uid);
+    // a link in the place of a file says nothing about who owns the file
+    expect(owners).toEqual([1234, 1234, 1234, 0]);
+    expect(statSync(at('one')).ino).toBe(statSync(at('two')).ino);
+    expect(readFileSync(at('two'), 'utf8')).toBe('new');
   });
 
   test('names of one inode that hold something else are entries of their own', async () => {
