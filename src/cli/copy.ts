@@ -50,7 +50,7 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nWhat is in the target already is passed over. Everything is read, checked, and encrypted with the keys of\nthe target. One that was made with "holdfast init --like" shares data between copies and its own backups.',
+    '\nWhat is in the target already, or is brought there meanwhile by another copy, is passed over. Everything is read,\nchecked, and encrypted with the keys of the target. One that was made with "holdfast init --like" shares data between copies and its own backups.',
   );
   addExamples(command, [
     ['holdfast copy --from /mnt/backup -r /mnt/second', 'everything that the second one does not have yet'],
@@ -93,9 +93,9 @@ async function run({ from, to, names }: CopyPlace, options: CopyOptions, context
       ? filterSnapshots(list.live, options)
       : [...new Set(names.map((name) => resolveSnapshot(filterSnapshots(list.live, options), name)))];
   const snapshots = missingIn((await listSnapshots(to, signal)).live, wanted);
-  const there = wanted.length - snapshots.length;
+  const thereBefore = wanted.length - snapshots.length;
   if (options.dryRun === true) {
-    await showPlan(snapshots, there, options, context);
+    await showPlan(snapshots, thereBefore, options, context);
     return;
   }
   const progress = openProgress('Copying', options, context);
@@ -109,6 +109,7 @@ async function run({ from, to, names }: CopyPlace, options: CopyOptions, context
     signal,
   ).finally(() => progress.finish());
   for (const one of done) await one();
+  const there = thereBefore + summary.there;
   // A snapshot that cannot be read is none that anybody asked for by name.
   const lacking = names.length === 0 ? list.damaged.length : 0;
   if (summary.failed + lacking > 0) context.exitCode = EXIT.partial;

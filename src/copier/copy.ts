@@ -42,6 +42,8 @@ export interface CopyObserver {
 
 export interface CopySummary {
   readonly copied: number;
+  /** Passed over, since another copy has brought them meanwhile. */
+  readonly there: number;
   readonly failed: number;
   /** Raw bytes of chunks that were new to the target. */
   readonly bytesNew: number;
@@ -75,7 +77,7 @@ export async function copySnapshots(
 ): Promise<CopySummary> {
   const { from, to } = request;
   await using session = await openSession(to, {}, signal);
-  const present = await listSnapshots(to, signal);
+  const present = await listSnapshots(to, signal, { remembered: true });
   const toIndex = await loadForWriting(to, present.tombstones.packs, signal);
   const fromIndex = await loadForReading(from, (await readTombstones(from, signal)).packs, signal);
   // What the first look listed is not needed any more.
@@ -84,22 +86,38 @@ export async function copySnapshots(
   for (const pack of await durableUncovered(to, toIndex, present.tombstones.packs, signal))
     store.cover(encodeIndexedPack(pack));
   observer.live?.(() => store.uploadedBytes);
-  let [copied, failed] = [0, 0];
+  let [copied, there, failed] = [0, 0, 0];
   const live = (): number => liveCount(to, present) + copied;
   const parts = { ...request, fromIndex, toIndex, store, session, live };
   const transfer = new Transfer(parts);
   for (const snapshot of request.snapshots) {
     try {
+      await requireMissing(snapshot, to, signal);
       observer.copied(snapshot, await copyOne(snapshot, transfer, parts, observer, signal));
       copied += 1;
     } catch (error) {
+      if (error instanceof IsThere) {
+        there += 1;
+        continue;
+      }
       if (!(error instanceof SourceDamage)) throw error;
       transfer.forget(snapshot);
       observer.failed(snapshot, error.cause);
       failed += 1;
     }
   }
-  return { copied, failed, bytesNew: transfer.bytesNew, bytesUploaded: store.uploadedBytes };
+  return { copied, there, failed, bytesNew: transfer.bytesNew, bytesUploaded: store.uploadedBytes };
+}
+
+/** Another copy, which ran beside this one, has made the snapshot of the same run. */
+class IsThere extends Error {
+  override readonly name = 'IsThere';
+}
+
+/** Two copies at once would count twice with every rule that keeps a number of snapshots. @throws {IsThere} */
+async function requireMissing(snapshot: Snapshot, target: Repository, signal: AbortSignal): Promise<void> {
+  const { live } = await listSnapshots(target, signal, { remembered: true });
+  if (missingIn(live, [snapshot]).length === 0) throw new IsThere();
 }
 
 export interface TransferParts extends Pick<CopyRequest, 'from' | 'to' | 'compression'> {
@@ -195,7 +213,10 @@ async function copyOne(
   const writeOnly = writeOnlyOrigin(snapshot, to.clock.now());
   const copy = { ...snapshot.record, tags, root, parent: undefined, writeOnly };
   const relied = { index: toIndex, stored: store.stored, parent: undefined, session };
-  const make = async () => await Promise.resolve({ record: copy, live: parts.live() + 1 });
+  const make = async () => {
+    await requireMissing(snapshot, to, signal);
+    return { record: copy, live: parts.live() + 1 };
+  };
   return await commitRelied(to, relied, make, signal).catch((error: unknown) => {
     throw error instanceof ReliedPackGone ? reliedPackGone(error) : error;
   });

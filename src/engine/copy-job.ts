@@ -76,8 +76,8 @@ async function copyFrom(
   try {
     const snapshot = await findRun(from, origin, signal);
     if (snapshot === undefined) return giveUp('the snapshot is not there any more.');
-    const same = live.find(({ record }) => runOf(record) === runOf(snapshot.record));
-    if (same !== undefined) return await standing(parts, same, 'The same run is there already.', signal);
+    const same = sameRun(live, snapshot);
+    if (same !== undefined) return await standing(parts, same, SAME_RUN, signal);
     return await copy(snapshot, from, name, { parts, spec }, signal);
   } catch (error) {
     // What its own destination does is for the job to fail with, or to wait for.
@@ -131,6 +131,7 @@ async function copy(
     signal,
   );
   const { made } = watch;
+  if (summary.there > 0) return await standingCopy(snapshot, parts, signal);
   if (made === undefined)
     throw new DamagedOrigin(watch.failure?.message ?? 'it was not copied', { cause: watch.failure });
   await rememberAs(made, snapshot, from, parts);
@@ -138,6 +139,24 @@ async function copy(
   // As after a backup: the catalog need not read it from the destination.
   place.cached.cache.write?.();
   return outcome(made, summary, { parts, name, durationMs: clock.monotonic() - beganMs });
+}
+
+/** What another copy has made of the snapshot while this one was at it. */
+async function standingCopy(
+  snapshot: Snapshot,
+  parts: JobParts,
+  signal: AbortSignal,
+): Promise<EngineOutcome> {
+  const { live } = await listSnapshots(parts.place.cached, signal, { remembered: true });
+  const same = sameRun(live, snapshot);
+  if (same === undefined) throw new DamagedOrigin('it was not copied');
+  return await standing(parts, same, SAME_RUN, signal);
+}
+
+const SAME_RUN = 'The same run is there already.';
+
+function sameRun(live: readonly Snapshot[], { record }: Snapshot): Snapshot | undefined {
+  return live.find((one) => runOf(one.record) === runOf(record));
 }
 
 interface CopyWatch extends CopyObserver {

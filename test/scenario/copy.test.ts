@@ -219,6 +219,40 @@ describe.each([
   });
 });
 
+describe('two copies at once', () => {
+  const copyFrom = async (from: Repository, to: Repository, snapshots: readonly Snapshot[]) =>
+    await copySnapshots({ from, to, snapshots, compression: DEFAULT_COMPRESSION }, silent, never);
+
+  async function fourSnapshots(): Promise<readonly Snapshot[]> {
+    for (let i = 0; i < 4; i += 1) {
+      writeFileSync(at(`new-${i}`), randomBytes(1_000));
+      await engine.backup();
+    }
+    return (await listSnapshots(engine.repository, never)).live;
+  }
+
+  test('make no snapshot twice, whichever comes first', async () => {
+    const snapshots = await fourSnapshots();
+    const { repository, calls } = await newTarget();
+    let second: Promise<CopySummary> | undefined;
+    const beside = async (): Promise<void> => {
+      // The first one has looked into the target, and has stored nothing yet.
+      second ??= copyFrom(engine.repository, repository, snapshots);
+      await second;
+    };
+    const put = calls.put.bind(calls);
+    const slow = vi.spyOn(calls, 'put').mockImplementation(async (key, body, signal) => {
+      if (second === undefined && key.startsWith('packs/')) await beside();
+      return await put(key, body, signal);
+    });
+    expect(await copyFrom(engine.repository, repository, snapshots)).toMatchObject({ copied: 0, there: 4 });
+    slow.mockRestore();
+    expect(await second).toMatchObject({ copied: 4, there: 0 });
+    expect((await listSnapshots(repository, never)).live).toHaveLength(4);
+    await expectSound(repository);
+  });
+});
+
 test.each([
   ['not-found', undefined],
   ['corrupt-reply', undefined],
