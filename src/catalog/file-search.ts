@@ -108,12 +108,26 @@ export function newestOf(
 
 interface Searched {
   readonly searched: readonly KnownSnapshot[];
-  readonly lineages: ReadonlyMap<number, readonly KnownSnapshot[]>;
+  readonly lineages: ReadonlyMap<number, Lineage>;
+}
+
+interface Lineage {
+  /** Oldest first. */
+  readonly snapshots: readonly KnownSnapshot[];
+  /** They were taken in as they were made. */
+  readonly cameInOrder: boolean;
 }
 
 function searchedIn({ snapshots }: ListSource, wanted: string | undefined): Searched {
   const searched = snapshots.filter((one) => one.complete && hasSource(one, wanted));
-  return { searched, lineages: Map.groupBy(searched, ({ lineage }) => lineage) };
+  const groups = Map.groupBy(searched, ({ lineage }) => lineage);
+  return { searched, lineages: new Map([...groups].map(([id, group]) => [id, lineageOf(group)])) };
+}
+
+function lineageOf(snapshots: readonly KnownSnapshot[]): Lineage {
+  const isBehind = ({ ordinal }: KnownSnapshot, i: number): boolean =>
+    ordinal > (snapshots[i - 1]?.ordinal ?? 0);
+  return { snapshots, cameInOrder: snapshots.every(isBehind) };
 }
 
 interface LastVersion {
@@ -133,15 +147,20 @@ function within({ snapshots, names }: ListSource, searched: readonly KnownSnapsh
   return first === undefined ? { bits: new Uint32Array() } : inBoth(marks, others.reduce(inEither, first));
 }
 
-/** The newest version that a snapshot has, and the newest snapshot that has it. */
-function newest(
-  versions: Iterable<VersionHit>,
-  lineages: ReadonlyMap<number, readonly KnownSnapshot[]>,
-): LastVersion | undefined {
+/**
+ * The newest snapshot that has it, and what it was there. The order in which snapshots came is not that of their times: a copy
+ * can bring old ones.
+ */
+function newest(versions: Iterable<VersionHit>, lineages: Searched['lineages']): LastVersion | undefined {
+  let found: LastVersion | undefined;
   for (const hit of versions) {
-    const ofLineage = lineages.get(Math.floor(hit.since / SPAN)) ?? [];
-    const snapshot = ofLineage.findLast(({ ordinal }) => ordinal <= hit.until && ordinal >= hit.since);
-    if (snapshot !== undefined) return { hit, snapshot };
+    const lineage = lineages.get(Math.floor(hit.since / SPAN));
+    const snapshot = lineage?.snapshots.findLast(
+      ({ ordinal }) => ordinal <= hit.until && ordinal >= hit.since,
+    );
+    if (snapshot === undefined) continue;
+    if (found === undefined || snapshot.started > found.snapshot.started) found = { hit, snapshot };
+    if (lineage?.cameInOrder === true) break;
   }
-  return undefined;
+  return found;
 }

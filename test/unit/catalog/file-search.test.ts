@@ -28,6 +28,20 @@ describe('searchFiles', () => {
     expect(found(fixture, { q: 'nothing' })).toEqual([]);
   });
 
+  it('tells what was last by the time of the snapshots, not by when they came', async () => {
+    using fixture = await openFixture();
+    const hours = (count: number) => ({ startedMs: count * 3_600_000 });
+    await fixture.commit(directory({ note: file('the newest'), gone: file('55555') }), hours(9));
+    await fixture.sync();
+    await fixture.commit(directory({ note: file('old'), gone: file('4444') }), hours(2));
+    await fixture.commit(directory({ note: file('older'), before: file('22') }), hours(1));
+    await fixture.sync();
+
+    expect(found(fixture, { q: '*' })).toEqual(['/gone 5', '/note 10', '/before 2']);
+    const [note] = fixture.reader.newestOf(['/note'], undefined);
+    expect(note?.item).toMatchObject({ size_bytes: 10, backed_up_at: hours(9).startedMs });
+  });
+
   it('leaves out other sources when one is named', async () => {
     using fixture = await openFixture();
     const at = (path: string) => ({ paths: [asByteString(path)] });
