@@ -43,6 +43,8 @@ export interface RestorePlan {
   readonly shared: readonly SharedDirectory[];
   /** Created entries inherit access lists. */
   readonly inheritsAcls: boolean;
+  /** Nothing that could be read was asked for. */
+  readonly isEmpty: boolean;
 }
 
 export interface PlanParts {
@@ -99,6 +101,7 @@ class PlanWalk {
   readonly #named: NamedEntry[] = [];
   readonly #hardLinks: HardLink[] = [];
   readonly #extra: ExtraCollector;
+  #isEmpty = true;
 
   constructor(parts: PlanParts) {
     const { request, place, directories, tally, records, index, content } = parts;
@@ -146,6 +149,7 @@ class PlanWalk {
       extra: this.#extra.entries,
       shared: this.#maker.shared,
       inheritsAcls: this.#maker.inheritsAcls,
+      isEmpty: this.#isEmpty,
     };
   }
 
@@ -195,6 +199,7 @@ class PlanWalk {
   #directory(visit: Visit, entry: DirectoryEntry, below: Visit[]): void {
     const selection = visit.selection.enter(entry.name);
     if (selection === undefined) return;
+    if (selection.selected) this.#isEmpty = false;
     const flags = selection.selected ? RECORD.selected : 0;
     const child: Visit = {
       id: entry.id,
@@ -225,6 +230,7 @@ class PlanWalk {
   #file(visit: Visit, entry: FileEntry, signal: AbortSignal): Promise<void> | undefined {
     const { tally } = this.#parts;
     if (!visit.selection.takes(entry.name)) return undefined;
+    this.#isEmpty = false;
     tally.filesTotal += 1;
     tally.bytesTotal += entry.size;
     if (!this.#maker.make(visit)) {
@@ -341,7 +347,9 @@ class PlanWalk {
 
   #namedEntry(visit: Visit, entry: NamedKind): void {
     const { tally } = this.#parts;
-    if (!visit.selection.takes(entry.name) || !this.#maker.make(visit)) return;
+    if (!visit.selection.takes(entry.name)) return;
+    this.#isEmpty = false;
+    if (!this.#maker.make(visit)) return;
     try {
       requirePossible(entry.name);
       const found = this.#find(visit, entry.name);

@@ -28,7 +28,8 @@ import { WorkerPool } from './worker-pool.ts';
  * fetch each needed segment once and write its files, then links, then the directories' metadata. What goes wrong with
  * one entry is listed in the summary and costs that entry only.
  *
- * @throws {RequestError} INVALID_TARGET, NOT_A_DIRECTORY, a pattern that cannot be meant, a path outside the subfolder
+ * @throws {RequestError} INVALID_TARGET, NOT_A_DIRECTORY, NOTHING_MATCHES, a pattern that cannot be meant, a path outside the
+ * subfolder
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA when the root cannot be read, LIMIT_EXCEEDED
  * @throws {DestinationError} when the destination cannot be reached
  * @throws {StateError} TARGET_FULL
@@ -66,6 +67,8 @@ async function restoreTo(
   // the threads start up while the plan is being made
   const expect = pool.expect.bind(pool);
   const plan = await planRestore({ ...scene, reader, index, content, expect }, start, signal);
+  // What could not be read may have been it, and is told of.
+  if (plan.isEmpty && request.include.length > 0 && tally.problems === 0) throw nothingMatches(request);
   if (directories === undefined || request.dryRun) {
     reportPlan({ plan, ...scene });
     return tally.summary();
@@ -185,6 +188,15 @@ function requireInside(subfolder: ByteString, paths: readonly ByteString[]): voi
       { hint: 'Name paths in that directory, or restore from the whole snapshot.' },
     );
   }
+}
+
+/** A pattern that was mistyped must not pass for files that came back. */
+function nothingMatches({ include, subfolder }: RestoreRequest): RequestError {
+  const patterns = include.map(({ pattern }) => `'${textOfBytes(pattern)}'`).join(', ');
+  const top = textOfBytes(subfolder ?? ROOT);
+  return new RequestError('NOTHING_MATCHES', `Nothing that is to be restored matches ${patterns}`, {
+    hint: `Patterns are as in .gitignore: one with a slash in it counts from ${top} on. Look for names with: holdfast find`,
+  });
 }
 
 const ROOT = asByteString('/');

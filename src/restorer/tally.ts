@@ -46,6 +46,10 @@ export class RestoreTally {
     return this.#base === '/' ? path : asByteString(`${this.#base}${path}`);
   }
 
+  get problems(): number {
+    return this.#errors.length + this.#errorsMore;
+  }
+
   /** @param path below the target */
   problem(path: ByteString, code: string, message: string): void {
     const problem: RestoreProblem = { path: this.inSnapshot(path), code, message };

@@ -114,8 +114,24 @@ describe('what is chosen', () => {
     ]);
   });
 
-  test('a pattern that matches nothing makes no directories', async () => {
-    expect(await restored({ include: [pattern('*.never')] })).toEqual([]);
+  test.each([false, true])(
+    'patterns of which none matches anything are an error, dry run %s',
+    async (dryRun) => {
+      await expect(restored({ include: [pattern('*.never'), pattern('a/b')], dryRun })).rejects.toMatchObject(
+        {
+          code: 'NOTHING_MATCHES',
+          message: "Nothing that is to be restored matches '*.never', 'a/b'",
+        },
+      );
+      await expect(
+        restored({ include: [pattern('b.txt')], paths: [inSource('other')], dryRun }),
+      ).rejects.toMatchObject({ code: 'NOTHING_MATCHES' });
+      if (!dryRun) expect(readdirSync(join(engine.directory, 'out'))).toEqual([]);
+    },
+  );
+
+  test('that everything is excluded is no error', async () => {
+    expect(await restored({ exclude: [pattern('*')] })).toEqual([]);
     expect(readdirSync(join(engine.directory, 'out'))).toEqual([]);
   });
 
