@@ -99,20 +99,28 @@ function* everything(database: StateDatabase): Iterable<DurableRecord> {
   for (const record of database.jobs.all()) yield { kind: 'job', record };
 }
 
-/** Returns how many jobs the database did not know, or knew in an earlier state. */
-function bringBack(database: StateDatabase, found: readonly DurableRecord[]): number {
-  let jobs = 0;
+/** Returns the ids of the jobs that the database did not know, or knew in an earlier state. */
+function bringBack(database: StateDatabase, found: readonly DurableRecord[]): readonly string[] {
+  const jobs: string[] = [];
+  let isAdded = false;
   database.transaction(() => {
     for (const entry of found) {
-      if (entry.kind !== 'job') database.restore(entry);
-      else if (bringBackJob(database, entry.record)) jobs += 1;
+      if (entry.kind !== 'job') {
+        database.restore(entry);
+        continue;
+      }
+      const known = database.jobs.record(entry.record.job.id);
+      if (!bringBackJob(database, entry.record, known)) continue;
+      isAdded ||= known === undefined;
+      jobs.push(entry.record.job.id);
     }
+    // The journal still has what was forgotten as old: what is added last would pass for the newest, and be kept.
+    if (isAdded && !database.fresh) database.jobs.reorder();
   });
   return jobs;
 }
 
-function bringBackJob({ jobs }: StateDatabase, record: JobRecord): boolean {
-  const known = jobs.record(record.job.id);
+function bringBackJob({ jobs }: StateDatabase, record: JobRecord, known: JobRecord | undefined): boolean {
   if (known === undefined) {
     jobs.insert(record);
     return true;
@@ -166,12 +174,18 @@ function writeMissing(database: StateDatabase, journal: Journal): void {
   }
 }
 
-function findingsOf(database: StateDatabase, journal: Journal, restored: number): readonly string[] {
+function findingsOf(
+  database: StateDatabase,
+  journal: Journal,
+  restored: readonly string[],
+): readonly string[] {
   const findings: string[] = [];
+  // Without those that are too old to be kept.
+  const stayed = restored.filter((id) => database.jobs.record(id) !== undefined).length;
   if (database.setAside !== null) {
     findings.push(`The state database was damaged. It was set aside as ${database.setAside}.`);
   }
-  if (restored > 0) findings.push(`${restored} jobs were taken from the journal.`);
+  if (stayed > 0) findings.push(`${stayed} jobs were taken from the journal.`);
   if (journal.damagedLines > 1) findings.push(`${journal.damagedLines} lines of the journal are damaged.`);
   return findings;
 }

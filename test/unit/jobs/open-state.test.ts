@@ -106,6 +106,32 @@ describe('a state database that is lost', () => {
   });
 });
 
+describe('jobs that were forgotten because they are old', () => {
+  const DAY = 86_400_000;
+  const backUp = async (source: string): Promise<Job> => {
+    const { id } = site.runner.submit(backupOf(source), 'api');
+    await settle();
+    site.engines.of(id).complete();
+    await settle();
+    return site.job(id);
+  };
+  const newest = (): Job | undefined =>
+    site.state.database.jobs.newest({ types: ['backup'], status: 'completed', source: '/a' });
+
+  it('do not come back from the journal as the newest ones', async () => {
+    const old = await backUp('/a');
+    await site.pass(401 * DAY);
+    const { id } = await backUp('/a');
+    site.state.tidy();
+    expect(site.state.database.jobs.record(old.id)).toBeUndefined();
+    await site.restart();
+    expect(newest()?.id).toBe(id);
+    expect(allJobs().map((job) => job.id)).toEqual([id]);
+    // Nothing was lost, so nobody is told that something was.
+    expect(site.state.findings).toEqual([]);
+  });
+});
+
 describe('a job that the database could not take', () => {
   /** The line is written, `then` what else, and then the commit fails. */
   function failCommits(then: (append: (record: DurableRecord) => void) => void): void {
