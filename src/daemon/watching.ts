@@ -1,6 +1,6 @@
 /** The watchers of the sources that the settings want watched, and the changes that jobs have taken from them. */
 import { isDeepStrictEqual } from 'node:util';
-import { bytesOfText } from '../base/byte-path.ts';
+import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
 import type { HoldfastError } from '../base/errors.ts';
 import type { SourceSettings } from '../config/settings.ts';
@@ -8,6 +8,7 @@ import type { ChangedPaths } from '../engine/protocol.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
 import { isInside } from './source-check.ts';
+import { withoutLinks } from '../watch/root-state.ts';
 import { watchSource, type Changes, type SourceWatcher, type WatchState } from '../watch/source-watcher.ts';
 
 export interface WatchingParts {
@@ -135,7 +136,11 @@ export class Watching implements AsyncDisposable {
   }
 
   #neverIn(path: string): readonly string[] {
-    const inside = this.#parts.never().filter((directory) => isInside(directory, path));
+    const real = realPath(path);
+    const inside = this.#parts
+      .never()
+      .map(realPath)
+      .filter((directory) => isInside(directory, real));
     return [...new Set(inside)].sort();
   }
 
@@ -160,6 +165,10 @@ export class Watching implements AsyncDisposable {
       },
     );
   }
+}
+
+function realPath(path: string): string {
+  return textOfBytes(withoutLinks(bytesOfText(path)));
 }
 
 /** One watcher serves them all. */

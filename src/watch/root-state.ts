@@ -1,6 +1,8 @@
 import { realpathSync, statSync } from 'node:fs';
-import { asByteString, fsPath, type ByteString } from '../base/byte-path.ts';
+import { asByteString, bytesOfText, fsPath, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
+import { farPlaceOf } from '../system/far-mounts.ts';
+import { whereItLies } from '../system/where-it-lies.ts';
 
 /** What lies at the root of a source; a link there is followed. */
 export interface RootState {
@@ -28,4 +30,9 @@ export function sameRoot(one: RootState, other: RootState): boolean {
   if (one.kind !== other.kind || one.path !== other.path) return false;
   // A file is often replaced by renaming another over it: that is a change of the file, not of the source.
   return one.kind === 'other' || (one.device === other.device && one.inode === other.inode);
+}
+
+/** Where a path leads, or would lead, links resolved; nothing on a file system from elsewhere is touched. */
+export function withoutLinks(path: ByteString): ByteString {
+  return farPlaceOf(path)?.path ?? bytesOfText(whereItLies(textOfBytes(path)));
 }

@@ -10,7 +10,7 @@ import { mountsOf, type MountView } from './mounts.ts';
 import { NativeSource } from './native-source.ts';
 import { PollingSource } from './polling-watcher.ts';
 import { QuietPeriod } from './quiet-period.ts';
-import { lookAtRoot, sameRoot, type RootState } from './root-state.ts';
+import { lookAtRoot, sameRoot, withoutLinks, type RootState } from './root-state.ts';
 import { sleepDetector } from './sleep-detector.ts';
 
 /**
@@ -200,8 +200,10 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   }
 
   #open(): ChangeFeed {
-    const { poll, pollMs = POLL_MS, never, clock } = this.#request;
+    const { poll, pollMs = POLL_MS, clock } = this.#request;
     const { path: root } = this.#root;
+    // What is reported lies where the root really is.
+    const never = this.#request.never.map(withoutLinks);
     if (this.#far !== undefined) return new FarSource({ root, never, clock, pollMs }, this);
     if (poll || this.#mounts.silentRoot || this.#root.kind === 'other')
       return new PollingSource({ root, never, pollMs }, this);

@@ -168,6 +168,37 @@ describe('a watched source', () => {
     expect(watched.watcher.directories).toBe(2);
   });
 
+  test.each([false, true])(
+    'has nothing to say of what is never backed up when links lead to both (polled: %s)',
+    async (poll) => {
+      await using watched = await openWatched((root, outside) => {
+        mkdirSync(join(root, 'state'));
+        symlinkSync(root, join(outside, 'home'));
+      });
+      const home = join(watched.outside, 'home');
+      let changed = 0;
+      await using watcher = watchSource(
+        {
+          root: bytesOfText(home),
+          never: [bytesOfText(join(home, 'state'))],
+          poll,
+          clock: systemClock,
+          quietMs: 50,
+          pollMs: 50,
+        },
+        { changed: () => (changed += 1), lost: () => {}, problem: () => {} },
+      );
+      await until(() => watcher.state !== 'starting' && watcher.directories > 0);
+      await delay(500);
+      const before = changed;
+      writeFileSync(join(home, 'state/state.db'), '');
+      await delay(700);
+      expect(changed).toBe(before);
+      writeFileSync(join(home, 'file'), '');
+      await until(() => changed > before, 'a change beside it');
+    },
+  );
+
   test('may be watched twice, and inside of another one', async () => {
     await using watched = await openWatched(fill);
     await using inner = await watchDirectory(join(watched.root, 'a'));
