@@ -211,6 +211,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         signal,
       ),
     hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
+    hookRuns: (job) => watching.commandRuns(job),
     uploadLimit,
     completed: (job, outcome) => keepOutcome(job, outcome, { destinations, opened, state, clock }),
     began: (job) => tellOfJob(job, { state, notifier, clock }),

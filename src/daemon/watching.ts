@@ -100,6 +100,12 @@ export class Watching implements AsyncDisposable {
     this.#taken.delete(job.id);
   }
 
+  /** A command of the settings runs for the job: what it does to the source begins no backup. Gives what ends that. */
+  commandRuns({ spec }: Job): () => void {
+    const watched = spec.type === 'backup' ? this.#watched.get(spec.source) : undefined;
+    return watched?.watcher.ownChanges() ?? (() => undefined);
+  }
+
   giveBack(jobId: string): void {
     const taken = this.#taken.get(jobId);
     if (taken === undefined) return;

@@ -36,6 +36,8 @@ export interface AttemptSetup {
   readonly job: Job;
   readonly places: JobPlaces;
   readonly hooks: HookSettings | null;
+  /** A hook begins; what is returned is called when it has ended. */
+  readonly hookRuns: (job: Job) => () => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly prepare: (job: Job, signal: AbortSignal) => Promise<EngineJob>;
   /** A drill is through with one snapshot. */
@@ -144,7 +146,12 @@ export class Attempt {
   async #hook(command: string, seconds: number, job: Job, signal: AbortSignal): Promise<HookResult> {
     const { clock, environment } = this.#setup;
     const onLine = (text: string): void => this.#guard(() => this.#log('info', text));
-    return await runHook({ command, timeoutMs: seconds * 1000, environment, job, onLine }, clock, signal);
+    const hasEnded = this.#setup.hookRuns(job);
+    try {
+      return await runHook({ command, timeoutMs: seconds * 1000, environment, job, onLine }, clock, signal);
+    } finally {
+      hasEnded();
+    }
   }
 
   async #runEngine(job: EngineJob): Promise<AttemptEnd> {

@@ -42,6 +42,8 @@ export interface RunnerSetup {
   /** What the engine has to be told. A throw fails the job. */
   readonly prepare: (job: Job, part: PassPart, signal: AbortSignal) => Promise<EngineJob>;
   readonly hooksOf: (job: Job) => HookSettings | null;
+  /** A hook of the job begins; what is returned is called when it has ended. */
+  readonly hookRuns: (job: Job) => () => void;
   /** Bytes per second, now. */
   readonly uploadLimit: () => number | null;
   /** An engine has completed a job: what it found out, told before `ended`. A throw is reported to `trouble`. */

@@ -21,6 +21,9 @@ export interface FarRequest extends FarPollOrder {
 /** A look may take one part in so many of all time: large sources are looked at less often. */
 const REST = 20;
 
+/** Milliseconds by which a look may take longer than the one before. */
+const LAG_MS = 5_000;
+
 /** Milliseconds until the next look, after one that took so many. */
 export function pauseAfter(tookMs: number, pollMs: number): number {
   return Math.max(pollMs, tookMs * (REST - 1));
@@ -38,6 +41,8 @@ export class FarSource implements ChangeFeed {
   /** A process that waits for a file system which does not answer; nothing ends it before that does. */
   #stuck = false;
   #hasTold = false;
+  /** The last look that came to its end. */
+  #tookMs = 0;
 
   constructor(request: FarRequest, sink: ChangeSink) {
     this.#request = request;
@@ -52,6 +57,11 @@ export class FarSource implements ChangeFeed {
 
   get directories(): number {
     return this.#seen?.kind === 'there' ? this.#seen.directories : 0;
+  }
+
+  /** The look that is at work, the pause after it, and the next look. */
+  get lagMs(): number {
+    return LAG_MS + 2 * this.#tookMs + pauseAfter(this.#tookMs, this.#request.pollMs);
   }
 
   /** Polling has no more to say than a walk finds. */
@@ -71,8 +81,8 @@ export class FarSource implements ChangeFeed {
         const seen = this.#stuck ? ({ kind: 'unanswered' } as const) : await this.#lookOrTell(signal);
         signal.throwIfAborted();
         if (seen !== undefined) this.#compare(seen);
-        const tookMs = seen?.kind === 'there' ? clock.monotonic() - begunMs : 0;
-        await clock.sleep(pauseAfter(tookMs, pollMs), signal);
+        this.#tookMs = seen?.kind === 'there' ? clock.monotonic() - begunMs : 0;
+        await clock.sleep(pauseAfter(this.#tookMs, pollMs), signal);
       }
     } catch (error) {
       if (!isAbort(error) && !signal.aborted) throw error;

@@ -31,6 +31,8 @@ const MOST_SUBSCRIPTIONS = 64;
 const ATTEMPTS = 5;
 /** Events that are looked at one by one. */
 const MOST_EVENTS = 20_000;
+/** The native watcher tells of what it has read twice a second at least; the machine may be busy. */
+const LAG_MS = 1_500;
 const RETRY_MS = 3_600_000;
 const STALE_MS = 3_600_000;
 /** Starting over waits until nothing has happened for so long, and at most for so long. */
@@ -39,6 +41,7 @@ const MOST_CALMING_MS = 10_000;
 
 /** Turns the system's events into changed directories, and keeps every directory of the source watched. */
 export class NativeSource implements ChangeFeed, NativeClient {
+  readonly lagMs = LAG_MS;
   readonly #request: NativeRequest;
   readonly #sink: ChangeSink;
   readonly #ended = new AbortController();

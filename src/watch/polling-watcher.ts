@@ -18,7 +18,11 @@ export interface PollingRequest {
 /** Files that are looked at one by one. In a larger source only directories are: they tell what came and went. */
 const MOST_FILES = 20_000;
 
+/** Of a look itself. */
+const LAG_MS = 5_000;
+
 export class PollingSource implements ChangeFeed {
+  readonly lagMs: number;
   readonly #sink: ChangeSink;
   readonly #root: ByteString;
   readonly #watcher: FSWatcher | undefined;
@@ -27,6 +31,7 @@ export class PollingSource implements ChangeFeed {
 
   constructor(request: PollingRequest, sink: ChangeSink) {
     const { root, pollMs } = request;
+    this.lagMs = pollMs + LAG_MS;
     this.#sink = sink;
     this.#root = root;
     if (!isUtf8(root)) {

@@ -73,6 +73,11 @@ export interface SourceWatcher extends AsyncDisposable {
   take(reader?: string): Changes;
   /** Gives back what a failed or abandoned run had taken. */
   putBack(changes: Changes, reader?: string): void;
+  /**
+   * What changes from now on, until the returned function is called, makes no backup worthwhile: a backup does it itself,
+   * and would begin the next one. It is put down all the same.
+   */
+  ownChanges(): () => void;
   /** The next set of each reader is unknown, for that reason, until one that was taken is not given back. */
   unknown(reason: string): void;
   close(): Promise<void>;
@@ -93,6 +98,8 @@ export function watchSource(request: WatchRequest, on: WatchEvents): SourceWatch
 export interface ChangeFeed {
   readonly state: WatchState;
   readonly directories: number;
+  /** Milliseconds within which a change has been told of. */
+  readonly lagMs: number;
   /** Has a short look at what the system does not report by itself, before changes are handed over. */
   check(): void;
   close(): Promise<void>;
@@ -115,6 +122,9 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   #closing: Promise<unknown> = Promise.resolve();
   #gathered: { events: number; firstAt: number; lastAt: number; lost: boolean } | undefined;
   #lastReason = '';
+  /** Backups that change the source just now, and until when what they did is told of. */
+  #changing = 0;
+  #changedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(request: WatchRequest, on: WatchEvents) {
     const { root, clock, quietMs = QUIET_MS, patienceMs = PATIENCE_MS } = request;
@@ -155,6 +165,15 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     this.#log.putBack(reader, changes);
   }
 
+  ownChanges(): () => void {
+    this.#changing += 1;
+    return () => {
+      this.#changing -= 1;
+      const untilMs = this.#request.clock.monotonic() + this.#feed.lagMs;
+      this.#changedUntilMs = Math.max(this.#changedUntilMs, untilMs);
+    };
+  }
+
   async close(): Promise<void> {
     this.#ended.abort();
     this.#quiet.close();
@@ -176,6 +195,10 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   }
 
   happened(events: number): void {
+    if (this.#changing === 0 && this.#request.clock.monotonic() >= this.#changedUntilMs) this.#gather(events);
+  }
+
+  #gather(events: number): void {
     const now = this.#request.clock.now();
     const { events: before, firstAt, lost } = this.#gathered ?? { events: 0, firstAt: now, lost: false };
     this.#gathered = { events: before + events, firstAt, lastAt: now, lost };
@@ -188,7 +211,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   }
 
   lose(reason: string): void {
-    this.happened(0);
+    this.#gather(0);
     this.unknown(reason);
     // A storm of events loses them again and again; one sentence is enough.
     if (this.#lastReason !== reason) this.#on.lost(reason);

@@ -1,6 +1,7 @@
 /** Commands around the backups of a source, through the real agent. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Job } from '../../src/jobs/job.ts';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
@@ -70,6 +71,26 @@ test('or a warning, where the settings say so', async () => {
   const job = await backUpWith('warned', { before: 'exit 7', onFailure: 'warn' });
   expect(job).toMatchObject({ status: 'completed', files_done: 1 });
   expect(logOf(job)).toMatch(/warn The command before the job ended with code 7/);
+});
+
+test('what the commands do to a watched source begins no further backup, and what others do does', async () => {
+  site.write({ 'watched/a.txt': 'content' });
+  const path = join(site.source, 'watched');
+  const hooks = {
+    before: 'date +%s%N > "$HOLDFAST_SOURCE/dump.sql"',
+    after: 'sleep 1; rm "$HOLDFAST_SOURCE/dump.sql"',
+  };
+  await site.configure({ sources: [{ path, schedule: 'off', hooks }] });
+  const backups = (): readonly Job[] => site.agent.jobs({ types: ['backup'], source: path, limit: 100 });
+  await eventually(() => backups()[0]?.finished_at, 'the first backup');
+  await delay(8_000);
+  expect(backups().map(({ trigger }) => trigger)).toEqual(['schedule']);
+
+  site.write({ 'watched/b.txt': 'more' });
+  const [next] = await eventually(() => backups().length === 2 && backups(), 'the next one');
+  expect(await site.ended(next?.id ?? '')).toMatchObject({ trigger: 'watch', files_done: 3 });
+  await delay(8_000);
+  expect(backups()).toHaveLength(2);
 });
 
 test('a command that takes too long is ended with all that it started', async () => {

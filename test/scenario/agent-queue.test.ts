@@ -51,6 +51,7 @@ function startAgent(): Agent {
     prepare: async ({ id, spec }) =>
       await Promise.resolve(site.job(spec, { id, destination: { uploadLimit } })),
     hooksOf: () => null,
+    hookRuns: () => () => undefined,
     uploadLimit: () => uploadLimit,
     completed: () => undefined,
     began: () => undefined,

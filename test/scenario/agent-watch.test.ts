@@ -239,6 +239,24 @@ describe('a watched source', () => {
     expect(watcher.take()).toMatchObject({ paths: [bytesOfText(join(root, 'b'))] });
   });
 
+  test('puts down what a backup does to it, which makes none worthwhile', async () => {
+    await using watched = await openWatched(fill, { quietMs: 50 });
+    const { root, watcher, summaries } = watched;
+    await delay(200);
+    const before = summaries.length;
+    const ended = watcher.ownChanges();
+    writeFileSync(join(root, 'a/dump'), '');
+    await delay(1_000);
+    unlinkSync(join(root, 'a/dump'));
+    ended();
+    await delay(1_400);
+    expect(summaries).toHaveLength(before);
+    expect(watched.taken()).toEqual(['a']);
+    await delay(200);
+    writeFileSync(join(root, 'a/other'), '');
+    await until(() => summaries.length > before);
+  });
+
   test('says that a backup is worthwhile once it is quiet', async () => {
     await using watched = await openWatched(fill, { quietMs: 300 });
     const { root, summaries } = watched;

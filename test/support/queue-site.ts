@@ -64,6 +64,7 @@ export function openQueueSite(): QueueSite {
       waitingReason: async () => await Promise.resolve(null),
       prepare: async ({ id, spec }) => await Promise.resolve(site.job(spec, { id })),
       hooksOf: () => null,
+      hookRuns: () => () => undefined,
       uploadLimit: () => null,
       completed: () => undefined,
       began: () => undefined,

@@ -103,6 +103,7 @@ export async function runnerSite(
       waitingReason: async () => await Promise.resolve(null),
       prepare: async (job) => await Promise.resolve(engineJobOf(job)),
       hooksOf: () => null,
+      hookRuns: () => () => undefined,
       uploadLimit: () => null,
       completed: () => undefined,
       began: () => undefined,
