@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { BugError, errnoOf } from '../base/errors.ts';
+import { requireNeverThere } from '../config/never-there.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import { directoryOf } from '../destination/location.ts';
 import type { OpenOptions } from '../destination/open.ts';
@@ -34,7 +35,11 @@ export async function choosePlace({ repository }: RepositoryOptions, context: Co
 
 /** Never another one than the configuration says: what is missing there must not be looked for elsewhere. */
 async function defaultPlace(context: Context): Promise<ChosenPlace> {
-  if (!(await isThere(configFile(undefined, context.env)))) return embeddedPlace(context);
+  const file = configFile(undefined, context.env);
+  if (!(await isThere(file))) {
+    await requireNeverThere(file, statePaths(context.env).directory);
+    return embeddedPlace(context);
+  }
   const { findDestination, settings } = await configuration(context);
   const found = findDestination(settings, settings.defaultDestination);
   if (found === undefined) throw new BugError('The default destination is not among the destinations');

@@ -6,6 +6,7 @@ import { editConfig, removeValue, setValue, type ConfigChange } from '../config/
 import type { SettingsContext } from '../config/effective-settings.ts';
 import { findSetting, readTypedValue } from '../config/key-path.ts';
 import { NO_FILE, loadConfig, readConfig } from '../config/load.ts';
+import { requireNeverThere } from '../config/never-there.ts';
 import { jsonSchemaText, type FilledConfig } from '../config/schema.ts';
 import { parseLocation } from '../destination/location.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
@@ -103,6 +104,7 @@ async function readValues(
   const context = settingsContext(env);
   const loaded = await readConfig(file, context);
   if (loaded !== undefined) return loaded;
+  await requireNeverThere(file, context.stateDirectory);
   if (options.config !== undefined) throw missing(file);
   const { values } = loadConfig(file, Buffer.from('{}'), context);
   return { values, revision: NO_FILE };
@@ -146,6 +148,7 @@ async function validate(named: string | undefined, options: ConfigOptions, conte
     // Who may read or change it matters of the one in use alone.
     const use = file === configFile(options.config, env) ? 'in-force' : 'draft';
     const loaded = await readConfig(file, settingsContext(env), use);
+    if (loaded === undefined) await requireNeverThere(file, statePaths(env).directory);
     if (loaded === undefined && (named ?? options.config) !== undefined) throw missing(file);
     const { sources = [], destinations = [] } = loaded?.settings ?? {};
     if (options.json === true) await out.json({ type: 'config_check', file, valid: true, problems: [] });

@@ -2,17 +2,25 @@
 import { editConfig, type ConfigChange } from '../config/config-edit.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from '../config/load.ts';
+import { requireNeverThere } from '../config/never-there.ts';
 import type { Settings } from '../config/settings.ts';
 import { settingsContext } from './config.ts';
 import type { Context } from './context.ts';
 import { configFile, ensureStateDirectory, statePaths } from './state-directory.ts';
 
-/** `named` as by `--config`. Undefined when there is no file. */
+/**
+ * `named` as by `--config`. Undefined when there is no file, and was none.
+ * @throws {ConfigError}
+ */
 export async function readSettings(
   named: string | undefined,
   { env }: Context,
 ): Promise<LoadedConfig | undefined> {
-  return await readConfig(configFile(named, env), settingsContext(env));
+  const context = settingsContext(env);
+  const file = configFile(named, env);
+  const loaded = await readConfig(file, context);
+  if (loaded === undefined) await requireNeverThere(file, context.stateDirectory);
+  return loaded;
 }
 
 /**

@@ -7,6 +7,7 @@ import { BYTE_ORDER_MARK } from './config-text.ts';
 import { APPEND, removeFromText, setInText } from './edit-text.ts';
 import type { SettingsContext } from './effective-settings.ts';
 import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from './load.ts';
+import { requireNeverThere } from './never-there.ts';
 import { CONFIG_VERSION, type ConfigFile } from './schema.ts';
 
 export type ConfigChange =
@@ -61,7 +62,7 @@ const NEW_FILE = `{\n  "version": ${CONFIG_VERSION}\n}\n`;
 /**
  * Changes the file, or makes it. With a revision, only while the file still has it.
  * @throws {RequestError} REVISION_MISMATCH, or what is wrong with the change; the file is as before
- * @throws {ConfigError} when the file is broken and must be put right first
+ * @throws {ConfigError} when the file is broken, or gone, and must be put right first
  * @throws {StateError} when it cannot be written
  */
 export async function editConfig(
@@ -106,6 +107,7 @@ async function changed(
   expectedRevision: string | undefined,
 ): Promise<Changed> {
   const before = await readConfig(file, context);
+  if (before === undefined) await requireNeverThere(file, context.stateDirectory);
   requireRevision(before?.revision ?? NO_FILE, expectedRevision);
   const text = applyChanges(before?.text ?? NEW_FILE, changes);
   const bytes = Buffer.from(before?.byteOrderMark === true ? BYTE_ORDER_MARK + text : text);

@@ -7,6 +7,7 @@ import { defaultSettings, type SettingsContext } from './effective-settings.ts';
 import { watchFile, type FileWatch } from './file-watch.ts';
 import { readLastGood, saveLastGood } from './last-good.ts';
 import { NO_FILE, readConfig, type LoadedConfig } from './load.ts';
+import { missingConfig } from './never-there.ts';
 import type { Settings } from './settings.ts';
 
 export interface ConfigState {
@@ -74,7 +75,7 @@ async function begin({ file, required, context, report }: ConfigSourceOptions): 
       await keep(loaded, { file, context, report });
       return { settings: loaded.settings, loaded, error: null };
     }
-    problem = missing(file);
+    problem = missingConfig(file);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     problem = error;
@@ -83,13 +84,6 @@ async function begin({ file, required, context, report }: ConfigSourceOptions): 
   if (loaded !== undefined) return { settings: loaded.settings, loaded, error: problem };
   if (problem.code !== 'CONFIG_MISSING' || required) throw problem;
   return { settings: defaultSettings(context), loaded: undefined, error: null };
-}
-
-function missing(file: string): ConfigError {
-  return new ConfigError('CONFIG_MISSING', `The configuration ${file} does not exist`, {
-    hint: 'Put it back. To begin anew with the defaults, write {} into it.',
-    details: { file },
-  });
 }
 
 /** A copy that cannot be written costs nothing now. */
@@ -249,7 +243,7 @@ export class ConfigSource implements AsyncDisposable {
       const loaded = await readConfig(this.file, context);
       // A file that never was is no loss.
       if (loaded === undefined)
-        return { ...now, error: now.loaded === undefined ? null : missing(this.file) };
+        return { ...now, error: now.loaded === undefined ? null : missingConfig(this.file) };
       if (loaded.revision === now.loaded?.revision) return { ...now, error: null };
       await keep(loaded, this.#options);
       return { settings: loaded.settings, loaded, error: null };

@@ -1,4 +1,4 @@
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { jsonSchemaText } from '../../src/config/schema.ts';
@@ -27,6 +27,30 @@ describe.concurrent('holdfast config', () => {
       file: fileOf(place),
       revision: 'none',
     });
+  });
+
+  test('does not take a file that is gone for one that never was', async () => {
+    await using place = await openPlace();
+    await config(place, ['set', 'sources[-].path', '/srv/data']);
+    const first = `// The last valid content of ${JSON.stringify(fileOf(place))}, kept by Holdfast. Changes here have no effect.\n`;
+    const copy = join(place.state, 'config.last-good.json');
+    await writeFile(copy, first + (await readFile(fileOf(place), 'utf8')), { mode: 0o600 });
+    await rm(fileOf(place));
+    for (const words of [
+      ['config', 'set', 'plan', 'pro'],
+      ['config', 'get'],
+      ['sources', 'add', place.state],
+      ['sources', 'list'],
+      ['start', '--source', place.directory],
+      // Where its default destination is, nobody knows.
+      ['snapshots'],
+    ]) {
+      const { stderr } = await place.expectRun(words, 1, { env: { HOLDFAST_REPOSITORY: undefined } });
+      expect(stderr).toContain(`Error: The configuration ${fileOf(place)} does not exist\n`);
+      expect(stderr).toContain(copy);
+    }
+    await writeFile(fileOf(place), '{}', { mode: 0o600 });
+    expect(await config(place, ['get', 'sources'])).toBe('[]\n');
   });
 
   test('makes the file, changes it with its comments, and takes settings out', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { HoldfastError, errnoOf } from '../../base/errors.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
+import { requireNeverThere } from '../../config/never-there.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import type { Secret } from '../../repository/key-slots.ts';
@@ -52,12 +53,14 @@ export async function checkSettings(
 ): Promise<{ readonly finding: Finding; readonly settings: Settings | undefined }> {
   const check = 'configuration';
   try {
-    const loaded = await readConfig(file, settingsContext(env));
+    const context = settingsContext(env);
+    const loaded = await readConfig(file, context);
+    if (loaded === undefined) await requireNeverThere(file, context.stateDirectory);
     if (loaded === undefined && named) {
       const finding = problem(check, `${file} does not exist`, 'Check the spelling.');
       return { finding, settings: undefined };
     }
-    const { settings } = loaded ?? loadConfig(file, Buffer.from('{}'), settingsContext(env));
+    const { settings } = loaded ?? loadConfig(file, Buffer.from('{}'), context);
     const { sources, destinations } = settings;
     const holds =
       (loaded?.revision ?? NO_FILE) === NO_FILE

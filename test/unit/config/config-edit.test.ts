@@ -1,4 +1,4 @@
-import { chmod, readFile, readdir, stat } from 'node:fs/promises';
+import { chmod, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import {
   addSource,
@@ -10,6 +10,7 @@ import {
   setValue,
   type ConfigChange,
 } from '../../../src/config/config-edit.ts';
+import { saveLastGood } from '../../../src/config/last-good.ts';
 import { NO_FILE } from '../../../src/config/load.ts';
 import { openConfigPlace, type ConfigPlace } from '../../support/config-place.ts';
 
@@ -27,6 +28,25 @@ describe('an edit of the configuration file', () => {
     );
     expect((await stat(place.file)).mode & 0o777).toBe(0o600);
     expect(await readdir(place.context.stateDirectory)).toEqual(['config.json']);
+  });
+
+  test('does not make the file anew when it was there before: what it held would be lost', async () => {
+    await using place = await openConfigPlace();
+    const { text } = await edit(place, [addSource({ path: '~/Documents' })], NO_FILE);
+    const elsewhere = { ...place, file: `${place.directory}/other.json` };
+    await chmod(place.directory, 0o700);
+    await saveLastGood(place.context.stateDirectory, place.file, { text });
+    await rm(place.file);
+    for (const revision of [undefined, NO_FILE])
+      await expect(edit(place, [addSource({ path: '~/Photos' })], revision)).rejects.toMatchObject({
+        code: 'CONFIG_MISSING',
+        hint: expect.stringContaining(`${place.context.stateDirectory}/config.last-good.json`),
+      });
+    expect(await readdir(place.context.stateDirectory)).toEqual(['config.last-good.json']);
+    // Of another file nothing is known.
+    await edit(elsewhere, [addSource({ path: '~/Photos' })], NO_FILE);
+    await place.write('{}');
+    await edit(place, [addSource({ path: '~/Photos' })]);
   });
 
   test('keeps comments and the byte order mark', async () => {
