@@ -11,13 +11,7 @@ import {
   type RetentionPolicy,
 } from '../repository/retention.ts';
 import { RepositoryError } from '../base/errors.ts';
-import {
-  forgetSnapshots,
-  listSnapshots,
-  resolveSnapshot,
-  type Snapshot,
-  type SnapshotList,
-} from '../repository/snapshots.ts';
+import { forgetSnapshots, listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { listEverySnapshot } from '../repository/whole-list.ts';
 import type { Context } from './context.ts';
 import { withRepository } from './open.ts';
@@ -34,7 +28,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { filterSnapshots, warnOfDamaged } from './reading.ts';
+import { chooseSnapshot, filterSnapshots, warnOfDamaged } from './reading.ts';
 import { renderTable } from './table.ts';
 import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
 import { count, localTime, shortId } from './wording.ts';
@@ -170,7 +164,7 @@ async function forgetNamed(
 ): Promise<number> {
   const givenUp = new Set(damaged.filter(isGivenUpBy(names)).map(({ id }) => id));
   const readable = names.filter((name) => ![...givenUp].some((id) => id.startsWith(name)));
-  const chosen = [...new Set(readable.map((name) => resolveSnapshot(live, name)))];
+  const chosen = [...new Set(readable.map((name) => chooseSnapshot(live, name, options)))];
   const pinned = chosen.filter(({ record }) => record.pinned);
   if (pinned.length > 0) {
     throw new RepositoryError(
