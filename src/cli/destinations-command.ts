@@ -250,8 +250,8 @@ async function remove(name: string, options: DestinationsOptions, context: Conte
     throw new RequestError('INVALID_DESTINATION', `There is no destination ${name} in the configuration`, {
       hint: 'List with: holdfast destinations list',
     });
-  const users = loaded?.values.sources.filter(({ destination }) => destination === name) ?? [];
-  const [first] = users;
+  // As they are meant: who names none, or "default", may mean this one, and would mean another one without a word.
+  const first = loaded?.settings.sources.find(({ destinations }) => destinations.includes(name));
   if (first !== undefined)
     throw new RequestError('INVALID_DESTINATION', `${name} is in use: ${first.path} is backed up to it`, {
       hint: 'Name another destination for that source first, or remove the source.',

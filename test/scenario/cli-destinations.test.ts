@@ -59,6 +59,26 @@ async function listed(place: Place): Promise<readonly Listed[]> {
 }
 
 describe.concurrent('holdfast destinations', () => {
+  test('does not remove one by whose name sources would mean another place from then on', async () => {
+    await using place = await openPlace();
+    const text = `{ "destinations": { "default": { "url": "/a" } }, "sources": [{ "path": "/x" }] }`;
+    const file = await settingsWith(place, text);
+    const first = await run(place, ['destinations', 'remove', 'default'], 2);
+    expect(first.stderr).toContain('default is in use: /x is backed up to it');
+    expect(await readFile(file, 'utf8')).toBe(text);
+    const several = `{
+      "destinations": { "default": { "url": "/a" }, "b": { "url": "/b" }, "c": { "url": "/c" } },
+      "defaultDestination": "b",
+      "sources": [{ "path": "/x", "destinations": ["default", "c"] }]
+    }`;
+    await writeFile(file, several, { mode: 0o600 });
+    const second = await run(place, ['destinations', 'remove', 'default'], 2);
+    expect(second.stderr).toContain('default is in use: /x is backed up to it');
+    expect(await readFile(file, 'utf8')).toBe(several);
+    await writeFile(file, '{ "destinations": { "default": { "url": "/a" } } }', { mode: 0o600 });
+    await run(place, ['destinations', 'remove', 'default']);
+  });
+
   test('adds and removes places with the comments of the configuration kept', async () => {
     await using place = await openPlace();
     const file = await settingsWith(place, '{\n  // mine\n  "plan": "pro", // paid\n}\n');
