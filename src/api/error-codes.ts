@@ -264,7 +264,7 @@ export const ERROR_CODES = {
     null,
     'later',
     'Command failed',
-    'The command that the settings put before the job failed, so the job was not begun.',
+    'The command that the settings put before the job failed, so the job was not begun; or it was, with a warning, where the settings say so.',
   ),
   SECRET_UNAVAILABLE: entry(
     null,

@@ -66,6 +66,8 @@ export class Attempt {
   #warnings = 0;
   #writtenMs = Number.NEGATIVE_INFINITY;
   #waitsToWrite = false;
+  /** The hook before has failed, which the settings take for a warning. */
+  #hookFailed = false;
   #hasTrouble = false;
   #uploadLimit: number | null | undefined;
 
@@ -136,11 +138,26 @@ export class Attempt {
     if (wished !== undefined) return wished;
     const text = `The command before the job ${result.reason}: ${hooks.before}`;
     if (hooks.onFailure === 'warn') {
-      this.#log('warn', text);
+      this.#warnOfHook(job, text);
       return undefined;
     }
     const message = `${text}. Its output is in the log of the job.`;
     return { kind: 'failed', error: { code: 'HOOK_FAILED', message, details: { command: hooks.before } } };
+  }
+
+  /** What it was to make may be missing from the backup. */
+  #warnOfHook({ spec }: Job, message: string): void {
+    const path = spec.type === 'backup' ? spec.source : spec.destination;
+    this.#show(() => this.#setup.book.addProblem(this.#id, { path, code: 'HOOK_FAILED', message }));
+    this.#hookFailed = true;
+    this.#warnings += 1;
+    this.#log('warn', message);
+  }
+
+  #completed(end: Extract<AttemptEnd, { readonly kind: 'completed' }>): AttemptEnd {
+    if (!this.#hookFailed) return end;
+    const { outcome } = end;
+    return { kind: 'completed', outcome: { ...outcome, result: 'warning', warnings: outcome.warnings + 1 } };
   }
 
   async #hook(command: string, seconds: number, job: Job, signal: AbortSignal): Promise<HookResult> {
@@ -164,7 +181,7 @@ export class Attempt {
     this.#write();
     const last = this.#last;
     // A snapshot that is there is there, whatever was wished meanwhile.
-    if (last?.kind === 'completed') return last;
+    if (last?.kind === 'completed') return this.#completed(last);
     const wished = this.#wished();
     if (wished !== undefined) return wished;
     if (last?.kind === 'failed') return last;

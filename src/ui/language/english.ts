@@ -1607,7 +1607,7 @@ export const english = {
     JOB_INTERRUPTED:
       'The work broke off three times in a row without getting further. Read the log below, then run it again; often memory ran out.',
     HOOK_FAILED:
-      'The command that the settings put before the job failed, so the job was not begun. Put the command right.',
+      'The command that the settings put before the job failed: the job was not begun, or what the command makes may be missing from it. Put the command right.',
     SECRET_UNAVAILABLE:
       'The secret of the destination is not where the settings say. Put it back, or name another place.',
     SECRET_UNSAFE:

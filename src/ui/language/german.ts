@@ -1625,7 +1625,7 @@ export const german: Texts = {
     JOB_INTERRUPTED:
       'Die Arbeit brach dreimal hintereinander ab, ohne weiterzukommen. Lesen Sie unten das Protokoll, und führen Sie den Auftrag noch einmal aus; oft fehlte Arbeitsspeicher.',
     HOOK_FAILED:
-      'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert; deshalb begann der Auftrag nicht. Berichtigen Sie den Befehl.',
+      'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert: Der Auftrag begann nicht, oder ihm fehlt, was der Befehl erzeugt. Berichtigen Sie den Befehl.',
     SECRET_UNAVAILABLE:
       'Das Geheimnis des Ziels liegt nicht dort, wo die Einstellungen sagen. Legen Sie es zurück, oder nennen Sie einen anderen Ort.',
     SECRET_UNSAFE:
