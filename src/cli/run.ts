@@ -1,6 +1,7 @@
 /** One run of the program: a command, how it ended, and what is said about it. */
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
+import { nameTimeZone } from '../base/time-zone.ts';
 import type { Context } from './context.ts';
 import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
 import { typedDirectory } from './invocation.ts';
@@ -15,6 +16,7 @@ export async function run(words: readonly string[]): Promise<void> {
     process.stdout.write(`${toolName()}\n`);
     return;
   }
+  nameTimeZone(process.env);
   const interrupts = watchInterrupts(() => systemClock.monotonic());
   const context: Context = {
     stdin: process.stdin,

@@ -47,7 +47,7 @@ import { noticeChecks, openNotifier, replaceSenders } from './notices.ts';
 import { bringBackBackups } from './past-backups.ts';
 import { PlacedJobs } from './placed-jobs.ts';
 import { createPageProtect } from './page-protect.ts';
-import { planOf, seedOf, type PlannedJob } from './planning.ts';
+import { planOf, seedOf, zoneOf, type PlannedJob } from './planning.ts';
 import { prepareJob, sourceOf } from './prepare-job.ts';
 import { isThroughNetwork, placeOf } from './prepare-pass.ts';
 import { reachability } from './reachability.ts';
@@ -250,7 +250,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     plan = new Map(planned.map((one) => [one.entry.key, one]));
     scheduler.replace(
       planned.map(({ entry }) => entry),
-      settings().timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+      zoneOf(settings()),
     );
     watching.follow(settings().sources);
     backups.beginNew();

@@ -1,5 +1,6 @@
 /** The bundle for support, as one text: what was found, set and done, with secrets removed. Paths of the person are in it. */
 import { setImmediate } from 'node:timers/promises';
+import { systemZone } from '../base/time-zone.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { FilledConfig } from '../config/schema.ts';
 import type { FullStatus } from '../jobs/agent.ts';
@@ -67,7 +68,7 @@ export async function diagnosticsText(
 function programText({ madeBy, madeAt, version, stateDirectory, configFile }: DiagnosticsFacts): string {
   return [
     `Holdfast ${version}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`,
-    `Made by ${madeBy} at ${new Date(madeAt).toISOString()}, time zone ${new Intl.DateTimeFormat().resolvedOptions().timeZone}`,
+    `Made by ${madeBy} at ${new Date(madeAt).toISOString()}, time zone ${systemZone()}`,
     `State directory: ${oneLine(stateDirectory)}`,
     `Configuration: ${oneLine(configFile)}`,
   ].join('\n');

@@ -12,6 +12,7 @@ import { nextRuns, parseSchedule } from '../schedule/schedule.ts';
 import type { Alarms } from './alarm-book.ts';
 import type { Catalogs } from './catalogs.ts';
 import type { Destinations } from './destinations.ts';
+import { zoneOf } from './planning.ts';
 import { retentionRules } from './retention-rules.ts';
 
 export interface PageSettingsParts {
@@ -36,8 +37,7 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
   const { stateDirectory, configFile, version, clock, redactor, config, membership } = parts;
   return {
     nextRuns: async (schedule, timeZone) => {
-      const zone =
-        timeZone ?? config.current.timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+      const zone = timeZone ?? zoneOf(config.current);
       return await Promise.resolve(nextRuns(parseSchedule(schedule), clock.now(), zone));
     },
     forgetting: async (retention, destination, limit) => {

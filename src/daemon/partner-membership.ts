@@ -10,7 +10,7 @@ import type { AgentState } from '../jobs/open-state.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { Backups } from './backups.ts';
 import type { Destinations } from './destinations.ts';
-import { planOf } from './planning.ts';
+import { planOf, zoneOf } from './planning.ts';
 import { snapshotHeads } from './snapshot-heads.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 
@@ -65,11 +65,7 @@ function expectedOf(settings: Settings, nowMs: number): number | null {
   const schedules = planOf(settings)
     .filter(({ specs }) => specs.some(({ type }) => type === 'backup'))
     .map(({ entry }) => entry.schedule);
-  return expectedEvery(
-    schedules,
-    nowMs,
-    settings.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-  );
+  return expectedEvery(schedules, nowMs, zoneOf(settings));
 }
 
 /** In all destinations that were looked at; null while none was. */

@@ -1,4 +1,5 @@
 /** What the settings say is to be done when, as entries of the scheduler; and the job that each of them asks for. */
+import { systemZone } from '../base/time-zone.ts';
 import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { BackupSpec, JobSpec } from '../jobs/job.ts';
@@ -57,7 +58,7 @@ export function dueAfter(source: SourceSettings, sinceMs: number, zone: string):
 
 /** The time zone that schedules are in. */
 export function zoneOf({ timeZone }: Pick<Settings, 'timeZone'>): string {
-  return timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return timeZone ?? systemZone();
 }
 
 /**

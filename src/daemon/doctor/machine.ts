@@ -2,6 +2,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../../base/errors.ts';
+import { systemZone } from '../../base/time-zone.ts';
 import { formatBytes } from '../../base/units.ts';
 import { answersFrom } from '../../system/far-answer.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
@@ -63,7 +64,7 @@ export async function checkClock(nowMs: number, witnesses: readonly string[]): P
     if (written !== undefined && written > nowMs + TOLERANCE)
       return problem('clock', `The clock says ${shown}, but ${path} was written later`, hint);
   }
-  return ok('clock', `${shown}, ${new Intl.DateTimeFormat().resolvedOptions().timeZone}`);
+  return ok('clock', `${shown}, ${systemZone()}`);
 }
 
 async function modified(path: string): Promise<number | undefined> {
