@@ -13,6 +13,7 @@ import {
   addRepositoryOptions,
   collect,
   commaList,
+  requireNames,
   usage,
   type OutputOptions,
   type RepositoryOptions,
@@ -85,6 +86,7 @@ async function backUpFiles(
 ): Promise<void> {
   if (words.length === 0)
     throw usage('Nothing to back up was named', 'Name files or directories: holdfast backup ~/Documents');
+  requireNames(words, 'a source');
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
   await requireAnswer(words, process.cwd(), context.signal);
   const { paths, notes } = resolveSources(words, process.cwd(), exclude.never);

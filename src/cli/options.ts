@@ -105,6 +105,15 @@ export function addExamples(
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
+/**
+ * A variable of a shell that is not set leaves an empty word: completed as a path, it would be the working directory.
+ * @throws {RequestError} USAGE
+ */
+export function requireNames(names: readonly string[], what: string): void {
+  if (names.includes(''))
+    throw usage(`The name of ${what} is empty`, 'Check the variable of the script that it comes from.');
+}
+
 /** @throws {RequestError} */
 export function usage(message: string, hint: string): RequestError {
   return new RequestError('USAGE', message, { hint });

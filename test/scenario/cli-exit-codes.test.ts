@@ -47,6 +47,27 @@ describe.concurrent('one clear message and the right exit code', () => {
     ]);
   });
 
+  test('of an empty name, which a variable that is not set leaves in a script: 2, and nothing is done', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    for (const words of [
+      ['backup', ''],
+      ['backup', place.source, ''],
+      // With a slash behind it, it was the root directory.
+      ['start', '--once', '--source', ''],
+      ['start', '--source', ''],
+      ['start', '--once', '--source', place.source, '--destination', ''],
+      ['sources', 'add', ''],
+      ['destinations', 'add', 'nas', ''],
+      ['destinations', 'test', ''],
+    ]) {
+      const { stderr } = await place.expectRun(words, 2);
+      expect(stderr).toContain('is empty');
+    }
+    expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toEqual([]);
+    expect(await readdir(place.state)).not.toContain('config.json');
+  });
+
   test('of what another process is at work on: 11, saying who', async () => {
     await using place = await openPlace();
     await place.expectRun(['init']);
