@@ -50,6 +50,8 @@ const KEPT_MS = 400 * 86_400_000;
 const KEPT_KINDS = 4_000;
 /** Milliseconds that their problems and logs are. */
 const KEPT_DETAIL_MS = 90 * 86_400_000;
+/** And how many of them: a source with files that cannot be read says so at each backup, every few minutes. */
+const KEPT_DETAILS = 200_000;
 
 export type NewestFilter = Omit<JobPageRequest, 'limit'> & {
   /** Milliseconds since 1970: begun then or later, or not begun yet. */
@@ -114,9 +116,13 @@ const NO_DRY_RUN = "ifnull(detail->>'$.spec.options.dry_run', 0) = 0";
 
 const BEGUN_SINCE = "ifnull(detail->>'$.started_at', iif(status = 'queued', 9e15, 0)) >= ?";
 
+const LAST_OF_KINDS = `SELECT max(seq) AS seq FROM jobs WHERE status IN ('completed', 'failed') AND ${NO_DRY_RUN}
+  GROUP BY type, source, destination, status ORDER BY 1 DESC LIMIT ?`;
+
 const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping';
 
-export function createJobStore(db: Database): JobStore {
+/** `keptDetails`: problems, and lines of logs, that are kept. */
+export function createJobStore(db: Database, keptDetails = KEPT_DETAILS): JobStore {
   const insert = db.prepare<
     [string, string, string, string | null, string, number, number | null, string, string, string | null]
   >(
@@ -143,16 +149,23 @@ export function createJobStore(db: Database): JobStore {
     'SELECT path, code, message FROM job_problems WHERE job_id = ? ORDER BY id',
   );
   const prune = db.prepare<[number, number, number]>(
-    `WITH kept AS MATERIALIZED (
-       SELECT max(seq) AS seq FROM jobs WHERE status IN ('completed', 'failed') AND ${NO_DRY_RUN}
-       GROUP BY type, source, destination, status ORDER BY 1 DESC LIMIT ?),
+    `WITH kept AS MATERIALIZED (${LAST_OF_KINDS}),
      more AS (SELECT seq, finished_at AS at FROM jobs WHERE finished_at IS NOT NULL AND seq NOT IN (SELECT seq FROM kept))
      DELETE FROM jobs WHERE seq IN (
        SELECT seq FROM more WHERE at < ? OR at <= (SELECT at FROM more ORDER BY at DESC LIMIT 1 OFFSET ?))`,
   );
 
-  const pruneDetail = ['job_problems', 'job_log'].map((table) =>
+  const details = ['job_problems', 'job_log'];
+  const pruneDetail = details.map((table) =>
     db.prepare<[number]>(`DELETE FROM ${table} WHERE job_id IN (SELECT id FROM jobs WHERE finished_at < ?)`),
+  );
+  // Of whole jobs, so that no list says less than there was.
+  const pruneDetails = details.map((table) =>
+    db.prepare<[number, number]>(
+      `DELETE FROM ${table} WHERE job_id IN (
+         SELECT job_id FROM ${table} WHERE id <= (SELECT id FROM ${table} ORDER BY id DESC LIMIT 1 OFFSET ?))
+       AND job_id IN (SELECT id FROM jobs WHERE finished_at IS NOT NULL AND seq NOT IN (${LAST_OF_KINDS}))`,
+    ),
   );
 
   const newest = new Map<string, { readonly filter: NewestFilter; readonly job: Job | undefined }>();
@@ -246,6 +259,7 @@ export function createJobStore(db: Database): JobStore {
       forgetAll();
       prune.run(KEPT_KINDS, nowMs - KEPT_MS, KEPT_JOBS);
       for (const statement of pruneDetail) statement.run(nowMs - KEPT_DETAIL_MS);
+      for (const statement of pruneDetails) statement.run(keptDetails, KEPT_KINDS);
     },
   };
 }

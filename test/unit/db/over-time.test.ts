@@ -1,6 +1,8 @@
 /** What the state database keeps for charts and history strips, and previews of restores. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NO_BOOKKEEPING, type JobStore } from '../../../src/db/jobs.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { createJobLogStore } from '../../../src/db/job-log.ts';
+import { createJobStore, NO_BOOKKEEPING, type JobStore } from '../../../src/db/jobs.ts';
 import { MOST_RUNS } from '../../../src/db/runs.ts';
 import { NO_PROGRESS, type Job, type RestorePreview } from '../../../src/jobs/job.ts';
 import { BACKUP_SPEC, jobOf } from '../../support/api-jobs.ts';
@@ -54,6 +56,44 @@ describe('finished jobs', () => {
     jobs.prune(500 * DAY);
     expect([newest('completed'), newest('failed')]).toEqual(['bkp_good', 'bkp_failed']);
     expect(jobs.count('completed')).toBe(2);
+  });
+});
+
+describe('what went wrong in jobs, and what they said', () => {
+  const problem = { path: '/x', code: 'EACCES', message: 'no' };
+
+  it('goes with the oldest jobs when it is too much, but for the last of each kind', () => {
+    site.reopen().close();
+    const database = openDatabase(site.path);
+    const jobs = createJobStore(database, 100);
+    const log = createJobLogStore(database);
+    const seldom = { ...BACKUP_SPEC, source: '/seldom' };
+    const all = ['seldom', ...Array.from({ length: 40 }, (_, index) => `often-${index}`)];
+    for (const [index, id] of all.entries()) {
+      const spec = id === 'seldom' ? seldom : BACKUP_SPEC;
+      insert(jobs, { id, status: 'completed', finished_at: index + 1 }, spec);
+      for (let line = 0; line < 10; line += 1) {
+        jobs.addProblem(id, { ...problem, path: `/${line}` });
+        log.append(id, { at: index, level: 'warn', text: `${line}` });
+      }
+    }
+    insert(jobs, { id: 'runs', status: 'running', finished_at: null });
+    jobs.addProblem('runs', problem);
+    jobs.prune(100);
+    // Whole jobs, so that no list says less than there was.
+    const left = (id: string): readonly number[] => [
+      jobs.get(id)?.problems.length ?? -1,
+      log.list(id).length,
+    ];
+    expect(left('seldom')).toEqual([10, 10]);
+    expect(all.slice(1).map(left)).toEqual([
+      ...Array.from({ length: 30 }, () => [0, 0]),
+      // With the one that runs there is a line too many.
+      [0, 10],
+      ...Array.from({ length: 9 }, () => [10, 10]),
+    ]);
+    expect(jobs.get('runs')?.problems).toEqual([problem]);
+    database.close();
   });
 });
 
