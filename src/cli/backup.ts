@@ -73,8 +73,12 @@ export function define(command: Command, context: Context): void {
       throw usage('--force and --parent contradict each other', 'Give one of them.');
     requireOwnTags(commaList(options.tag));
     const stream = streamSource(options, words, context);
-    if (stream === undefined) await backUpFiles(words, patterns, options, context);
-    else await backUpStream(stream, options, context);
+    if (stream === undefined) {
+      await backUpFiles(words, patterns, options, context);
+      return;
+    }
+    requireStreamOptions(command);
+    await backUpStream(stream, options, context);
   });
 }
 
@@ -108,11 +112,32 @@ async function backUpFiles(
   }
 }
 
-async function backUpStream(stream: StreamSource, options: BackupOptions, context: Context): Promise<void> {
-  if (!options.deduplication || options.dryRun === true) {
-    const option = options.dryRun === true ? '--dry-run' : '--no-deduplication';
+/** Options that say something of files alone: nothing is ignored silently. */
+const OF_FILES: ReadonlySet<string> = new Set([
+  '--parent',
+  '--force',
+  '--dry-run',
+  '--exclude',
+  '--iexclude',
+  '--exclude-file',
+  '--ignore-file',
+  '--exclude-caches',
+  '--exclude-if-present',
+  '--exclude-larger-than',
+  '--one-file-system',
+  '--no-deduplication',
+]);
+
+function requireStreamOptions(command: Command): void {
+  const given = command.options.filter(
+    (option) => command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  const option = given.find(({ long }) => OF_FILES.has(long ?? ''))?.long;
+  if (option !== undefined)
     throw usage(`${option} is not possible for what comes from a program`, `Leave out ${option}.`);
-  }
+}
+
+async function backUpStream(stream: StreamSource, options: BackupOptions, context: Context): Promise<void> {
   const work = async (repository: Repository): Promise<void> => {
     const request = { ...common(repository, options), path: stream.path };
     await showSummary(await saveStream(request, stream.read(), options, context), options, context);

@@ -52,6 +52,9 @@ export function define(command: Command, context: Context): void {
   command.action(async (options: CheckOptions) => {
     if (options.readData === true && options.readDataSubset !== undefined)
       throw usage('--read-data and --read-data-subset contradict each other', 'Give one of them.');
+    const { fromPasswordFile, fromPasswordCommand, repairFrom: from } = options;
+    if (from === undefined && (fromPasswordFile ?? fromPasswordCommand) !== undefined)
+      throw usage('There is no repository to repair from', 'Name it with --repair-from.');
     // Opening the first repository takes it out of the environment, so that no child process inherits it.
     const fallback = givenByOptions(options) ?? takeFromEnvironment({ ...context.env });
     await withRepository(options, context, async (repository) => {

@@ -6,8 +6,7 @@ import { parseMarker } from '../archiver/exclude-tags.ts';
 import type { ExcludeOptions, NeverPath } from '../archiver/exclude.ts';
 import { asByteString, bytesOfText } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
-import { parseSize } from '../base/units.ts';
-import { collect, usage } from './options.ts';
+import { collect, parseLimit, usage } from './options.ts';
 
 /** What commander gives for these options. */
 export interface GivenExcludes {
@@ -54,7 +53,7 @@ export function addExcludeOptions(command: Command): readonly PatternSetting[] {
       'Leave out directories that hold a file of this name (repeatable)',
       collect,
     )
-    .option('--exclude-larger-than <size>', 'Leave out files over this size, such as 500M', parseSize)
+    .option('--exclude-larger-than <size>', 'Leave out files over this size, such as 500M', parseLimit)
     .option('-x, --one-file-system', 'Stay on the file system of each source');
   return patterns;
 }

@@ -124,8 +124,10 @@ function requireRulesOrIds(ids: readonly string[], options: ForgetOptions): void
   const rules = Object.keys(options).some((name) => name.startsWith('keep'));
   if (ids.length > 0 && rules) throw usage('Ids and rules cannot be combined', 'Give one or the other.');
   const isLost = options.lost === true;
-  if (isLost && (ids.length > 0 || rules || options.prune === true))
-    throw usage('--lost stands alone', 'Give it without ids, rules and --prune.');
+  const { host, tag, path } = options;
+  const isNarrowed = [host, tag, path].some((filter) => filter !== undefined);
+  if (isLost && (ids.length > 0 || rules || isNarrowed || options.prune === true))
+    throw usage('--lost stands alone', 'Give it without ids, rules, filters and --prune.');
   if (ids.length === 0 && !rules && !isLost)
     throw usage(
       'Nothing says what to keep',

@@ -15,6 +15,7 @@ import {
   addExamples,
   addOutputOptions,
   addRepositoryOptions,
+  parseLimit,
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
@@ -47,7 +48,7 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
   const again = sub('rekey', 'Seal anew what is stored under older generations of keys');
   again
     .optionsGroup('How to go about it:')
-    .option('--limit-rate <size>', 'Store at most so much in a second, such as 2MiB', parseSize)
+    .option('--limit-rate <size>', 'Store at most so much in a second, such as 2MiB', parseLimit)
     .option('--max-repack <size>', 'Write at most so much anew in this run', parseSize)
     .option('-n, --dry-run', 'Only show what would be done');
   addRepositoryOptions(again);

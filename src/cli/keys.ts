@@ -76,6 +76,7 @@ export function define(command: Command, context: Context): void {
   addNewPassphrase(add);
   addCommon(add, 'The result as a JSON object');
   add.action(async (options: AddOptions) => {
+    requireOneKind(options);
     await withRepository(options, context, async (repository) => await addOne(repository, options, context));
   });
 
@@ -145,14 +146,20 @@ async function addOne(repository: Repository, options: AddOptions, context: Cont
   await say(`Added the ${WORDS[secret.kind]} ${shortId(slot)}.${text}`, object, options, context);
 }
 
+/** Whoever gives a passphrase beside another kind would believe that it opens the repository. */
+function requireOneKind(options: AddOptions): void {
+  const { recoveryCode, thisMachine, writeOnly, newPasswordFile, newPasswordCommand } = options;
+  const kinds = [recoveryCode, thisMachine, writeOnly, newPasswordFile ?? newPasswordCommand];
+  if (kinds.filter((kind) => kind !== undefined).length > 1)
+    throw usage('Two kinds of keys are asked for at once', 'Make one key at a time.');
+}
+
 async function addWriteOnly(
   repository: Repository,
   file: string,
   options: AddOptions,
   context: Context,
 ): Promise<void> {
-  if (options.recoveryCode === true || options.thisMachine === true)
-    throw usage('Two kinds of keys are asked for at once', 'Make one key at a time.');
   const secret = randomBytes(32);
   // First the file: a key that nobody has is of no use to anybody.
   await writeKeyFile(file, `${writeOnlyKeyText(secret)}\n`);

@@ -1,7 +1,7 @@
 /** Options that several commands share, in the same words everywhere. */
 import type { Command } from 'commander';
 import { RequestError } from '../base/errors.ts';
-import { parseDuration } from '../base/units.ts';
+import { parseDuration, parseSize } from '../base/units.ts';
 
 export interface RepositoryOptions {
   readonly repository?: string;
@@ -91,6 +91,13 @@ export function parseWhen(text: string, nowMs: number): number {
     `"${text}" is not a time`,
     'Write a date (2026-11-21), date and time (2026-11-21 13:05), or an age (3d, 12h).',
   );
+}
+
+/** A size as an option that limits something. @throws {RequestError} also for 0, which would leave nothing */
+export function parseLimit(text: string): number {
+  const bytes = parseSize(text);
+  if (bytes > 0) return bytes;
+  throw usage(`"${text}" is no size that anything has`, 'Leave the option out where there is no limit.');
 }
 
 /** One or two examples below the options, each with what it does. */

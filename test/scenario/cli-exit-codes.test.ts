@@ -68,6 +68,32 @@ describe.concurrent('one clear message and the right exit code', () => {
     expect(await readdir(place.state)).not.toContain('config.json');
   });
 
+  test('of options that would not be obeyed: 2, and nothing is done', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    await place.write({ 'new-passphrase': 'another one', file: 'content' });
+    const given = ['--new-password-file', join(place.source, 'new-passphrase')];
+    const refused: readonly (readonly [readonly string[], string])[] = [
+      // It would give up what is lost of all machines.
+      [['forget', '--lost', '--host', 'web1'], '--lost stands alone'],
+      // The passphrase would open nothing.
+      [['keys', 'add', '--recovery-code', ...given], 'Two kinds of keys'],
+      [['keys', 'add', '--this-machine', ...given], 'Two kinds of keys'],
+      [['keys', 'add', '--this-machine', '--recovery-code'], 'Two kinds of keys'],
+      [['keys', 'add', '--write-only', join(place.directory, 'key'), ...given], 'Two kinds of keys'],
+      // Every file that is not empty would be left out; nothing could ever be stored.
+      [['backup', '--exclude-larger-than', '0', place.source], '"0" is no size'],
+      [['keys', 'rekey', '--limit-rate', '0B'], '"0B" is no size'],
+      [['backup', '--stdin-name', 'db', '--exclude', '*.tmp'], '--exclude is not possible'],
+      [['backup', '--stdin-name', 'db', '--exclude-caches', '-x'], '--exclude-caches is not possible'],
+      [['backup', '--stdin-name', 'db', '--parent', 'none'], '--parent is not possible'],
+      [['check', '--from-password-file', 'x'], '--repair-from'],
+    ];
+    for (const [words, text] of refused) expect((await place.expectRun(words, 2)).stderr).toContain(text);
+    expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toEqual([]);
+    expect(jsonLines(await place.expectRun(['keys', 'list', '--json']))).toHaveLength(2);
+  });
+
   test('of what another process is at work on: 11, saying who', async () => {
     await using place = await openPlace();
     await place.expectRun(['init']);
