@@ -14,6 +14,7 @@ import { durableUncovered } from '../repository/uncovered-packs.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
 import { changesSince, type ChangeSet } from './change-set.ts';
 import { commitRelied, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
+import { DamagedParts, PackDamaged } from './damaged-parts.ts';
 import { createExcluder, sourceLeftOut, type Excluder, type ExcludeOptions } from './exclude.ts';
 import { FileSaver, type ContentOf } from './file-saver.ts';
 import { cleanTest, TreeNotes, type KnownTree } from './known-tree.ts';
@@ -73,6 +74,8 @@ export interface ArchiveSummary {
   readonly filesBefore: number | undefined;
   /** Somebody else writes as this machine; it has gone on as another writer. */
   readonly foreign: ForeignRecord | undefined;
+  /** Packs that were found damaged: what the snapshot needs of them is stored again. */
+  readonly packsDamaged: number;
   /** When it was to learn. */
   readonly known: KnownTree | undefined;
 }
@@ -91,10 +94,17 @@ export async function archive(
   signal: AbortSignal,
 ): Promise<ArchiveSummary> {
   let { known } = request;
+  const damaged = new DamagedParts(request.repository);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await archiveOnce({ ...request, known }, observer, signal);
+      return await archiveOnce({ ...request, known }, damaged, observer, signal);
     } catch (error) {
+      if (error instanceof PackDamaged) {
+        // Each time there is one pack less to rely on; that is no attempt.
+        if (await damaged.confirm(error, signal)) attempt -= 1;
+        else if (attempt === ATTEMPTS) throw error;
+        continue;
+      }
       if (error instanceof TreeNotAsKnown && known !== undefined) {
         known = undefined;
         continue;
@@ -107,6 +117,7 @@ export async function archive(
 
 async function archiveOnce(
   request: ArchiveRequest,
+  damaged: DamagedParts,
   observer: ArchiveObserver,
   signal: AbortSignal,
 ): Promise<ArchiveSummary> {
@@ -123,13 +134,15 @@ async function archiveOnce(
     const [opened] = await Promise.allSettled([opening]);
     if (opened.status === 'fulfilled') await opened.value.release();
   });
-  const there = whatIsThere(repository, signal, { remembered: true });
+  const there = whatIsThere(repository, signal, { remembered: true, damaged: damaged.packs });
   const [session, { snapshots, index }] = await Promise.all([opening, there]);
   // What the first look listed is not needed any more.
   repository.lookAnew();
-  const parent = findParent(request, snapshots, index);
+  const found = findParent(request, snapshots, index);
+  const parent = found && { ...found, onDamage: (pack: string) => damaged.found(pack, index) };
   if (parent === undefined) request.scout?.forget();
   const tally = new Tally(observer);
+  damaged.tell(tally, request.sources);
   const unlisted = unlistedXattrs();
   if (unlisted !== undefined) tally.omit(unlisted);
   const store = disposal.use(new PackStore(repository, signal));
@@ -168,6 +181,7 @@ async function archiveOnce(
     durationMs: clock.monotonic() - started,
     filesBefore: parent?.snapshot.record.counts.files,
     foreign: repository.writer.takeForeign(),
+    packsDamaged: damaged.packs.size,
     known: notes && { snapshot: snapshot.id, packs: packsOf(index, store), notes },
   };
 }

@@ -1,7 +1,8 @@
 import type { ByteString } from '../base/byte-path.ts';
-import { RepositoryError } from '../base/errors.ts';
+import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { packOfError } from '../repository/damaged-packs.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import { settledBefore, type IsSettled } from './settled.ts';
@@ -17,6 +18,8 @@ export interface Parent {
   readonly isSettled: IsSettled;
   /** Another user made it, who may have seen fewer extended attributes, or more. */
   readonly isAnothers: boolean;
+  /** Told of the pack in which something of its trees is damaged; throws where that is to be healed. */
+  readonly onDamage?: (pack: string) => void;
   /** Its entries may lack extended attributes that can be read now, though nothing about them has changed. */
   readonly mayLackXattrs: boolean;
 }
@@ -80,8 +83,8 @@ export async function parentDirectory(
     if (lost.size === 0) return { id, entries: all, whole: stored };
     return { id, entries: all.filter((entry) => !lost.has(entry)), whole: false };
   } catch (error) {
-    if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') return undefined;
-    throw error;
+    requireUnreadable(parent, error);
+    return undefined;
   }
 }
 
@@ -92,14 +95,18 @@ export async function uncountBelow(
   tally: Tally,
   signal: AbortSignal,
 ): Promise<void> {
-  const entries = await parent.reader.directory(gone.id, signal);
+  const entries = await parent.reader.directory(gone.id, signal).catch((error: unknown) => {
+    requireUnreadable(parent, error);
+    throw error;
+  });
   tally.uncount(entries);
   for (const entry of entries)
     if (entry.type === 'directory') await uncountBelow(parent, entry, tally, signal);
 }
 
 /** Whether every chunk of a file lies in a pack that this session's listing shows. */
-async function hasContent({ index, reader }: Parent, file: FileEntry, signal: AbortSignal): Promise<boolean> {
+async function hasContent(parent: Parent, file: FileEntry, signal: AbortSignal): Promise<boolean> {
+  const { index, reader } = parent;
   if (!hasAll(index, file.content)) return false;
   if (!file.indirect) return true;
   // A pack that went together with the index objects that named it is missed by nothing but the lists.
@@ -107,9 +114,24 @@ async function hasContent({ index, reader }: Parent, file: FileEntry, signal: Ab
     for await (const ids of reader.lists(file, signal)) if (!hasAll(index, ids)) return false;
     return true;
   } catch (error) {
-    if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') return false;
-    throw error;
+    requireUnreadable(parent, error);
+    return false;
   }
+}
+
+/**
+ * Returns when something of the parent's trees cannot be read.
+ * @throws what is no damage, and what `onDamage` throws
+ */
+function requireUnreadable({ index, onDamage }: Parent, error: unknown): void {
+  if (!isUnreadable(error)) throw error;
+  const pack = packOfError(error, index);
+  if (pack !== undefined) onDamage?.(pack);
+}
+
+function isUnreadable(error: unknown): boolean {
+  if (error instanceof RepositoryError) return error.code === 'CORRUPT_DATA';
+  return error instanceof DestinationError && error.kind === 'corrupt-reply';
 }
 
 function hasAll({ table }: ChunkIndex, ids: Buffer): boolean {

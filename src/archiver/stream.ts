@@ -120,6 +120,7 @@ export async function archiveStream(
     durationMs: clock.monotonic() - started,
     filesBefore: undefined,
     foreign: repository.writer.takeForeign(),
+    packsDamaged: 0,
     known: undefined,
   };
 }

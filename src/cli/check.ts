@@ -4,6 +4,7 @@ import { formatBytes, formatDuration, parseSize } from '../base/units.ts';
 import type { ReadData } from '../repository/check-packs.ts';
 import type { CheckReport, Finding } from '../repository/check-report.ts';
 import { check, planCheck, type CheckPlan } from '../repository/check.ts';
+import { markDamaged, type DamageMarks } from '../repository/damaged-packs.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -46,7 +47,7 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nWithout options the structure is verified: every object but the data itself. Without\n--repair-from nothing is changed. Exit code 1 means damage was found.',
+    '\nWithout options the structure is verified: every object but the data itself. Without\n--repair-from nothing is changed, but that damaged packs are marked, so that the next backup\nrelies on nothing in them. Exit code 1 means damage was found.',
   );
   addExamples(command, [['holdfast check --read-data-subset 5%', 'a part of the data, each week']]);
   command.action(async (options: CheckOptions) => {
@@ -95,9 +96,14 @@ async function run(
   const plan = await planCheck(repository, { readData }, context.signal);
   const report = await checkWithProgress(repository, readData, plan, options, context);
   if (report.status === 'damaged') context.exitCode = EXIT.failed;
-  if (options.json === true) await context.out.json(reportObject(report));
+  // A repair looks for another copy of what is in them first.
+  const marks =
+    options.repairFrom === undefined && report.packsDamaged.size > 0
+      ? await markDamaged(repository, report.packsDamaged, context.signal)
+      : undefined;
+  if (options.json === true) await context.out.json(reportObject(report, marks));
   else if (options.quiet !== true || hasTrouble(report))
-    await context.out.write(reportText(report, readData, context));
+    await context.out.write(reportText(report, marks, readData, context));
   return report.status === 'damaged' ? report : undefined;
 }
 
@@ -156,7 +162,12 @@ async function checkWithProgress(
 /** Files named below one finding; --json names more. */
 const FILES_SHOWN = 10;
 
-function reportText(report: CheckReport, readData: ReadData, { out, env }: Context): string {
+function reportText(
+  report: CheckReport,
+  marks: DamageMarks | undefined,
+  readData: ReadData,
+  { out, env }: Context,
+): string {
   const { red, yellow, green } = createStyles(wantsColor(out.stream, env));
   const styles = { error: red, warning: yellow, note: (text: string) => text };
   const { counts } = report;
@@ -185,9 +196,22 @@ function reportText(report: CheckReport, readData: ReadData, { out, env }: Conte
       red('The repository is damaged.'),
       'Files not listed above can be restored. A new backup of the sources stores again what is missing;',
       '"holdfast recover" rebuilds indexes, and puts back or removes damaged records.',
+      ...marksText(marks),
     );
   }
   return `${lines.join('\n')}\n`;
+}
+
+function marksText(marks: DamageMarks | undefined): readonly string[] {
+  if (marks?.refusal !== undefined)
+    return [
+      `The damaged packs could not be marked (${printable(marks.refusal.message)}): backups still rely on them.`,
+      'Run this check where the repository may be changed.',
+    ];
+  const marked = marks?.marked.size ?? 0;
+  return marked === 0
+    ? []
+    : [`${count(marked, 'damaged pack')} marked: no backup relies on what is in there.`];
 }
 
 function affectedLines({ snapshots, files, filesTotal }: Finding): readonly string[] {
@@ -203,7 +227,7 @@ function affectedLines({ snapshots, files, filesTotal }: Finding): readonly stri
   ];
 }
 
-function reportObject(report: CheckReport): object {
+function reportObject(report: CheckReport, marks: DamageMarks | undefined): object {
   const { counts } = report;
   return {
     type: 'check',
@@ -217,6 +241,8 @@ function reportObject(report: CheckReport): object {
       files_total: filesTotal,
     })),
     findings_more: report.findingsMore,
+    packs_marked: marks?.marked.size ?? 0,
+    packs_unmarked_reason: marks?.refusal?.message ?? null,
     snapshots: counts.snapshots,
     packs: counts.packs,
     bytes_stored: counts.packBytes,

@@ -3,6 +3,7 @@ import type { ArchiveSummary } from '../archiver/archive.ts';
 import type { Estimate } from '../archiver/estimate.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
+import { packsDamagedText } from '../archiver/damaged-parts.ts';
 import { foreignText } from '../repository/foreign-record.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
 import { PROBLEMS_SHOWN } from './archive-progress.ts';
@@ -25,6 +26,7 @@ export async function showSummary(
   // Whoever wants to hear of nothing but what is wrong hears of this.
   if (summary.foreign !== undefined)
     context.stderr.write(`Warning: ${printable(foreignText(summary.foreign))}\n`);
+  if (summary.packsDamaged > 0) context.stderr.write(`Warning: ${packsDamagedText(summary.packsDamaged)}\n`);
   const { counts, paths } = summary.snapshot.record;
   const { filesBefore = 0 } = summary;
   if (counts.files === 0 && filesBefore > 0)
@@ -53,6 +55,7 @@ function summaryObject({ snapshot, foreign, filesBefore, ...summary }: ArchiveSu
     bytes_uploaded: summary.bytesUploaded,
     duration_seconds: seconds(summary.durationMs),
     copied_identity: foreign === undefined ? null : foreignObject(foreign),
+    packs_damaged: summary.packsDamaged,
   };
 }
 

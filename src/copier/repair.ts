@@ -9,7 +9,7 @@ import { acquirePruneLease, type Lease } from '../repository/lease.ts';
 import { markPacks } from '../repository/mark-packs.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
-import { readTombstones, REPAIRED } from '../repository/tombstones.ts';
+import { damagedPacks, readTombstones, REPAIRED } from '../repository/tombstones.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { runOf, Transfer, type CopyObserver } from './copy.ts';
 import { Healing } from './healing.ts';
@@ -146,8 +146,11 @@ class Repair {
   /** Marks the damaged packs that nothing needs any more, so that every reader takes the new copies. */
   async replacePacks({ lostIn, packs }: Healed, signal: AbortSignal): Promise<readonly string[]> {
     const { repository, damaged } = this.#request;
-    const marked = this.#present.tombstones.packs;
-    const names = [...damaged].filter((name) => packs.has(name) && !lostIn.has(name) && !marked.has(name));
+    const { tombstones } = this.#present;
+    // That one is known to be damaged does not say yet that everything needed of it was stored anew.
+    const known = damagedPacks(tombstones);
+    const isMarked = (name: string): boolean => tombstones.packs.has(name) && !known.has(name);
+    const names = [...damaged].filter((name) => packs.has(name) && !lostIn.has(name) && !isMarked(name));
     if (names.length === 0) return [];
     const lease = this.#lease;
     const held = async (now: AbortSignal): Promise<void> => await lease.assertHeld(now);

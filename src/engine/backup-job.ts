@@ -10,6 +10,7 @@ import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { jobTag } from '../base/job-tag.ts';
 import { parseCompression } from '../codec/compress.ts';
+import { packsDamagedText } from '../archiver/damaged-parts.ts';
 import { foreignText } from '../repository/foreign-record.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { whereItLies } from '../system/where-it-lies.ts';
@@ -102,11 +103,12 @@ async function madeNow(
   { summary, last, incremental }: Made,
   signal: AbortSignal,
 ): Promise<EngineOutcome> {
-  const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs, foreign } = summary;
+  const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs, foreign, packsDamaged } = summary;
   const { counts, errors, errorsMore, omitted } = snapshot.record;
   for (const what of omitted) parts.report.note(`Not captured: ${what}`);
   const contentNew = Math.min(bytesNew, bytesRead);
   if (foreign !== undefined) parts.report.note(foreignText(foreign));
+  if (packsDamaged > 0) parts.report.note(packsDamagedText(packsDamaged));
   const moment = finalMoment(snapshot, {
     bytes_uploaded: bytesUploaded,
     bytes_deduplicated: Math.max(0, counts.bytes - contentNew),
@@ -116,7 +118,7 @@ async function madeNow(
     snapshotId: snapshot.id,
     files: counts.files,
     bytes: counts.bytes,
-    warnings: errors.length + errorsMore + (foreign === undefined ? 0 : 1),
+    warnings: errors.length + errorsMore + (foreign === undefined ? 0 : 1) + (packsDamaged > 0 ? 1 : 0),
     progress: parts.report.finished(moment),
     compared: await compareWithLast(run, signal),
     facts: {

@@ -4,6 +4,7 @@ import type { CheckSpec } from '../jobs/job.ts';
 import type { ReadData } from '../repository/check-packs.ts';
 import type { CheckReport, Finding } from '../repository/check-report.ts';
 import { check, planCheck } from '../repository/check.ts';
+import { markDamaged } from '../repository/damaged-packs.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
@@ -34,6 +35,10 @@ export async function runCheck(
     signal,
   );
   for (const finding of result.findings) tell(parts, finding);
+  if (result.packsDamaged.size > 0) {
+    const { refusal } = await markDamaged(repository, result.packsDamaged, signal);
+    if (refusal !== undefined) throw damaged(result, refusal);
+  }
   if (result.status === 'damaged') throw damaged(result);
   return outcomeOf(parts, {
     files: result.counts.files,
@@ -75,10 +80,14 @@ function tell({ report }: JobParts, { severity, object, what, snapshots, filesTo
   else report.problem({ path: object, code: severity.toUpperCase(), message: `${what}${affected}` });
 }
 
-function damaged(result: CheckReport): RepositoryError {
+/** @param refusal why nothing could be done about it */
+function damaged(result: CheckReport, refusal?: Error): RepositoryError {
   const errors = result.findings.filter(({ severity }) => severity === 'error').length;
   return new RepositoryError('CORRUPT_DATA', `The check found damage in ${errors} stored objects`, {
-    hint: 'A new backup of the sources stores again what is missing, and "holdfast check" lists the files concerned. Check the drive.',
+    hint:
+      refusal === undefined
+        ? 'A new backup of the sources stores again what is missing, and "holdfast check" lists the files concerned. Check the drive.'
+        : `Backups still rely on the damaged packs, which could not be marked (${refusal.message}): run "holdfast check" where the repository may be changed. Check the drive.`,
     details: { ...factsOf(result), errors },
   });
 }

@@ -21,7 +21,7 @@ import { packKey, type Listed } from './listing.ts';
 import { rememberHeads } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, saltsOf, type SnapshotList } from './snapshots.ts';
-import { repairedPacks } from './tombstones.ts';
+import { damagedPacks, repairedPacks } from './tombstones.ts';
 import { chainView, newestRecords, verifyChains } from './verify-chains.ts';
 
 export interface CheckOptions {
@@ -106,6 +106,7 @@ export async function check(
     await mapAffected(repository, index, snapshots.live, damage, signal);
   }
   findings.acceptReplaced(repairedPacks(snapshots.tombstones));
+  findings.acceptReplaced(damagedPacks(snapshots.tombstones));
   findings.acceptReturned(needlessUnderRetired(repository, snapshots, checked));
   return {
     status: findings.hasErrors ? 'damaged' : 'ok',

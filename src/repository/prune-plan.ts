@@ -3,6 +3,7 @@ import { writeOnlyInUse } from './keys.ts';
 import type { LiveSession } from './lease-objects.ts';
 import type { PruneStock, StockedPack } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
+import { damagedPacks } from './tombstones.ts';
 
 /** Reasons stand beside each; all can be changed by those who know better. */
 export const PRUNE_LIMITS = Object.freeze({
@@ -126,12 +127,15 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
   // A machine with a write-only key would not learn where its chunks are then, and store them again after each prune.
   const inUse = writeOnlyInUse(repository.keyring);
   const isMarked = ({ name }: StockedPack): boolean => snapshots.tombstones.packs.has(name);
+  const damaged = damagedPacks(snapshots.tombstones);
   // Everything that snapshots need was found when the stock was taken, so none of it is in one that cannot be read.
   const isUnknown = (pack: StockedPack): boolean => !pack.readable && !isMarked(pack);
   for (const pack of packs.values()) {
     if (isUnknown(pack)) continue;
     const fate = fateOf(pack);
     if (isMarked(pack)) {
+      // What is damaged and needed stays, and stays marked: nothing is to rely on it again.
+      if (fate.liveBytes > 0 && damaged.has(pack.name)) continue;
       (fate.liveBytes > 0 ? fates.revive : due.has(pack.name) ? fates.remove : fates.waiting).push(fate);
     } else if (fate.liveBytes === 0) {
       (pack.storedMs >= youngMs ? fates.young : fates.mark).push(fate);

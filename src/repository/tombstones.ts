@@ -37,9 +37,20 @@ const READ_TRIES = 5;
 /** Why packs are marked that were damaged and of which everything that is needed was stored anew. */
 export const REPAIRED = 'repaired';
 
-export function repairedPacks({ all }: Tombstones): ReadonlySet<string> {
-  const repaired = all.filter(({ record }) => record.kind === 'packs' && record.reason === REPAIRED);
-  return new Set(repaired.flatMap(({ record }) => record.names));
+/** Why packs are marked that are damaged: nothing relies on them, and they stay while a snapshot needs what no other holds. */
+export const DAMAGED = 'damaged';
+
+export function repairedPacks(tombstones: Tombstones): ReadonlySet<string> {
+  return packsMarked(tombstones, REPAIRED);
+}
+
+export function damagedPacks(tombstones: Tombstones): ReadonlySet<string> {
+  return packsMarked(tombstones, DAMAGED);
+}
+
+function packsMarked({ all }: Tombstones, reason: string): ReadonlySet<string> {
+  const marks = all.filter(({ record }) => record.kind === 'packs' && record.reason === reason);
+  return new Set(marks.flatMap(({ record }) => record.names));
 }
 
 /** Where the snapshots and tombstones that these name stood in their chains, as far as they say it. */
