@@ -31,7 +31,8 @@ export type VersionOrder = 'oldest-first' | 'newest-first';
 
 /**
  * The versions of one path. Consecutive snapshots with the same content, size, time and mode are one version. Snapshots
- * of places that do not include the path are passed over. With several hosts each one's versions are in order.
+ * of places that do not include the path, or that do not list all that could not be read, are passed over. With several
+ * hosts each one's versions are in order.
  * @param snapshots oldest first
  * @throws {RequestError} INVALID_PATH for the root, which is in every snapshot
  */
@@ -116,6 +117,8 @@ async function stateIn(
   }
   const problem = snapshot.record.errors.find((one) => isAtOrBelow(path, pathOf(pathNames(one.path))));
   if (problem !== undefined) return { state: 'failed', problem };
+  // It may be one of those that were too many to be listed.
+  if (snapshot.record.errorsMore > 0) return undefined;
   return covers(snapshot, path) ? { state: 'absent' } : undefined;
 }
 

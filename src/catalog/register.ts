@@ -139,6 +139,8 @@ function list(database: CatalogDatabase, { id, record }: Snapshot, lineage: numb
     );
   const gap = database.prepare<[number, Buffer]>('INSERT OR IGNORE INTO gap VALUES (?, ?, 0)');
   for (const { path } of record.errors) gap.run(ordinal, Buffer.from(pathOf(pathNames(path)), 'latin1'));
+  // Others could not be read, and nobody knows which.
+  if (record.errorsMore > 0) gap.run(ordinal, Buffer.from('/'));
 }
 
 function pendingOf(database: CatalogDatabase, live: readonly Snapshot[]): readonly PendingSnapshot[] {

@@ -75,7 +75,9 @@ export class VersionWriter {
         `SELECT n.id, v.type, v.since FROM node n JOIN version v ON v.node = n.id AND v.until = ?
          WHERE n.directory = ?`,
       ),
-      gap: database.prepare<[number, Buffer, number]>('INSERT OR IGNORE INTO gap VALUES (?, ?, ?)'),
+      gap: database.prepare<[number, Buffer, number]>(
+        'INSERT INTO gap VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET damaged = max(damaged, excluded.damaged)',
+      ),
     };
   }
 

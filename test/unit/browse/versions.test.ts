@@ -128,6 +128,14 @@ describe('pathVersions', () => {
     ).toEqual(['present 1 0-0 (1)', 'failed EACCES 1-2 (2)']);
   });
 
+  it('does so too where more could not be read than a snapshot lists', async () => {
+    const more = { errorsMore: 1 };
+
+    expect(
+      await versions([[at(file('1'))], [at(undefined), more], [at(file('1'))], [at(undefined)]], '/home/u/f'),
+    ).toEqual(['present 1 0-2 (2)', 'absent 3-3 (1)']);
+  });
+
   it('says where a snapshot is damaged instead of taking the path for absent', async () => {
     const tree = at(file('1'));
     const lose = async (repository: Repository): Promise<ReadonlySet<string>> => {

@@ -136,6 +136,21 @@ describe('syncCatalog', () => {
     expect(fixture.count('version')).toBe(931);
   });
 
+  it('takes nothing for deleted where more could not be read than a snapshot lists', async () => {
+    using fixture = await openFixture();
+    const f = directory({ f: file('') });
+    await fixture.commit(f);
+    await fixture.commit(directory({}), { errorsMore: 1 });
+    await fixture.commit(f);
+    await fixture.commit(directory({}));
+    await fixture.sync();
+    expect(versionsOf([fixture.reader.states('/f', undefined)], '/f').map(({ change }) => change)).toEqual([
+      'removed',
+      'unchanged',
+      'added',
+    ]);
+  });
+
   it('still knows what it had found gone before it was interrupted', async () => {
     using fixture = await openFixture();
     const folder = { s: directory({ f: file('') }) };
