@@ -1,6 +1,7 @@
 /** What a restore did, for people and for programs. */
 import { textOfBytes } from '../base/byte-path.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
 import type { Omission, RestoreRequest, RestoreSummary } from '../restorer/request.ts';
 import type { Context } from './context.ts';
 import { PROBLEMS_SHOWN } from './restore-progress.ts';
@@ -29,6 +30,7 @@ export function restoreText(request: RestoreRequest, summary: RestoreSummary, { 
   if (summary.filesFailed > 0)
     lines.push(red(`  ${count(summary.filesFailed, 'file')} could not be restored.`));
   lines.push(...deletedLines(summary, dryRun), ...omissionLines(summary.omissions).map(yellow));
+  lines.push(...lackingLines(snapshot).map(yellow));
   const problems = summary.errors.length + summary.errorsMore;
   if (problems > 0) {
     const listed =
@@ -36,6 +38,28 @@ export function restoreText(request: RestoreRequest, summary: RestoreSummary, { 
     lines.push(red(`${count(problems, 'problem')}: all the rest is restored${listed}.`));
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** What was never saved cannot come back: whoever restores after a loss must not take it for all there was. */
+export function lackingLines({ id, record }: Pick<Snapshot, 'id' | 'record'>): readonly string[] {
+  const { unread, changed } = lacking(record);
+  if (unread + changed === 0) return [];
+  const read =
+    unread === 0 ? '' : `could not read ${count(unread, 'entry', 'entries')}, which the snapshot lacks`;
+  const torn =
+    changed === 0
+      ? ''
+      : `read ${count(changed, 'file')} while something wrote to ${changed === 1 ? 'it' : 'them'}`;
+  return [
+    `  The backup ${[read, torn].filter((text) => text !== '').join(', and ')}. Other snapshots may have more:`,
+    `    see "holdfast snapshots --errors --json" (${shortId(id)}) and "holdfast versions PATH".`,
+  ];
+}
+
+/** Those that are not listed count as unread. */
+function lacking({ errors, errorsMore }: Snapshot['record']): { unread: number; changed: number } {
+  const changed = errors.filter(({ code }) => code === 'CHANGED').length;
+  return { unread: errors.length - changed + errorsMore, changed };
 }
 
 function deletedLines({ deleted, deletedMore }: RestoreSummary, dryRun: boolean): readonly string[] {
@@ -80,6 +104,7 @@ function omissionText({ kind, count: entries, paths }: Omission): string {
 
 export function restoreObject(request: RestoreRequest, summary: RestoreSummary): object {
   const { target, snapshot, dryRun } = request;
+  const { unread, changed } = lacking(snapshot.record);
   return {
     type: 'summary',
     snapshot_id: snapshot.id,
@@ -104,6 +129,8 @@ export function restoreObject(request: RestoreRequest, summary: RestoreSummary):
     deleted: summary.deleted.map(textOfBytes),
     deleted_more: summary.deletedMore,
     problems: summary.errors.length + summary.errorsMore,
+    unread_by_backup: unread,
+    changed_during_backup: changed,
     duration_seconds: seconds(summary.durationMs),
   };
 }
