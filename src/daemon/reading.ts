@@ -35,7 +35,13 @@ interface Contents {
 
 interface Open extends Contents {
   readonly repository: Repository;
-  readonly lastUse: { ms: number };
+  readonly use: {
+    lastMs: number;
+    /** Files that are being read. */
+    files: number;
+    /** It is to be closed once none is. */
+    isOver: boolean;
+  };
 }
 
 export interface ReadingParts {
@@ -72,7 +78,7 @@ export class Reading implements AsyncDisposable {
       read: (range, readSignal) => {
         const wanted = range && { offset: range.start, length: range.end - range.start };
         // What one request no longer wants another may wait for: only the end of all ends what is being fetched.
-        return until(readSignal, contents.read(entry, wanted, signal));
+        return this.#inUse(open, until(readSignal, contents.read(entry, wanted, signal)));
       },
     };
   }
@@ -118,7 +124,7 @@ export class Reading implements AsyncDisposable {
     this.#open.set(place.url, opening);
     try {
       const open = await opening;
-      open.lastUse.ms = this.#parts.clock.monotonic();
+      open.use.lastMs = this.#parts.clock.monotonic();
       return open;
     } catch (error) {
       this.#open.delete(place.url);
@@ -138,8 +144,8 @@ export class Reading implements AsyncDisposable {
         { clock, stateDirectory, allowWeakCost: weakCost },
         signal,
       );
-      const lastUse = { ms: clock.monotonic() };
-      const open: Open = { repository, lastUse, ...(await this.#contentsOf(repository)) };
+      const use = { lastMs: clock.monotonic(), files: 0, isOver: false };
+      const open: Open = { repository, use, ...(await this.#contentsOf(repository)) };
       void this.#closeLater(place, open);
       return open;
     } catch (error) {
@@ -167,7 +173,8 @@ export class Reading implements AsyncDisposable {
     const { clock } = this.#parts;
     try {
       for (;;) {
-        const idle = clock.monotonic() - open.lastUse.ms;
+        if (open.use.isOver) return;
+        const idle = open.use.files > 0 ? 0 : clock.monotonic() - open.use.lastMs;
         if (idle >= KEPT_MS) break;
         await clock.sleep(KEPT_MS - idle, this.#closing.signal);
       }
@@ -182,7 +189,21 @@ export class Reading implements AsyncDisposable {
     const opening = this.#open.get(place.url);
     this.#open.delete(place.url);
     const open = await opening?.catch(() => undefined);
-    await open?.repository.close();
+    if (open === undefined) return;
+    open.use.isOver = true;
+    if (open.use.files === 0) await open.repository.close();
+  }
+
+  /** Whoever fetches a large file over a slow line does not ask for anything meanwhile. */
+  async *#inUse<T>({ repository, use }: Open, parts: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    use.files += 1;
+    try {
+      yield* parts;
+    } finally {
+      use.files -= 1;
+      use.lastMs = this.#parts.clock.monotonic();
+      if (use.isOver && use.files === 0) await repository.close();
+    }
   }
 }
 
