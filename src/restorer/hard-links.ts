@@ -7,6 +7,7 @@ import type { NamedEntry } from './make-named.ts';
 export class HardLinks {
   readonly #files = new InodeNames<RecordHandle>();
   readonly #named = new InodeNames<NamedEntry>();
+  readonly #leftAlone = new InodeNames<true>();
 
   static hasSeveralNames(entry: Entry): boolean {
     return InodeNames.hasSeveral(entry);
@@ -19,6 +20,15 @@ export class HardLinks {
 
   lead(entry: FileEntry, handle: RecordHandle): void {
     this.#files.add(entry, handle);
+  }
+
+  /** What stands under one of its names is not looked at: it gets no further name. */
+  leaveAlone(entry: FileEntry): void {
+    this.#leftAlone.add(entry, true);
+  }
+
+  isLeftAlone(entry: FileEntry): boolean {
+    return this.#leftAlone.get(entry) === true;
   }
 
   namedLeaderOf(entry: Exclude<Entry, FileEntry | DirectoryEntry>): NamedEntry | undefined {

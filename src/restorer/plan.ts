@@ -88,6 +88,8 @@ const COMPRESSION_AT_MOST = 16;
 /** Bytes of data in one file: 64 TiB. */
 const LARGEST_ANYWHERE = 2 ** 46;
 
+const LEFT_ALONE = 'a file that has another name of it was there and is left alone';
+
 class PlanWalk {
   readonly #parts: PlanParts;
   readonly #maker: DirectoryMaker;
@@ -260,6 +262,8 @@ class PlanWalk {
         this.#touchUp(visit, entry, found);
         return undefined;
       }
+      if (this.#links.isLeftAlone(entry))
+        tally.omissions.note('hard-links', LEFT_ALONE, () => pathInVisit(visit, entry.name));
       if (entry.indirect) return this.#readAndPlan(visit, entry, standing, signal);
       this.#content.resolveDirect(entry, () => this.#largestFile(visit));
       this.#planFile(visit, entry, standing);
@@ -308,9 +312,10 @@ class PlanWalk {
     else resolved.spread(record, content);
   }
 
-  #skipped({ size }: FileEntry): void {
+  #skipped(entry: FileEntry): void {
     this.#parts.tally.filesSkipped += 1;
-    this.#parts.tally.bytesDone += size;
+    this.#parts.tally.bytesDone += entry.size;
+    this.#links.leaveAlone(entry);
   }
 
   #leave(visit: Visit, entry: FileEntry, found: EntryStat | undefined): void {

@@ -322,6 +322,29 @@ describe('entries that stand in the target', () => {
     expect(differences(root)).toEqual([]);
   });
 
+  test('another name of a file that is left alone becomes a file of its own, which is told', async () => {
+    mkdirSync(engine.source, { recursive: true });
+    for (const name of ['a', 'x']) writeFileSync(join(engine.source, name), name);
+    for (const name of ['b', 'c']) linkSync(join(engine.source, 'a'), join(engine.source, name));
+    linkSync(join(engine.source, 'x'), join(engine.source, 'y'));
+    const { snapshot } = await engine.backup();
+    const { source } = await engine.restoreTo('out', snapshot);
+    for (const name of ['b', 'c', 'x', 'y']) rmSync(join(source, name));
+    const { summary } = await engine.restoreTo('out', snapshot, { overwrite: 'never' });
+    const [b, c] = ['b', 'c'].map((name) => statSync(join(source, name)));
+    expect(b?.ino).toBe(c?.ino);
+    expect(b?.ino).not.toBe(statSync(join(source, 'a')).ino);
+    expect(summary).toMatchObject({ status: 'complete', filesSkipped: 1, filesRestored: 4 });
+    expect(summary.omissions).toEqual([
+      {
+        kind: 'hard-links',
+        count: 1,
+        reason: 'a file that has another name of it was there and is left alone',
+        paths: [join(engine.source, 'b')],
+      },
+    ]);
+  });
+
   test('links of the right target stay, others are replaced', async () => {
     mkdirSync(engine.source, { recursive: true });
     symlinkSync('right', join(engine.source, 'a'));
