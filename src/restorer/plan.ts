@@ -384,6 +384,9 @@ class PlanWalk {
       throw new EntryFailure('IN_THE_WAY', 'a directory has its name and is left alone');
     }
     if (standing !== 'clear') return standing;
+    // What is gone from the repository must not cost what stands in its place.
+    if (entry.type === 'file' && !entry.indirect)
+      this.#content.resolveDirect(entry, () => this.#largestFile(visit));
     const directory = directories?.at(visit.handle);
     if (directory !== undefined) clearDirectory(this.#parts, directory, visit, entry.name);
     return 'create';

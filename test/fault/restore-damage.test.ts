@@ -145,6 +145,26 @@ describe('damage in a pack', () => {
     },
   );
 
+  test.each([false, true])(
+    'a directory does not give way to a file that the repository has lost, dry run %s',
+    async (dryRun) => {
+      writeFileSync(join(engine.source, 'a'), random.bytes(5_000));
+      const { snapshot } = await engine.backup();
+      for (const { key } of await dataPacks()) await engine.calls.delete(key, never);
+      const inTheWay = join(engine.directory, 'out', engine.source, 'a');
+      mkdirSync(inTheWay, { recursive: true });
+      writeFileSync(join(inTheWay, 'kept'), 'kept');
+      const { summary } = await engine.restoreTo('out', snapshot, {
+        overwrite: 'always',
+        deleteExtra: true,
+        dryRun,
+      });
+      expect(summary).toMatchObject({ status: 'partial', filesFailed: 1, deleted: [] });
+      expect(summary.errors.map(({ code }) => code)).toEqual(['CORRUPT_DATA']);
+      expect(readFileSync(join(inTheWay, 'kept'), 'utf8')).toBe('kept');
+    },
+  );
+
   test('a drive of which nothing can be read any more ends the restore with its own error', async () => {
     const snapshot = await manyFiles();
     const lost = new Set((await dataPacks()).map(({ key }) => key));
