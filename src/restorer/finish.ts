@@ -8,9 +8,9 @@ import type { LastSync } from './last-sync.ts';
 import { makeHardLink, type HardLinkParts } from './make-hard-link.ts';
 import { countNamed, makeNamed, type NamedEntry } from './make-named.ts';
 import type { OpenDirectories } from './open-directories.ts';
-import type { RestorePlan } from './plan.ts';
 import { removeTree } from './remove-tree.ts';
 import type { RestoreObserver } from './request.ts';
+import type { RestorePlan } from './restore-plan.ts';
 
 /** For a dry run: what `finishRestore` would do. */
 export function reportPlan({

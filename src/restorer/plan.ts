@@ -7,7 +7,6 @@ import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { isLostObject } from '../repository/lost-object.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
-import type { SharedDirectory } from './abandoned-files.ts';
 import { clearDirectory } from './clear-directory.ts';
 import type { ContentPlan } from './content-plan.ts';
 import { DirectoryMaker } from './directory-maker.ts';
@@ -15,7 +14,6 @@ import { EntryBudget, mostEntries } from './entry-budget.ts';
 import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecordWriter, type RecordHandle } from './entry-records.ts';
 import { ExtraCollector } from './extra-collector.ts';
-import type { ExtraEntry } from './extra-entries.ts';
 import { FileContent } from './file-content.ts';
 import { HardLinks } from './hard-links.ts';
 import type { HardLink } from './make-hard-link.ts';
@@ -24,28 +22,11 @@ import { standingOfMetadata } from './metadata-compare.ts';
 import { keptOwner, type MetadataPolicy } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
+import type { RestorePlan } from './restore-plan.ts';
 import type { SelectedDirectory } from './selection.ts';
 import { actionOf, isDirectory, standingOf, type Standing } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
 import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
-
-/** What the walk finds out and the later steps carry out. */
-export interface RestorePlan {
-  /** Those that get their metadata at the end, parents before what is in them. */
-  readonly directories: readonly RecordHandle[];
-  /** Files that stand in the target and have to be compared. */
-  readonly compare: readonly RecordHandle[];
-  readonly named: readonly NamedEntry[];
-  readonly hardLinks: readonly HardLink[];
-  /** Entries of restored directories that the snapshot does not have. */
-  readonly extra: readonly ExtraEntry[];
-  /** Directories in which another restore is at work, or is being killed. */
-  readonly shared: readonly SharedDirectory[];
-  /** Created entries inherit access lists. */
-  readonly inheritsAcls: boolean;
-  /** Nothing that could be read was asked for. */
-  readonly isEmpty: boolean;
-}
 
 export interface PlanParts {
   readonly request: RestoreRequest;

@@ -1,0 +1,23 @@
+import type { SharedDirectory } from './abandoned-files.ts';
+import type { RecordHandle } from './entry-records.ts';
+import type { ExtraEntry } from './extra-entries.ts';
+import type { HardLink } from './make-hard-link.ts';
+import type { NamedEntry } from './make-named.ts';
+
+/** What the walk finds out and the later steps carry out. */
+export interface RestorePlan {
+  /** Those that get their metadata at the end, parents before what is in them. */
+  readonly directories: readonly RecordHandle[];
+  /** Files that stand in the target and have to be compared. */
+  readonly compare: readonly RecordHandle[];
+  readonly named: readonly NamedEntry[];
+  readonly hardLinks: readonly HardLink[];
+  /** Entries of restored directories that the snapshot does not have. */
+  readonly extra: readonly ExtraEntry[];
+  /** Directories in which another restore is at work, or is being killed. */
+  readonly shared: readonly SharedDirectory[];
+  /** Created entries inherit access lists. */
+  readonly inheritsAcls: boolean;
+  /** Nothing that could be read was asked for. */
+  readonly isEmpty: boolean;
+}
