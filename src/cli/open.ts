@@ -325,14 +325,23 @@ export async function newPassphrase(options: RepositoryOptions, context: Context
 
 /**
  * A passphrase that somebody chose. What looks like a key would be taken for one ever after, and open nothing.
- * @throws {RequestError} USAGE for a recovery code or a write-only key
+ * @throws {RequestError} USAGE for a recovery code or a write-only key, and for what nobody can type
  */
 export function chosenPassphrase(text: string): string {
+  requireTypable(text);
   if (!isKeyText(text)) return text;
   throw usage(
     'What was given for a new passphrase is a recovery code or a write-only key',
     'Those are made by Holdfast, for the repository that they open. Choose a passphrase.',
   );
+}
+
+/** A file may hold what is not seen in it, and what nobody types who has the passphrase on paper. */
+function requireTypable(text: string): void {
+  const hint =
+    'Write it as the first and only line of a plain text file, in UTF-8 without a byte order mark.';
+  if (/[\r\n]/.test(text)) throw usage('The new passphrase has more than one line', hint);
+  if (/[\p{Cc}\u{FEFF}]/u.test(text)) throw usage('The new passphrase has a mark that nobody sees in it', hint);
 }
 
 /** What no backup takes in: the repository, and the state directory with its keys. */

@@ -94,6 +94,27 @@ describe.concurrent('one clear message and the right exit code', () => {
     expect(jsonLines(await place.expectRun(['keys', 'list', '--json']))).toHaveLength(2);
   });
 
+  test('of a new passphrase that nobody could type: 2, and nothing is made', async () => {
+    await using place = await openPlace();
+    const file = join(place.directory, 'passphrase');
+    const init = ['init', '--password-file', file];
+    for (const [text, what] of [
+      // As editors of Windows begin a file.
+      ['\uFEFFcorrect horse', 'a mark that nobody sees'],
+      ['correct\nhorse\n', 'more than one line'],
+      ['correct\thorse', 'a mark that nobody sees'],
+    ] as const) {
+      await writeFile(file, text);
+      expect((await place.expectRun(init, 2)).stderr).toContain(what);
+    }
+    await writeFile(file, 'correct horse\r\n');
+    await place.expectRun(init);
+    const typed = { env: { HOLDFAST_PASSWORD: 'correct horse' } };
+    await place.expectRun(['snapshots'], 0, typed);
+    await writeFile(file, '\uFEFFanother horse');
+    await place.expectRun(['keys', 'passwd', '--new-password-file', file], 2, typed);
+  });
+
   test('of what another process is at work on: 11, saying who', async () => {
     await using place = await openPlace();
     await place.expectRun(['init']);
