@@ -8,8 +8,7 @@ import { findSetting, readTypedValue } from '../config/key-path.ts';
 import { NO_FILE, loadConfig, readConfig } from '../config/load.ts';
 import { requireNeverThere } from '../config/never-there.ts';
 import { jsonSchemaText, type FilledConfig } from '../config/schema.ts';
-import { parseLocation } from '../destination/location.ts';
-import { parseSchedule } from '../schedule/schedule.ts';
+import { SETTINGS_CHECKS } from '../daemon/settings-checks.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
@@ -82,8 +81,7 @@ export function settingsContext(env: Environment): SettingsContext {
   return {
     home: homedir(),
     stateDirectory: statePaths(env).directory,
-    checkLocation: (location) => void parseLocation(location),
-    checkSchedule: (schedule) => void parseSchedule(schedule),
+    ...SETTINGS_CHECKS,
   };
 }
 

@@ -341,7 +341,8 @@ function requireTypable(text: string): void {
   const hint =
     'Write it as the first and only line of a plain text file, in UTF-8 without a byte order mark.';
   if (/[\r\n]/.test(text)) throw usage('The new passphrase has more than one line', hint);
-  if (/[\p{Cc}\u{FEFF}]/u.test(text)) throw usage('The new passphrase has a mark that nobody sees in it', hint);
+  if (/[\p{Cc}\u{FEFF}]/u.test(text))
+    throw usage('The new passphrase has a mark that nobody sees in it', hint);
 }
 
 /** What no backup takes in: the repository, and the state directory with its keys. */

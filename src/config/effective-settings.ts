@@ -23,6 +23,8 @@ export interface SettingsContext {
   readonly checkLocation?: ((location: string) => void) | undefined;
   /** Refuses a schedule that is never due, by a HoldfastError; the shape of the text is checked before. */
   readonly checkSchedule?: ((schedule: string) => void) | undefined;
+  /** Refuses a pattern that can never match in a source, by a HoldfastError: no backup goes by one. */
+  readonly checkPattern?: ((pattern: string, source: string) => void) | undefined;
 }
 
 /** Name of the default destination while nothing else is chosen. */
@@ -203,10 +205,18 @@ function buildSource(
   ask(context.checkSchedule, source.schedule, ['sources', index, 'schedule'], faults);
   for (const [place, tag] of source.tags.entries())
     ask((text) => requireOwnTags([text]), tag, ['sources', index, 'tags', place], faults);
+  const root = absolutePath(path, context);
+  for (const [place, pattern] of exclude.patterns.entries())
+    ask(
+      (text) => context.checkPattern?.(text, root),
+      pattern,
+      ['sources', index, 'exclude', 'patterns', place],
+      faults,
+    );
   const { timeout, ...commands } = hooks;
   return {
     ...rest,
-    path: absolutePath(path, context),
+    path: root,
     destinations: destinationsOf({ destination, destinations }, index, scene),
     exclude: {
       ...exclude,

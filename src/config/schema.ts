@@ -78,7 +78,7 @@ const Source = object(
       ),
       caches: flag('Leave out what is in directories marked by a CACHEDIR.TAG.', true),
       ifPresent: list(
-        'file-name',
+        'marker-name',
         'Leave out what is in directories that hold a file of such a name; NAME:TEXT also demands what it begins with.',
         ['.nobackup'],
       ),

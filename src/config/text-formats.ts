@@ -77,13 +77,9 @@ const CHECKS = {
       );
     }
   },
-  'file-name': (text: string): void => {
-    if (text === '.' || text === '..' || /\//.test(text.split(':')[0] ?? ''))
-      throw wrong(
-        `"${short(text)}" is not the name of a file`,
-        'Write a name without a path, such as .nobackup.',
-      );
-  },
+  'file-name': checkFileName,
+  /** NAME, or NAME:TEXT. */
+  'marker-name': (text: string): void => checkFileName(text.split(':')[0] ?? ''),
   location: checkLocation,
   'web-url': checkWebUrl,
   'mail-address': (text: string): void => {
@@ -93,6 +89,14 @@ const CHECKS = {
 } as const satisfies Readonly<Record<string, (text: string) => void>>;
 
 const CLOCK_TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+function checkFileName(name: string): void {
+  if (name === '' || name === '.' || name === '..' || name.includes('/'))
+    throw wrong(
+      `"${short(name)}" is not the name of a file`,
+      'Write a name without a path, such as .nobackup.',
+    );
+}
 
 function isAbsoluteOrHome(text: string): boolean {
   return text.startsWith('/') || /^~(?:\/|$)/.test(text) || /^[a-z]:[\\/]/i.test(text);

@@ -14,7 +14,6 @@ import { openConfigSource, type ConfigSource } from '../config/config-source.ts'
 import type { Environment } from '../config/secret.ts';
 import type { PageAddress } from '../control/calls.ts';
 import { serveControl } from '../control/server.ts';
-import { parseLocation } from '../destination/location.ts';
 import type { Agent } from '../jobs/agent.ts';
 import { uploadLimitAt } from '../jobs/bandwidth.ts';
 import { linuxCircumstances } from '../jobs/circumstances.ts';
@@ -26,7 +25,6 @@ import { openAgentState } from '../jobs/open-state.ts';
 import { isPersons } from '../jobs/queue.ts';
 import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
-import { parseSchedule } from '../schedule/schedule.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import { protectedSince, tellAbsences } from './absence-watch.ts';
 import { afterJob, keepOutcome, tellOfJob } from './after-job.ts';
@@ -54,6 +52,7 @@ import { reachability } from './reachability.ts';
 import { readingWhenNeeded } from './reading-when-needed.ts';
 import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
+import { SETTINGS_CHECKS } from './settings-checks.ts';
 import { Spools } from './spools.ts';
 import type { StatusParts } from './status.ts';
 import { storedBytesOf } from './stored-bytes.ts';
@@ -108,8 +107,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       context: {
         home: homedir(),
         stateDirectory,
-        checkLocation: (location) => void parseLocation(location),
-        checkSchedule: (schedule) => void parseSchedule(schedule),
+        ...SETTINGS_CHECKS,
       },
       clock,
       report: trouble,

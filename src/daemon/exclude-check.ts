@@ -6,7 +6,7 @@ import { RequestError } from '../base/errors.ts';
 /** @throws {RequestError} INVALID_REQUEST, naming the field of the request, for a pattern that could never match */
 export function checkExcludes(patterns: readonly string[], source: string): void {
   try {
-    for (const pattern of patterns) checkOne(pattern, source);
+    for (const pattern of patterns) checkPattern(pattern, source, 'the backup request');
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const { message, hint } = error;
@@ -14,10 +14,11 @@ export function checkExcludes(patterns: readonly string[], source: string): void
   }
 }
 
-function checkOne(pattern: string, source: string): void {
+/** @param from where it stands. @throws {RequestError} */
+export function checkPattern(pattern: string, source: string, from: string): void {
   if (pattern.includes('\0'))
-    throw new RequestError('INVALID_REQUEST', 'A pattern in the backup request holds a NUL', {
+    throw new RequestError('INVALID_REQUEST', `A pattern in ${from} holds a NUL`, {
       hint: 'No path has one. Leave it out.',
     });
-  compileSettings([{ pattern: bytesOfText(pattern), from: 'the backup request' }], bytesOfText(source));
+  compileSettings([{ pattern: bytesOfText(pattern), from }], bytesOfText(source));
 }

@@ -29,6 +29,28 @@ describe.concurrent('holdfast config', () => {
     });
   });
 
+  test('refuses rules of what is left out that no backup could go by, and says where they are', async () => {
+    await using place = await openPlace();
+    await config(place, ['set', 'sources[-].path', '/srv/data']);
+    const rules: readonly (readonly [string, string, string])[] = [
+      ['patterns', './cache', 'can never match'],
+      ['patterns', '[a', 'unclosed bracket'],
+      ['ifPresent', ':text', 'is not the name of a file'],
+      ['ignoreFiles', ':a/b', 'is not the name of a file'],
+    ];
+    for (const [name, text, said] of rules) {
+      const key = `sources[0].exclude.${name}[-]`;
+      expect(await config(place, ['set', key, text], 2)).toContain(said);
+    }
+    await writeFile(
+      fileOf(place),
+      '{ "sources": [{ "path": "/srv/data", "exclude": {\n  "patterns": ["/srv/data/tmp", "!a", "./cache"] } }] }',
+    );
+    expect(await config(place, ['validate'], 1)).toContain(
+      `${fileOf(place)}:2:39: sources[0].exclude.patterns[2]: The pattern './cache'`,
+    );
+  });
+
   test('does not take a file that is gone for one that never was', async () => {
     await using place = await openPlace();
     await config(place, ['set', 'sources[-].path', '/srv/data']);

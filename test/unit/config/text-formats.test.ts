@@ -27,7 +27,8 @@ const GOOD: Readonly<Record<TextFormat, readonly string[]>> = {
   percentage: ['0%', '5%', '12.5%', '100%'],
   'compression-name': ['zstd', 'zstd:1', 'zstd:19', 'none', 'auto'],
   'absolute-path': ['/', '/srv/data', '~', '~/Documents', 'C:\\Users'],
-  'file-name': ['.nobackup', 'CACHEDIR.TAG:Signature: a/b'],
+  'file-name': ['.nobackup', 'a:b'],
+  'marker-name': ['.nobackup', 'CACHEDIR.TAG:Signature: a/b'],
   location: [
     '/mnt/x',
     '~/x',
@@ -68,7 +69,8 @@ const BAD: Readonly<Record<TextFormat, readonly string[]>> = {
   percentage: ['', '5', '101%', '-1%', '%'],
   'compression-name': ['', 'zstd:0', 'zstd:20', 'gzip', 'ZSTD'],
   'absolute-path': ['', 'Documents', './x', '~anna/x'],
-  'file-name': ['a/b', '.', '..', '/'],
+  'file-name': ['a/b', '.', '..', '/', 'a:b/c'],
+  'marker-name': ['a/b', '.:text', '..', '/', ':text'],
   location: [
     '',
     'mnt/x',

@@ -1,0 +1,13 @@
+/** What settings are held against that the schema knows nothing of. */
+import { parseLocation } from '../destination/location.ts';
+import type { SettingsContext } from '../config/effective-settings.ts';
+import { parseSchedule } from '../schedule/schedule.ts';
+import { checkPattern } from './exclude-check.ts';
+
+export const SETTINGS_CHECKS: Required<
+  Pick<SettingsContext, 'checkLocation' | 'checkSchedule' | 'checkPattern'>
+> = {
+  checkLocation: (location) => void parseLocation(location),
+  checkSchedule: (schedule) => void parseSchedule(schedule),
+  checkPattern: (pattern, source) => checkPattern(pattern, source, 'the settings'),
+};
