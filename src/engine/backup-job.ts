@@ -8,6 +8,7 @@ import { chooseParent } from '../archiver/parent.ts';
 import type { ExpectedTotals } from '../archiver/size-scan.ts';
 import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import type { SourceError } from '../base/errors.ts';
 import { jobTag } from '../base/job-tag.ts';
 import { parseCompression } from '../codec/compress.ts';
 import { packsDamagedText } from '../archiver/damaged-parts.ts';
@@ -68,14 +69,16 @@ export async function runBackup(
     report.note('The changes that were watched do not tell everything: the whole source is walked.');
   const comparing = { ...request, ...changesOf(changes) };
   await using totals = expectTotals(comparing, lastTotals(comparing, live));
-  const observer = watchArchive(parts, (found) => totals.now(found));
+  const rulesTold = new Set<string>();
+  const ruleProblem = (error: SourceError): void => tellOfRule(error, spec.source, rulesTold, parts);
+  const observer = { ...watchArchive(parts, (found) => totals.now(found)), ruleProblem };
   if (spec.options.dry_run) {
     const { counters, bytesTotal, bytesToRead, problems } = await estimate(comparing, observer, signal);
     const moment = momentOf(counters, undefined, null);
     return outcomeOf(parts, {
       files: moment.files,
       bytes: bytesTotal,
-      warnings: problems.length,
+      warnings: problems.length + rulesTold.size,
       progress: report.finished(moment),
       facts: { dry_run: true, bytes_to_read: bytesToRead },
     });
@@ -89,18 +92,21 @@ export async function runBackup(
   await keepProtected(parts, signal);
   // The catalog, which takes the snapshot in next, need not read it from the destination.
   place.cached.cache.write?.();
-  return await madeNow(parts, { summary, last, incremental: changes !== undefined }, signal);
+  const run = { summary, last, incremental: changes !== undefined, rulesTold: rulesTold.size };
+  return await madeNow(parts, run, signal);
 }
 
 interface Made {
   readonly summary: ArchiveSummary;
   readonly last: Snapshot | undefined;
   readonly incremental: boolean;
+  /** Rules that were told of. */
+  readonly rulesTold: number;
 }
 
 async function madeNow(
   parts: JobParts,
-  { summary, last, incremental }: Made,
+  { summary, last, incremental, rulesTold }: Made,
   signal: AbortSignal,
 ): Promise<EngineOutcome> {
   const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs, foreign, packsDamaged } = summary;
@@ -118,7 +124,8 @@ async function madeNow(
     snapshotId: snapshot.id,
     files: counts.files,
     bytes: counts.bytes,
-    warnings: errors.length + errorsMore + (foreign === undefined ? 0 : 1) + (packsDamaged > 0 ? 1 : 0),
+    warnings:
+      errors.length + errorsMore + rulesTold + (foreign === undefined ? 0 : 1) + (packsDamaged > 0 ? 1 : 0),
     progress: parts.report.finished(moment),
     compared: await compareWithLast(run, signal),
     facts: {
@@ -129,6 +136,20 @@ async function madeNow(
       from_changes: incremental,
     },
   });
+}
+
+/** Less is in the backup than was meant, or more: a run that starts over says it again, which is no further problem. */
+function tellOfRule(
+  { code, message, hint, details }: SourceError,
+  source: string,
+  told: Set<string>,
+  { report }: JobParts,
+): void {
+  const text = sentences(message, hint);
+  if (told.has(text)) return;
+  told.add(text);
+  const { path } = details;
+  report.problem({ path: typeof path === 'string' ? path : source, code, message: text });
 }
 
 function findSource(
@@ -185,7 +206,7 @@ function lastTotals(
 function watchArchive(
   { report }: JobParts,
   totals: (bytesFound: number) => ExpectedTotals | undefined,
-): ArchiveObserver {
+): Omit<ArchiveObserver, 'ruleProblem'> {
   let counters: ArchiveCounters | undefined;
   let read = (): ArchiveCounters | undefined => counters;
   let path: string | null = null;
@@ -216,7 +237,6 @@ function watchArchive(
       lookAt(next);
     },
     problem: (problem) => report.problem(problemOf(problem)),
-    ruleProblem: (error) => report.note(sentences(error.message, error.hint)),
   };
 }
 
