@@ -28,16 +28,15 @@ export type HookResult =
 /** Runs a command in a shell. Past its time, or when the signal aborts, it is killed with all that it started. */
 export async function runHook(run: HookRun, clock: Clock, signal: AbortSignal): Promise<HookResult> {
   if (signal.aborted) return { ok: false, reason: 'was not run' };
-  const child = spawn(run.command, {
-    shell: true,
-    // A process group of its own, so that everything it starts can be ended with it.
-    detached: process.platform !== 'win32',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: hookEnvironment(run),
-    windowsHide: true,
-  });
-  const drained = Promise.all([eachLine(child.stdout, run.onLine), eachLine(child.stderr, run.onLine)]);
+  let child: ChildProcess;
+  try {
+    child = start(run);
+  } catch (error) {
+    return notStarted(error);
+  }
   const ended = endOf(child);
+  const streams = [child.stdout, child.stderr];
+  const drained = Promise.all(streams.map(async (stream) => await eachLine(stream, run.onLine)));
   const over = new AbortController();
   const stop = (): void => over.abort();
   signal.addEventListener('abort', stop, { once: true });
@@ -50,9 +49,24 @@ export async function runHook(run: HookRun, clock: Clock, signal: AbortSignal): 
   } finally {
     signal.removeEventListener('abort', stop);
     await firstOf(drained, clock, DRAIN_MS, new AbortController().signal);
-    child.stdout.destroy();
-    child.stderr.destroy();
+    for (const stream of streams) stream?.destroy();
   }
+}
+
+function start(run: HookRun): ChildProcess {
+  return spawn(run.command, {
+    shell: true,
+    // A process group of its own, so that everything it starts can be ended with it.
+    detached: process.platform !== 'win32',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: hookEnvironment(run),
+    windowsHide: true,
+  });
+}
+
+function notStarted(error: unknown): HookResult {
+  const said = error instanceof Error ? error.message : String(error);
+  return { ok: false, reason: `could not be started (${said})` };
 }
 
 function hookEnvironment({ environment, job }: HookRun): Record<string, string | undefined> {
@@ -66,7 +80,9 @@ function hookEnvironment({ environment, job }: HookRun): Record<string, string |
   };
 }
 
-async function eachLine(stream: Readable, onLine: (text: string) => void): Promise<void> {
+/** There is no stream where the process could not be started. */
+async function eachLine(stream: Readable | null | undefined, onLine: (text: string) => void): Promise<void> {
+  if (stream === null || stream === undefined) return;
   const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
   lines.on('line', onLine);
   await new Promise<void>((resolve) => {
@@ -78,7 +94,7 @@ async function eachLine(stream: Readable, onLine: (text: string) => void): Promi
 
 async function endOf(child: ChildProcess): Promise<HookResult> {
   return await new Promise((resolve) => {
-    child.on('error', (error) => resolve({ ok: false, reason: `could not be started (${error.message})` }));
+    child.on('error', (error) => resolve(notStarted(error)));
     child.on('exit', (code, signal) => {
       if (code === 0) resolve({ ok: true });
       else if (code === null) resolve({ ok: false, reason: `was ended by ${signal ?? 'a signal'}` });

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { runHook, type HookResult, type HookRun } from '../../../src/jobs/hooks.ts';
+import { moduleUrl, runScript } from '../../support/run-script.ts';
 import { backupOf } from './runner-site.ts';
 
 let directory: string;
@@ -47,6 +48,32 @@ function isAlive(pid: number): boolean {
 }
 
 describe('a hook', () => {
+  it('that the system cannot start fails like any other', async () => {
+    const script = `
+      import { execFileSync } from 'node:child_process';
+      import { openSync } from 'node:fs';
+      import { systemClock } from '${moduleUrl('src/base/clock.ts')}';
+      import { runHook } from '${moduleUrl('src/jobs/hooks.ts')}';
+      const job = { id: 'bkp_1', type: 'backup', spec: { type: 'backup', source: '/' }, status: 'running' };
+      const run = (command) => runHook(
+        { command, timeoutMs: 1_000, environment: process.env, job, onLine: () => {} },
+        systemClock,
+        new AbortController().signal,
+      );
+      const impossible = await run('echo a\\0b');
+      execFileSync('prlimit', ['--pid', process.pid, '--nofile=64:']);
+      try {
+        for (;;) openSync('/dev/null');
+      } catch {}
+      const full = await run('true');
+      process.stdout.write(JSON.stringify([impossible, full].map(({ ok, reason }) => [ok, reason.slice(0, 20)])));
+      process.exit(0);`;
+    expect(JSON.parse(await runScript(script))).toEqual([
+      [false, 'could not be started'],
+      [false, 'could not be started'],
+    ]);
+  });
+
   it('is told of the job, sees the environment but no secret of ours, and its output is kept', async () => {
     const result = await run('env | grep -E "HOLDFAST|OTHER" | sort; echo trouble >&2');
     expect(result).toEqual({ ok: true });
