@@ -3,6 +3,7 @@ import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { BackupSpec, Job, JobTrigger } from '../jobs/job.ts';
+import { isPersons } from '../jobs/queue.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { Destinations } from './destinations.ts';
 import { backupsOf, type PlannedJob } from './planning.ts';
@@ -11,7 +12,7 @@ import { sourceOf } from './prepare-job.ts';
 import type { Watching } from './watching.ts';
 
 export interface BackupParts {
-  readonly runner: () => Pick<Runner, 'submit' | 'submitPass'>;
+  readonly runner: () => Pick<Runner, 'submit' | 'submitPass' | 'cancel'>;
   readonly destinations: Destinations;
   readonly settings: () => Settings;
   readonly jobs: JobStore;
@@ -87,6 +88,19 @@ export class Backups {
     const source = sourceOf(settings(), { source: path, destination: '' });
     if (source === undefined || source.destinations.length === 1) return [destinations.standard().name];
     return isDryRun ? source.destinations.slice(0, 1) : source.destinations;
+  }
+
+  /** Nobody asked for what waits of sources that are not in the settings any more; their rules are gone, too. */
+  dropOld(): void {
+    const { runner, settings, jobs } = this.#parts;
+    for (const { job } of jobs.records('queued')) {
+      const { spec, trigger, id } = job;
+      if (spec.type !== 'backup' || isPersons(trigger)) continue;
+      const isKept = settings().sources.some(
+        ({ path, destinations }) => path === spec.source && destinations.includes(spec.destination),
+      );
+      if (!isKept) this.#quietly(() => runner().cancel(id));
+    }
   }
 
   #quietly(submit: () => unknown): void {

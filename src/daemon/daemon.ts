@@ -251,6 +251,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       zoneOf(settings()),
     );
     watching.follow(settings().sources);
+    backups.dropOld();
     backups.beginNew();
     metrics.setTargets(
       targetsOf(settings(), jobs),

@@ -29,3 +29,19 @@ test('rules that cannot be read are told of: what they were to leave out is in t
     },
   ]);
 });
+
+test('what waits of a source that leaves the settings is not backed up any more, and without its rules', async () => {
+  await using site = await openDaemonSite();
+  const { source } = site;
+  site.write({ file: 'content', secret: 'content' });
+  await site.agent.pause(null, false);
+  const rules = { schedule: 'off', watch: false, exclude: { patterns: ['secret'] } };
+  await site.configure({ sources: [{ path: source, ...rules }] });
+  const [waiting] = site.jobs('backup');
+  const asked = await site.agent.requestBackup({ source, options: {} }, 'api');
+  await site.configure({ sources: [] });
+  await site.agent.resume();
+  expect(await site.ended(waiting?.id ?? '')).toMatchObject({ status: 'canceled', snapshot_id: null });
+  // What somebody asked for stays asked for.
+  expect(await site.ended(asked.id)).toMatchObject({ status: 'completed' });
+});

@@ -60,7 +60,11 @@ async function openSite(): Promise<Site> {
   let jobs = 0;
   const newJobOf = (spec: JobSpec): Job => newJob(`bkp_${(jobs += 1)}`, spec, 'schedule', 0).job;
   const backups = new Backups({
-    runner: () => ({ submit: newJobOf, submitPass: (specs) => specs.map(newJobOf) }),
+    runner: () => ({
+      submit: newJobOf,
+      submitPass: (specs) => specs.map(newJobOf),
+      cancel: (id) => expect.unreachable(`${id} is canceled`),
+    }),
     destinations: createDestinations({
       settings: () => settings,
       repositories: state.database.repositories,
