@@ -30,6 +30,12 @@ export function dayOf(ms: number): Day {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
+/** Milliseconds since 1970; NaN when there is no such day. */
+export function startOf(day: Day): number {
+  const start = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(start) && dayOf(start) === day ? start : Number.NaN;
+}
+
 /** A device whose clock is ahead has done nothing tomorrow. */
 export function timeOf(at: number, receivedAt: number): number {
   return Math.min(at, receivedAt);

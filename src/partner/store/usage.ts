@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { ApiError } from '../../api/api-error.ts';
 import type { StoreDatabase } from './database.ts';
-import { dayOf, largestExact, type Day } from './metering.ts';
+import { dayOf, largestExact, startOf, type Day } from './metering.ts';
+import { levelsAtEnds, levelsByDay, rowsInRange, type UsageOwner } from './usage-levels.ts';
 
 export interface UsageQuery {
   /** Both are counted. */
@@ -48,24 +49,33 @@ export function createUsageStore(db: StoreDatabase): UsageStore {
   return {
     async usage(partnerId, query) {
       const days = daysOf(query);
-      const [sums, levels, requests, active] = await Promise.all([
-        sumsByPeriod(db, partnerId, query),
-        levelsByDay(db, partnerId, query, days),
+      const periods = periodsOf(days, query);
+      const owner = { partnerId, customerId: query.customerId };
+      const isDaily = query.granularity === 'day';
+      const [sums, levels, requests, active, activeInAll] = await Promise.all([
+        sumsByDay(db, owner, query),
+        isDaily
+          ? levelsByDay(db.reader, owner, days)
+          : levelsAtEnds(
+              db.reader,
+              owner,
+              periods.map(({ to }) => to),
+            ),
         query.customerId === undefined ? requestsByPeriod(db, partnerId, query) : new Map<string, number>(),
-        activeInRange(db, partnerId, query),
+        isDaily ? activeByDay(db, owner, query) : activeByPeriod(db, partnerId, query, periods),
+        periods.length === 1 ? undefined : activeBetween(db, partnerId, query),
       ]);
-      const periods = [...new Set(days.map((day) => periodOf(day, query)))];
-      const items = periods.map((period): UsageItem => {
-        const sum = sums.get(period);
-        const last = days.findLast((day) => periodOf(day, query) === period) ?? period;
+      const items = periods.map(({ period, to, days: daysOfIt }): UsageItem => {
+        const total = (value: (sum: DaySum) => number): number =>
+          largestExact(daysOfIt.reduce((sum, day) => sum + value(sums.get(day) ?? NO_SUM), 0));
         return {
           period,
-          storageBytes: levels.get(last) ?? 0,
-          uploadedBytes: largestExact(sum?.uploaded ?? 0),
-          restoredBytes: largestExact(sum?.restored ?? 0),
-          backupsCompleted: sum?.completed ?? 0,
-          backupsFailed: sum?.failed ?? 0,
-          activeCustomers: sum?.customers ?? 0,
+          storageBytes: levels.get(to) ?? 0,
+          uploadedBytes: total(({ uploaded }) => uploaded),
+          restoredBytes: total(({ restored }) => restored),
+          backupsCompleted: total(({ completed }) => completed),
+          backupsFailed: total(({ failed }) => failed),
+          activeCustomers: active.get(period) ?? 0,
           apiRequests: requests.get(period) ?? 0,
         };
       });
@@ -78,13 +88,31 @@ export function createUsageStore(db: StoreDatabase): UsageStore {
           restoredBytes: total((item) => item.restoredBytes),
           backupsCompleted: total((item) => item.backupsCompleted),
           backupsFailed: total((item) => item.backupsFailed),
-          activeCustomers: active,
+          activeCustomers: activeInAll ?? items[0]?.activeCustomers ?? 0,
           apiRequests: total((item) => item.apiRequests),
         },
         items,
       };
     },
   };
+}
+
+interface Period {
+  /** `2026-11-22` or `2026-11`. */
+  readonly period: string;
+  /** Its days in the range. */
+  readonly days: readonly Day[];
+  readonly from: Day;
+  readonly to: Day;
+}
+
+function periodsOf(days: readonly Day[], query: UsageQuery): readonly Period[] {
+  return [...Map.groupBy(days, (day) => periodOf(day, query))].map(([period, its]) => ({
+    period,
+    days: its,
+    from: its[0] ?? period,
+    to: its.at(-1) ?? period,
+  }));
 }
 
 function daysOf({ from, to }: UsageQuery): readonly Day[] {
@@ -98,12 +126,6 @@ function daysOf({ from, to }: UsageQuery): readonly Day[] {
   });
 }
 
-/** NaN when there is no such day. */
-function startOf(day: Day): number {
-  const start = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
-  return !Number.isNaN(start) && dayOf(start) === day ? start : Number.NaN;
-}
-
 function periodOf(day: Day, { granularity }: UsageQuery): string {
   return granularity === 'month' ? day.slice(0, 7) : day;
 }
@@ -113,49 +135,82 @@ function periodIn({ granularity }: UsageQuery) {
   return sql<string>`substr(day, 1, ${sql.lit(granularity === 'month' ? 7 : 10)})`;
 }
 
-function rowsInRange(db: StoreDatabase, partnerId: string, { from, to, customerId }: UsageQuery) {
-  const rows = db.reader
-    .selectFrom('meter_rows')
-    .where('partner_id', '=', partnerId)
-    .where('day', '>=', from)
-    .where('day', '<=', to);
-  return customerId === undefined ? rows : rows.where('customer_id', '=', customerId);
-}
+/** A backup or a restore that ended, well or not. */
+const WAS_ACTIVE = sql<boolean>`backups_completed + backups_failed + restores_completed + restores_failed > 0`;
 
-const ACTIVE = sql<number>`count(DISTINCT CASE WHEN
-  backups_completed + backups_failed + restores_completed + restores_failed > 0 THEN customer_id END)`;
-
-interface PeriodSum {
+interface DaySum {
   readonly uploaded: number;
   readonly restored: number;
   readonly completed: number;
   readonly failed: number;
-  readonly customers: number;
 }
 
-async function sumsByPeriod(
+const NO_SUM: DaySum = { uploaded: 0, restored: 0, completed: 0, failed: 0 };
+
+/**
+ * By the day, in which order the index has them: what months come to is added up here. Sizes are exact as far as
+ * `largestExact` goes: devices may tell what is more than an integer of SQLite, which would be an error.
+ */
+async function sumsByDay(
+  db: StoreDatabase,
+  owner: UsageOwner,
+  { from, to }: UsageQuery,
+): Promise<ReadonlyMap<Day, DaySum>> {
+  const { rows } = await sql<DaySum & { readonly day: Day }>`
+    SELECT m.day,
+      sum(CAST(m.uploaded_bytes AS double precision)) AS uploaded,
+      sum(CAST(m.restored_bytes AS double precision)) AS restored,
+      sum(m.backups_completed) AS completed, sum(m.backups_failed) AS failed
+    ${rowsInRange(owner, from, to)} GROUP BY m.day`.execute(db.reader);
+  return new Map(rows.map((row) => [row.day, row]));
+}
+
+async function activeByDay(
+  db: StoreDatabase,
+  owner: UsageOwner,
+  { from, to }: UsageQuery,
+): Promise<ReadonlyMap<Day, number>> {
+  const { rows } = await sql<{ readonly day: Day; readonly customers: number }>`
+    SELECT m.day, count(DISTINCT m.customer_id) AS customers
+    ${rowsInRange(owner, from, to)} AND ${WAS_ACTIVE} GROUP BY m.day`.execute(db.reader);
+  return new Map(rows.map(({ day, customers }) => [day, customers]));
+}
+
+async function activeByPeriod(
   db: StoreDatabase,
   partnerId: string,
   query: UsageQuery,
-): Promise<ReadonlyMap<string, PeriodSum>> {
-  const period = periodIn(query);
-  const rows = await rowsInRange(db, partnerId, query)
-    .select((is) => [
-      period.as('period'),
-      is.fn.sum<number>('uploaded_bytes').as('uploaded'),
-      is.fn.sum<number>('restored_bytes').as('restored'),
-      is.fn.sum<number>('backups_completed').as('completed'),
-      is.fn.sum<number>('backups_failed').as('failed'),
-      ACTIVE.as('customers'),
-    ])
-    .groupBy(period)
-    .execute();
-  return new Map(rows.map((row) => [row.period, row]));
+  periods: readonly Period[],
+): Promise<ReadonlyMap<string, number>> {
+  const active = new Map<string, number>();
+  for (const { period, from, to } of periods)
+    active.set(period, await activeBetween(db, partnerId, { ...query, from, to }));
+  return active;
 }
 
-async function activeInRange(db: StoreDatabase, partnerId: string, query: UsageQuery): Promise<number> {
-  const { count } = await rowsInRange(db, partnerId, query)
-    .select(ACTIVE.as('count'))
+/** One look at each customer, until something of it is found. */
+async function activeBetween(
+  db: StoreDatabase,
+  partnerId: string,
+  { from, to, customerId }: Pick<UsageQuery, 'from' | 'to' | 'customerId'>,
+): Promise<number> {
+  const { count } = await db.reader
+    .selectFrom('customers')
+    .select((is) => is.fn.countAll<number>().as('count'))
+    .where('customers.partner_id', '=', partnerId)
+    .$if(customerId !== undefined, (query) => query.where('customers.id', '=', customerId ?? ''))
+    .where((is) =>
+      is.exists(
+        is
+          .selectFrom('meter_rows')
+          .select('meter_rows.day')
+          .whereRef('meter_rows.partner_id', '=', 'customers.partner_id')
+          .whereRef('meter_rows.customer_id', '=', 'customers.id')
+          .where('meter_rows.day', '>=', from)
+          .where('meter_rows.day', '<=', to)
+          .where(WAS_ACTIVE),
+      ),
+    )
     .executeTakeFirstOrThrow();
   return count;
 }
@@ -175,42 +230,4 @@ async function requestsByPeriod(
     .groupBy(period)
     .execute();
   return new Map(rows.map((row) => [row.period, row.requests]));
-}
-
-/**
- * What is stored at the end of each day. A device that says nothing stores what it last said: each row counts by what it
- * changes against the device's row before, the first in the range against the last one before it.
- */
-async function levelsByDay(
-  db: StoreDatabase,
-  partnerId: string,
-  { from, to, customerId }: UsageQuery,
-  days: readonly Day[],
-): Promise<ReadonlyMap<Day, number>> {
-  const ofCustomer = customerId === undefined ? sql`` : sql`AND m.customer_id = ${customerId}`;
-  const ofOwner = customerId === undefined ? sql`` : sql`AND d.customer_id = ${customerId}`;
-  const { rows } = await sql<{ day: Day; change: number }>`
-    SELECT day, sum(storage_bytes - known) AS change FROM (
-      SELECT day, storage_bytes,
-        lag(storage_bytes, 1, CAST(0 AS bigint)) OVER (PARTITION BY device_id ORDER BY day) AS known
-      FROM (
-        SELECT m.device_id, m.day, m.storage_bytes FROM meter_rows m
-        WHERE m.partner_id = ${partnerId} AND m.day >= ${from} AND m.day <= ${to}
-          AND m.storage_bytes IS NOT NULL ${ofCustomer}
-        UNION ALL
-        SELECT m.device_id, m.day, m.storage_bytes FROM devices d
-        JOIN meter_rows m ON m.device_id = d.id AND m.day = (
-          SELECT max(e.day) FROM meter_rows e
-          WHERE e.device_id = d.id AND e.day < ${from} AND e.storage_bytes IS NOT NULL
-        )
-        WHERE d.partner_id = ${partnerId} AND (d.removed_at IS NULL OR d.removed_at >= ${startOf(from)}) ${ofOwner}
-      ) AS told
-    ) AS changes GROUP BY day ORDER BY day`.execute(db.reader);
-  const levels = new Map<Day, number>();
-  let [level, next] = [0, 0];
-  for (const day of days) {
-    for (; next < rows.length && (rows[next]?.day ?? '') <= day; next += 1) level += rows[next]?.change ?? 0;
-    levels.set(day, largestExact(level));
-  }
-  return levels;
 }

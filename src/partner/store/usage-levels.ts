@@ -1,0 +1,84 @@
+/** What is stored at the end of days, from meter rows: a device that says nothing stores what it last said. */
+import { sql } from 'kysely';
+import type { StoreReader } from './database.ts';
+import { largestExact, startOf, type Day } from './metering.ts';
+
+/** Whose it is: of one customer, or all of the partner. */
+export interface UsageOwner {
+  readonly partnerId: string;
+  readonly customerId?: string | undefined;
+}
+
+/** Meter rows as `m`: from where, and which. Of one customer by its devices: SQLite would else look at the rows of all. */
+export function rowsInRange({ partnerId, customerId }: UsageOwner, from: Day, to: Day) {
+  const those =
+    customerId === undefined
+      ? sql`FROM meter_rows m WHERE m.partner_id = ${partnerId}`
+      : sql`FROM devices d CROSS JOIN meter_rows m
+          WHERE d.partner_id = ${partnerId} AND d.customer_id = ${customerId} AND m.device_id = d.id`;
+  return sql`${those} AND m.day >= ${from} AND m.day <= ${to}`;
+}
+
+/** At the end of each of a few days, which costs a look at each device for each of them. */
+export async function levelsAtEnds(
+  reader: StoreReader,
+  of: UsageOwner,
+  ends: readonly Day[],
+): Promise<ReadonlyMap<Day, number>> {
+  const levels = new Map<Day, number>();
+  for (const end of ends) levels.set(end, await levelAtEnd(reader, of, end));
+  return levels;
+}
+
+async function levelAtEnd(
+  reader: StoreReader,
+  { partnerId, customerId }: UsageOwner,
+  end: Day,
+): Promise<number> {
+  const ofOwner = customerId === undefined ? sql`` : sql`AND d.customer_id = ${customerId}`;
+  const { rows } = await sql<{ level: number | null }>`
+    SELECT sum(CAST((
+      SELECT m.storage_bytes FROM meter_rows m
+      WHERE m.device_id = d.id AND m.day <= ${end} AND m.storage_bytes IS NOT NULL ORDER BY m.day DESC LIMIT 1
+    ) AS double precision)) AS level
+    FROM devices d
+    WHERE d.partner_id = ${partnerId} ${ofOwner}
+      AND (d.removed_at IS NULL OR d.removed_at >= ${startOf(end)})`.execute(reader);
+  return largestExact(rows[0]?.level ?? 0);
+}
+
+/**
+ * At the end of each of these days, which follow each other. Each row counts by what it changes against the device's row
+ * before, the first in the range against the last one before it.
+ */
+export async function levelsByDay(
+  reader: StoreReader,
+  { partnerId, customerId }: UsageOwner,
+  days: readonly Day[],
+): Promise<ReadonlyMap<Day, number>> {
+  const [from, to] = [days[0] ?? '', days.at(-1) ?? ''];
+  const ofOwner = customerId === undefined ? sql`` : sql`AND d.customer_id = ${customerId}`;
+  const { rows } = await sql<{ day: Day; change: number }>`
+    SELECT day, sum(CAST(storage_bytes - known AS double precision)) AS change FROM (
+      SELECT day, storage_bytes,
+        lag(storage_bytes, 1, CAST(0 AS bigint)) OVER (PARTITION BY device_id ORDER BY day) AS known
+      FROM (
+        SELECT m.device_id, m.day, m.storage_bytes ${rowsInRange({ partnerId, customerId }, from, to)}
+          AND m.storage_bytes IS NOT NULL
+        UNION ALL
+        SELECT m.device_id, m.day, m.storage_bytes FROM devices d
+        JOIN meter_rows m ON m.device_id = d.id AND m.day = (
+          SELECT max(e.day) FROM meter_rows e
+          WHERE e.device_id = d.id AND e.day < ${from} AND e.storage_bytes IS NOT NULL
+        )
+        WHERE d.partner_id = ${partnerId} AND (d.removed_at IS NULL OR d.removed_at >= ${startOf(from)}) ${ofOwner}
+      ) AS told
+    ) AS changes GROUP BY day ORDER BY day`.execute(reader);
+  const levels = new Map<Day, number>();
+  let [level, next] = [0, 0];
+  for (const day of days) {
+    for (; next < rows.length && (rows[next]?.day ?? '') <= day; next += 1) level += rows[next]?.change ?? 0;
+    levels.set(day, largestExact(level));
+  }
+  return levels;
+}
