@@ -10,14 +10,15 @@ export interface DeliveringOrder {
   readonly address: string;
   /** In hexadecimal digits. */
   readonly sealingKey: string;
+  readonly pepper: string;
   readonly testTargets: readonly TestTarget[];
 }
 
 const [order = '{}'] = process.argv.slice(2);
-const { address, sealingKey, testTargets } = JSON.parse(order) as DeliveringOrder;
+const { address, sealingKey, pepper, testTargets } = JSON.parse(order) as DeliveringOrder;
 const bell = createBell();
 const stores = await openPartnerStore(address, systemClock, {
-  pepper: new Uint8Array(32),
+  pepper: Buffer.from(pepper, 'hex'),
   chance: () => 0,
   due: bell.ring,
 });

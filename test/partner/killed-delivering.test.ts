@@ -27,6 +27,7 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     const order: DeliveringOrder = {
       address: site.address,
       sealingKey: Buffer.from(at.sealingKey).toString('hex'),
+      pepper: Buffer.from(site.pepper).toString('hex'),
       testTargets: at.testTargets,
     };
     const script = join(import.meta.dirname, 'delivering-process.ts');

@@ -36,6 +36,8 @@ export interface StorePlace {
 export interface StoreSite extends StorePlace {
   /** The time of all instances. */
   readonly clock: ManualClock;
+  /** Of the key of the service: another one opens nothing. */
+  readonly pepper: Uint8Array;
   /** One more instance, with a connection of its own. */
   open(options?: Partial<StoreOptions>): Promise<PartnerStores>;
   /** The tables below it. */
@@ -66,6 +68,7 @@ export async function storeSite(kind: StoreKind = STORE_KIND): Promise<StoreSite
   return {
     address: place.address,
     clock,
+    pepper,
     stored: place.stored,
     open: async (options = {}) => {
       const stores = await openPartnerStore(place.address, clock, {

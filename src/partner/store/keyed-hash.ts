@@ -7,7 +7,7 @@ import { BugError } from '../../base/errors.ts';
 
 /** Of one text; `purpose` keeps a hash of one table from meaning anything in another. */
 export type KeyedHash = (
-  purpose: 'api key' | 'device key' | 'enrollment' | 'session' | 'sign-in log',
+  purpose: 'api key' | 'device key' | 'enrollment' | 'session' | 'sign-in log' | 'service key',
   text: string,
 ) => string;
 

@@ -13,12 +13,20 @@ import { ordersAndHeads } from './migrations/002-orders-and-heads.ts';
 import { signInLog } from './migrations/003-sign-in-log.ts';
 import { effects } from './migrations/004-effects.ts';
 import { filteredLists } from './migrations/005-filtered-lists.ts';
+import { serviceKey } from './migrations/006-service-key.ts';
 import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
 
 /** Statements of one step. */
 export type Migration = (dialect: MigrationDialect) => readonly string[];
 
-export const MIGRATIONS: readonly Migration[] = [firstTables, ordersAndHeads, signInLog, effects, filteredLists];
+export const MIGRATIONS: readonly Migration[] = [
+  firstTables,
+  ordersAndHeads,
+  signInLog,
+  effects,
+  filteredLists,
+  serviceKey,
+];
 
 /** Any number that only migrations use. */
 const MIGRATION_LOCK = 0x48_46_4d;

@@ -266,12 +266,19 @@ export interface SnapshotHeadTable {
   refused_at: number | null;
 }
 
+export interface ServiceKeyTable {
+  place: 1;
+  /** Keyed hash of nothing. */
+  hash: string;
+}
+
 export interface SchemaVersionTable {
   version: number;
 }
 
 export interface Tables {
   schema_version: SchemaVersionTable;
+  service_key: ServiceKeyTable;
   partners: PartnerTable;
   api_keys: ApiKeyTable;
   plans: PlanTable;

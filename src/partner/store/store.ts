@@ -17,6 +17,7 @@ import { createPartnerStore, type PartnerStore } from './partners.ts';
 import { createPlanStore, type PlanStore } from './plans.ts';
 import { createPartnerRateLog, type PartnerRateLog } from './rate-log.ts';
 import { createReportStore, type ReportStore } from './reports.ts';
+import { requireServiceKey } from './service-key.ts';
 import { createSessionStore, type SessionStore } from './sessions.ts';
 import { createSignInLog, type SignInLog } from './sign-in-log.ts';
 import { createSnapshotHeadStore, type SnapshotHeadStore } from './snapshot-heads.ts';
@@ -62,7 +63,7 @@ export const EVENTS_KEPT_MS = 90 * 86_400_000;
 
 /**
  * Opens the store at `address`, made or brought up to date when it has to be.
- * @throws {RequestError} INVALID_URL; {StateError} as `openDatabase` and `migrate`; what PostgreSQL says as it is
+ * @throws {RequestError} INVALID_URL; {StateError} as `openDatabase`, `migrate` and `requireServiceKey`; what PostgreSQL says as it is
  */
 export async function openPartnerStore(
   address: string,
@@ -73,6 +74,7 @@ export async function openPartnerStore(
   const db = openStoreDatabase(parseStoreAddress(address), clock, options);
   try {
     await migrate(db, migrations);
+    await requireServiceKey(db, hash);
   } catch (error) {
     await db[Symbol.asyncDispose]();
     throw error;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
@@ -74,6 +75,18 @@ describe.each(STORE_KINDS)('a store on %s', (kind) => {
       code: 'NEWER_STATE',
       details: { version: MIGRATIONS.length + 1, known: MIGRATIONS.length },
     });
+  });
+
+  it('is refused with another key than its own, which changes nothing', async () => {
+    const store = await site.open();
+    const { id } = await somePartner(store);
+    const { secret } = await store.apiKeys.generate(id, 'billing', OWNER);
+    await expect(site.open({ pepper: randomBytes(32) })).rejects.toMatchObject({
+      code: 'WRONG_SERVICE_KEY',
+      hint: expect.stringContaining('partner.key'),
+    });
+    const again = await site.open();
+    expect(await again.apiKeys.verify(secret)).toMatchObject({ key: { partnerId: id } });
   });
 
   it('is as it was when a step fails', async () => {

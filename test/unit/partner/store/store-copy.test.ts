@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { copyStore } from '../../../../src/partner/store/store-copy.ts';
 import { openPartnerStore } from '../../../../src/partner/store/store.ts';
@@ -30,7 +29,7 @@ it('has everything that was there, though the store is in use, and takes the pla
   await stores.customers.remove(partner.id, customer.id, { name: 'test', keyId: null, ip: null });
 
   await using copy = await openPartnerStore(`sqlite:${file}`, site.clock, {
-    pepper: randomBytes(32),
+    pepper: site.pepper,
     chance: () => 0,
   });
   expect(await copy.partners.list()).toMatchObject([{ id: partner.id }]);
