@@ -50,6 +50,11 @@ export interface DeviceStore {
 
 /** A backup is late when it did not end in this multiple of the time in which one is expected. */
 const LATE_FACTOR = 1.5;
+/**
+ * How long devices have to tell what they could not tell before, as after an outage: their longest pause between two tries,
+ * and the reports that follow. Until then nobody knows whether a backup is late.
+ */
+export const HEARD_MS = 20 * 60_000;
 
 export function createDeviceStore(db: StoreDatabase, hash: KeyedHash): DeviceStore {
   return {
@@ -126,20 +131,22 @@ export function createDeviceStore(db: StoreDatabase, hash: KeyedHash): DeviceSto
         .where('customers.status', '=', 'active')
         // The devices of a suspended one are not heard.
         .where('partners.status', '=', 'active')
+        .where((is) => is(is.fn.coalesce('partners.resumed_at', is.lit(0)), '<=', now - HEARD_MS))
         .where('devices.removed_at', 'is', null)
         .where('devices.missed_since', 'is', null)
         .where('devices.expected_every_seconds', 'is not', null)
-        .where((is) =>
-          is(
-            is(
-              is.fn.coalesce('devices.last_backup_at', 'devices.enrolled_at'),
-              '+',
-              is(is.cast<number>('devices.expected_every_seconds', 'bigint'), '*', LATE_FACTOR * 1000),
-            ),
-            '<',
-            now,
-          ),
-        )
+        .where((is) => {
+          const lateAfter = is(
+            is.cast<number>('devices.expected_every_seconds', 'bigint'),
+            '*',
+            LATE_FACTOR * 1000,
+          );
+          const [last, since] = [
+            is.fn.coalesce('devices.last_backup_at', 'devices.enrolled_at'),
+            is.fn.coalesce('devices.expected_since', is.lit(0)),
+          ];
+          return is.and([is(is(last, '+', lateAfter), '<', now), is(is(since, '+', lateAfter), '<', now)]);
+        })
         .limit(limit)
         .execute();
       // Each in a transaction of its own: nobody waits for all of them.

@@ -104,6 +104,7 @@ export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): Enrol
           storage_at: 0,
           storage_seq: 0,
           expected_every_seconds: null,
+          expected_since: null,
           missed_since: null,
           report_seq: 0,
         };

@@ -14,6 +14,7 @@ import { signInLog } from './migrations/003-sign-in-log.ts';
 import { effects } from './migrations/004-effects.ts';
 import { filteredLists } from './migrations/005-filtered-lists.ts';
 import { serviceKey } from './migrations/006-service-key.ts';
+import { heardSince } from './migrations/007-heard-since.ts';
 import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
 
 /** Statements of one step. */
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   effects,
   filteredLists,
   serviceKey,
+  heardSince,
 ];
 
 /** Any number that only migrations use. */

@@ -72,6 +72,7 @@ export function createPartnerStore(db: StoreDatabase): PartnerStore {
         status: 'active',
         created_at: db.now(),
         events_seq: 0,
+        resumed_at: null,
       };
       try {
         await db.write(async (trx) => {
@@ -119,7 +120,7 @@ export function createPartnerStore(db: StoreDatabase): PartnerStore {
       await db.writeAlone(partnerId, async (trx) => {
         const { numUpdatedRows } = await trx
           .updateTable('partners')
-          .set({ status })
+          .set(status === 'active' ? { status, resumed_at: db.now() } : { status })
           .where('id', '=', partnerId)
           .where('status', '!=', status)
           .executeTakeFirst();

@@ -206,6 +206,7 @@ function afterReport(device: DeviceTable, report: DeviceReport, receivedAt: numb
           report_seq: report.seq,
           agent_version: report.agentVersion,
           expected_every_seconds: report.expectedEverySeconds,
+          expected_since: device.expected_every_seconds === null ? receivedAt : device.expected_since,
         }
       : {}),
     ...(isLast ? { last_backup: JSON.stringify(backup), last_backup_at: backup.finishedAt } : {}),

@@ -19,6 +19,8 @@ export interface PartnerTable {
   created_at: number;
   /** Of the newest event. */
   events_seq: number;
+  /** When it was last suspended no more. */
+  resumed_at: number | null;
 }
 
 export interface ApiKeyTable {
@@ -88,6 +90,8 @@ export interface DeviceTable {
   storage_seq: number;
   /** Null: no backup is expected at any time. */
   expected_every_seconds: number | null;
+  /** Since when one is expected, however often. */
+  expected_since: number | null;
   missed_since: number | null;
   /** The highest of its reports. */
   report_seq: number;

@@ -135,6 +135,20 @@ describe.each(STORE_KINDS)('devices on %s', (kind) => {
     expect((await eventKinds(store, partnerId)).filter((name) => name === 'device.removed')).toHaveLength(1);
   });
 
+  it('are not late for what was not expected: a schedule that begins counts from its beginning', async () => {
+    const { device } = await someDevice(store, partnerId, customerId);
+    await store.reports.accept(partnerId, device.id, report(1, { results: [backup(site.clock.now())] }));
+    site.clock.jump(10 * 24 * 60 * MINUTE);
+    const hourly = { expectedEverySeconds: 3_600 };
+    await store.reports.accept(partnerId, device.id, report(2, hourly));
+    expect(await store.devices.markMissed(10)).toBe(0);
+    site.clock.jump(90 * MINUTE);
+    await store.reports.accept(partnerId, device.id, report(3, hourly));
+    expect(await store.devices.markMissed(10)).toBe(0);
+    site.clock.jump(1);
+    expect(await store.devices.markMissed(10)).toBe(1);
+  });
+
   it('are told of once when a backup is late, and again after one has ended', async () => {
     const other = await site.open();
     const { device } = await someDevice(store, partnerId, customerId);
@@ -151,6 +165,9 @@ describe.each(STORE_KINDS)('devices on %s', (kind) => {
     await store.partners.setStatus(partnerId, 'suspended', OWNER);
     expect(await store.devices.markMissed(10)).toBe(0);
     await store.partners.setStatus(partnerId, 'active', OWNER);
+    // Nor is it known at once after that.
+    expect(await store.devices.markMissed(10)).toBe(0);
+    site.clock.jump(20 * MINUTE);
     await Promise.all([store.devices.markMissed(10), other.devices.markMissed(10)]);
     expect(await store.devices.markMissed(10)).toBe(0);
     expect(await store.devices.get(partnerId, device.id)).toMatchObject({ missedSince: site.clock.now() });
