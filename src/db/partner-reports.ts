@@ -64,6 +64,11 @@ export interface PartnerReportStore {
   settle(report: NumberedReport, ordersTaken: readonly string[]): void;
   /** The report is given up: what was in it will not be told. Gives how many results that are. */
   giveUp(report: NumberedReport): number;
+  /**
+   * Reports go on above that number, which the service has from this device: the state was set back. `again` gets such a
+   * number itself.
+   */
+  goOnAfter(seq: number, again?: NumberedReport): void;
   /** False when it was taken before. */
   takeOrder(jti: string, expiresAt: number): boolean;
   /** Orders that were taken and are not told yet. */
@@ -106,6 +111,9 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
   );
   const report = db.prepare<[], NumberedReport>('SELECT seq, body FROM partner_report');
   const addReport = db.prepare<[number, string]>('INSERT INTO partner_report VALUES (?, ?)');
+  const renumberReport = db.prepare<[number, string, number]>(
+    'UPDATE partner_report SET seq = ?, body = ? WHERE seq = ?',
+  );
   const removeReport = db.prepare<[number]>('DELETE FROM partner_report WHERE seq = ?');
   const addOrder = db.prepare<[string, number]>('INSERT OR IGNORE INTO partner_orders VALUES (?, ?, 0)');
   const tellOrder = db.prepare<[string]>('UPDATE partner_orders SET told = 1 WHERE jti = ?');
@@ -176,6 +184,15 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
       const { changes } = sent.run();
       drop.run(changes);
       return changes;
+    }),
+    goOnAfter: db.transaction((highest: number, again?: NumberedReport): void => {
+      const known = counter();
+      if (known === undefined) return;
+      const seq = Math.max(known.seq, highest) + (again === undefined ? 0 : 1);
+      count({ ...known, seq });
+      if (again === undefined) return;
+      const body = JSON.stringify({ ...(JSON.parse(again.body) as object), seq });
+      renumberReport.run(seq, body, again.seq);
     }),
     takeOrder: (jti, expiresAt) => addOrder.run(jti, expiresAt).changes > 0,
     untoldOrders: () => untold.all(MOST_ORDERS),

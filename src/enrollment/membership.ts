@@ -236,6 +236,11 @@ export class Membership implements AsyncDisposable {
         return (contents) => this.#write(contents, heads);
       },
       answered: ({ body }, receipt) => this.#answered(body, receipt),
+      setBack: () => {
+        log.warn({}, 'the Partner service knows later reports of this device: its state was set back');
+        this.#storedToldAt = null;
+        this.#witness = new Witness();
+      },
       trouble: (error) => log.warn({ err: error }, 'the Partner service was not told; it is tried again'),
       gaveUp: (results, error) =>
         log.warn({ results, err: error }, 'the Partner service does not take a report; it was given up'),

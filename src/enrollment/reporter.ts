@@ -39,6 +39,8 @@ export interface ReporterParts {
   readonly prepare: () => Promise<(contents: ReportContents) => string>;
   /** Told of the receipt of a report, as the service sent it. */
   readonly answered: (report: NumberedReport, receipt: unknown) => void;
+  /** The service has reports of this device that it does not remember: what was told once is to be told again. */
+  readonly setBack: () => void;
   /** Told of the first failure in a row, and of the success after it (null). */
   readonly trouble: (error: unknown) => void;
   /** A report was given up, and that many results with it. */
@@ -189,12 +191,32 @@ export class Reporter {
       }
       throw error;
     }
+    this.#goOnWhereItWas(report, receipt);
     store.settle(report, takenIn(report));
     this.#lastReportAt = clock.now();
     this.#lastError = null;
     this.#asked = false;
     answered(report, receipt);
     await this.#follow(receipt);
+  }
+
+  /** @throws {PartnerError} when the report was not counted: it waits under another number then */
+  #goOnWhereItWas(report: NumberedReport, receipt: unknown): void {
+    const { store, setBack } = this.#parts;
+    const isTaken = fieldOf(receipt, 'number_taken') === true;
+    const highest = fieldOf(receipt, 'highest_seq');
+    if (!isHighest(highest) || highest < report.seq || (highest === report.seq && !isTaken)) return;
+    store.goOnAfter(highest, isTaken ? report : undefined);
+    setBack();
+    if (!isTaken) return;
+    throw new PartnerError(
+      'PARTNER_REPLY_INVALID',
+      'The Partner service has another report under this number',
+      {
+        hint: 'The state of this machine was set back: it is sent again under a new number.',
+        retry: 'later',
+      },
+    );
   }
 
   /** Only an answer of the interface itself says that a report is wrong: a proxy in between may answer anything. */
@@ -212,6 +234,13 @@ export class Reporter {
     const orders = fieldOf(receipt, 'orders');
     if (Array.isArray(orders)) await takeOrders(orders);
   }
+}
+
+/** Far above what any device comes to, and low enough to go on from there. */
+const MOST_REPORTS = 2 ** 48;
+
+function isHighest(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MOST_REPORTS;
 }
 
 function takenIn({ body }: NumberedReport): readonly string[] {

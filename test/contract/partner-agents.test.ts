@@ -114,6 +114,27 @@ describe('reports', () => {
     expect(await store.database().reader.selectFrom('reports').selectAll().execute()).toEqual([]);
   });
 
+  test('of a machine that was set back are told so, and its repository is not believed', async () => {
+    const agent = await enrolledAgent(site);
+    const head = (seq: number, letter: string) => ({
+      heads: [{ repository_id: 'a'.repeat(32), writer: 'b'.repeat(32), seq, hash: letter.repeat(64) }],
+    });
+    await report(agent, 4, { results: [SENT_BACKUP] });
+    await report(agent, 9, head(20, 'c'));
+    expect((await report(agent, 3, head(10, 'd'))).data).toMatchObject({
+      highest_seq: 9,
+      number_taken: false,
+      heads_refused: [],
+    });
+    const other = { results: [{ ...SENT_BACKUP, uploaded_bytes: 1 }] };
+    expect((await report(agent, 4, other)).data).toMatchObject({ number_taken: true, duplicate: false });
+    expect((await report(agent, 10, { ...other, ...head(10, 'd') })).data).toMatchObject({
+      highest_seq: 10,
+      number_taken: false,
+      heads_refused: [{ reason: 'rolled_back', remembered_seq: 20 }],
+    });
+  });
+
   test('with an Idempotency-Key have one reply, of each device its own', async () => {
     const [one, two] = [await enrolledAgent(site), await enrolledAgent(site)];
     const headers = { 'idempotency-key': 'r1' };

@@ -189,6 +189,8 @@ export async function startPartnerStub(clock: Pick<Clock, 'now'>, port = 0): Pro
       data: {
         seq: report.seq,
         duplicate,
+        number_taken: false,
+        highest_seq: Math.max(...reports.keys()),
         plan_revision: revision(),
         orders,
         heads_refused: stub.headsRefused,

@@ -50,6 +50,8 @@ const EnrollmentData = Type.Object({
 const ReceiptData = Type.Object({
   seq: Type.Integer(),
   duplicate: Type.Boolean(),
+  number_taken: Type.Boolean(),
+  highest_seq: Type.Integer(),
   plan_revision: Type.String(),
   orders: Type.Array(Type.String()),
   heads_refused: Type.Array(RefusedHeadData),
@@ -121,6 +123,8 @@ export function agentRoutes(app: ApiApp, { stores, clock, signing }: AgentParts)
       return {
         seq: body.seq,
         duplicate: verdict === 'duplicate',
+        number_taken: verdict === 'taken',
+        highest_seq: Math.max(device.reportSeq, body.seq),
         plan_revision: planRevision(caller, clock.now()),
         orders: await Promise.all(orders.map(async (order) => await signOrder(order, signing))),
         heads_refused: refused.map(shownRefusal),

@@ -8,6 +8,11 @@ export interface Change {
 
 export const CHANGES: readonly Change[] = [
   {
+    date: '2026-11-24',
+    kind: 'added',
+    text: 'Receipts of reports name the highest number that the device has used, and say when another report was counted under the number of this one.',
+  },
+  {
     date: '2026-11-23',
     kind: 'fixed',
     text: 'A database that does not answer is 503 SERVICE_UNAVAILABLE, with the rate headers. A text with U+0000 is 400. Metadata takes strings under every name. An endpoint that fails for good is always disabled. An enrollment that is repeated with its Idempotency-Key gives the device that was made.',

@@ -19,8 +19,9 @@ import { thresholdEvents } from './thresholds.ts';
 export interface ReportStore {
   /**
    * Keeps and counts a report, with its events, in one transaction. One that only says that the device is there is not kept:
-   * there is nothing in it to count twice. `duplicate`: it was counted before. `unknown`: no such
-   * device, or it was removed. A device tells outcomes and is heard, which changes nothing that a partner has set: there is
+   * there is nothing in it to count twice. `duplicate`: it was counted before. `taken`: another
+   * one was counted under its number, as when the state of the device was set back. `unknown`: no such device, or it was
+   * removed. A device tells outcomes and is heard, which changes nothing that a partner has set: there is
    * no audit record.
    * @throws {ApiError} INVALID_REQUEST when its numbers cannot be counted
    */
@@ -28,7 +29,7 @@ export interface ReportStore {
     partnerId: string,
     deviceId: string,
     report: DeviceReport,
-  ): Promise<'accepted' | 'duplicate' | 'unknown'>;
+  ): Promise<'accepted' | 'duplicate' | 'taken' | 'unknown'>;
   /**
    * Computes the meter rows of a device anew from its reports, for as many days as those are kept. False when there is no
    * such device.
@@ -55,7 +56,7 @@ export function createReportStore(db: StoreDatabase): ReportStore {
         const receivedAt = db.now();
         if (!(await keep(trx, device, report, receivedAt))) {
           await updateDevice(trx, device, { last_seen_at: receivedAt });
-          return 'duplicate';
+          return (await isKept(trx, device, report)) ? 'duplicate' : 'taken';
         }
         const meters = metersOf(report, receivedAt);
         await addToRows(trx, device, meters);
@@ -128,6 +129,22 @@ async function keep(
     .onConflict((conflict) => conflict.columns(['device_id', 'seq']).doNothing())
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows !== 0n;
+}
+
+/** Whether the one with that number is this one. */
+async function isKept(
+  trx: StoreTransaction,
+  { partner_id, id }: DeviceTable,
+  report: DeviceReport,
+): Promise<boolean> {
+  const kept = await trx
+    .selectFrom('reports')
+    .select('body')
+    .where('partner_id', '=', partner_id)
+    .where('device_id', '=', id)
+    .where('seq', '=', report.seq)
+    .executeTakeFirst();
+  return kept?.body === JSON.stringify(report);
 }
 
 /** One report of a device is counted after the other. */

@@ -18,6 +18,7 @@ let asked: { readonly at: number; readonly route: string; readonly body: string 
 let answer: (route: string, body: string | undefined) => unknown;
 let troubles: unknown[];
 let gaveUp: number[];
+let setBacks: number;
 
 beforeEach(() => {
   site = databaseSite();
@@ -35,7 +36,7 @@ beforeEach(() => {
     trial_ends_at: null,
     expected_reports_seconds: 900,
   };
-  [asked, troubles, gaveUp] = [[], [], []];
+  [asked, troubles, gaveUp, setBacks] = [[], [], [], 0];
   answer = (_route, body) => receiptOf(body);
   reporter = new Reporter(parts());
 });
@@ -68,6 +69,7 @@ function parts(): ReporterParts {
     takeOrders: async () => await Promise.resolve(),
     prepare: async () => await Promise.resolve((contents) => JSON.stringify(contents)),
     answered: () => undefined,
+    setBack: () => (setBacks += 1),
     trouble: (error) => troubles.push(error),
     gaveUp: (results) => gaveUp.push(results),
   };
@@ -116,6 +118,45 @@ describe('reports', () => {
     await advance(SECOND);
     expect(asked).toHaveLength(2);
     expect(asked[1]?.body).toContain('"results":["{}","{}","{}"]');
+  });
+
+  test('go on above the highest number that the service has, when the state of this machine was set back', async () => {
+    answer = (_route, body) => ({ ...(receiptOf(body) as object), highest_seq: 500, number_taken: false });
+    note('a');
+    reporter.start();
+    await settle();
+    expect([setBacks, troubles, database.partnerReports.waiting()]).toEqual([1, [], 0]);
+    answer = (_route, body) => receiptOf(body);
+    note('b');
+    await advance(MINUTE);
+    expect(asked.map(({ body }) => (JSON.parse(body ?? '') as { seq: number }).seq)).toEqual([1, 501]);
+  });
+
+  test('are sent again under a new number where another one was counted under theirs', async () => {
+    answer = (_route, body) => ({ ...(receiptOf(body) as object), highest_seq: 7, number_taken: true });
+    note('a');
+    reporter.start();
+    await settle();
+    expect([setBacks, troubles.length]).toEqual([1, 1]);
+    answer = (_route, body) => ({ ...(receiptOf(body) as object), highest_seq: 8, number_taken: false });
+    await advance(5 * SECOND);
+    expect(asked.map(({ body }) => body)).toEqual([
+      '{"seq":1,"results":["{}"],"ordersTaken":[]}',
+      '{"seq":8,"results":["{}"],"ordersTaken":[]}',
+    ]);
+    expect(setBacks).toBe(1);
+    expect(database.partnerReports.unanswered()).toBeUndefined();
+  });
+
+  test.each([0, -1, 1.5, 2 ** 53, '9', null])('pay no heed to %j as the highest number', async (highest) => {
+    answer = (_route, body) => ({ ...(receiptOf(body) as object), highest_seq: highest });
+    note('a');
+    reporter.start();
+    await settle();
+    note('b');
+    await advance(MINUTE);
+    expect(asked.map(({ body }) => (JSON.parse(body ?? '') as { seq: number }).seq)).toEqual([1, 2]);
+    expect(setBacks).toBe(0);
   });
 
   test('are sent again as they are, later and later, at least every quarter of an hour', async () => {

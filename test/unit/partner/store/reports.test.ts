@@ -62,6 +62,8 @@ describe.each(STORE_KINDS)('reports on %s', (kind) => {
     });
     expect(await store.reports.accept(partnerId, deviceId, first)).toBe('accepted');
     expect(await store.reports.accept(partnerId, deviceId, first)).toBe('duplicate');
+    const other = { ...first, results: [backup(site.clock.now(), { uploadedBytes: 77 })] };
+    expect(await store.reports.accept(partnerId, deviceId, other)).toBe('taken');
     expect(await usageOn(dayOf(now))).toEqual({
       storageBytes: 5_000,
       uploadedBytes: 107,
