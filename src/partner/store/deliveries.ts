@@ -24,9 +24,11 @@ export interface DeliveryClaim {
 export interface DueEndpoint {
   readonly partnerId: string;
   readonly endpointId: string;
+  /** Whether the last attempts to it failed. */
+  readonly isFailing: boolean;
 }
 
-export interface ClaimRequest extends DueEndpoint {
+export interface ClaimRequest extends Pick<DueEndpoint, 'partnerId' | 'endpointId'> {
   /** A name that no other has. */
   readonly worker: string;
   readonly limit: number;
@@ -79,9 +81,13 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
       const isAnyDue = isDueAt(db.now());
       const any = await db.reader.selectFrom('deliveries').select('id').where(isAnyDue).limit(1).execute();
       if (any.length === 0) return [];
-      return await db.reader
+      const rows = await db.reader
         .selectFrom('webhook_endpoints')
-        .select(['webhook_endpoints.id as endpointId', 'webhook_endpoints.partner_id as partnerId'])
+        .select([
+          'webhook_endpoints.id as endpointId',
+          'webhook_endpoints.partner_id as partnerId',
+          'webhook_endpoints.failing_since as failingSince',
+        ])
         .where((is) =>
           is.exists(
             is
@@ -92,6 +98,7 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           ),
         )
         .execute();
+      return rows.map(({ failingSince, ...due }) => ({ ...due, isFailing: failingSince !== null }));
     },
 
     claim: async ({ worker, partnerId, endpointId, limit, leaseMs }) =>

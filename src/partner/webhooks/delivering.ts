@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { Secret } from '../../config/secret.ts';
 import type { Sealing } from '../sealing.ts';
-import type { AttemptOutcome, DeliveryClaim } from '../store/deliveries.ts';
+import type { AttemptOutcome, DeliveryClaim, DueEndpoint } from '../store/deliveries.ts';
 import type { PartnerStores } from '../store/store.ts';
 import { attemptDelivery, type AttemptContext, type AttemptResult } from './attempt.ts';
 import type { Bell } from './bell.ts';
@@ -38,18 +38,17 @@ const LEASE_MS = 60_000;
 export function startDelivering(parts: DeliveringParts): AsyncDisposable {
   const { stores, clock, bell, workers, trouble } = parts;
   const worker = randomUUID();
-  const turns = createTurns();
+  const turns = createTurns(workers);
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
   const ending = new AbortController();
 
-  const begin = (claim: DeliveryClaim): void => {
-    const { endpointId } = claim.delivery;
-    turns.begun(endpointId);
+  const begin = (claim: DeliveryClaim, due: DueEndpoint): void => {
+    turns.begun(due);
     const attempt = carryOut(claim, parts, ending.signal)
       .catch(trouble)
       .finally(() => {
-        turns.ended(endpointId);
+        turns.ended(due);
         running.delete(attempt);
         bell.ring();
       });
@@ -63,7 +62,7 @@ export function startDelivering(parts: DeliveringParts): AsyncDisposable {
       if (stopping.signal.aborted || running.size >= workers) return false;
       const request = { ...due, worker, limit: 1, leaseMs: LEASE_MS };
       for (const claim of await stores.deliveries.claim(request)) {
-        begin(claim);
+        begin(claim, due);
         isAny = true;
       }
     }

@@ -273,7 +273,7 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
     const claimed = await claimOne();
     await other.deliveries.retry(partnerId, id, claimed.delivery.id, OWNER);
     expect(rung).toBe(3);
-    expect(await store.deliveries.dueEndpoints()).toEqual([{ partnerId, endpointId: id }]);
+    expect(await store.deliveries.dueEndpoints()).toEqual([{ partnerId, endpointId: id, isFailing: false }]);
     if (kind === 'sqlite')
       expect(await planOfDue(site)).toMatch(/SEARCH deliveries USING INDEX deliveries_due /);
   });

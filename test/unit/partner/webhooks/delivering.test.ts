@@ -67,6 +67,28 @@ describe.each(STORE_KINDS)('on %s', (kind) => {
     expect(slow.connections()).toBe(AT_ONCE_PER_ENDPOINT);
   });
 
+  it('many receivers that fail, each until its time is over, leave room for one that answers', async () => {
+    const slow = await at.addReceiver();
+    slow.answer = () => undefined;
+    const failing = [];
+    for (let count = 0; count < 4; count += 1) failing.push((await at.endpoint(slow)).id);
+    const { id } = await at.endpoint();
+    const { reader } = at.site.database();
+    await reader
+      .updateTable('webhook_endpoints')
+      .set({ failing_since: at.site.clock.now() })
+      .where('partner_id', '=', at.partnerId)
+      .where('id', 'in', failing)
+      .execute();
+    for (let count = 0; count < 3; count += 1) await someCustomer(at.stores, at.partnerId);
+    await at.instance({ workers: 4, graceMs: 0 });
+    await vi.waitUntil(() => at.receiver.received.length === 3, { timeout: 10_000 });
+    const settled = async (): Promise<boolean> =>
+      (await allOf(id)).every(({ status }) => status === 'succeeded');
+    await vi.waitUntil(settled, { timeout: 10_000 });
+    expect(slow.connections()).toBe(2);
+  });
+
   it('one that answers with 410 is disabled, and the others are told', async () => {
     at.receiver.answer = answerWith(410);
     const other = await at.addReceiver();
