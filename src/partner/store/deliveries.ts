@@ -88,6 +88,7 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           'webhook_endpoints.partner_id as partnerId',
           'webhook_endpoints.failing_since as failingSince',
         ])
+        .where('webhook_endpoints.deleted_at', 'is', null)
         .where((is) =>
           is.exists(
             is
@@ -183,6 +184,7 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           .where('partner_id', '=', partnerId)
           .where('endpoint_id', '=', endpointId)
           .where('id', '=', id)
+          .where(isOfLivingEndpoint)
           .returningAll()
           .executeTakeFirst();
         if (row === undefined) return undefined;
@@ -217,7 +219,18 @@ function claimed(trx: StoreTransaction, { partnerId, delivery, worker, until }: 
     .where('id', '=', delivery.id)
     .where('status', '=', 'pending')
     .where('claimed_by', '=', worker)
-    .where('claimed_until', '=', until);
+    .where('claimed_until', '=', until)
+    .where(isOfLivingEndpoint);
+}
+
+function isOfLivingEndpoint(is: ExpressionBuilder<Tables, 'deliveries'>) {
+  return is.exists(
+    is
+      .selectFrom('webhook_endpoints')
+      .select('webhook_endpoints.id')
+      .whereRef('webhook_endpoints.id', '=', 'deliveries.endpoint_id')
+      .where('webhook_endpoints.deleted_at', 'is', null),
+  );
 }
 
 function after(

@@ -28,9 +28,11 @@ export function deliveryRows(reader: StoreReader, partnerId: string) {
   return reader
     .selectFrom('deliveries')
     .innerJoin('events', 'events.id', 'deliveries.event_id')
+    .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'deliveries.endpoint_id')
     .selectAll('deliveries')
     .select('events.kind as event_kind')
-    .where('deliveries.partner_id', '=', partnerId);
+    .where('deliveries.partner_id', '=', partnerId)
+    .where('webhook_endpoints.deleted_at', 'is', null);
 }
 
 export async function readDelivery(

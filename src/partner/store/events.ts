@@ -168,6 +168,7 @@ export async function appendEvents(
     .selectFrom('webhook_endpoints')
     .select(['id', 'events', 'status'])
     .where('partner_id', '=', partnerId)
+    .where('deleted_at', 'is', null)
     .execute();
   const rows = events.map(({ kind, customerId, deviceId, data }, index): EventTable => ({
     id: db.newId('evt'),

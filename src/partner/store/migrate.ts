@@ -15,6 +15,7 @@ import { effects } from './migrations/004-effects.ts';
 import { filteredLists } from './migrations/005-filtered-lists.ts';
 import { serviceKey } from './migrations/006-service-key.ts';
 import { heardSince } from './migrations/007-heard-since.ts';
+import { deletedEndpoints } from './migrations/008-deleted-endpoints.ts';
 import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
 
 /** Statements of one step. */
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   filteredLists,
   serviceKey,
   heardSince,
+  deletedEndpoints,
 ];
 
 /** Any number that only migrations use. */

@@ -169,6 +169,8 @@ export interface WebhookEndpointTable {
   failing_since: number | null;
   created_at: number;
   updated_at: number;
+  /** Nobody sees it any more: its deliveries are being removed. */
+  deleted_at: number | null;
 }
 
 export interface DeliveryTable {

@@ -85,11 +85,12 @@ export async function openPartnerStore(
     createSessionStore(db, hash),
     createSignInLog(db, hash),
   ];
-  const [events, idempotency, orders, reports] = [
+  const [events, idempotency, orders, reports, webhooks] = [
     createEventStore(db),
     createPartnerIdempotencyStore(db),
     createOrderStore(db),
     createReportStore(db),
+    createWebhookEndpointStore(db),
   ];
   return {
     kind: db.kind,
@@ -104,7 +105,7 @@ export async function openPartnerStore(
     heads: createSnapshotHeadStore(db),
     usage: createUsageStore(db),
     events,
-    webhooks: createWebhookEndpointStore(db),
+    webhooks,
     deliveries: createDeliveryStore(db, chance),
     rateLog: createPartnerRateLog(db),
     idempotency,
@@ -122,6 +123,7 @@ export async function openPartnerStore(
       await idempotency.prune();
       await orders.prune();
       await reports.prune();
+      await webhooks.prune();
       await events.prune(db.now() - EVENTS_KEPT_MS);
     },
     [Symbol.asyncDispose]: async () => await db[Symbol.asyncDispose](),

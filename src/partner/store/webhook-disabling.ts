@@ -24,6 +24,7 @@ export async function disableByService(
     .where('partner_id', '=', partnerId)
     .where('id', '=', id)
     .where('status', '=', 'enabled')
+    .where('deleted_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
   if (row === undefined) return;

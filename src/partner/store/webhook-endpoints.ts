@@ -56,7 +56,7 @@ export interface WebhookEndpointStore {
     change: EndpointChange,
     actor: Actor,
   ): Promise<WebhookEndpoint | undefined>;
-  /** With its deliveries. */
+  /** With its deliveries: nobody sees them any more, nothing is sent, and `prune` removes them. */
   remove(partnerId: string, id: string, actor: Actor): Promise<boolean>;
   /** Signs with the new secret, and until `previousUntil` with the one before as well. */
   rotateSecret(
@@ -70,6 +70,8 @@ export interface WebhookEndpointStore {
   target(partnerId: string, id: string): Promise<SealedTarget | undefined>;
   /** Sends it a `webhook.test`, enabled or not. Undefined when there is no such endpoint. */
   test(partnerId: string, id: string, actor: Actor): Promise<Delivery | undefined>;
+  /** Removes what is left of those that were deleted. */
+  prune(): Promise<void>;
 }
 
 export const MOST_ENDPOINTS = 10;
@@ -87,6 +89,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           .selectFrom('webhook_endpoints')
           .select('id')
           .where('partner_id', '=', partnerId)
+          .where('deleted_at', 'is', null)
           .execute();
         if (others.length >= MOST_ENDPOINTS) {
           throw new ApiError('INVALID_REQUEST', `There are ${MOST_ENDPOINTS} webhooks already`, {
@@ -110,6 +113,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           failing_since: null,
           created_at: now,
           updated_at: now,
+          deleted_at: null,
         };
         await trx.insertInto('webhook_endpoints').values(row).execute();
         await recordChange(db, trx, partnerId, actor, {
@@ -129,6 +133,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
         .selectFrom('webhook_endpoints')
         .selectAll()
         .where('partner_id', '=', partnerId)
+        .where('deleted_at', 'is', null)
         .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
         .orderBy('id', 'desc')
         .limit(limit + 1)
@@ -156,9 +161,11 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
     remove: async (partnerId, id, actor) =>
       await db.writeAlone(partnerId, async (trx) => {
         const row = await trx
-          .deleteFrom('webhook_endpoints')
+          .updateTable('webhook_endpoints')
+          .set({ deleted_at: db.now(), secret: '', previous_secret: null })
           .where('partner_id', '=', partnerId)
           .where('id', '=', id)
+          .where('deleted_at', 'is', null)
           .returningAll()
           .executeTakeFirst();
         if (row === undefined) return false;
@@ -219,7 +226,42 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
         await noteEffect(trx, actor.running, delivery.id);
         return delivery;
       }),
+
+    async prune() {
+      const deleted = await db.reader
+        .selectFrom('webhook_endpoints')
+        .select(['id', 'partner_id'])
+        .where('deleted_at', 'is not', null)
+        .execute();
+      for (const { id, partner_id: partnerId } of deleted)
+        while ((await db.write(async (trx) => await pruneSome(trx, partnerId, id))) > 0);
+    },
   };
+}
+
+/** So that nobody waits long for it. */
+const PRUNED_AT_ONCE = 1_000;
+
+/** Some deliveries of one that was deleted; itself when there are none. Gives their number. */
+async function pruneSome(trx: StoreTransaction, partnerId: string, id: string): Promise<number> {
+  const some = await trx
+    .selectFrom('deliveries')
+    .select('id')
+    .where('partner_id', '=', partnerId)
+    .where('endpoint_id', '=', id)
+    .limit(PRUNED_AT_ONCE)
+    .execute();
+  if (some.length === 0) {
+    await trx
+      .deleteFrom('webhook_endpoints')
+      .where('partner_id', '=', partnerId)
+      .where('id', '=', id)
+      .execute();
+    return 0;
+  }
+  const ids = some.map((row) => row.id);
+  await trx.deleteFrom('deliveries').where('partner_id', '=', partnerId).where('id', 'in', ids).execute();
+  return ids.length;
 }
 
 function hasEffect({ running }: Actor): boolean {
@@ -251,6 +293,7 @@ async function rowOf(
     .selectAll()
     .where('partner_id', '=', partnerId)
     .where('id', '=', id)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst();
 }
 

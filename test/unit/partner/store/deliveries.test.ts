@@ -289,6 +289,38 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
     expect((await store.deliveries.list(partnerId, other, { limit: 10 })).items).toEqual([]);
   });
 
+  it('are gone at once with their endpoint, however many they are, and are removed little by little', async () => {
+    const statements: string[] = [];
+    const seeing = await site.open({ seen: (statement) => statements.push(statement) });
+    const id = await endpoint();
+    for (let count = 0; count < 3; count += 1) await someCustomer(store, partnerId);
+    const held = await claimOne();
+    statements.length = 0;
+    expect(await seeing.webhooks.remove(partnerId, id, OWNER)).toBe(true);
+    expect(await seeing.webhooks.remove(partnerId, id, OWNER)).toBe(false);
+    expect(statements.filter((text) => text.startsWith('delete') || text.includes('"deliveries"'))).toEqual(
+      [],
+    );
+
+    expect(await store.webhooks.get(partnerId, id)).toBeUndefined();
+    expect(await store.webhooks.target(partnerId, id)).toBeUndefined();
+    expect((await store.webhooks.list(partnerId, { limit: 10 })).items).toEqual([]);
+    expect((await store.deliveries.list(partnerId, id, { limit: 10 })).items).toEqual([]);
+    expect(await store.deliveries.retry(partnerId, id, held.delivery.id, OWNER)).toBeUndefined();
+    expect(await store.deliveries.finish(held, { kind: 'gone', status: 410 })).toBeUndefined();
+    await someCustomer(store, partnerId);
+    site.clock.jump(LEASE + 1);
+    expect(await store.deliveries.dueEndpoints()).toEqual([]);
+    expect(await eventKinds(store, partnerId)).not.toContain('webhook.disabled');
+
+    const { reader } = site.database();
+    const left = async (table: 'deliveries' | 'webhook_endpoints'): Promise<number> =>
+      (await reader.selectFrom(table).select('id').where('partner_id', '=', partnerId).execute()).length;
+    expect([await left('deliveries'), await left('webhook_endpoints')]).toEqual([3, 1]);
+    await store.prune();
+    expect([await left('deliveries'), await left('webhook_endpoints')]).toEqual([0, 0]);
+  });
+
   it('go with their endpoint, and with their event when it is past keeping', async () => {
     const [id, kept] = [await endpoint(), await endpoint()];
     await someCustomer(store, partnerId);
@@ -302,6 +334,7 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
     expect(await store.events.prune(site.clock.now())).toBe(0);
     await store.deliveries.finish(await claimOne(), { kind: 'delivered', status: 200 });
     expect(await store.webhooks.remove(partnerId, id, OWNER)).toBe(true);
+    await store.webhooks.prune();
     expect(await count()).toBe(1);
     expect(await store.events.prune(site.clock.now())).toBe(1);
     expect(await count()).toBe(0);

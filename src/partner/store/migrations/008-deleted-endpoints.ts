@@ -1,0 +1,5 @@
+/** Deleting an endpoint is seen at once; its deliveries, of which there may be millions, go little by little. */
+export const deletedEndpoints = (): readonly string[] => [
+  'ALTER TABLE webhook_endpoints ADD COLUMN deleted_at bigint',
+  'CREATE INDEX webhook_endpoints_deleted ON webhook_endpoints (deleted_at) WHERE deleted_at IS NOT NULL',
+];
