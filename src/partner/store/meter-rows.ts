@@ -1,6 +1,6 @@
 /** Meter rows in the database: one device on one day. */
 import type { StoreTransaction } from './database.ts';
-import { NOTHING, dayOf, laterStorage, type Day, type Meter } from './metering.ts';
+import { NOTHING, dayOf, type Day, type Meter } from './metering.ts';
 import type { DeviceTable, MeterRowTable } from './schema.ts';
 
 type MeteredDevice = Pick<DeviceTable, 'partner_id' | 'customer_id' | 'id' | 'removed_at'>;
@@ -62,8 +62,18 @@ export async function writeRemoval(
 ): Promise<void> {
   const day = dayOf(removedAt);
   const meter = (await readMeters(trx, device, [day])).get(day) ?? NOTHING;
-  const storage = laterStorage(meter.storage, { bytes: 0, at: removedAt, seq: Number.MAX_SAFE_INTEGER });
+  // Whatever a clock that was ahead has told.
+  const at = Math.max(removedAt, meter.storage?.at ?? 0);
+  const storage = { bytes: 0, at, seq: Number.MAX_SAFE_INTEGER };
   await writeMeters(trx, device, new Map([[day, { ...meter, storage }]]));
+  await trx
+    .updateTable('meter_rows')
+    .set({ storage_bytes: 0 })
+    .where('partner_id', '=', device.partner_id)
+    .where('device_id', '=', device.id)
+    .where('day', '>', day)
+    .where('storage_bytes', 'is not', null)
+    .execute();
 }
 
 function toRow({ partner_id, customer_id, id }: MeteredDevice, day: Day, meter: Meter): MeterRowTable {

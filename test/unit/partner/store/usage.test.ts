@@ -68,6 +68,24 @@ describe.each(STORE_KINDS)('usage on %s', (kind) => {
     expect(totals.storageBytes).toBe(130);
   });
 
+  it('holds nothing of a removed device, though a clock that was ahead had told of a later time', async () => {
+    const { id: customerId } = await someCustomer(store, partnerId);
+    const { device } = await someDevice(store, partnerId, customerId);
+    for (const [seq, bytes] of [10, 20].entries()) {
+      site.clock.jump(DAY);
+      const storage = { bytes, at: site.clock.now() };
+      await store.reports.accept(partnerId, device.id, report(seq + 1, { storage }));
+    }
+    // As when an instance whose clock is behind removes it, or the clock is put right.
+    site.clock.jump(-DAY - 1_000);
+    await store.devices.remove(partnerId, device.id, OWNER);
+    const query = { from: '2023-11-15', to: '2023-11-20' } as const;
+    const { items } = await store.usage.usage(partnerId, { ...query, granularity: 'day' });
+    expect(items.map((item) => item.storageBytes)).toEqual([0, 0, 0, 0, 0, 0]);
+    const { totals } = await store.usage.usage(partnerId, { ...query, granularity: 'month' });
+    expect(totals.storageBytes).toBe(0);
+  });
+
   it('is given by day and by month, for all customers or one', async () => {
     const [ada, bob] = [await someCustomer(store, partnerId), await someCustomer(store, partnerId)];
     const now = site.clock.now();
