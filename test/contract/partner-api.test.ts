@@ -317,6 +317,9 @@ describe('a store that does not answer', () => {
     ['the server is ending', { code: '57P01' }],
     ['a connection broke', { message: 'Connection terminated unexpectedly' }],
     ['others hold it all the time', { code: 'STATE_BUSY' }],
+    ['its disk is full', { code: 'SQLITE_FULL' }],
+    ['the disk of the server is full', { code: '53100' }],
+    ['a statement took too long', { code: '57014' }],
   ] as const;
 
   test.each(gone)('is said as something that passes, with the rate headers: %s', async (_, facts) => {

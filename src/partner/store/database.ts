@@ -170,15 +170,18 @@ const GONE = /^(?:Connection terminated|Client has encountered|timeout exceeded 
 const OF_CONNECTIONS = /^(?:08|57P|53300)/;
 
 /**
- * Whether the store does not answer at this moment: others hold it, the server is ending or has no room, or there is no
- * connection to it, which the system says.
+ * Whether the store does not answer at this moment: others hold it, the server is ending, there is no connection to it, which
+ * the system says, its disk is full, or a statement took too long.
  */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = errnoOf(error);
   if (code === undefined) return GONE.test(error.message);
-  return code === 'STATE_BUSY' || NO_CONNECTION.has(code) || OF_CONNECTIONS.test(code);
+  return code === 'STATE_BUSY' || NO_CONNECTION.has(code) || NO_ROOM.has(code) || OF_CONNECTIONS.test(code);
 }
+
+/** `SQLITE_FULL`, and of PostgreSQL: a full disk, no memory, and a statement that was ended for its time. */
+const NO_ROOM: ReadonlySet<string> = new Set(['SQLITE_FULL', '53100', '53200', '57014']);
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
