@@ -13,7 +13,7 @@ import { ordersAndHeads } from './migrations/002-orders-and-heads.ts';
 import { signInLog } from './migrations/003-sign-in-log.ts';
 import { effects } from './migrations/004-effects.ts';
 import { filteredLists } from './migrations/005-filtered-lists.ts';
-import { serviceKey } from './migrations/006-service-key.ts';
+import { serviceKey } from './migrations/006-known-key.ts';
 import { heardSince } from './migrations/007-heard-since.ts';
 import { deletedEndpoints } from './migrations/008-deleted-endpoints.ts';
 import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';

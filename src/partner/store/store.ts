@@ -17,7 +17,7 @@ import { createPartnerStore, type PartnerStore } from './partners.ts';
 import { createPlanStore, type PlanStore } from './plans.ts';
 import { createPartnerRateLog, type PartnerRateLog } from './rate-log.ts';
 import { createReportStore, type ReportStore } from './reports.ts';
-import { requireServiceKey } from './service-key.ts';
+import { requireServiceKey } from './known-key.ts';
 import { createSessionStore, type SessionStore } from './sessions.ts';
 import { createSignInLog, type SignInLog } from './sign-in-log.ts';
 import { createSnapshotHeadStore, type SnapshotHeadStore } from './snapshot-heads.ts';
