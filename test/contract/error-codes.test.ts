@@ -40,6 +40,7 @@ const AT_THE_COMMAND_LINE: Readonly<Record<string, string>> = {
   WEAK_PASSWORD: 'making the account of a partner',
   ALREADY_ENROLLED: 'enrolling this agent',
   NOT_ENROLLED: 'ending an enrollment that there is not',
+  NOTHING_MATCHES: 'restoring by patterns',
 };
 
 describe('the registry has', () => {
