@@ -1,8 +1,8 @@
 import type { ByteString } from '../base/byte-path.ts';
-import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { packOfError } from '../repository/damaged-packs.ts';
+import { damageTo } from '../repository/lost-object.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import { settledBefore, type IsSettled } from './settled.ts';
@@ -124,14 +124,9 @@ async function hasContent(parent: Parent, file: FileEntry, signal: AbortSignal):
  * @throws what is no damage, and what `onDamage` throws
  */
 function requireUnreadable({ index, onDamage }: Parent, error: unknown): void {
-  if (!isUnreadable(error)) throw error;
+  if (damageTo(error)?.code !== 'CORRUPT_DATA') throw error;
   const pack = packOfError(error, index);
   if (pack !== undefined) onDamage?.(pack);
-}
-
-function isUnreadable(error: unknown): boolean {
-  if (error instanceof RepositoryError) return error.code === 'CORRUPT_DATA';
-  return error instanceof DestinationError && error.kind === 'corrupt-reply';
 }
 
 function hasAll({ table }: ChunkIndex, ids: Buffer): boolean {

@@ -1,5 +1,5 @@
-import { RepositoryError, type DestinationError } from '../base/errors.ts';
-import { isLostObject } from '../repository/lost-object.ts';
+import { RepositoryError } from '../base/errors.ts';
+import { corruptBy, isLostObject } from '../repository/lost-object.ts';
 
 /** What is read of the source is damaged: as opposed to whatever goes wrong with it afterwards. */
 export class SourceDamage extends Error {
@@ -18,12 +18,6 @@ export async function reading<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!isLostObject(error)) throw error;
-    throw new SourceDamage(error instanceof RepositoryError ? error : lostOf(error));
+    throw new SourceDamage(error instanceof RepositoryError ? error : corruptBy(error));
   }
-}
-
-/** To whoever copies it is all the same why an object cannot be had. */
-function lostOf(cause: DestinationError): RepositoryError {
-  const { message, hint, details } = cause;
-  return new RepositoryError('CORRUPT_DATA', message, { hint, details, cause });
 }

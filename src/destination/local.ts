@@ -18,6 +18,7 @@ import { checkKey, checkPrefix, isKeyPart } from './key.ts';
 import type { UploadPace } from './limited.ts';
 import { absentErrnos, walkFiles } from './local-walk.ts';
 import { isTemporaryName, storeNewFile, temporaryName } from './new-file.ts';
+import { UnreadFiles } from './unread-files.ts';
 
 export interface LocalOptions {
   /** Creates the directory, private to the user, when it is absent. */
@@ -80,6 +81,7 @@ function localDestination(
   pace: UploadPace | undefined,
 ): Destination {
   const directories = createDirectorySync(root);
+  const unread = new UnreadFiles(root);
   const inFlight = new Set<Promise<unknown>>();
 
   /**
@@ -155,9 +157,14 @@ function localDestination(
     checkKey(key);
     return run('read', key, signal, async () => {
       try {
-        return await readFile(root, key, range, signal);
+        const bytes = await readFile(root, key, range, signal);
+        unread.read();
+        return bytes;
       } catch (error) {
-        throw (await meansAbsent(error)) ? absent('read', key, root, error) : error;
+        if (await meansAbsent(error)) throw absent('read', key, root, error);
+        const damage = unread.damage(key, error);
+        if (damage !== undefined) await expectSameRoot();
+        throw damage ?? error;
       }
     });
   }

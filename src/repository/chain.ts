@@ -11,6 +11,7 @@ import {
 } from '../format/records.ts';
 import { describeForeign } from './foreign-record.ts';
 import { lateSignal } from './lease-objects.ts';
+import { damageTo } from './lost-object.ts';
 import { openObject, sealObject, type OpenedObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import { rememberSeen } from './remember-seen.ts';
@@ -285,7 +286,7 @@ async function readHeads(
     } catch (error) {
       // Another process may have trimmed this head between the list and the read; a newer one then stands.
       if (error instanceof DestinationError && error.kind === 'not-found') continue;
-      if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') throw error;
+      if (damageTo(error)?.code !== 'CORRUPT_DATA') throw error;
       heads.push({ chain: { writer, seq }, record: undefined, live: undefined });
     }
   }
@@ -309,7 +310,7 @@ export async function canReadHead(
     return true;
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
-    if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') throw error;
+    if (damageTo(error)?.code !== 'CORRUPT_DATA') throw error;
     return false;
   }
 }

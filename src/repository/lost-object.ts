@@ -19,3 +19,20 @@ export function isUnreadObject(error: unknown): error is DestinationError {
   const { errno, key } = error.details;
   return key !== undefined && OF_ONE_FILE.has(errno);
 }
+
+/**
+ * What is wrong with one object, as opposed to a destination that does not answer or an abort: it cannot be opened, or the
+ * storage does not give it as it has it. Undefined for anything else, that it is gone included.
+ */
+export function damageTo(error: unknown): RepositoryError | undefined {
+  // That the key which opened the repository was removed meanwhile is not about one object.
+  if (error instanceof RepositoryError) return error.code === 'WRONG_PASSPHRASE' ? undefined : error;
+  const isDamaged = error instanceof DestinationError && error.kind === 'corrupt-reply';
+  return isDamaged ? corruptBy(error) : undefined;
+}
+
+/** To whoever needs the object it is all the same why it cannot be had. */
+export function corruptBy(cause: DestinationError): RepositoryError {
+  const { message, hint, details } = cause;
+  return new RepositoryError('CORRUPT_DATA', message, { hint, details, cause });
+}

@@ -12,6 +12,7 @@ import {
 } from '../format/records.ts';
 import { appendRecord, leaveCopiedIdentity, type SealedRecord } from './chain.ts';
 import { listNamed } from './listing.ts';
+import { damageTo } from './lost-object.ts';
 import { getNamed } from './metadata-cache.ts';
 import { openObject, sealObject, type OpenedObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
@@ -81,8 +82,9 @@ export async function listSnapshots(
     try {
       return known?.get(id) ?? (await readSnapshot(repository, id, signal));
     } catch (error) {
-      if (!(error instanceof RepositoryError) || error.code === 'WRONG_PASSPHRASE') throw error;
-      damaged.push({ id, error });
+      const damage = damageTo(error);
+      if (damage === undefined) throw error;
+      damaged.push({ id, error: damage });
       return undefined;
     }
   });

@@ -1,4 +1,4 @@
-import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
+import { DestinationError, corrupt, type RepositoryError } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
   decodeChainContext,
@@ -8,6 +8,7 @@ import {
   type TombstoneRecord,
 } from '../format/records.ts';
 import { listNamed } from './listing.ts';
+import { damageTo } from './lost-object.ts';
 import { getNamed } from './metadata-cache.ts';
 import { openObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
@@ -82,14 +83,15 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
   const ignored: { name: string; error: RepositoryError }[] = [];
   const listed = await listNamed(destination, 'trash/', signal);
   await mapParallel(listed, destination.properties.maxParallel, async ([name, { modifiedMs }]) => {
-    const bytes = await getNamed(repository, 'trash/', name, signal);
     try {
+      const bytes = await getNamed(repository, 'trash/', name, signal);
       // One that other keys sealed counts: a writer that ignored it could rely on what is about to be deleted.
       const open = (): Omit<Tombstone, 'storedMs'> => openTombstone(repository, bytes, name);
       all.push({ ...(await repository.withKeys(open, signal)), storedMs: modifiedMs });
     } catch (error) {
-      if (!(error instanceof RepositoryError) || error.code === 'WRONG_PASSPHRASE') throw error;
-      ignored.push({ name, error });
+      const damage = damageTo(error);
+      if (damage === undefined) throw error;
+      ignored.push({ name, error: damage });
     }
   });
   const named = (kind: TombstoneRecord['kind']): Set<string> =>

@@ -1,9 +1,20 @@
 /** A directory whose file system fails: single system calls made to fail, short or hang, all others real. */
-import fsPromises, { mkdtemp, open, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import fsPromises, {
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Mock, MockInstance } from 'vitest';
 import type { Destination } from '../../src/destination/destination.ts';
@@ -215,6 +226,66 @@ describe('short reads and writes', () => {
       retry: 'now',
     });
     expect(read).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a file that the drive cannot read', () => {
+  /** Keys of such files. */
+  const bad = new Set<string>();
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const damaged = { kind: 'corrupt-reply', retry: 'never' };
+  const away = { kind: 'unreachable', retry: 'later', details: { errno: 'EIO' } };
+  const get = async (key: string): Promise<Buffer> => await destination.get(key, undefined, live);
+
+  beforeEach(async () => {
+    for (const key of keys) await destination.put(key, body, live);
+    bad.clear();
+    const real = fsPromises.open;
+    vi.spyOn(fsPromises, 'open').mockImplementation(async (path, ...rest) => {
+      if (bad.has(basename(String(path)))) throw systemError('EIO');
+      return await real(path, ...rest);
+    });
+    syncBuiltinESMExports();
+  });
+
+  test('is damaged, and not asked for again', async () => {
+    bad.add('a');
+    const onRetry = vi.fn();
+    const policy = { attempts: 2, firstDelayMs: 1, maxDelayMs: 1, random: () => 0, onRetry };
+    const reading = withRetry(destination, policy).get('a', undefined, live);
+    await expect(reading).rejects.toMatchObject({ ...damaged, details: { errno: 'EIO', key: 'a' } });
+    expect(onRetry).not.toHaveBeenCalled();
+    expect(body.equals(await get('b'))).toBe(true);
+  });
+
+  test('is damaged however often it is asked for, and however many there are between others', async () => {
+    for (let times = 0; times < 6; times += 1) {
+      bad.add('a');
+      await expect(get('a')).rejects.toMatchObject(damaged);
+    }
+    for (const key of keys.slice(0, 5)) {
+      bad.add(key);
+      await expect(get(key)).rejects.toMatchObject(damaged);
+      await get('f');
+    }
+  });
+
+  test('says that the drive is away where it is one of five in a row', async () => {
+    for (const key of keys.slice(0, 5)) bad.add(key);
+    for (const key of keys.slice(0, 4)) await expect(get(key)).rejects.toMatchObject(damaged);
+    await expect(get('e')).rejects.toMatchObject(away);
+    await expect(get('a')).rejects.toMatchObject(away);
+    await get('f');
+    await expect(get('a')).rejects.toMatchObject(damaged);
+  });
+
+  test('says that the drive is away where another directory lies in its place', async () => {
+    bad.add('a');
+    await rename(root, `${root}.away`);
+    await mkdir(root);
+    await expect(get('a')).rejects.toMatchObject({ kind: 'unreachable' });
+    await rm(root, { recursive: true });
+    await rename(`${root}.away`, root);
   });
 });
 

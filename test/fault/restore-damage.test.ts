@@ -61,7 +61,7 @@ async function treePacks(): Promise<readonly string[]> {
 
 /** As a local destination says it. */
 function unread(key: string, errno: string): DestinationError {
-  const kind = errno === 'EACCES' ? 'denied' : 'unreachable';
+  const kind = errno === 'EACCES' ? 'denied' : 'corrupt-reply';
   return new DestinationError(kind, `Cannot read ${key} (${errno})`, { details: { errno, key } });
 }
 
