@@ -16,6 +16,7 @@ import {
   openDirectory,
   statPath,
   storedNumber,
+  withNamesThere,
   type ListedDirectory,
   type SourceKind,
   type SourceStat,
@@ -154,7 +155,7 @@ export class DirectoryStep {
     }
     let listed: ListedDirectory;
     try {
-      listed = this.#parts.seen(path) ?? openDirectory(path);
+      listed = this.#parts.seen(path) ?? this.#open(path, oldEntries);
     } catch (error) {
       this.#report(path, error, 'the directory cannot be read');
       this.#pending.differs();
@@ -180,6 +181,18 @@ export class DirectoryStep {
     } finally {
       listed.close();
     }
+  }
+
+  /** Where the names end at a bad place of the disk, those that the parent has may lead on. */
+  #open(path: ByteString, oldEntries: readonly Entry[]): ListedDirectory {
+    let isWhole = true;
+    const listed = openDirectory(path, (error) => {
+      isWhole = false;
+      this.#report(path, error, 'the directory cannot be read to its end');
+    });
+    if (isWhole) return listed;
+    const names = oldEntries.map((entry) => entry.name);
+    return withNamesThere(listed, names);
   }
 
   /** Outside of the sources, and in what they leave out, only what leads to one is stored. */

@@ -1,5 +1,6 @@
 import { constants, lstatSync, readdirSync, type BigIntStats } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
 import { splitDeviceNumber } from '../system/device-number.ts';
 import { native } from '../system/native.ts';
 import { hungMounts, refuseHung } from './hung-mounts.ts';
@@ -29,8 +30,11 @@ export interface ListedDirectory {
   close(): void;
 }
 
-/** @throws a system error when the directory cannot be read */
-export function openDirectory(path: ByteString): ListedDirectory {
+/**
+ * @param cutShort told why only some of the names can be read; without it that is thrown
+ * @throws a system error when the directory cannot be read
+ */
+export function openDirectory(path: ByteString, cutShort?: (error: Error) => void): ListedDirectory {
   refuseHung(path);
   const calls = native;
   if (calls === null) {
@@ -40,7 +44,7 @@ export function openDirectory(path: ByteString): ListedDirectory {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const fd = openSource(path, flags);
   try {
-    const names = withoutRepeats(calls.listDirectory(fd).sort());
+    const names = withoutRepeats(calls.listDirectory(fd, cutShort).sort());
     const stat = (name: ByteString): SourceStat | undefined => {
       if (hungMounts().length > 0) refuseHung(joinBytes(path, name));
       return calls.findEntry(fd, name);
@@ -49,6 +53,22 @@ export function openDirectory(path: ByteString): ListedDirectory {
   } catch (error) {
     closeSource(path, fd);
     throw error;
+  }
+}
+
+/** What was listed, with those of the names besides that stand there too, or cannot be looked at. */
+export function withNamesThere(listed: ListedDirectory, names: readonly ByteString[]): ListedDirectory {
+  const known = new Set(listed.names);
+  const more = names.filter((name) => !known.has(name) && mayBeThere(listed, name));
+  return { ...listed, names: [...listed.names, ...more].sort() };
+}
+
+function mayBeThere(listed: ListedDirectory, name: ByteString): boolean {
+  try {
+    return listed.stat(name) !== undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return true;
   }
 }
 

@@ -5,7 +5,8 @@ import { asByteString, type ByteString } from '../base/byte-path.ts';
 import type { Libc } from './libc.ts';
 import { systemError } from './system-error.ts';
 
-export type ListDirectory = (dirFd: number) => ByteString[];
+/** @param cutShort told why the names behind those that are returned cannot be read; without it that is thrown */
+export type ListDirectory = (dirFd: number, cutShort?: (error: Error) => void) => ByteString[];
 
 /** NAME_MAX is 255 bytes; macOS reserves 1,024. */
 const longestName = 1024;
@@ -23,7 +24,7 @@ export function bindListDirectory(
   const memccpy = libc.bind('memccpy', 'address', ['address', 'address', 'int', 'size_t']);
   const name = libc.memory(longestName);
 
-  return (dirFd) => {
+  return (dirFd, cutShort) => {
     // opened once more, since a stream takes its descriptor over and moves its position
     const fd = openat(dirFd, asByteString('.'), constants.O_RDONLY | constants.O_DIRECTORY);
     const stream = fdopendir(fd);
@@ -43,7 +44,11 @@ export function bindListDirectory(
         if (text !== '.' && text !== '..') names.push(asByteString(text));
       }
       const errno = libc.errno();
-      if (errno !== 0) throw systemError('readdir', errno);
+      if (errno !== 0) {
+        const error = systemError('readdir', errno);
+        if (cutShort === undefined) throw error;
+        cutShort(error);
+      }
     } finally {
       closedir(stream);
     }

@@ -61,6 +61,22 @@ async function backupAsOtherUser(source: string): Promise<readonly Report[]> {
   return reports;
 }
 
+/** Of the names in a directory that has any of these files those for which this holds can be read, and then comes a bad place. */
+function failingListing(isRead: (name: string) => boolean): Disposable {
+  if (native === null) throw new Error('there are no native calls here');
+  const real = native.listDirectory;
+  const listing = vi.spyOn(native, 'listDirectory');
+  listing.mockImplementation((directory, cutShort) => {
+    const names = real(directory);
+    if (!names.some((name) => name.startsWith('file-'))) return names;
+    const error = Object.assign(new Error('EIO: planned'), { code: 'EIO', syscall: 'readdir' });
+    if (cutShort === undefined) throw error;
+    cutShort(error);
+    return names.filter((name) => isRead(name));
+  });
+  return { [Symbol.dispose]: () => listing.mockRestore() };
+}
+
 describe('what cannot be read', () => {
   test('costs exactly that entry: the other 999 are kept', async () => {
     chmodSync(engine.directory, 0o755);
@@ -97,6 +113,36 @@ describe('what cannot be read', () => {
       const tree = await engine.treeOf(snapshot);
       const stored = ['a', 'b', 'c', 'd'].filter((name) => tree.has(bytesOfText(at(`some/${name}`))));
       expect(stored).toEqual(['a', 'c', 'd']);
+    },
+  );
+
+  test.runIf(native !== null)(
+    'the end of a directory costs what lies there, less what the parent knows by name',
+    async () => {
+      mkdirSync(at('bad'));
+      const names = Array.from({ length: 1_000 }, (_, n) => `file-${String(n).padStart(4, '0')}`);
+      for (const name of names) writeFileSync(at(`bad/${name}`), name);
+      const stored = async (): Promise<Partial<Report>> => {
+        const { snapshot } = await engine.backup();
+        const { status, errors } = snapshot.record;
+        const paths = [...(await engine.treeOf(snapshot)).keys()];
+        return { status, errors, paths: paths.filter((path) => path.startsWith(at('bad/'))) };
+      };
+      let end = 'file-0500';
+      using _listing = failingListing((name) => name < end);
+      const problem = { path: at('bad'), code: 'EIO', message: expect.stringContaining('to its end') };
+      const first = await stored();
+      expect(first).toMatchObject({ status: 'partial', errors: [problem] });
+      expect(first.paths).toEqual(names.slice(0, 500).map((name) => at(`bad/${name}`)));
+      end = 'file-9999';
+      expect((await stored()).paths).toHaveLength(1_000);
+      unlinkSync(at('bad/file-0999'));
+      writeFileSync(at('bad/file-0001'), 'changed');
+      end = 'file-0300';
+      const last = await stored();
+      // What is gone has not vanished just now: nothing of it was listed.
+      expect(last).toMatchObject({ status: 'partial', errors: [problem] });
+      expect(last.paths).toEqual(names.slice(0, 999).map((name) => at(`bad/${name}`)));
     },
   );
 

@@ -161,7 +161,7 @@ async function hookNative(): Promise<void> {
     const original: unknown = Reflect.get(native, name);
     if (typeof original !== 'function') throw new Error(`there is no native call ${name}`);
     Reflect.set(native, name, function (this: unknown, ...args: unknown[]) {
-      const subject = name === 'openat' ? args.slice(1, 3) : args[1];
+      const subject = name === 'openat' ? args.slice(1, 3) : name === 'listDirectory' ? args[0] : args[1];
       const error = failureOf(name, subject ?? args[0]);
       if (error !== undefined) throw error;
       return Reflect.apply(original, this, args);
