@@ -34,10 +34,11 @@ export async function withLockFile<T>(path: string, work: () => Promise<T>, sign
 /** What was done under the lock stands, whatever becomes of the file: others find it dead when this process has ended. */
 async function release(path: string, mark: string): Promise<void> {
   try {
-    await rm(path, { force: true });
+    // A process that was held up for long may have lost it to another one.
+    if ((await readFile(path, 'utf8')) === mark) await rm(path, { force: true });
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    leftBehind.add(mark);
+    if (errnoOf(error) !== 'ENOENT') leftBehind.add(mark);
   }
 }
 

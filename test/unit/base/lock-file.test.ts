@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -56,4 +56,24 @@ test('a lock whose holder is alive is not broken for its age by the clock alone:
   letPass(4_000);
   await withLockFile(path, async () => await Promise.resolve(), new AbortController().signal);
   expect(looks).toBeGreaterThan(7);
+});
+
+test('whoever was held up so long that the lock was broken leaves that of the next one alone', async () => {
+  const next = `${process.ppid} 0123456789abcdef`;
+  const held = async (): Promise<void> => {
+    rmSync(path);
+    writeFileSync(path, next);
+    await Promise.resolve();
+  };
+  await withLockFile(path, held, new AbortController().signal);
+  expect(readFileSync(path, 'utf8')).toBe(next);
+});
+
+test('a lock that is gone when it is released was released by whoever broke it', async () => {
+  const held = async (): Promise<string> => {
+    rmSync(path);
+    return await Promise.resolve('done');
+  };
+  expect(await withLockFile(path, held, new AbortController().signal)).toBe('done');
+  expect(existsSync(path)).toBe(false);
 });
