@@ -94,6 +94,7 @@ function taskOf(message: BatchMessage, i: number): FileTask {
     mode: number(5),
     uid: number(6),
     gid: number(7),
+    device: number(8),
     mtimeNs: message.times[i * 2] ?? 0n,
     ctimeNs: message.times[i * 2 + 1] ?? 0n,
     spanLength: (size) => (span < 0 ? size : Math.max(0, Math.min(span, size - offset))),

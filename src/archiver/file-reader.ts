@@ -1,13 +1,13 @@
-import { constants, fstatSync, openSync, readSync } from 'node:fs';
-import { fsPath, type ByteString } from '../base/byte-path.ts';
+import { constants, fstatSync, readSync } from 'node:fs';
+import type { ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Chunker } from '../codec/chunker.ts';
 import { dataExtents } from '../system/holes.ts';
 import { native } from '../system/native.ts';
 import type { ChunkSink } from './chunk-sink.ts';
-import { closeSource, isLongPath, openSource } from './source-open.ts';
 import { Cutter, MAX_HOLES, type CutContent } from './cutter.ts';
-import type { FileRead, FileTask, StatFacts } from './messages.ts';
+import { REPLACED_CODE, type FileRead, type FileTask, type StatFacts } from './messages.ts';
+import { closeSource, opensWithoutLinks, openSource } from './source-open.ts';
 import { storedNumber } from './source-stat.ts';
 import { sourceXattrs } from './source-xattrs.ts';
 
@@ -59,6 +59,7 @@ export class FileReader {
 
   /** The walker's view counts as the look before reading; only a file that differs afterwards is looked at twice more. */
   #readOpen(fd: number, task: FileTask): FileRead {
+    if (!isSureToBe(fd, task)) return REPLACED;
     let facts: StatFacts = task;
     for (let attempt = 0; ; attempt += 1) {
       const { content, bytes, more } = this.#readContent(fd, facts, task);
@@ -76,7 +77,8 @@ export class FileReader {
         content,
         size: task.whole ? bytes : facts.size,
         changed: !steady,
-        stat: facts === task ? undefined : facts,
+        // What it may hold by now is as closed to others as it is now.
+        stat: steady && facts === task ? undefined : after,
         xattrs,
         xattrProblems,
       };
@@ -139,15 +141,13 @@ export class FileReader {
   }
 
   #open(path: ByteString): number {
-    if (isLongPath(path)) return openSource(path, OPEN_FLAGS);
-    const name = fsPath(path);
-    if (this.#noAtime === 0) return openSync(name, OPEN_FLAGS);
+    if (this.#noAtime === 0) return openSource(path, OPEN_FLAGS);
     try {
-      return openSync(name, OPEN_FLAGS | this.#noAtime);
+      return openSource(path, OPEN_FLAGS | this.#noAtime);
     } catch (error) {
       // Only the owner and root may leave access times alone; the file itself may well be readable.
       if (errnoOf(error) !== 'EPERM') throw error;
-      return openSync(name, OPEN_FLAGS);
+      return openSource(path, OPEN_FLAGS);
     }
   }
 }
@@ -158,6 +158,18 @@ interface ReadContent {
   readonly bytes: number;
   /** A file that is said to be empty has content: it has just grown, or is one of those that the kernel makes up. */
   readonly more?: boolean;
+}
+
+const REPLACED: FileRead = { problem: REPLACED_CODE, message: 'another file took its place' };
+
+/**
+ * A span goes with others of the file that the walker saw. A whole file may be a new one, but not where a link on the way
+ * to it may have been followed: that could lead to what was never meant to be read.
+ */
+function isSureToBe(fd: number, task: FileTask): boolean {
+  if (task.whole && opensWithoutLinks(task.path)) return true;
+  const { ino, dev } = native === null ? fstatSync(fd, { bigint: true }) : native.fstat(fd);
+  return storedNumber(ino) === task.inode && (task.device < 0 || storedNumber(dev) === task.device);
 }
 
 function sameFile(one: StatFacts, other: StatFacts): boolean {

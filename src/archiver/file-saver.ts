@@ -1,15 +1,20 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
 import type { FileEntry, Hole } from '../format/tree.ts';
-import type { StatFacts, TaskExtras } from './messages.ts';
+import { REPLACED_CODE, type StatFacts, type TaskExtras } from './messages.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import type { Batcher, ReadOutcome } from './read-job.ts';
-import { storedNumber, type SourceStat } from './source-stat.ts';
+import { opensWithoutLinks } from './source-open.ts';
+import { kindOf, statPath, storedNumber, type SourceStat } from './source-stat.ts';
 import { omittedXattr } from './source-xattrs.ts';
 import type { Tally } from './tally.ts';
 import { metadataOf } from './source-entry.ts';
 
 /** Files from this size on are cut into spans that different workers read at the same time. */
 const SPAN = 128 * 1024 * 1024;
+
+/** On Windows Node asks in two ways, by path and by descriptor, whose numbers of a device need not be the same. */
+const KNOWS_DEVICES = process.platform !== 'win32';
 
 const CHANGED = ['CHANGED', 'it changed while it was read'] as const;
 
@@ -106,12 +111,17 @@ export class FileSaver {
     done(entry, false);
   }
 
-  #read(file: FileToSave, settle: (entry: FileEntry | undefined) => void): void {
+  #read(file: FileToSave, settle: (entry: FileEntry | undefined) => void, isAgain = false): void {
     const { path, stat } = file;
     this.#tally.bytesInReading += stat.size;
-    const done = (entry: FileEntry | undefined): void => {
+    const done = (outcomes: readonly ReadOutcome[], underWay = 0): void => {
       this.#tally.bytesInReading -= stat.size;
-      settle(entry);
+      const other = isAgain ? undefined : replacement(path, outcomes);
+      const entry = other === undefined ? this.#entryOf(file, outcomes) : undefined;
+      // From now on it counts as a whole, or anew.
+      if (entry !== undefined || other !== undefined) this.#tally.bytesUnderWay -= underWay;
+      if (other === undefined) settle(entry);
+      else this.#read({ ...file, stat: other }, settle, true);
     };
     const facts: StatFacts = {
       size: stat.size,
@@ -123,13 +133,9 @@ export class FileSaver {
       uid: stat.uid,
       gid: stat.gid,
     };
+    const device = KNOWS_DEVICES ? storedNumber(stat.dev) : -1;
     if (stat.size <= SPAN) {
-      this.#batcher.add({
-        path,
-        facts,
-        span: undefined,
-        done: (outcome) => done(this.#entryOf(file, [outcome])),
-      });
+      this.#batcher.add({ path, facts, device, span: undefined, done: (outcome) => done([outcome]) });
       return;
     }
     const spans = Math.ceil(stat.size / SPAN);
@@ -140,16 +146,13 @@ export class FileSaver {
       this.#batcher.add({
         path,
         facts,
+        device,
         span,
         done: (outcome) => {
           outcomes[i] = outcome;
           left -= 1;
           this.#tally.bytesUnderWay += span.length;
-          if (left > 0) return;
-          const entry = this.#entryOf(file, outcomes);
-          // From now on it counts as a whole.
-          if (entry !== undefined) this.#tally.bytesUnderWay -= stat.size;
-          done(entry);
+          if (left === 0) done(outcomes, stat.size);
         },
       });
     }
@@ -161,14 +164,16 @@ export class FileSaver {
     const extras = outcomes.map((one) => one.extras).filter((one) => one !== undefined);
     const problem = extras.find((one) => one.problem !== undefined)?.problem;
     if (problem !== undefined) {
-      this.#tally.problem(path, problem.code, `it cannot be read: ${problem.code}`);
+      if (problem.code === REPLACED_CODE)
+        this.#tally.problem(path, 'CHANGED', `${problem.message} meanwhile`);
+      else this.#tally.problem(path, problem.code, `it cannot be read: ${problem.code}`);
       return undefined;
     }
     const whole = outcomes.length === 1 ? outcomes[0] : undefined;
-    const changed = extras.some((one) => one.changed || (whole === undefined && one.stat !== undefined));
+    const changed = extras.some((one) => one.changed);
     if (changed) this.#tally.problem(path, ...CHANGED);
     for (const one of extras) for (const what of one.xattrProblems) this.#tally.omit(omittedXattr(what));
-    const refreshed = whole?.extras?.stat;
+    const refreshed = latest(extras);
     const size = whole?.size ?? stat.size;
     this.#tally.bytesRead += size;
     const ids = whole === undefined ? Buffer.concat(outcomes.map((one) => one.ids)) : whole.ids;
@@ -206,6 +211,33 @@ function linkKey(
   times: { readonly mtimeNs: bigint; readonly ctimeNs: bigint },
 ): string {
   return `${device}/${inode}/${times.mtimeNs}/${times.ctimeNs}`;
+}
+
+/** What the last of the readers saw of a file that is not as the walker had seen it. */
+function latest(extras: readonly TaskExtras[]): StatFacts | undefined {
+  return extras
+    .map((one) => one.stat)
+    .filter((one) => one !== undefined)
+    .reduce<StatFacts | undefined>(
+      (last, one) => (last && last.ctimeNs > one.ctimeNs ? last : one),
+      undefined,
+    );
+}
+
+/**
+ * A file that took the place of the one that was to be read. Not looked for where a link on the way to it may be followed:
+ * what lies there could belong to somebody else.
+ */
+function replacement(path: ByteString, outcomes: readonly ReadOutcome[]): SourceStat | undefined {
+  const isReplaced = outcomes.some(({ extras }) => extras?.problem?.code === REPLACED_CODE);
+  if (!isReplaced || !opensWithoutLinks(path)) return undefined;
+  try {
+    const stat = statPath(path);
+    return stat && kindOf(stat) === 'file' ? stat : undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 function refreshedMetadata({ mtimeNs, ctimeNs, inode, mode, uid, gid }: StatFacts) {

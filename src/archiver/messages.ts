@@ -23,6 +23,8 @@ export interface StatFacts {
 /** A file, or a span of a large one, to be read. */
 export interface FileTask extends StatFacts {
   readonly path: ByteString;
+  /** As the walker saw it; -1 where that is not known. */
+  readonly device: number;
   readonly offset: number;
   /** The task covers the whole file. */
   readonly whole: boolean;
@@ -47,12 +49,15 @@ export type FileRead =
     }
   | { readonly problem: string; readonly message: string };
 
+/** The problem of a file in whose place another one is: it is worth another look. */
+export const REPLACED_CODE = 'REPLACED';
+
 /** Many tasks in the form that is cheap to post: columns instead of objects. */
 export interface BatchMessage {
   readonly kind: 'batch';
   readonly batch: number;
   readonly paths: readonly string[];
-  /** Nine numbers a task: offset, span length or -1 for a whole file, size, inode, blocks, mode, uid, gid, 0. */
+  /** Nine numbers a task: offset, span length or -1 for a whole file, size, inode, blocks, mode, uid, gid, device or -1. */
   readonly numbers: Float64Array;
   /** Two a task: mtime, ctime. */
   readonly times: BigInt64Array;

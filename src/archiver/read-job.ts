@@ -11,6 +11,7 @@ import {
 export interface ReadJob {
   readonly path: ByteString;
   readonly facts: StatFacts;
+  readonly device?: number;
   /** Unset for a whole file. */
   readonly span: { readonly offset: number; readonly length: number } | undefined;
   readonly done: (outcome: ReadOutcome) => void;
@@ -72,11 +73,11 @@ export function encodeBatch(
   const numbers = new Float64Array(jobs.length * NUMBERS_PER_TASK);
   const times = new BigInt64Array(jobs.length * 2);
   const paths: string[] = [];
-  for (const [i, { path, span, facts }] of jobs.entries()) {
+  for (const [i, { path, span, facts, device }] of jobs.entries()) {
     paths.push(path);
     const { size, inode, blocks, mode, uid, gid } = facts;
     numbers.set(
-      [span?.offset ?? 0, span?.length ?? -1, size, inode, blocks, mode, uid, gid, 0],
+      [span?.offset ?? 0, span?.length ?? -1, size, inode, blocks, mode, uid, gid, device ?? -1],
       i * NUMBERS_PER_TASK,
     );
     times[i * 2] = facts.mtimeNs;

@@ -10,10 +10,18 @@ export function isLongPath(path: ByteString): boolean {
   return path.length >= PATH_MAX;
 }
 
+/**
+ * Whether `openSource` follows no link on the way to a file, whoever puts one there meanwhile. Where it cannot be told
+ * to, what was opened is to be compared with what was seen.
+ */
+export function opensWithoutLinks(path: ByteString): boolean {
+  return isLongPath(path) || native?.openWithoutLinks !== undefined;
+}
+
 /** Opens an absolute path of any length. Close it with `closeSource`. */
 export function openSource(path: ByteString, flags: number): number {
-  if (!isLongPath(path)) return openSync(fsPath(path), flags);
-  return openLong(nativeForLongPaths(), path, flags);
+  if (isLongPath(path)) return openLong(nativeForLongPaths(), path, flags);
+  return native?.openWithoutLinks?.(path, flags) ?? openSync(fsPath(path), flags);
 }
 
 /** Acts on the entry of a path that is too long for one call, by its name in its opened directory. */
@@ -36,9 +44,9 @@ function nativeForLongPaths(): Native {
   throw Object.assign(new Error('the path is too long'), { code: 'ENAMETOOLONG', syscall: 'open' });
 }
 
-/** Descriptors of long paths were opened behind Node's back and are closed there too. */
+/** What was opened behind Node's back is closed there too. */
 export function closeSource(path: ByteString, fd: number): void {
-  if (native !== null && isLongPath(path)) native.close(fd);
+  if (native !== null && opensWithoutLinks(path)) native.close(fd);
   else closeSync(fd);
 }
 

@@ -21,6 +21,7 @@ import { timesWriter } from './file-times.ts';
 import { libc, libcMissing, type Libc } from './libc.ts';
 import { bindListDirectory, type ListDirectory } from './list-directory.ts';
 import { bindMakeNode } from './make-node.ts';
+import { bindOpenWithoutLinks, type OpenWithoutLinks } from './open-without-links.ts';
 import { O_PATH } from './platform.ts';
 import { systemError } from './system-error.ts';
 
@@ -33,6 +34,8 @@ export interface Native extends StatCalls {
   readonly AT_FDCWD: number;
   /** `flags` from `fs.constants`; close-on-exec is added. `mode` counts only with O_CREAT and loses the umask's bits. */
   openat(dirFd: number, name: ByteString, flags: number, mode?: number): number;
+  /** By an absolute path; undefined where the system cannot. */
+  readonly openWithoutLinks: OpenWithoutLinks | undefined;
   close(fd: number): void;
   mkdirat(dirFd: number, name: ByteString, mode: number): void;
   unlinkat(dirFd: number, name: ByteString, options?: { readonly directory?: boolean }): void;
@@ -114,6 +117,7 @@ function bindNative(libc: Libc): Native {
     AT_FDCWD,
     ...stat,
     openat: open,
+    openWithoutLinks: bindOpenWithoutLinks(libc),
     listDirectory: bindListDirectory(libc, open),
     close(fd) {
       if (close(fd) >= 0) return;

@@ -54,6 +54,10 @@ const darwin: PlatformTable = {
 
 /** Linux only: a descriptor that names an entry without opening it. */
 export const O_PATH = 0x20_0000;
+/** Linux only: the number of a call without a name of its own, the same on every processor. Since 5.6. */
+export const SYS_OPENAT2 = 437;
+/** Linux only, for `openat2`: no part of a path may be a link. */
+export const RESOLVE_NO_SYMLINKS = 0x04;
 /** Linux only, for `statx`: do not mount what is only looked at; take the descriptor itself, not a name in it. */
 export const AT_NO_AUTOMOUNT = 0x800;
 export const AT_EMPTY_PATH = 0x1000;

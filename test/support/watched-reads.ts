@@ -1,6 +1,7 @@
 /** Sees every call by which this process reads the files of a directory, before it is made. */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { native } from '../../src/system/native.ts';
 
 /**
  * Told of the path and of how many calls there were of that file before, from 0: open, then its descriptor. What it throws
@@ -8,17 +9,25 @@ import { syncBuiltinESMExports } from 'node:module';
  */
 export type OnRead = (path: string, before: number) => void;
 
-const HOOKED = ['openSync', 'readSync', 'fstatSync', 'closeSync'] as const;
+const OF_NODE = ['openSync', 'readSync', 'fstatSync', 'closeSync'];
+/** What follows no link is opened by the system's own call, and closed by it. */
+const OF_SYSTEM = native?.openWithoutLinks === undefined ? [] : ['openWithoutLinks', 'close'];
+const HOOKED: readonly (readonly [object, string])[] = [
+  ...OF_NODE.map((name) => [fs, name] as const),
+  ...OF_SYSTEM.map((name) => [native ?? {}, name] as const),
+];
+const OPENS = new Set(['openSync', 'openWithoutLinks']);
+const CLOSES = new Set(['closeSync', 'close']);
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
 export function watchReads(directory: string, onRead: OnRead): Disposable {
   const paths = new Map<number, string>();
-  const calls = new Map<string, number>();
+  const numbers = new Map<string, number>();
   let isTelling = false;
 
   const tell = (path: string): unknown => {
-    const before = calls.get(path) ?? 0;
-    calls.set(path, before + 1);
+    const before = numbers.get(path) ?? 0;
+    numbers.set(path, before + 1);
     isTelling = true;
     try {
       onRead(path, before);
@@ -36,24 +45,26 @@ export function watchReads(directory: string, onRead: OnRead): Disposable {
     return path.startsWith(`${directory}/`) ? path : undefined;
   };
 
-  const originals = HOOKED.map((name) => [name, Reflect.get(fs, name) as AnyFunction] as const);
-  for (const [name, original] of originals) {
+  const originals = HOOKED.map(
+    ([calls, name]) => [calls, name, Reflect.get(calls, name) as AnyFunction] as const,
+  );
+  for (const [calls, name, original] of originals) {
     const hooked: AnyFunction = function (...args) {
       const path = pathOf(args[0]);
       const error = path === undefined ? undefined : tell(path);
-      if (error !== undefined && name !== 'closeSync') throw error;
+      if (error !== undefined && !CLOSES.has(name)) throw error;
       const result = Reflect.apply(original, this, args);
-      if (name === 'openSync' && path !== undefined) paths.set(Number(result), path);
-      if (name === 'closeSync') paths.delete(Number(args[0]));
+      if (OPENS.has(name) && path !== undefined) paths.set(Number(result), path);
+      if (CLOSES.has(name)) paths.delete(Number(args[0]));
       if (error !== undefined) throw error;
       return result;
     };
-    Reflect.set(fs, name, hooked);
+    Reflect.set(calls, name, hooked);
   }
   syncBuiltinESMExports();
   return {
     [Symbol.dispose]() {
-      for (const [name, original] of originals) Reflect.set(fs, name, original);
+      for (const [calls, name, original] of originals) Reflect.set(calls, name, original);
       syncBuiltinESMExports();
     },
   };
