@@ -5,6 +5,7 @@ import {
   NUMBERS_PER_TASK,
   type BatchMessage,
   type BatchResult,
+  type FileRead,
   type FileTask,
   type TaskExtras,
 } from './messages.ts';
@@ -15,6 +16,7 @@ export class BatchReader {
   readonly #reader: FileReader;
   readonly #sink: ChunkSink;
   readonly #closed: () => boolean;
+  #patience = PATIENCE_OF_ALL_MS;
 
   constructor(reader: FileReader, sink: ChunkSink, closed: () => boolean) {
     this.#reader = reader;
@@ -30,9 +32,7 @@ export class BatchReader {
     const ids: Buffer[] = [];
     const extras = new Map<number, TaskExtras>();
     const before = this.#sink.newBytes;
-    for (let i = 0; i < count; i += 1) {
-      if (this.#closed()) throw new PoolClosed();
-      const read = this.#reader.read(taskOf(message, i));
+    for (const [i, read] of this.#readAll(message).entries()) {
       if (read.problem !== undefined) {
         idCounts[i] = -1;
         extras.set(i, {
@@ -67,7 +67,39 @@ export class BatchReader {
       newBytes: this.#sink.newBytes - before,
     };
   }
+
+  #readAll(message: BatchMessage): FileRead[] {
+    const read = (_: unknown, i: number): FileRead => {
+      if (this.#closed()) throw new PoolClosed();
+      return this.#reader.read(taskOf(message, i));
+    };
+    const reads = Array.from({ length: message.paths.length }, read);
+    if (reads.some(isHeld)) this.#waitForHeld(reads, (i) => read(undefined, i));
+    return reads;
+  }
+
+  /** The first look has had the system ask their holders for them. */
+  #waitForHeld(reads: FileRead[], read: (i: number) => FileRead): void {
+    let left = Math.min(PATIENCE_MS, this.#patience);
+    while (left > 0 && reads.some(isHeld)) {
+      Atomics.wait(NEVER_WOKEN, 0, 0, PAUSE_MS);
+      left -= PAUSE_MS;
+      this.#patience -= PAUSE_MS;
+      for (const [i, one] of reads.entries()) if (isHeld(one)) reads[i] = read(i);
+    }
+  }
 }
+
+/** Another program holds a lease on the file, as Samba does for what its clients have open, and was asked to give it up. */
+function isHeld({ problem }: FileRead): boolean {
+  return problem === 'EAGAIN';
+}
+
+/** Milliseconds that the held files of a batch are waited for, and those of all batches of a reader. */
+const PATIENCE_MS = 5_000;
+const PATIENCE_OF_ALL_MS = 60_000;
+const PAUSE_MS = 50;
+const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4));
 
 const NO_EXTRAS: TaskExtras = {
   changed: false,

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -79,5 +81,42 @@ describe.each([
     reading.read();
 
     expect(reading.entries.get(own)?.mode).toBe(0o600);
+  });
+});
+
+/** Gives the file up, as Samba does for another program, so many milliseconds after the system asks for it. */
+const HOLDER = `
+import fcntl, os, signal, sys, time
+file = os.open(sys.argv[1], os.O_RDWR)
+def give(*_):
+    time.sleep(float(sys.argv[2]))
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+signal.signal(signal.SIGIO, give)
+fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print('held', flush=True)
+time.sleep(60)
+`;
+
+async function holdUntilAsked(path: string): Promise<void> {
+  const holder = spawn('python3', ['-c', HOLDER, path, '0.2'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void holder.kill('SIGKILL'));
+  await once(holder.stdout, 'data');
+}
+
+describe.runIf(process.platform === 'linux')('a file that another program holds under a lease', () => {
+  it('is saved as soon as the other has given it up', async () => {
+    const place = newPlace();
+    const [held, other] = [join(place, 'held'), join(place, 'other')];
+    writeFileSync(held, 'the held one');
+    writeFileSync(other, 'the other one');
+    await holdUntilAsked(held);
+    const reading = new Reading();
+    reading.walk(held);
+    reading.walk(other);
+    reading.read();
+
+    expect(reading.tally.problems).toEqual([]);
+    expect(reading.entries.get(held)?.size).toBe(12);
+    expect(reading.stored).toEqual(['the other one', 'the held one']);
   });
 });
