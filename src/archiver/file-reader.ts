@@ -66,6 +66,7 @@ export class FileReader {
       const after = statOpen(fd);
       if (after === undefined)
         return { problem: 'ENOENT', message: 'it was replaced by something that is not a file' };
+      if (!Number.isSafeInteger(after.size)) return TOO_LARGE;
       const steady = sameFile(after, facts) && bytes === task.spanLength(facts.size) && more !== true;
       if (!steady && attempt === 0 && task.whole) {
         facts = after;
@@ -160,6 +161,7 @@ interface ReadContent {
   readonly more?: boolean;
 }
 
+const TOO_LARGE: FileRead = { problem: 'EFBIG', message: 'it is larger than a snapshot can hold' };
 const REPLACED: FileRead = { problem: REPLACED_CODE, message: 'another file took its place' };
 
 /**

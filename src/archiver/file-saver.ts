@@ -12,6 +12,8 @@ import { metadataOf } from './source-entry.ts';
 
 /** Files from this size on are cut into spans that different workers read at the same time. */
 const SPAN = 128 * 1024 * 1024;
+/** Of one file. Larger ones have longer spans: a hole of petabytes costs its maker nothing. */
+const MOST_SPANS = 1_024;
 
 /** On Windows Node asks in two ways, by path and by descriptor, whose numbers of a device need not be the same. */
 const KNOWS_DEVICES = process.platform !== 'win32';
@@ -59,7 +61,12 @@ export class FileSaver {
   }
 
   save(file: FileToSave, done: PendingEntry): void {
-    const { stat } = file;
+    const { path, stat } = file;
+    if (!Number.isSafeInteger(stat.size)) {
+      this.#tally.problem(path, 'EFBIG', 'it is larger than a snapshot can hold');
+      this.#settle(file, undefined, done);
+      return;
+    }
     if (stat.nlink <= 1) {
       this.#read(file, (entry) => this.#settle(file, entry, done));
       return;
@@ -138,11 +145,12 @@ export class FileSaver {
       this.#batcher.add({ path, facts, device, span: undefined, done: (outcome) => done([outcome]) });
       return;
     }
-    const spans = Math.ceil(stat.size / SPAN);
+    const length = spanLength(stat.size);
+    const spans = Math.ceil(stat.size / length);
     const outcomes: ReadOutcome[] = [];
     let left = spans;
     for (let i = 0; i < spans; i += 1) {
-      const span = { offset: i * SPAN, length: Math.min(SPAN, stat.size - i * SPAN) };
+      const span = { offset: i * length, length: Math.min(length, stat.size - i * length) };
       this.#batcher.add({
         path,
         facts,
@@ -211,6 +219,13 @@ function linkKey(
   times: { readonly mtimeNs: bigint; readonly ctimeNs: bigint },
 ): string {
   return `${device}/${inode}/${times.mtimeNs}/${times.ctimeNs}`;
+}
+
+/** Doubled as often as it takes, so that a file that grows keeps most of the places where it is cut. */
+function spanLength(size: number): number {
+  let length = SPAN;
+  while (size / length > MOST_SPANS) length *= 2;
+  return length;
 }
 
 /** What the last of the readers saw of a file that is not as the walker had seen it. */

@@ -110,5 +110,6 @@ function totalsOf(entries: readonly Entry[]): DirectoryTotals {
       count += entry.totals.entries;
     }
   }
-  return { files, bytes, entries: count };
+  // Files with holes may say that they are of more than can be stored, taken together.
+  return { files, bytes: Math.min(bytes, Number.MAX_SAFE_INTEGER), entries: count };
 }

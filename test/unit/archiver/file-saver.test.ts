@@ -90,3 +90,41 @@ describe('several names of one file', () => {
     expect([...entries.values()].map((entry) => entry?.inode)).toEqual([78, 77, 77]);
   });
 });
+
+describe('a file that is one hole', () => {
+  function saved(size: number) {
+    const jobs: ReadJob[] = [];
+    const tally = new Tally(SILENT);
+    const batcher = new Batcher((batch) => jobs.push(...batch.jobs));
+    const saver = new FileSaver(batcher, tally, (content) => ({ content, indirect: false }));
+    const entries: (Entry | undefined)[] = [];
+    const path = bytesOfText('/huge');
+    const hollow = { ...stat, nlink: 1, size, blocks: 0 };
+    saver.save({ path, name: bytesOfText('huge'), stat: hollow, old: undefined }, (entry) =>
+      entries.push(entry),
+    );
+    batcher.flush();
+    return { jobs, tally, entries };
+  }
+
+  test('is read in spans that together are all of it, and few, however large it is', () => {
+    for (const size of [2 ** 28, 2 ** 40 + 1, 2 ** 50, Number.MAX_SAFE_INTEGER]) {
+      const { jobs } = saved(size);
+      expect(jobs.length).toBeLessThanOrEqual(1_024);
+      let end = 0;
+      for (const { span } of jobs) {
+        expect(span?.offset).toBe(end);
+        end += span?.length ?? 0;
+      }
+      expect(end).toBe(size);
+    }
+  });
+
+  test('is listed as too large where its size cannot be stored', () => {
+    const { jobs, tally, entries } = saved(2 ** 63 - 1);
+    expect(jobs).toEqual([]);
+    expect(entries).toEqual([undefined]);
+    expect(tally.problems.map(({ path, code }) => [path, code])).toEqual([['/huge', 'EFBIG']]);
+    expect(tally.filesFailed).toBe(1);
+  });
+});
