@@ -9,7 +9,7 @@ import { Cutter, MAX_HOLES, type CutContent } from './cutter.ts';
 import { REPLACED_CODE, type FileRead, type FileTask, type StatFacts } from './messages.ts';
 import { closeSource, opensWithoutLinks, openSource } from './source-open.ts';
 import { storedNumber } from './source-stat.ts';
-import { sourceXattrs } from './source-xattrs.ts';
+import { capturedXattrs } from './source-xattrs.ts';
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Linux: leave access times alone where we may (owner or root). */
@@ -73,7 +73,7 @@ export class FileReader {
         continue;
       }
       const xattrProblems: string[] = [];
-      const xattrs = task.first ? sourceXattrs(fd, (what) => xattrProblems.push(what)) : undefined;
+      const xattrs = task.first ? capturedXattrs(fd, (what) => xattrProblems.push(what)) : undefined;
       return {
         content,
         size: task.whole ? bytes : facts.size,

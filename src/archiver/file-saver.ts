@@ -6,7 +6,6 @@ import type { PendingEntry } from './pending-directory.ts';
 import type { Batcher, ReadOutcome } from './read-job.ts';
 import { opensWithoutLinks } from './source-open.ts';
 import { kindOf, statPath, storedNumber, type SourceStat } from './source-stat.ts';
-import { omittedXattr } from './source-xattrs.ts';
 import type { Tally } from './tally.ts';
 import { metadataOf } from './source-entry.ts';
 
@@ -180,7 +179,7 @@ export class FileSaver {
     const whole = outcomes.length === 1 ? outcomes[0] : undefined;
     const changed = extras.some((one) => one.changed);
     if (changed) this.#tally.problem(path, ...CHANGED);
-    for (const one of extras) for (const what of one.xattrProblems) this.#tally.omit(omittedXattr(what));
+    for (const one of extras) for (const what of one.xattrProblems) this.#tally.omit(what);
     const refreshed = latest(extras);
     const size = whole?.size ?? stat.size;
     this.#tally.bytesRead += size;

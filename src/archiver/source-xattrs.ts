@@ -41,9 +41,12 @@ export function mayHaveMoreXattrs(omitted: readonly string[]): boolean {
 }
 
 /** All extended attributes of an entry that can be had; what cannot is told to `omit`, in words. */
-export function capturedXattrs(path: ByteString, omit: (what: string) => void): readonly Xattr[] | undefined {
+export function capturedXattrs(
+  target: XattrTarget,
+  omit: (what: string) => void,
+): readonly Xattr[] | undefined {
   try {
-    return sourceXattrs(path, (what) => omit(omittedXattr(what)));
+    return sourceXattrs(target, (what) => omit(omittedXattr(what)));
   } catch (error) {
     omit(`${OMITTED}s: ${errnoOf(error) ?? 'unreadable'}`);
     return undefined;

@@ -13,8 +13,20 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type * as xattr from '../../../src/system/xattr.ts';
 import { Reading } from '../../support/read-files.ts';
+
+const listing = vi.hoisted(() => ({ fails: false }));
+
+vi.mock('../../../src/system/xattr.ts', async (original) => {
+  const real = await original<typeof xattr>();
+  const readXattrs: typeof real.readXattrs = (...of) => {
+    if (!listing.fails) return real.readXattrs(...of);
+    throw Object.assign(new Error('E2BIG: listxattr'), { code: 'E2BIG', syscall: 'listxattr' });
+  };
+  return { ...real, readXattrs };
+});
 
 /** Above the 128 MiB from which files are read in spans. */
 const LARGE = 129 * 1024 * 1024;
@@ -118,5 +130,21 @@ describe.runIf(process.platform === 'linux')('a file that another program holds 
     expect(reading.tally.problems).toEqual([]);
     expect(reading.entries.get(held)?.size).toBe(12);
     expect(reading.stored).toEqual(['the other one', 'the held one']);
+  });
+});
+
+describe('a file whose extended attributes cannot be listed', () => {
+  it('is saved without them, and the snapshot says so', () => {
+    const file = join(newPlace(), 'file');
+    writeFileSync(file, 'precious');
+    listing.fails = true;
+    onTestFinished(() => (listing.fails = false));
+    const reading = new Reading();
+    reading.walk(file);
+    reading.read();
+
+    expect(reading.tally.problems).toEqual([]);
+    expect(reading.entries.get(file)).toMatchObject({ size: 8, xattrs: undefined });
+    expect(reading.tally.omitted).toEqual(['extended attributes: E2BIG (1)']);
   });
 });
