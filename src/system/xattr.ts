@@ -172,13 +172,13 @@ function bindMethods(libc: Libc, native: Native): XattrMethods {
   };
 }
 
-/** Each name ends in a zero byte. */
-function splitNames(list: Buffer): ByteString[] {
+/** Each name ends in a zero byte. A file system may list one twice; an entry has it once. */
+export function splitNames(list: Buffer): ByteString[] {
   const names = list
     .toString('latin1', 0, list.length - 1)
     .split('\0')
     .map(asByteString);
-  return names.length === 1 ? names : names.sort();
+  return names.length === 1 ? names : [...new Set(names)].sort();
 }
 
 /** Not from Node's shared pool, so that it can be handed to another thread. */

@@ -16,10 +16,22 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asByteString, bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
 import { native, type Native } from '../../../src/system/native.ts';
-import { listXattrs, readXattrs, removeXattr, writeXattr, type Xattr } from '../../../src/system/xattr.ts';
+import {
+  listXattrs,
+  readXattrs,
+  removeXattr,
+  splitNames,
+  writeXattr,
+  type Xattr,
+} from '../../../src/system/xattr.ts';
 
 const isRoot = process.geteuid?.() === 0;
 const linux = process.platform === 'linux';
+
+it('has each name once, in order, however often a file system lists it', () => {
+  expect(splitNames(Buffer.from('user.b\0user.a\0user.b\0'))).toEqual(['user.a', 'user.b']);
+  expect(splitNames(Buffer.from('user.a\0user.a\0'))).toEqual(['user.a']);
+});
 
 if (native === null) {
   it.skip('needs the C library, which is not to be had here');
