@@ -13,6 +13,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { NeverPath } from './exclude.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
+import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../system/mount-table.ts';
 import { findHungMounts, isHung } from './hung-mounts.ts';
 
 export interface Sources {
@@ -57,7 +58,11 @@ export function resolveSources(
       found.length === 1 ? `${first.path} does not exist` : 'None of the sources exists',
     );
   }
-  for (const { path } of found) refuseOwnPlaces(path, never);
+  const mounts = parseMounts(mountTable());
+  for (const { path } of found) {
+    refuseOwnPlaces(path, never);
+    refuseMadeUp(path, mounts);
+  }
   if (found.length === 1 && first?.stats !== undefined) requireReadable(first.path, first.stats);
   return { paths: found.map(({ path }) => bytesOfText(path)), notes };
 }
@@ -108,6 +113,17 @@ function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
   }
 }
 
+/** There is nothing to save in them, and reading may do something: answer a tracer, take a message out of a queue. */
+function refuseMadeUp(path: string, mounts: readonly Mount[]): void {
+  const mount = mountOf(bytesOfText(path), mounts);
+  if (mount === undefined || !isMadeUp(mount.type)) return;
+  throw invalid(
+    path,
+    'unsupported_type',
+    `${path} lies on a file system of the kernel (${mount.type}), which makes up what is read there`,
+  );
+}
+
 /**
  * Of several sources an unreadable one is recorded; of one nothing would be left. By opening it: access(2) asks for the
  * user alone, and a service may read by a capability what its user may not.
@@ -127,6 +143,7 @@ const HINTS = {
   not_found: 'Check the spelling, and that the drive is mounted.',
   inside_state_directory: 'Name something else: a repository inside of itself would never end.',
   not_answering: 'See that its server or its program runs, or unmount it, then back up again.',
+  unsupported_type: 'Name something else: what such a file system shows is not stored anywhere.',
   not_readable: 'Run the backup as a user who may read it.',
 };
 

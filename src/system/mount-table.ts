@@ -28,6 +28,26 @@ const ELSEWHERE = new Set([
   'virtiofs',
 ]);
 
+/** What is read in them the kernel makes up that moment, and some of it does something when it is read. */
+const MADE_UP = new Set([
+  'binfmt_misc',
+  'bpf',
+  'cgroup',
+  'cgroup2',
+  'configfs',
+  'debugfs',
+  'efivarfs',
+  'fusectl',
+  'nsfs',
+  'proc',
+  'pstore',
+  'rpc_pipefs',
+  'securityfs',
+  'selinuxfs',
+  'sysfs',
+  'tracefs',
+]);
+
 /** Empty where the system has no table of mounts. */
 export function mountTable(): string {
   try {
@@ -50,6 +70,20 @@ export function parseMounts(table: string): readonly Mount[] {
     );
     return [{ path: asByteString(unescaped), type }];
   });
+}
+
+/** The mount that a path lies on: the longest one, and of equal ones what was mounted last. */
+export function mountOf(path: ByteString, mounts: readonly Mount[]): Mount | undefined {
+  return mounts
+    .filter((mount) => mount.path === '/' || mount.path === path || path.startsWith(`${mount.path}/`))
+    .reduce<Mount | undefined>(
+      (best, mount) => (best === undefined || mount.path.length >= best.path.length ? mount : best),
+      undefined,
+    );
+}
+
+export function isMadeUp(type: string): boolean {
+  return MADE_UP.has(type);
 }
 
 /** What runs in a program of its own (`fuse`, `fuse.…`) mostly stands for something far away. */

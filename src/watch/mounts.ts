@@ -1,6 +1,13 @@
 /** Which file systems a source lies on, and whether they tell of changes. */
 import type { ByteString } from '../base/byte-path.ts';
-import { isElsewhere, mountTable, parseMounts, type Mount } from '../system/mount-table.ts';
+import {
+  isElsewhere,
+  isMadeUp,
+  mountOf,
+  mountTable,
+  parseMounts,
+  type Mount,
+} from '../system/mount-table.ts';
 
 export interface MountView {
   /** The source itself lies where nothing is told of changes made elsewhere. */
@@ -13,29 +20,7 @@ export interface MountView {
   readonly text: string;
 }
 
-const VIRTUAL = new Set([
-  'autofs',
-  'binfmt_misc',
-  'bpf',
-  'cgroup',
-  'cgroup2',
-  'configfs',
-  'debugfs',
-  'devpts',
-  'devtmpfs',
-  'efivarfs',
-  'fusectl',
-  'hugetlbfs',
-  'mqueue',
-  'nsfs',
-  'proc',
-  'pstore',
-  'rpc_pipefs',
-  'securityfs',
-  'selinuxfs',
-  'sysfs',
-  'tracefs',
-]);
+const NOTHING_TO_WATCH = new Set(['autofs', 'devpts', 'devtmpfs', 'hugetlbfs', 'mqueue']);
 
 /** Where the system has no table of mounts, every file system counts as one that tells. */
 export function mountsOf(root: ByteString): MountView {
@@ -43,13 +28,7 @@ export function mountsOf(root: ByteString): MountView {
 }
 
 export function viewOf(root: ByteString, mounts: readonly Mount[]): MountView {
-  const own = mounts
-    .filter(({ path }) => path === '/' || path === root || root.startsWith(`${path}/`))
-    // The longest path wins, and of equal ones what was mounted last.
-    .reduce<Mount | undefined>(
-      (best, mount) => (best === undefined || mount.path.length >= best.path.length ? mount : best),
-      undefined,
-    );
+  const own = mountOf(root, mounts);
   const prefix = root === '/' ? '/' : `${root}/`;
   const below = mounts.filter(({ path }) => path !== root && path.startsWith(prefix));
   const of = (wanted: (type: string) => boolean): readonly ByteString[] =>
@@ -57,7 +36,11 @@ export function viewOf(root: ByteString, mounts: readonly Mount[]): MountView {
   return {
     silentRoot: own !== undefined && isElsewhere(own.type),
     silent: of(isElsewhere),
-    virtual: of((type) => VIRTUAL.has(type)),
-    text: JSON.stringify([own, below.filter(({ type }) => !VIRTUAL.has(type))]),
+    virtual: of(isVirtual),
+    text: JSON.stringify([own, below.filter(({ type }) => !isVirtual(type))]),
   };
+}
+
+function isVirtual(type: string): boolean {
+  return isMadeUp(type) || NOTHING_TO_WATCH.has(type);
 }
