@@ -26,13 +26,13 @@ export interface ForgettingPreview {
   }[];
 }
 
-/** @param snapshots all of the repository, oldest first */
+/** @param snapshots all of the repository, sorted by their times, oldest first */
 export function previewForgetting(
   snapshots: readonly KnownSnapshot[],
   { rules, nowMs, limit }: ForgettingRequest,
 ): ForgettingPreview {
   const plan = planForgetting(
-    snapshots.map((one) => ({ ...one, startedMs: one.started })),
+    snapshots.toSorted((a, b) => a.rank - b.rank).map((one) => ({ ...one, startedMs: one.started })),
     rules,
     nowMs,
   );

@@ -29,6 +29,8 @@ export interface KnownSnapshot {
   readonly salted: boolean;
   /** Milliseconds since 1970. */
   readonly started: number;
+  /** Rises with each one of the repository that was made later, whatever its clock said. */
+  readonly rank: number;
   readonly tags: readonly string[];
   readonly jobId: string | null;
   readonly pinned: boolean;
@@ -60,6 +62,7 @@ interface SnapshotRow {
   readonly plain: number;
   readonly salted: number;
   readonly started: number;
+  readonly rank: number;
   readonly tags: string;
   readonly pinned: number;
   readonly partial: number;
@@ -88,6 +91,7 @@ export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot
         plain: row.plain === 1,
         salted: row.salted === 1,
         started: row.started,
+        rank: row.rank,
         tags: tags.filter((tag) => !tag.startsWith(JOB_TAG)),
         jobId: tags.find((tag) => tag.startsWith(JOB_TAG))?.slice(JOB_TAG.length) ?? null,
         pinned: row.pinned === 1,
@@ -183,8 +187,8 @@ export interface SnapshotChoice {
 }
 
 /**
- * The snapshots that a choice means. `latest` and a time mean one of each source on each host, the newest (until then):
- * together they are what was backed up. None when nothing has been backed up.
+ * The snapshots that a choice means. `latest` means one of each source on each host, the one that was made last; a time
+ * means the newest of those that bear no later one. Together they are what was backed up. None when nothing has been backed up.
  * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, SERVICE_UNAVAILABLE
  */
 export function chooseSnapshots(
@@ -196,10 +200,13 @@ export function chooseSnapshots(
       backupId === undefined ? requireSnapshot(snapshots, snapshot) : requireMadeBy(snapshots, backupId);
     return [requireComplete(only)].filter((one) => hasSource(one, source));
   }
-  const until = snapshot === 'latest' ? Number.POSITIVE_INFINITY : Number(snapshot);
+  const isLatest = snapshot === 'latest';
+  const until = isLatest ? Number.POSITIVE_INFINITY : Number(snapshot);
   const newest = new Map<string, KnownSnapshot>();
   for (const one of snapshots) {
-    if (one.complete && one.started <= until && hasSource(one, source)) newest.set(originOf(one), one);
+    if (!one.complete || one.started > until || !hasSource(one, source)) continue;
+    const origin = originOf(one);
+    if (!isLatest || one.rank >= (newest.get(origin)?.rank ?? 0)) newest.set(origin, one);
   }
   return [...newest.values()];
 }

@@ -26,6 +26,7 @@ interface KnownSnapshot {
   readonly state: number;
   readonly tree: Buffer;
   readonly started: number;
+  readonly rank: number;
 }
 
 interface Lineage {
@@ -34,12 +35,12 @@ interface Lineage {
   readonly last: number;
 }
 
-/** @param live all snapshots of the repository, oldest first */
+/** @param live all snapshots of the repository in the order in which they were made, oldest first */
 export function registerSnapshots(database: CatalogDatabase, live: readonly Snapshot[]): Registration {
   return database.transaction(() => {
     const liveIds = new Set(live.map(({ id }) => id));
     const known = database
-      .prepare<[], KnownSnapshot>('SELECT ordinal, id, lineage, state, tree, started FROM snapshot')
+      .prepare<[], KnownSnapshot>('SELECT ordinal, id, lineage, state, tree, started, rank FROM snapshot')
       .all();
     const gone = known.filter(({ id }) => !liveIds.has(id));
     const ordinals = new Map(known.map(({ id, ordinal }) => [id, ordinal]));
@@ -57,9 +58,19 @@ export function registerSnapshots(database: CatalogDatabase, live: readonly Snap
       }
     }
     for (const one of gone) forget(database, one);
+    rank(database, live, new Map(known.map((one) => [one.id, one.rank])));
     note(database, 'forgotten', countOf(database, 'forgotten') + forgotten);
     return { pending: pendingOf(database, live), forgotten };
   })();
+}
+
+function rank(
+  database: CatalogDatabase,
+  live: readonly Snapshot[],
+  known: ReadonlyMap<string, number>,
+): void {
+  const update = database.prepare<[number, string]>('UPDATE snapshot SET rank = ? WHERE id = ?');
+  for (const [i, { id }] of live.entries()) if (known.get(id) !== i) update.run(i, id);
 }
 
 /** Other tags or another pin make another object of a snapshot, with the same content. */
@@ -119,7 +130,7 @@ function nextOrdinal(database: CatalogDatabase, { id }: Lineage): number {
 
 function list(database: CatalogDatabase, { id, record }: Snapshot, lineage: number, ordinal: number): void {
   database
-    .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)')
     .run(
       ordinal,
       id,

@@ -12,7 +12,7 @@
  */
 
 /** Counted up with every change of what is stored: a file with another one is deleted and built anew. */
-export const CATALOG_VERSION = 2;
+export const CATALOG_VERSION = 3;
 
 /** Snapshots that a lineage can have. */
 export const SPAN = 1_048_576;
@@ -50,6 +50,7 @@ CREATE TABLE snapshot (
   plain INTEGER NOT NULL,
   salted INTEGER NOT NULL,
   started INTEGER NOT NULL,
+  rank INTEGER NOT NULL,
   tags TEXT NOT NULL,
   pinned INTEGER NOT NULL,
   partial INTEGER NOT NULL,

@@ -203,8 +203,9 @@ async function forgetByRules(
   options: ForgetOptions,
   context: Context,
 ): Promise<number> {
-  const inputs = filterSnapshots(live, options).map(({ id, record, sealedBy, storedMs }) => ({
+  const inputs = filterSnapshots(live, options).map(({ id, record, sealedBy, storedMs }, rank) => ({
     id,
+    rank,
     sealedBy,
     storedMs,
     timeMs: record.startedMs,

@@ -10,6 +10,7 @@ import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading, loadForWriting } from '../repository/index-for.ts';
 import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
+import { runPlace } from '../repository/run-order.ts';
 import { listSnapshots, writeOnlyOrigin, type Snapshot } from '../repository/snapshots.ts';
 import { readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
@@ -211,7 +212,8 @@ async function copyOne(
   // The parent has another id there, or none.
   const tags = parts.tags?.(snapshot) ?? snapshot.record.tags;
   const writeOnly = writeOnlyOrigin(snapshot, to.clock.now());
-  const copy = { ...snapshot.record, tags, root, parent: undefined, writeOnly };
+  const run = runPlace(snapshot);
+  const copy = { ...snapshot.record, tags, root, parent: undefined, run, writeOnly };
   const relied = { index: toIndex, stored: store.stored, parent: undefined, session };
   const make = async () => {
     await requireMissing(snapshot, to, signal);

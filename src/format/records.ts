@@ -83,6 +83,8 @@ export interface SnapshotRecord {
   readonly original?: string | undefined;
   /** Of what a write-only key stored and somebody else has stored again: its number, and when the storage got it first. */
   readonly writeOnly?: { readonly number: number; readonly storedMs: number } | undefined;
+  /** Of a snapshot that stands for another one, also one of another repository: where the record of the run itself stands. */
+  readonly run?: ChainPlace | undefined;
   readonly kind: 'files' | 'stream';
 }
 
@@ -124,6 +126,7 @@ export function encodeSnapshot(record: SnapshotRecord): Buffer {
   if (record.salt !== undefined) map['salt'] = record.salt;
   if (record.parent !== undefined) map['parent'] = Buffer.from(record.parent, 'hex');
   if (record.original !== undefined) map['original'] = Buffer.from(record.original, 'hex');
+  if (record.run !== undefined) map['run'] = encodePlace(record.run);
   if (record.writeOnly !== undefined)
     map['write_only'] = { number: record.writeOnly.number, stored: record.writeOnly.storedMs };
   return encodeCbor(map);
@@ -162,6 +165,7 @@ export function decodeSnapshot(bytes: Buffer, object: string): SnapshotRecord {
     parent: map.has('parent') ? map.bytes('parent', 32).toString('hex') : undefined,
     original: map.has('original') ? map.bytes('original', 32).toString('hex') : undefined,
     writeOnly: map.has('write_only') ? writeOnlyOrigin(map.map('write_only')) : undefined,
+    run: map.has('run') ? decodePlace(map.bytes('run', PLACE_BYTES), object) : undefined,
     kind: oneOf(map, 'kind', ['files', 'stream'] as const),
   };
 }

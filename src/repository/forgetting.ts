@@ -52,7 +52,10 @@ export interface ForgettingPlan {
   readonly isUnruled: boolean;
 }
 
-/** @throws {RequestError} when the rules cannot be understood */
+/**
+ * @param snapshots in the order in which they were made, oldest first
+ * @throws {RequestError} when the rules cannot be understood
+ */
 export function planForgetting(
   snapshots: readonly ForgettableSnapshot[],
   rules: RetentionRules,
@@ -63,8 +66,9 @@ export function planForgetting(
     const kept = new Map(snapshots.map(({ id }) => [id, []]));
     return { remove: [], kept, frozen: 0, future: 0, isUnruled: true };
   }
-  const inputs = snapshots.map((one) => ({
+  const inputs = snapshots.map((one, rank) => ({
     ...one,
+    rank,
     timeMs: one.startedMs,
     paths: one.paths.map(textOfBytes),
   }));

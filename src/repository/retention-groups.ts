@@ -31,11 +31,11 @@ export function groupSnapshots(
 }
 
 /**
- * Snapshots of one instant are ordered by id, so that the plan does not depend on the order of the list; but first one
+ * By what the list tells of their order; their clocks may be wrong. Snapshots of one rank are ordered by id, so that the plan does not depend on the order of the list; but first one
  * that takes another's place: whoever changes its tags is about to forget the other.
  */
 export function newestFirst(a: RetentionInput, b: RetentionInput): number {
-  return b.timeMs - a.timeMs || replaces(b) - replaces(a) || (a.id < b.id ? -1 : 1);
+  return b.rank - a.rank || b.timeMs - a.timeMs || replaces(b) - replaces(a) || (a.id < b.id ? -1 : 1);
 }
 
 /** The id that a snapshot had before its tags, its pin or its keys were changed. */

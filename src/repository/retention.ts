@@ -3,7 +3,8 @@
  * the plan is plain data that can be printed first.
  *
  * Every rule of the policy speaks for itself and a snapshot stays when any rule wants it, so a further rule never
- * removes more. In each calendar bucket (an hour, a day, …) the newest complete snapshot is chosen, or the newest
+ * removes more. What is newer is told by the rank of each, since clocks may be wrong; only in which hour or day it falls,
+ * and how long ago it was, go by the time that it bears. In each calendar bucket (an hour, a day, …) the newest complete snapshot is chosen, or the newest
  * partial one where no complete one exists. While a counting rule has places left, the oldest snapshot stays too, so
  * that the history grows to its full length. Whatever the policy says, these stay:
  * - pinned snapshots;
@@ -24,6 +25,8 @@ import type { Calendar, CalendarUnit, KeepDuration } from './retention-calendar.
 
 export interface RetentionInput {
   readonly id: string;
+  /** Rises with each one that was made later, whatever its clock said. */
+  readonly rank: number;
   /** Milliseconds since 1970. */
   readonly timeMs: number;
   readonly host: string;
@@ -246,7 +249,9 @@ function reasonsByBothTimes(
 ): ReadonlyMap<RetentionInput, readonly Reason[]> {
   const reasons = reasonsToKeep(members, rules, calendar, now);
   if (members.every(({ sealedBy }) => sealedBy === undefined)) return reasons;
-  const stored = members.map((one) => ({ ...one, timeMs: one.storedMs ?? one.timeMs })).sort(newestFirst);
+  const stored = members
+    .map((one) => ({ ...one, timeMs: one.storedMs ?? one.timeMs }))
+    .sort((a, b) => b.timeMs - a.timeMs || newestFirst(a, b));
   const byStored = reasonsToKeep(stored, rules, calendar, now);
   const originals = new Map(members.map((one) => [one.id, one]));
   const both = new Map(reasons);
@@ -339,19 +344,21 @@ function reasonsBySnapshot(
   return new Map(kept.map(([snapshot, reasons]) => [firstId(snapshot), reasons]));
 }
 
-/** The chosen snapshot of every bucket, the newest bucket first. */
+/** The newest snapshot of every bucket, a complete one before others; the latest bucket first. */
 function fillBuckets(
   snapshots: readonly RetentionInput[],
   unit: CalendarUnit,
   calendar: Calendar,
 ): ReadonlyMap<string, RetentionInput> {
-  const buckets = new Map<string, RetentionInput>();
+  const buckets = new Map<string, { chosen: RetentionInput; readonly timeMs: number }>();
   for (const snapshot of snapshots) {
     const label = calendar.bucket(snapshot.timeMs, unit);
-    const chosen = buckets.get(label);
-    if (chosen === undefined || (chosen.partial && !snapshot.partial)) buckets.set(label, snapshot);
+    const bucket = buckets.get(label);
+    if (bucket === undefined) buckets.set(label, { chosen: snapshot, timeMs: snapshot.timeMs });
+    else if (bucket.chosen.partial && !snapshot.partial) bucket.chosen = snapshot;
   }
-  return buckets;
+  const latestFirst = [...buckets].sort(([, a], [, b]) => b.timeMs - a.timeMs);
+  return new Map(latestFirst.map(([label, { chosen }]) => [label, chosen]));
 }
 
 function countText(count: number): string {

@@ -19,6 +19,7 @@ import { mapParallel } from './parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
 import { knownPlaces } from './record-places.ts';
 import type { Repository } from './repository.ts';
+import { inOrderOfRuns, runPlace } from './run-order.ts';
 import { readTombstones, type Tombstones } from './tombstones.ts';
 
 export interface Snapshot {
@@ -46,7 +47,7 @@ export function saltsOf(snapshots: readonly Snapshot[]): Buffer[] {
 }
 
 export interface SnapshotList {
-  /** Live snapshots, oldest first. */
+  /** Live snapshots in the order in which they were made, oldest first. */
   readonly live: readonly Snapshot[];
   /** Snapshot objects that could not be read; prune must stop when there is one. */
   readonly damaged: readonly { readonly id: string; readonly error: RepositoryError }[];
@@ -88,14 +89,13 @@ export async function listSnapshots(
       return undefined;
     }
   });
-  const live = read
+  const standingMs = ({ id }: Snapshot): number | undefined => objects.get(id)?.modifiedMs;
+  const there = read
     .filter((one) => one !== undefined)
     .map((one) =>
-      one.sealedBy === undefined || one.storedMs !== undefined
-        ? one
-        : { ...one, storedMs: objects.get(one.id)?.modifiedMs },
+      one.sealedBy === undefined || one.storedMs !== undefined ? one : { ...one, storedMs: standingMs(one) },
     );
-  live.sort((a, b) => a.record.startedMs - b.record.startedMs || a.chain.seq - b.chain.seq);
+  const live = inOrderOfRuns(there, standingMs);
   if (options.remembered === true) {
     const kept = live.filter(({ record }) => record.errors.length <= REMEMBERED_ERRORS);
     remembered.set(repository, new Map(kept.map((one) => [one.id, one])));
@@ -131,7 +131,7 @@ export async function readSnapshot(
   // Whoever has a write-only key says what is in here: never that others have stored it.
   if (record.plain || record.salt?.equals(salt) !== true)
     throw corrupt(object, 'the write-only key that sealed it may not use the chunks that it names');
-  return { id, record, chain, generation, sealedBy };
+  return { id, record: { ...record, run: undefined }, chain, generation, sealedBy };
 }
 
 /**
@@ -233,5 +233,6 @@ export function writeOnlyOrigin(
 /** The record of a snapshot that is to be stored again under a new id. @param nowMs as for `writeOnlyOrigin` */
 export function recordAgain(snapshot: Snapshot, nowMs: number): SnapshotRecord {
   const { id, record } = snapshot;
-  return { ...record, original: record.original ?? id, writeOnly: writeOnlyOrigin(snapshot, nowMs) };
+  const run = runPlace(snapshot);
+  return { ...record, original: record.original ?? id, run, writeOnly: writeOnlyOrigin(snapshot, nowMs) };
 }

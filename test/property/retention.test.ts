@@ -103,7 +103,14 @@ const histories: fc.Arbitrary<readonly RetentionInput[]> = fc
     }),
     { maxLength: 60, size: 'max' },
   )
-  .map((list) => list.map((one, index) => Object.assign(one, { id: `s${index}` })));
+  .chain((list) => {
+    // Half of them of machines whose clocks were always right; in the others any may be newer than it says.
+    const right = fc.constant(list.map(({ timeMs }) => timeMs));
+    const any = fc.array(fc.nat(100), { minLength: list.length, maxLength: list.length });
+    return fc
+      .oneof(right, any)
+      .map((ranks) => list.map((one, i) => ({ ...one, rank: ranks[i] ?? 0, id: `s${i}` })));
+  });
 
 // ---- The model: for each snapshot on its own, is there a reason to keep it? -----------------------------------
 
@@ -188,8 +195,9 @@ function sameGroup(a: RetentionInput, b: RetentionInput, fields: readonly GroupF
   });
 }
 
-/** Newer, or listed first of one instant. */
+/** Made later, or listed first of one instant. */
 function newer(a: RetentionInput, b: RetentionInput): boolean {
+  if (a.rank !== b.rank) return a.rank > b.rank;
   return a.timeMs === b.timeMs ? a.id < b.id : a.timeMs > b.timeMs;
 }
 
@@ -238,8 +246,10 @@ function modelKeeps(one: RetentionInput, all: readonly RetentionInput[], policy:
       const leaders = past.filter(
         (other) => !past.some((rival) => newer(rival, other) && same(rival, other)),
       );
-      const newerBuckets = leaders.filter((leader) => newer(leader, one) && !same(leader, one)).length;
-      if (newerBuckets < limit && bestOfBucket(past)) return true;
+      const laterBuckets = leaders.filter(
+        (leader) => leader.timeMs > one.timeMs && !same(leader, one),
+      ).length;
+      if (laterBuckets < limit && bestOfBucket(past)) return true;
       if (leaders.length < limit && isOldest) return true;
     }
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import type { RetentionRules } from '../../../src/repository/forgetting.ts';
-import { listSnapshots } from '../../../src/repository/snapshots.ts';
+import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture, signal, type Fixture } from './catalog-fixture.ts';
 
@@ -45,6 +45,27 @@ test('tells of each snapshot whether it stays, and why, the newest first', async
   ]);
   const { live } = await listSnapshots(fixture.repository, signal);
   expect(preview.items.map(({ id }) => id)).toEqual(live.map(({ id }) => id).toReversed());
+});
+
+test('goes by what was made last, whatever the clock said then, as a prune does', async () => {
+  using fixture = await openFixture();
+  await fixture.commit(directory({ a: file('1') }), { startedMs: 10 * HOUR_MS });
+  const last = await fixture.commit(directory({ a: file('2') }), { startedMs: 5 * HOUR_MS });
+  await fixture.sync();
+  const request = { rules: { ...RULES, keep_last: 1 }, nowMs: 100 * HOUR_MS, limit: 100 };
+  const { items } = fixture.reader.forgetting(request);
+  expect(items.map(({ created_at: at, keep }) => [at / HOUR_MS, keep])).toEqual([
+    [10, false],
+    [5, true],
+  ]);
+  const chosen = fixture.reader.chosen({ snapshot: 'latest' });
+  expect(chosen.map(({ id }) => id)).toEqual([last.id]);
+  // The list of those that are there changes, and with it what was made last.
+  await forgetSnapshots(fixture.repository, [last.id], 'test', signal);
+  await fixture.sync();
+  expect(fixture.reader.chosen({ snapshot: 'latest' }).map(({ created_at: at }) => at)).toEqual([
+    10 * HOUR_MS,
+  ]);
 });
 
 test('counts all of them, also those that it does not tell one by one', async () => {

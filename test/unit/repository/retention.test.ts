@@ -11,6 +11,7 @@ function snapshot(time: string, facts: Partial<RetentionInput> = {}): RetentionI
   return {
     id: time,
     timeMs: Date.parse(time),
+    rank: Date.parse(time),
     host: 'lab',
     paths: ['/home'],
     tags: [],
