@@ -10,6 +10,7 @@ import {
   type TaskExtras,
 } from './messages.ts';
 import { PoolClosed } from './pack-buffers.ts';
+import { timeAt } from './time-columns.ts';
 
 /** Reads the files of a batch, in a thread of its own or where the walk is. */
 export class BatchReader {
@@ -110,7 +111,8 @@ const NO_EXTRAS: TaskExtras = {
   problem: undefined,
 };
 
-function taskOf(message: BatchMessage, i: number): FileTask {
+/** What is to be read, as `encodeBatch` has put it. */
+export function taskOf(message: BatchMessage, i: number): FileTask {
   const at = i * NUMBERS_PER_TASK;
   const number = (k: number): number => message.numbers[at + k] ?? 0;
   const offset = number(0);
@@ -127,8 +129,8 @@ function taskOf(message: BatchMessage, i: number): FileTask {
     uid: number(6),
     gid: number(7),
     device: number(8),
-    mtimeNs: message.times[i * 2] ?? 0n,
-    ctimeNs: message.times[i * 2 + 1] ?? 0n,
+    mtimeNs: timeAt(message.times, i * 2),
+    ctimeNs: timeAt(message.times, i * 2 + 1),
     spanLength: (size) => (span < 0 ? size : Math.max(0, Math.min(span, size - offset))),
   };
 }

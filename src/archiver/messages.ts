@@ -59,7 +59,7 @@ export interface BatchMessage {
   readonly paths: readonly string[];
   /** Nine numbers a task: offset, span length or -1 for a whole file, size, inode, blocks, mode, uid, gid, device or -1. */
   readonly numbers: Float64Array;
-  /** Two a task: mtime, ctime. */
+  /** Two a task, as `timeAt` reads them: mtime, ctime. */
   readonly times: BigInt64Array;
 }
 

@@ -6,6 +6,7 @@ import {
   type StatFacts,
   type TaskExtras,
 } from './messages.ts';
+import { putTime, timeColumns } from './time-columns.ts';
 
 /** A file, or a span of a large one, waiting to be read. */
 export interface ReadJob {
@@ -71,7 +72,7 @@ export function encodeBatch(
   jobs: readonly ReadJob[],
 ): { message: BatchMessage; transfer: ArrayBuffer[] } {
   const numbers = new Float64Array(jobs.length * NUMBERS_PER_TASK);
-  const times = new BigInt64Array(jobs.length * 2);
+  const times = timeColumns(jobs.length * 2);
   const paths: string[] = [];
   for (const [i, { path, span, facts, device }] of jobs.entries()) {
     paths.push(path);
@@ -80,8 +81,8 @@ export function encodeBatch(
       [span?.offset ?? 0, span?.length ?? -1, size, inode, blocks, mode, uid, gid, device ?? -1],
       i * NUMBERS_PER_TASK,
     );
-    times[i * 2] = facts.mtimeNs;
-    times[i * 2 + 1] = facts.ctimeNs;
+    putTime(times, i * 2, facts.mtimeNs);
+    putTime(times, i * 2 + 1, facts.ctimeNs);
   }
   return {
     message: { kind: 'batch', batch: number, paths, numbers, times },

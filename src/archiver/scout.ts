@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { kindOf, openDirectory, statPath, type ListedDirectory, type SourceStat } from './source-stat.ts';
+import { putTime, timeAt, timeColumns } from './time-columns.ts';
 
-/** Entries held at most, about 150 bytes each. */
+/** Entries held at most, about 170 bytes each. */
 const MAX_ENTRIES = 200_000;
 
 /**
@@ -65,7 +66,7 @@ export class Scout {
           names: listed.names,
           numbers: new Float64Array(count * NUMBERS),
           identities: new BigUint64Array(count * 2),
-          times: new BigInt64Array(count * 2),
+          times: timeColumns(count * 2),
         };
         for (const [i, name] of listed.names.entries()) {
           const stat = listed.stat(name);
@@ -85,7 +86,7 @@ export class Scout {
   }
 }
 
-/** The stats of a directory in columns: a third of the memory of as many objects. */
+/** The stats of a directory in columns: less than half the memory of as many objects. */
 interface Seen {
   readonly names: readonly ByteString[];
   /** Eight an entry: mode (0 for one that vanished), links, uid, gid, size, blocks, major, minor. */
@@ -103,8 +104,8 @@ function pack({ numbers, identities, times }: Seen, i: number, stat: SourceStat)
   numbers.set([mode, nlink, uid, gid, size, blocks, rdevMajor, rdevMinor], i * NUMBERS);
   identities[i * 2] = dev;
   identities[i * 2 + 1] = ino;
-  times[i * 2] = stat.mtimeNs;
-  times[i * 2 + 1] = stat.ctimeNs;
+  putTime(times, i * 2, stat.mtimeNs);
+  putTime(times, i * 2 + 1, stat.ctimeNs);
 }
 
 /** Looks entries up by name; the walker asks in order, so the next one is nearly always it. */
@@ -126,8 +127,8 @@ function unpacker({ names, numbers, identities, times }: Seen): (name: ByteStrin
       ino: identities[i * 2 + 1] ?? 0n,
       rdevMajor: number(6),
       rdevMinor: number(7),
-      mtimeNs: times[i * 2] ?? 0n,
-      ctimeNs: times[i * 2 + 1] ?? 0n,
+      mtimeNs: timeAt(times, i * 2),
+      ctimeNs: timeAt(times, i * 2 + 1),
     };
   };
 }

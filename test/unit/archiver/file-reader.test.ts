@@ -138,7 +138,9 @@ describe('a file whose extended attributes cannot be listed', () => {
     const file = join(newPlace(), 'file');
     writeFileSync(file, 'precious');
     listing.fails = true;
-    onTestFinished(() => (listing.fails = false));
+    onTestFinished(() => {
+      listing.fails = false;
+    });
     const reading = new Reading();
     reading.walk(file);
     reading.read();

@@ -9,6 +9,9 @@ import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../../
 import { native, type Native } from '../../../src/system/native.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
+/** More nanoseconds than 64 bits hold, before 1677 or after 2262. */
+const FAR_SECONDS = 12_000_000_000n;
+
 function sourceDirectory(): ByteString {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-scout-'));
   onTestFinished(() => removeTree(directory));
@@ -40,6 +43,18 @@ function raiseInodes(calls: Native, byNumber: bigint): void {
   });
 }
 
+/** As a file system with 64 bits for the seconds may have them. */
+function setTimes(calls: Native, mtimeNs: bigint): void {
+  const real = { ...calls };
+  vi.spyOn(calls, 'findEntry').mockImplementation((directory, name) => {
+    const stat = real.findEntry(directory, name);
+    return stat && { ...stat, mtimeNs };
+  });
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+  });
+}
+
 function expectSame(seen: ListedDirectory, path: ByteString): void {
   const listed = openDirectory(path);
   try {
@@ -61,6 +76,15 @@ test.runIf(native !== null).each([2n ** 53n + 1n, 2n ** 63n + 2n ** 54n])(
   async (byNumber) => {
     const path = sourceDirectory();
     if (native !== null) raiseInodes(native, byNumber);
+    expectSame(await scouted(path), path);
+  },
+);
+
+test.runIf(native !== null).each([FAR_SECONDS, -FAR_SECONDS, 2n ** 62n])(
+  'and times as they are, also those that lie %s seconds from 1970',
+  async (seconds) => {
+    const path = sourceDirectory();
+    if (native !== null) setTimes(native, seconds * 1_000_000_000n + 7n);
     expectSame(await scouted(path), path);
   },
 );
