@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { errnoOf } from '../../../src/base/errors.ts';
-import type { CFunction, CType, Libc } from '../../../src/system/libc.ts';
+import type { Libc } from '../../../src/system/libc.ts';
 import { bindListDirectory } from '../../../src/system/list-directory.ts';
 import { platformTable } from '../../../src/system/platform.ts';
 
@@ -33,10 +33,10 @@ function failingLibc(errno: number): { readonly libc: Libc; readonly closed: () 
   };
   const libc: Libc = {
     platform: platform ?? never(),
-    bind: <const Parameters extends readonly CType[]>(name: string) => {
+    bind: (name: string) => {
       const found = functions[name.replace(/\$.*/, '')];
       if (found === undefined) throw new Error(`there is no ${name}`);
-      return found as CFunction<Parameters>;
+      return found;
     },
     has: () => true,
     memory: () => ({ bytes, address: 4096 }),
