@@ -75,11 +75,14 @@ async function openNewest(
   const { keyring } = opened;
   const writer = await openWriter(options.stateDirectory, keyring);
   const keys = objectKeysOf(keyring, writer);
-  const { passed: passedConfig, ...config } = await newestConfig(
-    destination,
-    { keyring, keys, early: await early, copied },
-    signal,
-  );
+  const read = async (from: EarlyConfig | undefined): ReturnType<typeof newestConfig> =>
+    await newestConfig(destination, { keyring, keys, early: from, copied }, signal);
+  const before = await early;
+  const { passed: passedConfig, ...config } = await read(before).catch(async (error: unknown) => {
+    // While the keyring was read, what was read before may have been stored anew under newer keys, and its own retired.
+    if (before === undefined || unknownGeneration(error) === undefined) throw error;
+    return await read(undefined);
+  });
   return { ...opened, ...config, writer, passed: passed ?? passedConfig };
 }
 

@@ -259,6 +259,26 @@ describe('rekey', () => {
     await expectSound();
   });
 
+  it('does not keep a host from opening that has read the configuration before and gets the keyring only afterwards', async () => {
+    await rotateKeys(repository, signal);
+    await clock.advance(GRACE);
+    let retired = 0;
+    const slow = hookedDestination(destination, {
+      get: async (key) => {
+        if (!key.startsWith('keys/ring-') || retired > 0) return;
+        retired += 1;
+        // By then what is fetched beside the keyring is here.
+        await new Promise(setImmediate);
+        expect((await rekeyed()).retired).toEqual([{ generation: 1, outcome: 'retired' }]);
+      },
+    });
+    const how = { clock, stateDirectory: undefined, allowWeakCost: true };
+    const opened = await openRepository(slow, secret, how, signal);
+    expect(retired).toBe(1);
+    expect(opened.keyring.generations.map(({ g }) => g)).toEqual([2]);
+    expect(opened.config).toEqual(repository.config);
+  });
+
   it('stops at its limit, and the next run does the rest', async () => {
     await backup(files(12));
     await rotateKeys(repository, signal);
