@@ -4,11 +4,13 @@ import type { Compression } from '../codec/compress.ts';
 import { refuseReading, type Namespace } from '../codec/keys.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { SnapshotRecord } from '../format/records.ts';
-import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
+import type { ChunkIndex, IndexSource } from '../repository/chunk-index.ts';
+import { loadForReading } from '../repository/index-for.ts';
 import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
+import { damagedPacks } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
@@ -138,15 +140,24 @@ async function archiveOnce(
   const [session, { snapshots, index }] = await Promise.all([opening, there]);
   // What the first look listed is not needed any more.
   repository.lookAnew();
-  const found = findParent(request, snapshots, index);
-  const parent = found && { ...found, onDamage: (pack: string) => damaged.found(pack, index) };
+  const { packs: marked } = snapshots.tombstones;
+  const known = new Set([...damagedPacks(snapshots.tombstones), ...damaged.packs]);
+  // What can still be read of a damaged pack need not be read from the source.
+  const readable =
+    known.size === 0
+      ? index
+      : async () => await loadForReading(repository, new Set([...marked, ...known]), signal);
+  const onDamage = (pack: string): void => {
+    if (!known.has(pack)) damaged.found(pack, index);
+  };
+  const found = findParent(request, snapshots, index, readable);
+  const parent = found && { ...found, onDamage };
   if (parent === undefined) request.scout?.forget();
   const tally = new Tally(observer);
   damaged.tell(tally, request.sources);
   const unlisted = unlistedXattrs();
   if (unlisted !== undefined) tally.omit(unlisted);
   const store = disposal.use(new PackStore(repository, signal));
-  const { packs: marked } = snapshots.tombstones;
   for (const pack of await durableUncovered(repository, index, marked, signal))
     store.cover(encodeIndexedPack(pack));
   const trees = new TreeStore(repository, index.table, store, {
@@ -275,10 +286,12 @@ function packsOf(index: ChunkIndex, store: PackStore): ReadonlyMap<string, numbe
   return new Map([...index.packs.map(({ name, length }) => [name, length] as const), ...store.stored]);
 }
 
+/** @param readable where its trees are looked for: also where nothing is to be relied on */
 export function findParent(
   request: ArchiveRequest,
   snapshots: SnapshotList,
   index: ChunkIndex,
+  readable: IndexSource = index,
 ): Parent | undefined {
   const { repository, parent, plain, isolated, host, sources, user } = request;
   if (repository.isWriteOnly && typeof parent === 'object') throw refuseReading();
@@ -289,7 +302,7 @@ export function findParent(
       : resolveSnapshot(snapshots.live, parent.snapshot);
   if (snapshot === undefined || snapshot.record.plain !== plain || snapshot.record.salt !== undefined)
     return undefined;
-  return parentOf(snapshot, new TreeReader(repository, index, { plain }), index, user);
+  return parentOf(snapshot, new TreeReader(repository, readable, { plain }), index, user);
 }
 
 /** The record of a finished run. */

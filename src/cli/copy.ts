@@ -50,7 +50,7 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nWhat is in the target already, or is brought there meanwhile by another copy, is passed over. Everything is read,\nchecked, and encrypted with the keys of the target. One that was made with "holdfast init --like" shares data between copies and its own backups.',
+    '\nWhat is in the target already, or is brought there meanwhile by another copy, is passed\nover. Everything is read, checked, and encrypted with the keys of the target. One that was\nmade with "holdfast init --like" shares data between copies and its own backups.',
   );
   addExamples(command, [
     ['holdfast copy --from /mnt/backup -r /mnt/second', 'everything that the second one does not have yet'],

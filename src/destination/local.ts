@@ -5,7 +5,7 @@
  * them stays free. Deletes are durable as well, so that what a caller removes in order stays removed in order.
  */
 import type { Dirent } from 'node:fs';
-import { open, readdir, rmdir, stat, unlink } from 'node:fs/promises';
+import { open, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,6 +18,7 @@ import { checkKey, checkPrefix, isKeyPart } from './key.ts';
 import type { UploadPace } from './limited.ts';
 import { absentErrnos, walkFiles } from './local-walk.ts';
 import { isTemporaryName, storeNewFile, temporaryName } from './new-file.ts';
+import { removeStaleDirectories } from './stale-directories.ts';
 import { UnreadFiles } from './unread-files.ts';
 
 export interface LocalOptions {
@@ -368,27 +369,6 @@ export async function removeStaleTemporaries(
   } catch (error) {
     throw storageError(error, { op: 'clean', directory: root });
   }
-}
-
-/** Two levels down, where keys have their last directory. Whoever puts into one that goes makes it again. */
-async function removeStaleDirectories(root: string, staleMs: number, signal: AbortSignal): Promise<void> {
-  for (const first of await keyDirectories(root)) {
-    for (const directory of await keyDirectories(join(root, first))) {
-      signal.throwIfAborted();
-      const path = join(root, first, directory);
-      try {
-        if ((await stat(path)).mtimeMs <= staleMs) await rmdir(path);
-      } catch (error) {
-        // Not empty, or gone by the hand of another prune.
-        if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) throw error;
-      }
-    }
-  }
-}
-
-async function keyDirectories(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory() && isKeyPart(entry.name)).map(({ name }) => name);
 }
 
 /** The file system's present time, which on a share is not that of this machine. */

@@ -161,28 +161,23 @@ describe('a preview of retention', () => {
     if (made === undefined) throw new Error('there is no snapshot');
     const now = Date.now();
     const paths = [site.source, '/srv/a', '/srv/ä, b'];
-    let live = 1;
-    for (const [at, path] of paths.entries()) {
-      for (let count = 0; count < 40; count += 1) {
+    const runs = paths.flatMap((path, at) =>
+      Array.from({ length: 40 }, (_, count) => {
         const ageMs = (count + at / 3) ** 2 * 0.7 * DAY_MS + 60_000;
         const startedMs = Math.round(at === 1 && count === 0 ? now + DAY_MS : now - ageMs);
-        const pinned = count % 17 === 16;
-        const status = count % 5 === 0 ? 'partial' : 'complete';
-        const facts = {
+        return {
           paths: [bytesOfText(path)],
           startedMs,
           finishedMs: startedMs + 1_000,
-          pinned,
-          status,
+          pinned: count % 17 === 16,
+          status: count % 5 === 0 ? 'partial' : 'complete',
+          tags: [],
         };
-        await commitSnapshot(
-          repository,
-          { ...made.record, ...facts, tags: [] } as never,
-          { live: (live += 1) },
-          signal,
-        );
-      }
-    }
+      }),
+    );
+    let live = 1;
+    for (const run of runs.toSorted((a, b) => a.startedMs - b.startedMs))
+      await commitSnapshot(repository, { ...made.record, ...run } as never, { live: (live += 1) }, signal);
   }
 
   async function preview(body: object = {}): Promise<shapes.RetentionPreview> {
