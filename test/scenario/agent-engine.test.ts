@@ -475,6 +475,17 @@ describe('a check', () => {
     expect(problems).toHaveLength(1);
     expect(problems[0]?.problem.path).toMatch(/^pack /);
   });
+
+  test('that finds damage has the next backup store again what is still there', async () => {
+    await fill();
+    await backUp();
+    damagePack();
+    const check = site.job({ type: 'check', destination: 'default', read_data: 1 });
+    expect(failed(await engine.run(check)).code).toBe('CORRUPT_DATA');
+    await backUp();
+    const again = site.job({ type: 'check', destination: 'default', read_data: 1 });
+    expect(completed(await engine.run(again)).result).toBe('warning');
+  });
 });
 
 describe('a prune', () => {
