@@ -8,7 +8,7 @@ import {
   type TombstoneRecord,
 } from '../format/records.ts';
 import { listNamed } from './listing.ts';
-import { damageTo } from './lost-object.ts';
+import { damageTo, isUnreadObject } from './lost-object.ts';
 import { getNamed } from './metadata-cache.ts';
 import { openObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
@@ -90,7 +90,9 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
       all.push({ ...(await repository.withKeys(open, signal)), storedMs: modifiedMs });
     } catch (error) {
       const damage = damageTo(error);
-      if (damage === undefined) throw error;
+      // What was spoiled on its way says nothing of the tombstone, and may name what is about to be deleted.
+      const isSpoiled = error instanceof DestinationError && !isUnreadObject(error);
+      if (damage === undefined || isSpoiled) throw error;
       ignored.push({ name, error: damage });
     }
   });
