@@ -23,7 +23,7 @@ import {
 } from './options.ts';
 import { filterSnapshots, warnOfDamaged } from './reading.ts';
 import { givenByOptions, takeFromEnvironment } from './secret.ts';
-import { printable } from './terminal.ts';
+import { jsonLine, printable } from './terminal.ts';
 import { count, localTime, shortId } from './wording.ts';
 
 interface CopyOptions extends RepositoryOptions, OutputOptions, FilterOptions, FromOptions {
@@ -99,16 +99,15 @@ async function run({ from, to, names }: CopyPlace, options: CopyOptions, context
     return;
   }
   const progress = openProgress('Copying', options, context);
-  const done: (() => Promise<void>)[] = [];
   const observer = watch(snapshots.length, progress.update.bind(progress), (snapshot, made, error) => {
-    done.push(async () => await tell(snapshot, made, error, options, context));
+    progress.clear();
+    tell(snapshot, made, error, options, context);
   });
   const summary = await copySnapshots(
     { from, to, snapshots, compression: parseCompression(options.compression) },
     observer,
     signal,
   ).finally(() => progress.finish());
-  for (const one of done) await one();
   const there = thereBefore + summary.there;
   // A snapshot that cannot be read is none that anybody asked for by name.
   const lacking = names.length === 0 ? list.damaged.length : 0;
@@ -163,21 +162,21 @@ function watch(
   };
 }
 
-async function tell(
+/** At once: a copy that is broken off has made what it has made. */
+function tell(
   snapshot: Snapshot,
   made: Snapshot | undefined,
   error: Error | undefined,
   options: CopyOptions,
   { out, stderr }: Context,
-): Promise<void> {
-  if (error !== undefined) {
+): void {
+  if (error !== undefined)
     stderr.write(`${shortId(snapshot.id)} was not copied: ${printable(error.message)}\n`);
-  }
   if (options.json === true)
-    await out.json({ type: 'copied', snapshot_id: snapshot.id, copy_id: made?.id ?? null });
+    out.pushNow(jsonLine({ type: 'copied', snapshot_id: snapshot.id, copy_id: made?.id ?? null }));
   else if (options.quiet !== true && made !== undefined)
-    await out.line(
-      `${shortId(snapshot.id)}  is now ${shortId(made.id)}  ${localTime(snapshot.record.startedMs)}`,
+    out.pushNow(
+      `${shortId(snapshot.id)}  is now ${shortId(made.id)}  ${localTime(snapshot.record.startedMs)}\n`,
     );
 }
 

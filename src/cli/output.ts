@@ -25,8 +25,12 @@ export class Output {
   /** Adds text where nobody can wait; a pipe takes it at once. */
   push(text: string): void {
     this.#waiting += text;
-    if (this.#waiting.length < PIECE && !this.stream.isTTY) return;
-    this.stream.write(this.#waiting);
+    if (this.#waiting.length >= PIECE || this.stream.isTTY) this.pushNow('');
+  }
+
+  /** The same for what whoever follows is to see now. */
+  pushNow(text: string): void {
+    this.stream.write(this.#waiting + text);
     this.#waiting = '';
   }
 

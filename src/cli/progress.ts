@@ -39,6 +39,8 @@ export interface Progress {
   update(counters: ProgressCounters): void;
   /** A line for the person, above the progress; as `{type:"note"}` in JSON. Notes are shown in every mode. */
   note(text: string): void;
+  /** Clears what is drawn, so that something else can be written; the next update draws it again. */
+  clear(): void;
   /** Clears what is drawn and stops. Later calls do nothing, except that notes are still shown. */
   finish(): void;
 }
@@ -76,7 +78,7 @@ export function createProgress(options: ProgressOptions): Progress {
   if (mode === 'terminal') return terminalProgress(options);
   if (mode === 'plain') return plainProgress(options);
   if (mode === 'json') return jsonProgress(options);
-  return { update: () => {}, note: (text) => writeNote(stream, text), finish: () => {} };
+  return { update: () => {}, note: (text) => writeNote(stream, text), clear: () => {}, finish: () => {} };
 }
 
 // ---- Terminal -------------------------------------------------------------------------------------------------
@@ -140,6 +142,7 @@ function terminalProgress({
       clear();
       writeNote(stream, text);
     },
+    clear,
     finish() {
       if (finished) return;
       finished = true;
@@ -203,6 +206,7 @@ function sampledProgress(
       sample();
     },
     note: (text) => writeNote(stream, text),
+    clear: () => {},
     finish() {
       if (!finished) stop();
       finished = true;

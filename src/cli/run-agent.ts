@@ -126,11 +126,16 @@ async function greet(
   options: RunAgentOptions,
   context: Context,
 ): Promise<void> {
-  const { out, env } = context;
+  const { out, stderr, env } = context;
   const address = `http://127.0.0.1:${daemon.listening.port}`;
   if (options.json) {
     await out.json({ type: 'ready', address, pid: process.pid });
     await out.flush();
+    return;
+  }
+  if (options.quiet) {
+    // Whoever has asked for silence still has to put it away.
+    if (created) stderr.write(`${kitText(env, String)}\n`);
     return;
   }
   const { bold } = createStyles(wantsColor(out.stream, env));
@@ -138,14 +143,7 @@ async function greet(
   const lines = [`${bold('Holdfast is running')} at ${address} (documentation: ${address}/docs)`];
   for (const { name, url } of placesOf(options.sources, settings))
     lines.push(`  Backups in    ${printable(shownPlace(parseLocation(url)))} (${name})`);
-  if (created) {
-    lines.push(
-      `  Recovery kit  ${statePaths(env).recoveryKit}`,
-      bold(
-        '  Store the recovery kit in another place: without it nobody can open the backups once this machine is lost.',
-      ),
-    );
-  }
+  if (created) lines.push(kitText(env, bold));
   // What nobody reads at a terminal is read later, from another directory.
   const from = out.stream.isTTY ? process.cwd() : undefined;
   const run = invocation(env, process.argv[1], from);
@@ -165,6 +163,12 @@ async function greet(
   );
   await out.write(`${lines.join('\n')}\n`);
   await out.flush();
+}
+
+function kitText(env: Context['env'], stress: (text: string) => string): string {
+  const why =
+    'Store the recovery kit in another place: without it nobody can open the backups once this machine is lost.';
+  return `  Recovery kit  ${statePaths(env).recoveryKit}\n${stress(`  ${why}`)}`;
 }
 
 /** Where what was named is kept; without a name, where backups go by default. */
@@ -195,9 +199,10 @@ async function showJob(
     job = await agent.waitFor(job.id, STEP_MS, signal).catch(() => job);
     if (stderr.isTTY && !options.json && !options.quiet) stderr.write(`\r\u001b[2K${lineOf(job)}`);
   }
-  if (stderr.isTTY && !options.json) stderr.write('\r\u001b[2K');
+  if (stderr.isTTY && !options.json && !options.quiet) stderr.write('\r\u001b[2K');
   if (options.json) out.stream.write(jsonLine({ ...job, type: 'job', job_type: job.type }));
-  else await out.write(`${endOf(job)}\n`);
+  else if (!options.quiet) await out.write(`${endOf(job)}\n`);
+  else if (job.status !== 'completed' || job.result === 'warning') stderr.write(`${endOf(job)}\n`);
   await out.flush();
 }
 

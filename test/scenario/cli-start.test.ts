@@ -81,6 +81,25 @@ describe.concurrent('the first start', () => {
     expect(jsonLines(json)[0]).toMatchObject({ type: 'error', code: 'INVALID_SOURCE' });
     await expect(stat(place.state)).rejects.toMatchObject({ code: 'ENOENT' });
   });
+
+  test('asked to be quiet says nothing but where the recovery kit lies', async () => {
+    await using place = await openPlace();
+    await place.write({ a: 'x' });
+    const child = place.start(['start', '--source', place.source, '--port', '0', '--quiet'], fresh);
+    const ended = outcomeOf(child);
+    await expect
+      .poll(async () => (await place.run(['snapshots', '--json'], fresh)).stdout, { timeout: 60_000 })
+      .toContain('"id"');
+    await expect
+      .poll(async () => (await place.run(['jobs', '--json'], fresh)).stdout, { timeout: 60_000 })
+      .toContain('"completed"');
+    child.kill('SIGTERM');
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toMatch(
+      /^ {2}Recovery kit {2}\S+\/recovery-kit\.txt\n {2}Store the recovery kit in another place: [^\n]+\n$/,
+    );
+  });
 });
 
 describe.concurrent('a later start', () => {

@@ -25,6 +25,7 @@ function watch(parts: Partial<WatchParts> = {}) {
   const progress = {
     update: (next: ProgressCounters) => shown.push(next),
     note: (text: string) => notes.push(text),
+    clear: () => {},
     finish: () => {},
   };
   const watching = watchArchive({
