@@ -6,7 +6,7 @@ import { NAMES_PER_BLOCK, foldedBytes } from './name-block.ts';
 import { prepareBlockWrite } from './name-writer.ts';
 import { countOf, note } from './register.ts';
 
-/** Nodes looked at between two commits. */
+/** Enough that a commit costs little, and few enough that readers need not wait. */
 const STEP = 20_000;
 /** Sweep when so many snapshots were forgotten, or so large a share of those that are left. */
 const FORGOTTEN = 20;
@@ -18,8 +18,11 @@ export function wantsSweep(database: CatalogDatabase): boolean {
   return forgotten >= FORGOTTEN || (forgotten > 0 && forgotten >= live * SHARE);
 }
 
-/** May be interrupted at any point; what is left is removed by the next sweep. */
-export async function sweep(database: CatalogDatabase, signal: AbortSignal): Promise<void> {
+/**
+ * May be interrupted at any point; what is left is removed by the next sweep.
+ * @param step nodes looked at between two commits
+ */
+export async function sweep(database: CatalogDatabase, signal: AbortSignal, step = STEP): Promise<void> {
   const versions = database.prepare<[number, number]>(
     `DELETE FROM version WHERE node > ? AND node <= ?
        AND NOT EXISTS (SELECT 1 FROM snapshot s WHERE s.ordinal BETWEEN version.since AND version.until)`,
@@ -34,15 +37,17 @@ export async function sweep(database: CatalogDatabase, signal: AbortSignal): Pro
   const remove = database.prepare<[number]>(
     'DELETE FROM node WHERE id = ? AND NOT EXISTS (SELECT 1 FROM node c WHERE c.directory = node.id)',
   );
-  for (
-    let top = Number(database.prepare('SELECT max(id) FROM node').pluck().get() ?? 0);
-    top > 0;
-    top -= STEP
-  ) {
+  const last = Number(database.prepare('SELECT max(id) FROM node').pluck().get() ?? 0);
+  // What still says of a directory that its tree is known is gone before anything that lies in it.
+  for (let low = 0; low < last; low += step) {
+    signal.throwIfAborted();
+    versions.run(low, low + step);
+    await setImmediate();
+  }
+  for (let top = last; top > 0; top -= step) {
     signal.throwIfAborted();
     database.transaction(() => {
-      versions.run(top - STEP, top);
-      for (const id of nodes.all(top - STEP, top)) remove.run(Number(id));
+      for (const id of nodes.all(top - step, top)) remove.run(Number(id));
     })();
     await setImmediate();
   }

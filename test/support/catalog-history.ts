@@ -1,4 +1,5 @@
 /** Random histories of a repository: snapshots, changes, forgetting, and a catalog that is brought up to date or not. */
+import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { CatalogDatabase } from '../../src/catalog/catalog-database.ts';
 import { sweep } from '../../src/catalog/sweep.ts';
@@ -55,7 +56,9 @@ export type Step =
       readonly node: Leaf | Tree | undefined;
     }
   | { readonly kind: 'forget' | 'tag'; readonly which: number }
-  | { readonly kind: 'sync' | 'sweep' | 'interrupt' };
+  | { readonly kind: 'sync' | 'sweep' | 'interrupt' }
+  /** A sweep that ends after so many commits. */
+  | { readonly kind: 'broken sweep'; readonly commits: number };
 
 export const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
@@ -80,6 +83,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     kind: fc.constantFrom('sync' as const, 'sync' as const, 'sweep' as const, 'interrupt' as const),
   }),
+  fc.record({ kind: fc.constant('broken sweep' as const), commits: fc.integer({ min: 1, max: 12 }) }),
 );
 
 /** Makes a repository live through all steps, its catalog with it. @param look called after every step */
@@ -118,6 +122,7 @@ export async function liveThrough(
     }
     if (step.kind === 'sync') await sync(signal);
     if (step.kind === 'sweep') await sweep(database, signal);
+    if (step.kind === 'broken sweep') await brokenSweep(database, step.commits);
     if (step.kind === 'interrupt') await interrupted(database, repository);
     look();
   }
@@ -137,6 +142,16 @@ async function interrupted(database: CatalogDatabase, repository: Repository): P
   } catch (error) {
     if (!stop.signal.aborted) throw error;
   }
+}
+
+async function brokenSweep(database: CatalogDatabase, commits: number): Promise<void> {
+  const stop = new AbortController();
+  const ended = sweep(database, stop.signal, 2).catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+  });
+  for (let left = commits; left > 0; left -= 1) await setImmediate();
+  stop.abort();
+  await ended;
 }
 
 function node(tree: Tree): HandMadeDirectory {

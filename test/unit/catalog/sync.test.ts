@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { sweep } from '../../../src/catalog/sweep.ts';
@@ -94,6 +95,33 @@ describe('syncCatalog', () => {
     expect(names.get()).toBe(930);
     expect(shownPaths(fixture, { path: '/d7', q: 'f3' })).toEqual(['/d7/f3']);
   });
+
+  it.each([1, 2, 3, 4, 6, 8, 10, 12, 14, 16])(
+    'is whole after a sweep that was broken off after %d commits',
+    async (commits) => {
+      using fixture = await openFixture();
+      const sources = (i: number) => directory({ a: file(String(i)) });
+      const more = directory({ a: file('9'), z: directory({ deep: directory({ wanted: file('') }) }) });
+      for (let i = 1; i <= 5; i += 1) await fixture.commit(sources(i));
+      const gone = await fixture.commit(more);
+      await fixture.sync();
+      await forgetSnapshots(fixture.repository, [gone.id], 'test', signal);
+      await fixture.sync();
+
+      const stop = new AbortController();
+      const ended = sweep(fixture.database, stop.signal, 1).catch((error: unknown) => {
+        if (!stop.signal.aborted) throw error;
+      });
+      for (let left = commits; left > 0; left -= 1) await setImmediate();
+      stop.abort();
+      await ended;
+
+      await fixture.commit(more);
+      await fixture.sync();
+      expect(shownPaths(fixture, { q: 'wanted' })).toEqual(['/z/deep/wanted']);
+      expect(shownPaths(fixture, { path: '/z/deep' })).toEqual(['/z/deep/wanted']);
+    },
+  );
 
   it('reads nothing again when a snapshot got other tags', async () => {
     using fixture = await openFixture();
