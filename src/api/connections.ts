@@ -56,16 +56,23 @@ export function createHttpServer(
     handle(request, response);
   }
 
-  /** Silence is the client's unless its request is whole and we have not begun to answer. */
+  /**
+   * Silence is the client's unless its request is whole and it waits for us: we have not begun to answer, or it has taken
+   * all that there was so far.
+   */
   function endSilent(socket: Socket): void {
     const exchange = latest.get(socket);
     const ours =
       exchange !== undefined &&
       exchange.request.complete &&
       !exchange.response.writableFinished &&
-      (patient.has(exchange.response) || !exchange.response.headersSent);
+      (patient.has(exchange.response) || !exchange.response.headersSent || isIdle(exchange.response));
     if (ours) socket.setTimeout(limits.connectionTimeoutMs);
     else socket.destroy();
+  }
+
+  function isIdle({ writableEnded, writableLength }: ServerResponse): boolean {
+    return !writableEnded && writableLength === 0;
   }
 
   function refuse(error: Error, socket: Duplex): void {

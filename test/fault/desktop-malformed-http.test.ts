@@ -1,7 +1,7 @@
 /** What is no HTTP, or comes too slowly, or breaks off: it is answered, or cut, and harms nothing. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApiSite, type ApiSite } from '../support/api-site.ts';
@@ -26,13 +26,26 @@ beforeAll(async () => {
       handlerTimeoutMs: 900,
       maxConnections: 60,
     },
-    agent: { fullStatus: async () => await new Promise(() => undefined) },
+    agent: {
+      fullStatus: async () => await new Promise(() => undefined),
+      content: async () => await Promise.resolve({ name: 'slow', size: PIECE * 3, read: slowly }),
+    },
   });
 });
 
 afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
+
+const PIECE = 4_000_000;
+
+/** As what comes from a destination that says nothing for longer than a connection may be silent. */
+async function* slowly(): AsyncGenerator<Buffer> {
+  for (let i = 0; i < 3; i += 1) {
+    yield Buffer.alloc(PIECE);
+    await delay(1_200);
+  }
+}
 
 async function stillServes(): Promise<void> {
   expect((await site.call('/v1/status')).status).toBe(200);
@@ -317,6 +330,26 @@ describe('a request that takes too long', () => {
   test('L12: to be answered gets 503, and its connection is not cut before', async () => {
     const reply = await site.call('/v1/status', { token: await site.token() });
     expect([reply.status, reply.json.error?.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  });
+
+  test('L12: to take what it has asked for is cut, and not where it waits for the agent', async () => {
+    const authorization = `Bearer ${await site.token()}`;
+    const address = `http://${site.host}/v1/files/content?path=/slow`;
+    const whole = await fetch(address, { headers: { authorization } });
+    expect((await whole.arrayBuffer()).byteLength).toBe(3 * PIECE);
+
+    const idle = await open();
+    const closed = once(idle, 'close');
+    idle.pause();
+    idle.write(
+      `GET /v1/files/content?path=/slow HTTP/1.1\r\nHost: ${site.host}\r\nAuthorization: ${authorization}\r\n\r\n`,
+    );
+    await delay(4_000);
+    idle.resume();
+    let received = 0;
+    idle.on('data', (bytes: Buffer) => (received += bytes.length));
+    await closed;
+    expect(received).toBeLessThan(3 * PIECE);
   });
 
   test('L12: may take its time where it follows events', async () => {
