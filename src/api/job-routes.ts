@@ -1,5 +1,4 @@
 /** The routes that the jobs of every type have: list, read, cancel, events and log; and the response to a new one. */
-import { isAbsolute, resolve } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from '../base/schema-type.ts';
 import { isAbort } from '../base/errors.ts';
@@ -9,7 +8,7 @@ import { closingSignal, untilClosedOr } from './closing.ts';
 import { EVENT_STREAM, sendEvents } from './event-routes.ts';
 import { jobDestination } from './named-destination.ts';
 import { jobLog } from './presentation/job.ts';
-import { readOptionalTime, readWait } from './request-values.ts';
+import { readOptionalTime, readSource, readWait } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { type ApiApp, ListQuery, PageOf, accepted, page } from './route.ts';
 import { JOB_FILTERS, JobLog } from './schemas/job.ts';
@@ -29,10 +28,6 @@ export interface JobKind<Shown extends object> {
   /** Whether its jobs have a source that a list can be narrowed to. */
   readonly bySource: boolean;
   present(job: Job, now: number): Shown;
-}
-
-function resolved(path: string): string {
-  return isAbsolute(path) ? resolve(path) : path;
 }
 
 interface JobQuery {
@@ -75,7 +70,7 @@ export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<objec
         types: [type],
         status: filters.status,
         // As a request for a backup resolves it.
-        source: filters.source === undefined ? undefined : resolved(filters.source),
+        source: readSource(filters.source),
         destination:
           filters.destination === undefined ? undefined : jobDestination(filters.destination, type, parts),
         createdAfter: readOptionalTime('created_after', filters.created_after),

@@ -8,5 +8,11 @@ export function localDirectory(url: string): string | undefined {
   if (!/^file:\/\/\//i.test(url) || !URL.canParse(url)) return undefined;
   // No path has a slash in a name.
   if (/%2f/i.test(url)) return undefined;
-  return path.resolve(fileURLToPath(url));
+  try {
+    return path.resolve(fileURLToPath(url));
+  } catch (error) {
+    // Its bytes in percent signs are no text.
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
 }

@@ -1,5 +1,7 @@
 /** Values of requests that a schema cannot say: paths as bytes, times. */
+import { isAbsolute, resolve } from 'node:path';
 import { type ByteString, asByteString, bytesOfText } from '../base/byte-path.ts';
+import { momentOf } from '../jobs/agent.ts';
 import { ApiError } from './api-error.ts';
 import { MAX_PATH_BYTES } from './schemas/values.ts';
 
@@ -17,6 +19,16 @@ export function badField(field: string, message: string, hint: string): ApiError
  */
 export function readPath(field: string, text: string): ByteString {
   return checked(field, bytesOfText(text));
+}
+
+/**
+ * The source that was typed, as jobs and snapshots have it: without doubled slashes, `..` and a slash at the end.
+ * @throws {ApiError} INVALID_REQUEST
+ */
+export function readSource(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  readPath('source', text);
+  return isAbsolute(text) ? resolve(text) : text;
 }
 
 /**
@@ -129,7 +141,7 @@ export function readOptionalTime(field: string, text: string | undefined): numbe
  */
 export function readSnapshot(text: string): string {
   if (!/^\d{4}-/.test(text)) return text;
-  return String(readTime('snapshot', text));
+  return momentOf(readTime('snapshot', text));
 }
 
 /** Seconds of `wait=N` in a Prefer header, at most `most`; undefined without one. What is malformed is no preference. */

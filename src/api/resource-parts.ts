@@ -11,6 +11,8 @@ export interface ResourceParts {
   /** As they are at the moment. */
   readonly settings: () => Settings;
   readonly stateDirectory: string;
+  /** Directories of this machine that backups are stored in, now. */
+  readonly stores: () => readonly string[];
   /** What the settings come from; absent where they cannot be changed by requests. */
   readonly settingsFile?: SettingsFile | undefined;
   /** For the page alone, which may put secrets that were typed there into the settings. */

@@ -1,10 +1,10 @@
-import { isUtf8, textOfBytes } from '../base/byte-path.ts';
+import { asByteString, bytesOfText, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { Agent, SnapshotSummary } from '../jobs/agent.ts';
 import type { RestoreSpec } from '../jobs/job.ts';
 import { ApiError } from './api-error.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
 import { presentRestore } from './presentation/restore.ts';
-import { badField, readPath, readPathB64, readTime } from './request-values.ts';
+import { badField, readPath, readPathB64, readSource, readTime } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';
 import type { ApiApp } from './route.ts';
@@ -38,7 +38,7 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
         destination: snapshot.destination,
         snapshot_id: snapshot.id,
         paths,
-        target: await placeOf(body, snapshot, parts),
+        target: await placeOf(body, placesOf(paths, snapshot), parts),
         options: {
           overwrite: body.options?.overwrite ?? 'never',
           dry_run: body.options?.dry_run ?? false,
@@ -73,16 +73,26 @@ function requirePlace({ target, in_place: inPlace }: RestoreRequest): void {
 /** Null for in place. */
 async function placeOf(
   { target }: RestoreRequest,
-  snapshot: SnapshotSummary,
-  { settings, stateDirectory }: ResourceParts,
+  inPlace: readonly ByteString[],
+  { settings, stateDirectory, stores }: ResourceParts,
 ): Promise<string | null> {
-  const rules = { settings: settings(), stateDirectory };
+  const rules = { settings: settings(), stateDirectory, stores: stores() };
   if (target === undefined) {
-    await checkInPlace(snapshot.source, rules);
+    await checkInPlace(inPlace, rules);
     return null;
   }
   readPath('target', target);
   return await checkTarget(target, rules);
+}
+
+/** What is restored: the paths that the request names, or else all that was backed up. */
+function placesOf(wanted: RestoreSpec['paths'], snapshot: SnapshotSummary): readonly ByteString[] {
+  if (wanted.length === 0) return snapshot.paths.map(asByteString);
+  return wanted.map((one) =>
+    typeof one === 'string'
+      ? bytesOfText(one)
+      : asByteString(Buffer.from(one.b64, 'base64').toString('latin1')),
+  );
 }
 
 type RequestPath = NonNullable<RestoreRequest['paths']>[number];
@@ -115,8 +125,7 @@ async function findSnapshot(agent: Agent, body: RestoreRequest): Promise<Snapsho
   }
   if (id !== undefined) return await agent.snapshot(id);
   if (backupId !== undefined) return await snapshotOfBackup(agent, backupId);
-  readPath('source', source ?? '');
-  return await agent.newestOf(source ?? '', at === undefined ? undefined : readTime('at', at));
+  return await agent.newestOf(readSource(source) ?? '', at === undefined ? undefined : readTime('at', at));
 }
 
 async function snapshotOfBackup(agent: Agent, id: string): Promise<SnapshotSummary> {

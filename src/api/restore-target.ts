@@ -3,14 +3,13 @@ import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { allowWriteCommand, inQuotes } from '../base/allow-write.ts';
-import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
+import { asByteString, bytesOfText, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { userName } from '../base/user-name.ts';
 import type { Settings } from '../config/settings.ts';
 import { answersFrom } from '../system/far-answer.ts';
 import { farPlaceOf } from '../system/far-mounts.ts';
 import { ApiError } from './api-error.ts';
-import { localDirectory } from './local-directory.ts';
 
 /** Milliseconds in which the file system of a path has to answer; whoever asks waits for it. */
 const PATIENCE_MS = 5_000;
@@ -27,6 +26,8 @@ export type TargetFault =
 export interface TargetRules {
   readonly settings: Settings;
   readonly stateDirectory: string;
+  /** Directories of this machine that backups are stored in. */
+  readonly stores: readonly string[];
 }
 
 export function invalidTarget(reason: TargetFault, message: string, hint: string, target?: string): ApiError {
@@ -61,11 +62,25 @@ export async function checkTarget(target: string, rules: TargetRules): Promise<s
 }
 
 /**
- * For a restore to where the files were.
+ * For a restore to where the files were. No link is followed on the way to them.
+ * @param places absolute paths of all that is to be restored
  * @throws {ApiError} INVALID_TARGET
  */
-export async function checkInPlace(source: string, { settings }: TargetRules): Promise<void> {
-  await requireAllowed((await locate(path.resolve(source))).real, source, settings);
+export async function checkInPlace(
+  places: readonly ByteString[],
+  { settings }: Pick<TargetRules, 'settings'>,
+): Promise<void> {
+  for (const place of places) {
+    const { real } = await locate(path.resolve(textOfBytes(asText(place))));
+    await requireAllowed(real, textOfBytes(place), settings);
+  }
+}
+
+/** The path, or what is above it as far up as its names are text: allowed directories are, too. */
+function asText(place: ByteString): ByteString {
+  let above = place;
+  while (!isUtf8(above)) above = asByteString(above.slice(0, Math.max(1, above.lastIndexOf('/'))));
+  return above;
 }
 
 interface Place {
@@ -99,7 +114,7 @@ async function doesAnswer(whole: string): Promise<boolean> {
 }
 
 async function requireOutside(real: string, target: string, rules: TargetRules): Promise<void> {
-  const { stateDirectory, settings } = rules;
+  const { stateDirectory, stores } = rules;
   if (isInside((await locate(path.resolve(stateDirectory))).real, real)) {
     throw invalidTarget(
       'inside_state_directory',
@@ -108,9 +123,8 @@ async function requireOutside(real: string, target: string, rules: TargetRules):
       target,
     );
   }
-  for (const { url } of settings.destinations) {
-    const directory = localDirectory(url);
-    if (directory === undefined || !isInside((await locate(directory)).real, real)) continue;
+  for (const directory of stores) {
+    if (!isInside((await locate(directory)).real, real)) continue;
     throw invalidTarget(
       'inside_repository',
       'The target lies in a directory that backups are stored in',

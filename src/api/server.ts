@@ -55,6 +55,8 @@ export interface ApiServerOptions {
   /** What only the page asks for: choosing what to protect, and where to. */
   readonly pageProtect?: ProtectParts | undefined;
   readonly stateDirectory: string;
+  /** Directories of this machine that backups are stored in, now. */
+  readonly stores: () => readonly string[];
   /** Of the program. */
   readonly version: string;
   readonly limits?: Partial<ApiLimits>;
@@ -102,7 +104,7 @@ const GRACE_MS = 5_000;
 
 /** @throws {StateError} when the state directory or its key are not private, or the key is damaged */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { agent, state, clock, settings, settingsFile, stateDirectory, version } = options;
+  const { agent, state, clock, settings, settingsFile, stateDirectory, stores, version } = options;
   const limits: ApiLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const partnerPlan = (): PartnerPlan | undefined => options.partnerPlan?.();
   const plan = (): Settings['plan'] => partnerPlan()?.slug ?? settings().plan;
@@ -156,7 +158,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
         authRoutes(scoped, { credentials, tokens, rateLimits });
         statusRoutes(scoped, { agent, clock, plan });
         for (const routes of RESOURCES)
-          routes(scoped, { agent, clock, settings, settingsFile, stateDirectory });
+          routes(scoped, { agent, clock, settings, settingsFile, stateDirectory, stores });
       },
       { prefix },
     );
@@ -166,7 +168,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     async (scoped) => {
       const { pageProtect } = options;
       const { isFreshSecret } = pageProtect ?? {};
-      const parts = { agent: forPage(agent), clock, settings, settingsFile, stateDirectory, isFreshSecret };
+      const places = { settingsFile, stateDirectory, stores };
+      const parts = { agent: forPage(agent), clock, settings, ...places, isFreshSecret };
       if (pageProtect !== undefined) protectRoutes(scoped, pageProtect, parts);
       pageRoutes(scoped, { sessions, rateLimits, port });
       if (options.pageInsight !== undefined) insightRoutes(scoped, parts, options.pageInsight);

@@ -1,6 +1,7 @@
 import { ApiError } from './api-error.ts';
 import { presentChange, presentSnapshot } from './presentation/snapshot.ts';
 import type { ResourceParts } from './resource-parts.ts';
+import { readSource } from './request-values.ts';
 import { type ApiApp, ListQuery, PageOf, page } from './route.ts';
 import { DIFF_FILTERS, Deleted, SNAPSHOT_FILTERS, Snapshot, SnapshotChange } from './schemas/snapshot.ts';
 import { IdParams } from './schemas/values.ts';
@@ -16,7 +17,7 @@ export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
     async ({ query: { limit, cursor, ...filters } }) => {
       const behind = openPosition(app.cursors, '/snapshots', filters, cursor);
       // One more tells whether there are more.
-      const found = await agent.snapshots({ source: filters.source, limit: limit + 1, behind });
+      const found = await agent.snapshots({ source: readSource(filters.source), limit: limit + 1, behind });
       const last = found.length > limit ? found[limit - 1] : undefined;
       return page(
         found.slice(0, limit).map(presentSnapshot),

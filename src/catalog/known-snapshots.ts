@@ -180,7 +180,7 @@ export function requireMadeBy(snapshots: readonly KnownSnapshot[], backupId: str
 }
 
 export interface SnapshotChoice {
-  /** `latest`, an id, or milliseconds since 1970. */
+  /** `latest`, an id, or what `momentOf` gives. */
   readonly snapshot: string;
   readonly backupId?: string | undefined;
   readonly source?: string | undefined;
@@ -201,7 +201,7 @@ export function chooseSnapshots(
     return [requireComplete(only)].filter((one) => hasSource(one, source));
   }
   const isLatest = snapshot === 'latest';
-  const until = isLatest ? Number.POSITIVE_INFINITY : Number(snapshot);
+  const until = isLatest ? Number.POSITIVE_INFINITY : Number(snapshot.slice(1));
   const newest = new Map<string, KnownSnapshot>();
   for (const one of snapshots) {
     if (!one.complete || one.started > until || !hasSource(one, source)) continue;
@@ -213,7 +213,7 @@ export function chooseSnapshots(
 
 /** Whether a choice names a time, or `latest`, rather than one snapshot. */
 export function isMoment(snapshot: string): boolean {
-  return snapshot === 'latest' || /^-?\d{1,16}$/.test(snapshot);
+  return snapshot === 'latest' || /^@-?\d{1,16}$/.test(snapshot);
 }
 
 /** The same for snapshots of the same paths of the same host, and for no others. */

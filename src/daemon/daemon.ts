@@ -159,10 +159,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const book = createJobBook(state, clock, redact);
   const alarms = new Alarms(state.database.settings, book, clock);
   const drills = new DrillRecords(state.database.settings, clock);
-  const never = (): readonly string[] => [
-    stateDirectory,
-    ...destinations.all().flatMap(({ directory }) => directory ?? []),
-  ];
+  const never = (): readonly string[] => [stateDirectory, ...destinations.stores()];
 
   const watching = stack.use(
     new Watching({
@@ -330,6 +327,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       settingsFile: config,
       partnerPlan: () => membership.plan(),
       stateDirectory,
+      stores: () => destinations.stores(),
       version,
       pageInsight: pageInsight({ ...status, ...options, ...known, state, uploadLimit }),
       logger: apiLog,

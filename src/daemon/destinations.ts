@@ -8,7 +8,14 @@ import { findDestination } from '../config/effective-settings.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
 import type { AccessSettings, DestinationSettings, SecretReference, Settings } from '../config/settings.ts';
 import type { KnownRepository, RepositoryStore } from '../db/repositories.ts';
-import { findPlace, parseLocation, placeUrl, shownPlace, withUser } from '../destination/location.ts';
+import {
+  directoryOf,
+  findPlace,
+  parseLocation,
+  placeUrl,
+  shownPlace,
+  withUser,
+} from '../destination/location.ts';
 import { personOf } from '../destination/open.ts';
 import type { EngineDestination } from '../engine/protocol.ts';
 import { createPresence } from './presence.ts';
@@ -51,6 +58,11 @@ export interface Destinations {
   standard(): Place;
   /** Those of the settings. */
   all(): readonly Place[];
+  /**
+   * Directories of this machine that backups are stored in: those of the settings, and others where a job found a
+   * repository that is still there.
+   */
+  stores(): readonly string[];
   /** Also of settings that are not in force. @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL */
   placeOf(settings: DestinationSettings): Place;
   /** With its secret. @throws {ConfigError} {StateError} when that cannot be had */
@@ -61,6 +73,9 @@ export interface Destinations {
   /** False: there was a repository, and its directory is not there now. */
   isPresent(place: Place): boolean;
 }
+
+/** Whoever deletes a repository can have something else in its directory, which is to be backed up. */
+const PARTS_OF_REPOSITORY = ['keys', 'packs'];
 
 export function createDestinations(parts: DestinationParts): Destinations {
   const { repositories, settings, stateDirectory } = parts;
@@ -101,10 +116,20 @@ export function createDestinations(parts: DestinationParts): Destinations {
   };
   const remembered = (url: string): KnownRepository | undefined => rememberedAt(url, repositories, all());
 
+  const holdsRepository = (directory: string): boolean =>
+    [directory, ...PARTS_OF_REPOSITORY.map((part) => join(directory, part))].every(isThere);
+  const stores = (): readonly string[] => {
+    const configured = all().flatMap(({ directory }) => directory ?? []);
+    const found = repositories.all().filter(({ url }) => url.startsWith('file:'));
+    const others = found.flatMap(({ url }) => directoryOf(url) ?? []);
+    return [...new Set([...configured, ...others.filter(holdsRepository)])];
+  };
+
   // Whether those on other machines answer is known the sooner.
-  for (const { directory } of all()) if (directory !== undefined) isThere(directory);
+  for (const directory of stores()) isThere(directory);
   return {
     all,
+    stores,
     placeOf: placeAt,
     standard: () => find(settings().defaultDestination),
     find,

@@ -53,8 +53,8 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
         });
       }
       const named = request.destination === undefined ? undefined : destinations.find(request.destination);
-      const stores = destinations.all().flatMap(({ directory }) => directory ?? []);
-      const source = await checkSource(request.source, { stateDirectory: parts.stateDirectory, stores });
+      const { stateDirectory } = parts;
+      const source = await checkSource(request.source, { stateDirectory, stores: destinations.stores() });
       checkExcludes(options.exclude, source);
       const wanted = named === undefined ? backups.destinationsOf(source, options.dry_run) : [named.name];
       const specs = wanted.map((name): BackupSpec => {
@@ -63,6 +63,14 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
       const [job] = backups.submit(specs, trigger);
       if (job === undefined) throw new BugError('A backup was asked for that goes nowhere');
       return job;
+    },
+    destinationOf(nameOrUrl) {
+      const place = nameOrUrl === undefined ? destinations.standard() : destinations.find(nameOrUrl);
+      if (!destinations.all().includes(place) && destinations.repositoryId(place) === undefined)
+        throw new RequestError('INVALID_DESTINATION', `No backup went to ${place.shown} yet`, {
+          hint: 'Name a configured destination, or a place that backups went to.',
+        });
+      return place.name;
     },
     async submit(spec, trigger) {
       destinations.find(spec.destination);

@@ -99,8 +99,13 @@ export interface FileItem {
   readonly backed_up_at: number;
 }
 
+/** A time as a `snapshot` of a query: the beginning of an id may be digits alone. @param ms since 1970 */
+export function momentOf(ms: number): string {
+  return `@${ms}`;
+}
+
 export interface FileQuery {
-  /** `latest`, a snapshot id, or milliseconds since 1970. */
+  /** `latest`, a snapshot id, or what `momentOf` gives. */
   readonly snapshot: string;
   readonly backupId?: string | undefined;
   readonly source?: string | undefined;
@@ -227,6 +232,12 @@ export interface BackupRequest {
 export interface Agent {
   /** Checks a backup request against disk and settings, and queues it. */
   requestBackup(request: BackupRequest, trigger: JobTrigger): Promise<Job>;
+  /**
+   * How jobs name a destination of the settings, the default one where none is named, or another place where a
+   * repository was found.
+   * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL
+   */
+  destinationOf(nameOrUrl: string | undefined): string;
   /** Queues anything else that is checked already. */
   submit(spec: JobSpec, trigger: JobTrigger): Promise<Job>;
   job(id: string): Job | undefined;

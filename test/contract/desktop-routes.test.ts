@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Settings } from '../../src/config/settings.ts';
-import type { FileItem, SnapshotSummary } from '../../src/jobs/agent.ts';
+import { momentOf, type FileItem, type SnapshotSummary } from '../../src/jobs/agent.ts';
 import type { Job, RestoreSpec } from '../../src/jobs/job.ts';
 import { type ApiReply, type ApiSite, type CallOptions, openApiSite } from '../support/api-site.ts';
 import { BACKUP_OPTIONS, type MemoryAgent, memoryAgent } from '../support/memory-agent.ts';
@@ -492,7 +492,7 @@ describe('the list of files', () => {
         limit: 7,
       },
       {
-        snapshot: '1600000000000',
+        snapshot: momentOf(1_600_000_000_000),
         path: '/\xff',
         source: '/a',
         backupId: 'bkp_1',
@@ -707,8 +707,6 @@ describe('operations', () => {
   });
 
   test('check and prune a destination, the default one without a body', async () => {
-    const place = (name: string) => ({ name, url: `file:///${name}`, passphrase: null });
-    site.settings = { ...site.settings, destinations: [place('default'), place('disk')] };
     const check = await ask('POST', '/v1/check');
     expect(check.status).toBe(202);
     expect(check.headers['location']).toBe(`/v1/check/${String(check.json.data?.['id'])}`);

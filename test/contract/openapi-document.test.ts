@@ -35,6 +35,7 @@ beforeAll(async () => {
     settings: () => testSettings('pro'),
     settingsFile: testSettingsFile(directory),
     stateDirectory: directory,
+    stores: () => [],
     version: '1.0.0',
     metrics: async () => ({ type: 'text/plain', text: '' }),
   });

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openLocalDestination } from '../../src/destination/local.ts';
-import type { FileQuery } from '../../src/jobs/agent.ts';
+import { momentOf, type FileQuery } from '../../src/jobs/agent.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
@@ -180,7 +180,7 @@ test('files are those of the newest snapshot of every source, wherever it lies, 
     const whole = await paged(site, `/v1/files?sort=${sort}&limit=1000`);
     expect(await paged(site, `/v1/files?sort=${sort}&limit=1`)).toEqual(whole);
   }
-  expect((await site.agent.files(files({ snapshot: String(between) }))).items).toMatchObject([
+  expect((await site.agent.files(files({ snapshot: momentOf(between) }))).items).toMatchObject([
     { path: a, snapshot_id: old.snapshot_id },
     { path: join(site.source, 'gone.txt') },
   ]);
@@ -188,9 +188,9 @@ test('files are those of the newest snapshot of every source, wherever it lies, 
   // What a list shows can be downloaded by the same choice.
   expect(await contentOf(site, 'latest', a)).toBe('new');
   expect(await contentOf(site, 'latest', b)).toBe('of the second source');
-  expect(await contentOf(site, String(between), a)).toBe('old');
-  await expect(contentOf(site, String(between), b)).rejects.toMatchObject({ code: 'PATH_NOT_IN_SNAPSHOT' });
-  await expect(contentOf(site, '0', a)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
+  expect(await contentOf(site, momentOf(between), a)).toBe('old');
+  await expect(contentOf(site, momentOf(between), b)).rejects.toMatchObject({ code: 'PATH_NOT_IN_SNAPSHOT' });
+  await expect(contentOf(site, momentOf(0), a)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
   expect((await site.agent.versions(a, undefined)).map(({ change }) => change)).toEqual([
     'modified',
     'added',

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import type { MetricsText } from '../../src/api/metrics-text.ts';
 import type { ProtectParts } from '../../src/api/page/protect-parts.ts';
+import { localDirectory } from '../../src/api/local-directory.ts';
 import type { ApiLimits } from '../../src/api/limits.ts';
 import { createApiServer, type ApiServer } from '../../src/api/server.ts';
 import type { SettingsFile } from '../../src/api/settings-routes.ts';
@@ -107,6 +108,7 @@ export async function openApiSite(options: SiteOptions = {}): Promise<ApiSite> {
       settingsFile: options.settingsFile ?? testSettingsFile(directory),
       pageProtect: { ...testProtectParts(), ...options.pageProtect },
       stateDirectory: directory,
+      stores: () => settings.destinations.flatMap(({ url }) => localDirectory(url) ?? []),
       version: '9.8.7',
       pageInsight: testInsight(agent, options.insight),
       pageSettings: testPageSettings(),
@@ -259,6 +261,7 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
       requested.push({ ...job, trigger, spec: { ...job.spec, ...options } });
       return job;
     },
+    destinationOf: (name = 'default') => name,
     submit: nothing,
     newestOf: nothing,
     snapshotOfBackup: nothing,

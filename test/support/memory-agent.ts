@@ -170,6 +170,11 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
         options: { ...BACKUP_OPTIONS, ...options },
       });
     },
+    destinationOf(name = 'default') {
+      if (name === 'nowhere')
+        throw new RequestError('INVALID_DESTINATION', 'There is no destination nowhere');
+      return name === 'file:///disk' ? 'disk' : name;
+    },
     async submit(spec) {
       state.asked.push(spec);
       return add(spec);

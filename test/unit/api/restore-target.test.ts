@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { checkInPlace, checkTarget, type TargetRules } from '../../../src/api/restore-target.ts';
 import { testSettings } from '../../support/api-site.ts';
 
@@ -17,15 +18,10 @@ afterEach(() => {
 });
 
 function rules(allowedRoots: readonly string[] = []): TargetRules {
-  const settings = testSettings('pro');
-  const places = [path.join(root, 'repository'), 's3://bucket/x', `file://${root}/r%C3%A9`];
   return {
     stateDirectory: path.join(root, 'state'),
-    settings: {
-      ...settings,
-      destinations: places.map((url, index) => ({ name: String(index), url, passphrase: null })),
-      restore: { allowedRoots },
-    },
+    settings: { ...testSettings('pro'), restore: { allowedRoots } },
+    stores: [path.join(root, 'repository'), path.join(root, 'ré')],
   };
 }
 
@@ -90,10 +86,25 @@ describe('a target', () => {
   );
 });
 
-test('in place is allowed where the source is', async () => {
-  await checkInPlace('/home/ana', rules());
-  await checkInPlace('/home/ana', rules(['/home']));
-  await expect(checkInPlace('/home/ana', rules(['/srv']))).rejects.toMatchObject({
-    details: { reason: 'not_allowed' },
+describe('in place', () => {
+  const inPlace = async (places: readonly string[], allowedRoots?: readonly string[]): Promise<void> => {
+    await checkInPlace(places.map(bytesOfText), rules(allowedRoots));
+  };
+  const refusal = { details: { reason: 'not_allowed' } };
+
+  test('is allowed where all of it is', async () => {
+    await inPlace(['/home/ana']);
+    await inPlace(['/home/ana'], ['/home']);
+    await expect(inPlace(['/home/ana'], ['/srv'])).rejects.toMatchObject(refusal);
+    await inPlace(['/home/ana', '/srv/x'], ['/home', '/srv']);
+    await expect(inPlace(['/home/ana', '/etc'], ['/home', '/srv'])).rejects.toMatchObject(refusal);
+    await expect(inPlace(['/home', '/srv/x'], ['/home/ana', '/srv'])).rejects.toMatchObject(refusal);
+  });
+
+  test('is allowed by the names that are text, where others are not', async () => {
+    const odd = asByteString('/home/ana/\xff/deep/\xfe');
+    await checkInPlace([odd], rules(['/home']));
+    await expect(checkInPlace([odd], rules(['/srv']))).rejects.toMatchObject(refusal);
+    await expect(checkInPlace([asByteString('/\xff')], rules(['/srv']))).rejects.toMatchObject(refusal);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
+import { momentOf } from '../../../src/jobs/agent.ts';
 import { HAND_MADE_NS, directory, file, symlink } from '../../support/hand-made-snapshot.ts';
 import { openFixture, query, shownPaths } from './catalog-fixture.ts';
 
@@ -19,8 +20,8 @@ describe('listFiles', () => {
       fixture.reader.files(query({ type: 'file' })).items.map(({ path, source }) => `${source} ${path}`),
     ).toEqual(['/docs /docs/a', '/docs /docs/a', '/docs /docs/b', '/pictures /pictures/c']);
     expect(shownPaths(fixture, { source: '/pictures', type: 'file' })).toEqual(['/pictures/c']);
-    expect(shownPaths(fixture, { snapshot: '3600000' })).toEqual(['/old']);
-    expect(shownPaths(fixture, { snapshot: '1' })).toEqual([]);
+    expect(shownPaths(fixture, { snapshot: momentOf(3_600_000) })).toEqual(['/old']);
+    expect(shownPaths(fixture, { snapshot: momentOf(1) })).toEqual([]);
     expect(shownPaths(fixture, { snapshot: older.id.slice(0, 8), q: 'B' })).toEqual(['/docs/b']);
   });
 

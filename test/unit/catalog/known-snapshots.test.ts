@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import { isDamagedCatalog } from '../../../src/catalog/catalog-database.ts';
 import { CatalogReader } from '../../../src/catalog/catalog-reader.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
+import { isMoment } from '../../../src/catalog/known-snapshots.ts';
+import { momentOf } from '../../../src/jobs/agent.ts';
 import { openFixture } from './catalog-fixture.ts';
 
 it.each([
@@ -43,4 +45,9 @@ it.runIf(process.platform === 'linux')('a catalog that lacks a table is not left
   for (let i = 0; i < 5; i += 1) expect(() => new CatalogReader(path)).toThrow('no such table');
   // SQLite keeps a descriptor of a closed connection for as long as another one of the process holds a lock.
   expect(opened()).toBeLessThanOrEqual(before + 1);
+});
+
+it('the beginning of an id is no time, though it has digits alone', () => {
+  expect(['latest', momentOf(0), momentOf(-5), momentOf(1_600_000_000_000)].every(isMoment)).toBe(true);
+  expect(['87475862', '8747586233', '-1', 'a', '@', '@x'].some(isMoment)).toBe(false);
 });

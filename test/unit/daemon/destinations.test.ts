@@ -9,7 +9,8 @@ function destinations(named: Readonly<Record<string, string>>, defaultDestinatio
     defaultDestination,
     destinations: Object.entries(named).map(([name, url]) => ({ name, url, passphrase: null })),
   };
-  const parts = { settings: () => settings, stateDirectory: '/state', clock: systemClock };
+  const repositories = { all: () => [] };
+  const parts = { settings: () => settings, stateDirectory: '/state', clock: systemClock, repositories };
   return createDestinations(parts as unknown as Parameters<typeof createDestinations>[0]);
 }
 

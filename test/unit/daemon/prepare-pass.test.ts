@@ -28,6 +28,7 @@ function destinationsOf(places: Readonly<Record<string, Facts>>): Destinations {
   });
   return {
     all: () => Object.keys(places).map(placeOf),
+    stores: () => [],
     standard: () => placeOf('default'),
     placeOf: ({ name }) => placeOf(name),
     find(name) {
