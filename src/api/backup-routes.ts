@@ -18,7 +18,7 @@ const BACKUP: JobKind<Backup> = {
 };
 
 export function backupRoutes(app: ApiApp, parts: ResourceParts): void {
-  const answer = answersNewJobs(app, parts, BACKUP);
+  const jobs = answersNewJobs(app, parts, BACKUP);
   app.post(
     '/backup',
     {
@@ -30,8 +30,12 @@ export function backupRoutes(app: ApiApp, parts: ResourceParts): void {
       readPath('source', source);
       requireCompression(options.compression);
       requireOwnTags(options.tags ?? [], { field: 'options.tags' });
-      const job = await parts.agent.requestBackup({ source, destination, options }, 'api');
-      return await answer(request, reply, job);
+      const job = await parts.agent.requestBackup(
+        { source, destination, options },
+        'api',
+        jobs.note(request),
+      );
+      return await jobs.answer(request, reply, job);
     },
   );
   jobRoutes(app, parts, BACKUP);

@@ -10,6 +10,11 @@ import { PREFIXES } from './route.ts';
 export interface RunningRequest {
   /** Keeps the response, unless asking again can have another outcome. `prefix` is that of the request. */
   finish(response: KeptResponse, prefix: string): void;
+  /**
+   * What a repeated request is answered with when this process ends before `finish`; to be called in the transaction that
+   * stores the effect. From then on the request is not forgotten any more, however it is answered.
+   */
+  note(response: KeptResponse, prefix: string): void;
   abandon(): void;
 }
 
@@ -82,17 +87,26 @@ export function requireIdempotencyKey(key: string): void {
 
 function runningRequest(store: IdempotencyStore, id: IdempotencyKey): RunningRequest {
   let ended = false;
+  let hasEffect = false;
+  const giveUp = (): void => {
+    if (hasEffect) store.release(id);
+    else store.abandon(id);
+  };
   return {
     finish({ status, headers, body }, prefix) {
       if (ended) return;
       ended = true;
-      if (!isFinalResponse(status, body)) store.abandon(id);
+      if (!isFinalResponse(status, body)) giveUp();
       else store.finish(id, { status, headers: withoutPrefix(headers, prefix), body: withoutSecret(body) });
+    },
+    note({ status, headers, body }, prefix) {
+      store.note(id, { status, headers: withoutPrefix(headers, prefix), body: withoutSecret(body) });
+      hasEffect = true;
     },
     abandon() {
       if (ended) return;
       ended = true;
-      store.abandon(id);
+      giveUp();
     },
   };
 }

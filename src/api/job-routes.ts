@@ -2,15 +2,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from '../base/schema-type.ts';
 import { isAbort } from '../base/errors.ts';
+import type { Noted } from '../jobs/agent.ts';
 import type { Job, JobType } from '../jobs/job.ts';
 import { ApiError } from './api-error.ts';
 import { closingSignal, untilClosedOr } from './closing.ts';
+import { metaOf, successEnvelope } from './envelope.ts';
 import { EVENT_STREAM, sendEvents } from './event-routes.ts';
 import { jobDestination } from './named-destination.ts';
 import { jobLog } from './presentation/job.ts';
 import { readOptionalTime, readSource, readWait } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
-import { type ApiApp, ListQuery, PageOf, accepted, page } from './route.ts';
+import { type ApiApp, ListQuery, PageOf, accepted, page, prefixOf } from './route.ts';
 import { JOB_FILTERS, JobLog } from './schemas/job.ts';
 import { IdParams, PathInput } from './schemas/values.ts';
 
@@ -125,20 +127,21 @@ export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<objec
   );
 }
 
-type StartRequest = Pick<FastifyRequest, 'headers' | 'url'>;
+type StartRequest = Pick<FastifyRequest, 'headers' | 'url' | 'id' | 'arrival'>;
 type StartReply = Pick<FastifyReply, 'raw' | 'header' | 'statusCode'>;
-export type AnswerNewJob<Shown extends object> = (
-  request: StartRequest,
-  reply: StartReply,
-  job: Job,
-) => Promise<Shown>;
 
-/** Makes the response to a job that was just queued: 202, or 200 when the client waits for it and it ends in time. */
+export interface NewJobs<Shown extends object> {
+  /** To be stored with the job: a repeated request has no second effect, also when this process ends before the first one is answered. */
+  note(request: StartRequest): Noted;
+  /** The response to a job that was just queued: 202, or 200 when the client waits for it and it ends in time. */
+  answer(request: StartRequest, reply: StartReply, job: Job): Promise<Shown>;
+}
+
 export function answersNewJobs<Shown extends object>(
   app: ApiApp,
   { agent, clock }: ResourceParts,
   kind: JobKind<Shown>,
-): AnswerNewJob<Shown> {
+): NewJobs<Shown> {
   const closing = closingSignal(app);
 
   async function waitFor(job: Job, seconds: number, signal: AbortSignal): Promise<Job> {
@@ -151,16 +154,27 @@ export function answersNewJobs<Shown extends object>(
     }
   }
 
-  return async (request, reply, job) => {
-    const seconds = readWait(headerText(request.headers['prefer']), LONGEST_WAIT);
-    let latest = job;
-    if (seconds !== undefined) {
-      reply.header('preference-applied', `wait=${seconds}`);
-      latest = await waitFor(job, seconds, untilClosedOr(closing, reply));
-    }
-    const shown = kind.present(latest, clock.now());
-    const ended = latest.status !== 'queued' && latest.status !== 'running';
-    return seconds !== undefined && ended ? shown : accepted(reply, request, `${kind.path}/${job.id}`, shown);
+  return {
+    note: (request) => (job) => {
+      const nowMs = clock.now();
+      const envelope = successEnvelope(kind.present(job, nowMs), metaOf(request.id, nowMs));
+      const prefix = prefixOf(request);
+      const headers = { location: `${prefix}${kind.path}/${job.id}` };
+      request.arrival?.running?.note({ status: 202, headers, body: JSON.stringify(envelope) }, prefix);
+    },
+    async answer(request, reply, job) {
+      const seconds = readWait(headerText(request.headers['prefer']), LONGEST_WAIT);
+      let latest = job;
+      if (seconds !== undefined) {
+        reply.header('preference-applied', `wait=${seconds}`);
+        latest = await waitFor(job, seconds, untilClosedOr(closing, reply));
+      }
+      const shown = kind.present(latest, clock.now());
+      const ended = latest.status !== 'queued' && latest.status !== 'running';
+      return seconds !== undefined && ended
+        ? shown
+        : accepted(reply, request, `${kind.path}/${job.id}`, shown);
+    },
   };
 }
 

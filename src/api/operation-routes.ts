@@ -72,7 +72,7 @@ function pauseRoutes(app: ApiApp, { agent, clock }: ResourceParts): void {
 }
 
 function checkRoutes(app: ApiApp, parts: ResourceParts): void {
-  const answer = answersNewJobs(app, parts, CHECK);
+  const jobs = answersNewJobs(app, parts, CHECK);
   app.post(
     '/check',
     {
@@ -89,15 +89,16 @@ function checkRoutes(app: ApiApp, parts: ResourceParts): void {
           read_data: readData ?? parts.settings().maintenance.checkReadData,
         },
         'api',
+        jobs.note(request),
       );
-      return await answer(request, reply, job);
+      return await jobs.answer(request, reply, job);
     },
   );
   jobRoutes(app, parts, CHECK);
 }
 
 function pruneRoutes(app: ApiApp, parts: ResourceParts): void {
-  const answer = answersNewJobs(app, parts, PRUNE);
+  const jobs = answersNewJobs(app, parts, PRUNE);
   app.post(
     '/prune',
     {
@@ -119,8 +120,9 @@ function pruneRoutes(app: ApiApp, parts: ResourceParts): void {
           apply_retention: applyRetention ?? false,
         },
         'api',
+        jobs.note(request),
       );
-      return await answer(request, reply, job);
+      return await jobs.answer(request, reply, job);
     },
   );
   jobRoutes(app, parts, PRUNE);

@@ -21,7 +21,7 @@ const RESTORE: JobKind<Restore> = {
 };
 
 export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
-  const answer = answersNewJobs(app, parts, RESTORE);
+  const jobs = answersNewJobs(app, parts, RESTORE);
   app.post(
     '/restore',
     {
@@ -47,7 +47,7 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
           restore_ownership: body.options?.restore_ownership ?? false,
         },
       };
-      return await answer(request, reply, await parts.agent.submit(spec, 'api'));
+      return await jobs.answer(request, reply, await parts.agent.submit(spec, 'api', jobs.note(request)));
     },
   );
   jobRoutes(app, parts, RESTORE);

@@ -1,7 +1,7 @@
 /** How backups of the sources in the settings are begun: to one destination as a job, to several as a pass. */
 import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
-import type { Agent } from '../jobs/agent.ts';
+import type { Agent, Noted } from '../jobs/agent.ts';
 import type { BackupSpec, Job, JobTrigger } from '../jobs/job.ts';
 import { isPersons } from '../jobs/queue.ts';
 import type { Runner } from '../jobs/runner.ts';
@@ -28,11 +28,11 @@ export class Backups {
   }
 
   /** The same backup to each of these destinations. @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
-  submit(specs: readonly BackupSpec[], trigger: JobTrigger): readonly Job[] {
+  submit(specs: readonly BackupSpec[], trigger: JobTrigger, also?: Noted): readonly Job[] {
     const { runner, destinations } = this.#parts;
     const [first] = specs;
     if (first === undefined) return [];
-    if (specs.length === 1) return [runner().submit(first, trigger)];
+    if (specs.length === 1) return [runner().submit(first, trigger, also)];
     const far = (spec: BackupSpec): number => {
       const place = placeOf(destinations, spec.destination);
       return Number(place === undefined || isFar(place));
@@ -41,6 +41,7 @@ export class Backups {
     return runner().submitPass(
       specs.toSorted((a, b) => far(a) - far(b)),
       trigger,
+      also,
     );
   }
 

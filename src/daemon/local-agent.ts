@@ -45,7 +45,7 @@ const NOTHING_SAID: BackupOptions = {
 export function createLocalAgent(parts: LocalAgentParts): Agent {
   const { runner, book, jobs, jobLog, settings, destinations, backups } = parts;
   return {
-    async requestBackup(request, trigger) {
+    async requestBackup(request, trigger, also) {
       const options = { ...NOTHING_SAID, ...defined(request.options) };
       if (settings().requireEncryption && !options.encryption) {
         throw new RequestError('ENCRYPTION_REQUIRED', 'The settings allow encrypted backups only', {
@@ -60,7 +60,7 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
       const specs = wanted.map((name): BackupSpec => {
         return { type: 'backup', source, destination: destinations.find(name).name, options };
       });
-      const [job] = backups.submit(specs, trigger);
+      const [job] = backups.submit(specs, trigger, also);
       if (job === undefined) throw new BugError('A backup was asked for that goes nowhere');
       return job;
     },
@@ -72,9 +72,9 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
         });
       return place.name;
     },
-    async submit(spec, trigger) {
+    async submit(spec, trigger, also) {
       destinations.find(spec.destination);
-      return await Promise.resolve(runner.submit(spec, trigger));
+      return await Promise.resolve(runner.submit(spec, trigger, also));
     },
     job: (id) => jobs.get(id),
     jobs: (request) => jobs.page(request),

@@ -32,11 +32,18 @@ export type IdempotencyVerdict =
 export interface IdempotencyStore {
   begin(key: IdempotencyKey, requestHash: string, nowMs: number): IdempotencyVerdict;
   finish(key: IdempotencyKey, response: KeptResponse): void;
+  /**
+   * The answer for the case that this process ends before the request is answered: to be stored in the transaction that
+   * stores the effect. Until `finish`, or `release`, the request still runs.
+   */
+  note(key: IdempotencyKey, response: KeptResponse): void;
+  /** What was noted is the answer; without it, because the transaction failed, the key may be used again. */
+  release(key: IdempotencyKey): void;
   /** The request had no effect: the key may be used again. */
   abandon(key: IdempotencyKey): void;
   /** Forgets what is older than a day. */
   prune(nowMs: number): void;
-  /** Forgets requests that were never answered: those of a process that ended. */
+  /** Forgets requests that had no effect and were never answered: those of a process that ended. */
   forgetRunning(): void;
 }
 
@@ -61,8 +68,17 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
   const remove = db.prepare<[string, string, string]>(
     'DELETE FROM idempotency WHERE key = ? AND route = ? AND caller = ?',
   );
+  const removeUnanswered = db.prepare<[string, string, string]>(
+    'DELETE FROM idempotency WHERE key = ? AND route = ? AND caller = ? AND status IS NULL',
+  );
   const prune = db.prepare<[number, number]>('DELETE FROM idempotency WHERE begun_at <= ? OR begun_at > ?');
   const forgetRunning = db.prepare<[]>('DELETE FROM idempotency WHERE status IS NULL');
+
+  const noted = new Set<string>();
+  const nameOf = ({ key, route, caller }: IdempotencyKey): string => JSON.stringify([key, route, caller]);
+  const keep = ({ key, route, caller }: IdempotencyKey, { status, headers, body }: KeptResponse): void => {
+    answer.run(status, JSON.stringify(headers), body, key, route, caller);
+  };
 
   return {
     begin: db.transaction(
@@ -73,13 +89,22 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
           return { kind: 'new' };
         }
         if (row.request_hash !== requestHash) return { kind: 'reused' };
-        if (row.status === null) return { kind: 'running' };
+        if (row.status === null || noted.has(nameOf({ key, route, caller }))) return { kind: 'running' };
         const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
         return { kind: 'done', response: { status: row.status, headers, body: row.body ?? '' } };
       },
     ),
-    finish({ key, route, caller }, { status, headers, body }) {
-      answer.run(status, JSON.stringify(headers), body, key, route, caller);
+    finish(id, response) {
+      keep(id, response);
+      noted.delete(nameOf(id));
+    },
+    note(id, response) {
+      keep(id, response);
+      noted.add(nameOf(id));
+    },
+    release(id) {
+      noted.delete(nameOf(id));
+      removeUnanswered.run(id.key, id.route, id.caller);
     },
     abandon({ key, route, caller }) {
       remove.run(key, route, caller);

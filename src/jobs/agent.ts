@@ -228,10 +228,13 @@ export interface BackupRequest {
   readonly options: Partial<BackupOptions>;
 }
 
+/** What is stored with a new job, or not at all: called in the transaction that stores the job. */
+export type Noted = (job: Job) => void;
+
 /** Errors are `RequestError`s whose code is in the registry of `src/api/error-codes.ts`. */
 export interface Agent {
   /** Checks a backup request against disk and settings, and queues it. */
-  requestBackup(request: BackupRequest, trigger: JobTrigger): Promise<Job>;
+  requestBackup(request: BackupRequest, trigger: JobTrigger, also?: Noted): Promise<Job>;
   /**
    * How jobs name a destination of the settings, the default one where none is named, or another place where a
    * repository was found.
@@ -239,7 +242,7 @@ export interface Agent {
    */
   destinationOf(nameOrUrl: string | undefined): string;
   /** Queues anything else that is checked already. */
-  submit(spec: JobSpec, trigger: JobTrigger): Promise<Job>;
+  submit(spec: JobSpec, trigger: JobTrigger, also?: Noted): Promise<Job>;
   job(id: string): Job | undefined;
   jobs(request: JobPageRequest): readonly Job[];
   /** Waits until the job has ended, or `ms` have passed; gives it as it then is. */

@@ -7,7 +7,7 @@ import { RequestError } from '../base/errors.ts';
 import { redactDeep, redactText } from '../base/redact.ts';
 import { isFull } from '../db/database.ts';
 import type { JobRecord } from '../db/jobs.ts';
-import type { AgentEvent, LogLine } from './agent.ts';
+import type { AgentEvent, LogLine, Noted } from './agent.ts';
 import { createEventFeed, type EventFeed } from './event-feed.ts';
 import { assertStep, canceled, inPass, isTerminal, newJob } from './job-states.ts';
 import { ID_PREFIX, type Job, type JobProblem, type JobSpec, type JobTrigger } from './job.ts';
@@ -16,7 +16,12 @@ import type { AgentState } from './open-state.ts';
 export interface JobBook {
   readonly feed: EventFeed;
   /** Makes a queued job, of that pass when one is named. @throws {RequestError} INSUFFICIENT_STORAGE */
-  add(spec: JobSpec, trigger: JobTrigger, pass?: string): JobRecord;
+  /** @param more `also` is called with the job in the transaction that stores it */
+  add(
+    spec: JobSpec,
+    trigger: JobTrigger,
+    more?: { readonly pass?: string; readonly also?: Noted },
+  ): JobRecord;
   /**
    * Applies a step to the job as it is stored now, and gives it as it then is.
    * @throws {BugError} when the step is not allowed
@@ -59,7 +64,7 @@ export function createJobBook(
 
   return {
     feed,
-    add(spec, trigger, pass) {
+    add(spec, trigger, { pass, also } = {}) {
       const nowMs = clock.now();
       const made = newJob(`${ID_PREFIX[spec.type]}${nextUlid(nowMs)}`, spec, trigger, nowMs);
       const added = pass === undefined ? made : inPass(made, pass);
@@ -67,6 +72,7 @@ export function createJobBook(
         database.transaction(() => {
           jobs.insert(added);
           feed.store(eventOf('job.created', added.job, false));
+          also?.(added.job);
           journal.append({ kind: 'job', record: added });
         });
       } catch (error) {

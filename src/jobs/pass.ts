@@ -7,6 +7,7 @@ import { RequestError } from '../base/errors.ts';
 import type { JobRecord } from '../db/jobs.ts';
 import type { JobBook } from './job-book.ts';
 import { inPass, isTerminal } from './job-states.ts';
+import type { Noted } from './agent.ts';
 import type { BackupSpec, Job, JobError, JobSpec, JobTrigger } from './job.ts';
 import { isPersons, requireRoom, type JobPlaces, type PlacesOf } from './queue.ts';
 
@@ -103,6 +104,8 @@ export interface PassRequest {
   readonly pass: string;
   /** Whether a job of that pass reads the source just now. */
   readonly isRead: (pass: string) => boolean;
+  /** Called with the first job in the transaction that stores the last one that is new. */
+  readonly also?: Noted | undefined;
 }
 
 /**
@@ -112,7 +115,7 @@ export interface PassRequest {
  * @throws {RequestError} QUEUE_FULL
  */
 export function submitPass(book: JobBook, request: PassRequest): readonly Job[] {
-  const { specs, trigger, pass, isRead } = request;
+  const { specs, trigger, pass, isRead, also } = request;
   const queued = book.queued();
   const waiting = isPersons(trigger)
     ? []
@@ -124,12 +127,17 @@ export function submitPass(book: JobBook, request: PassRequest): readonly Job[] 
   const joined = onePass(known);
   if (joined !== undefined) return joined.map(({ job }) => job);
   requireRoom(queued, trigger, known.filter((record) => record === undefined).length);
-  return specs.map((spec, index) => {
+  const lastNew = known.lastIndexOf(undefined);
+  const jobs: Job[] = [];
+  for (const [index, spec] of specs.entries()) {
     const record = known[index];
-    return record === undefined
-      ? book.add(spec, trigger, pass).job
-      : book.change(record.job.id, (found) => inPass(found, pass)).job;
-  });
+    if (record === undefined) {
+      const told =
+        index === lastNew && also !== undefined ? { also: (job: Job) => also(jobs[0] ?? job) } : {};
+      jobs.push(book.add(spec, trigger, { pass, ...told }).job);
+    } else jobs.push(book.change(record.job.id, (found) => inPass(found, pass)).job);
+  }
+  return jobs;
 }
 
 /** All of them, when nothing has to be added and they belong together already. */

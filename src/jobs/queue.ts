@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { RequestError } from '../base/errors.ts';
 import type { JobRecord } from '../db/jobs.ts';
 import type { JobBook } from './job-book.ts';
+import type { Noted } from './agent.ts';
 import type { Job, JobSpec, JobTrigger } from './job.ts';
 import { isDue } from './retry-delay.ts';
 
@@ -31,12 +32,19 @@ export function placesByName(spec: JobSpec): JobPlaces {
  * Queues a job, or gives the one that already waits to do the same, when nobody asked for it in person.
  * @throws {RequestError} QUEUE_FULL
  */
-export function submitJob(book: JobBook, spec: JobSpec, trigger: JobTrigger): Job {
+export function submitJob(
+  book: JobBook,
+  {
+    spec,
+    trigger,
+    also,
+  }: { readonly spec: JobSpec; readonly trigger: JobTrigger; readonly also?: Noted | undefined },
+): Job {
   const queued = book.queued();
   const same = isPersons(trigger) ? undefined : queued.find((record) => canStandFor(record, spec));
   if (same !== undefined) return same.job;
   requireRoom(queued, trigger, 1);
-  return book.add(spec, trigger).job;
+  return book.add(spec, trigger, also && { also }).job;
 }
 
 /**

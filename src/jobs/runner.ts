@@ -11,6 +11,7 @@ import { Attempt, type AttemptEnd } from './attempt.ts';
 import type { EngineLauncher } from './engine-launcher.ts';
 import type { JobBook } from './job-book.ts';
 import { cancelRequested, isTerminal, ran, started, waiting } from './job-states.ts';
+import type { Noted } from './agent.ts';
 import type { BackupSpec, Job, JobSpec, JobTrigger } from './job.ts';
 import { isOver, readPause, writePause, type Pause } from './pause.ts';
 import {
@@ -85,9 +86,9 @@ export class Runner {
   }
 
   /** @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
-  submit(spec: JobSpec, trigger: JobTrigger): Job {
+  submit(spec: JobSpec, trigger: JobTrigger, also?: Noted): Job {
     this.#requireOpen();
-    const job = submitJob(this.#setup.book, spec, trigger);
+    const job = submitJob(this.#setup.book, { spec, trigger, also });
     this.look();
     return job;
   }
@@ -96,11 +97,11 @@ export class Runner {
    * The same backup to several destinations, in the order in which they are to read the source.
    * @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN
    */
-  submitPass(specs: readonly BackupSpec[], trigger: JobTrigger): readonly Job[] {
+  submitPass(specs: readonly BackupSpec[], trigger: JobTrigger, also?: Noted): readonly Job[] {
     this.#requireOpen();
     const { book } = this.#setup;
     const isRead = (of: string): boolean => this.#isRead(of);
-    const jobs = submitPass(book, { specs, trigger, pass: randomUUID(), isRead });
+    const jobs = submitPass(book, { specs, trigger, pass: randomUUID(), isRead, also });
     this.look();
     return jobs;
   }

@@ -82,7 +82,7 @@ export function pageJobRoutes(app: ApiApp, parts: ResourceParts): void {
     },
   );
 
-  const answer = answersNewJobs(app, parts, DRILL);
+  const jobs = answersNewJobs(app, parts, DRILL);
   app.post(
     '/drill',
     {
@@ -100,7 +100,7 @@ export function pageJobRoutes(app: ApiApp, parts: ResourceParts): void {
         },
         'ui',
       );
-      return await answer(request, reply, job);
+      return await jobs.answer(request, reply, job);
     },
   );
 }

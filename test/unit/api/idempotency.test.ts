@@ -104,3 +104,50 @@ describe('a request', () => {
     expect(begin().kind).toBe('replay');
   });
 });
+
+describe('a request whose effect is stored before it is answered', () => {
+  const noted = { status: 202, headers: { location: '/v1/things/7' }, body: '{"data":{"id":"7"},"meta":{}}' };
+  const reopen = (): void => {
+    state.close();
+    state = openStateDatabase(path.join(directory, 'state.db'), clock);
+  };
+
+  test('is answered with what was noted once its process has ended', () => {
+    const running = run();
+    state.transaction(() => running.note(noted, '/v1'));
+    expect(() => begin()).toThrow(/still being answered/);
+    reopen();
+    expect(begin({ path: '/api/v1/things' })).toEqual({
+      kind: 'replay',
+      response: { ...noted, headers: { location: '/api/v1/things/7' } },
+    });
+  });
+
+  test('has its answer in the place of what was noted', () => {
+    const running = run();
+    running.note(noted, '/v1');
+    const final = { status: 200, headers: {}, body: '{"data":{"id":"7","done":true},"meta":{}}' };
+    running.finish(final, '/v1');
+    expect(begin()).toEqual({ kind: 'replay', response: final });
+  });
+
+  test.each(['fails for the moment', 'is given up'])('is not carried out again when it %s', (how) => {
+    const running = run();
+    running.note(noted, '/v1');
+    if (how === 'is given up') running.abandon();
+    else running.finish({ status: 503, headers: {}, body: '{"error":{"code":"SHUTTING_DOWN"}}' }, '/v1');
+    expect(begin()).toEqual({ kind: 'replay', response: noted });
+  });
+
+  test('may be repeated when storing the effect has failed, and the note with it', () => {
+    const running = run();
+    const fail = (): void =>
+      state.transaction(() => {
+        running.note(noted, '/v1');
+        throw new Error('no space');
+      });
+    expect(fail).toThrow('no space');
+    running.abandon();
+    expect(begin().kind).toBe('run');
+  });
+});
