@@ -15,6 +15,7 @@ export const english = {
     next: 'Next',
     copy: 'Copy',
     copied: 'Copied',
+    notCopied: 'It could not be copied. Select it and copy it yourself.',
     retry: 'Try again',
     loading: 'Loading…',
     details: 'Details',

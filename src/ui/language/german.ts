@@ -14,6 +14,7 @@ export const german: Texts = {
     next: 'Weiter',
     copy: 'Kopieren',
     copied: 'Kopiert',
+    notCopied: 'Es ließ sich nicht kopieren. Markieren und kopieren Sie es selbst.',
     retry: 'Nochmals versuchen',
     loading: 'Wird geladen …',
     details: 'Details',
