@@ -1,15 +1,23 @@
 /** An error, said in the reader's language as far as its code is known, and in the agent's own words. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { AskError } from '../agent/ask.ts';
 import { t } from '../language/language.ts';
 import { Own } from './own-text.tsx';
 import { Notice } from './tag.tsx';
 
-export function Problem({ error }: { readonly error: AskError | undefined }): JSX.Element | null {
+export function Problem({
+  error,
+  children,
+}: {
+  readonly error: AskError | undefined;
+  /** What it is about, where that is not said around it. */
+  readonly children?: ComponentChildren;
+}): JSX.Element | null {
   if (error === undefined) return null;
   const said = t.problems[error.code];
   return (
     <Notice look="bad" urgent>
+      {children}
       {said === undefined ? null : <p>{said}</p>}
       {said !== undefined && error.code === 'OFFLINE' ? null : (
         <p>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyJob } from '../../../src/api/schemas/page/jobs.ts';
 import { activeJobs, heard, type LiveJobs, remembered } from '../../../src/ui/agent/active-jobs.ts';
+import { AskError } from '../../../src/ui/agent/ask.ts';
 import { outcomesOf } from '../../../src/ui/pages/first-run/outcome.ts';
 
 const NONE: LiveJobs = new Map();
@@ -101,7 +102,7 @@ describe('the first backup of a source', () => {
   };
   const good = { ...source, last_good_backup_at: '2026-11-22T12:00:00.000Z' };
   const state = (known: Partial<Parameters<typeof outcomesOf>[1]>) =>
-    outcomesOf(['/a'], { sources: [source], jobs: [], recent: [], ...known })[0]?.state;
+    outcomesOf(['/a'], { sources: [source], jobs: [], recent: [], refusals: [], ...known })[0]?.state;
 
   test('is done when it is good at each destination', () => {
     expect(state({ sources: [good] })).toBe('done');
@@ -114,5 +115,12 @@ describe('the first backup of a source', () => {
     expect(state({ jobs: [job('1', {}, '/b')] })).toBe('waits');
     expect(state({ recent: [job('1', { status: 'failed' })] })).toBe('failed');
     expect(state({ jobs: [job('2')], recent: [job('1', { status: 'failed' })] })).toBe('active');
+  });
+
+  test('has failed when it was refused, until there is a job of it', () => {
+    const refusals = [{ path: '/a', error: new AskError('INVALID_SOURCE', 400, 'it is away', {}) }];
+    expect(state({ refusals })).toBe('failed');
+    expect(state({ refusals, jobs: [job('1')] })).toBe('active');
+    expect(state({ refusals: refusals.map((one) => ({ ...one, path: '/b' })) })).toBe('waits');
   });
 });

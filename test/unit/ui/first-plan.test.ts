@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkAgainstSchema } from '../../../src/config/validate.ts';
 import { sumOf } from '../../../src/ui/pages/first-run/estimates.ts';
 import {
+  backupsOf,
   type FirstPlan,
   isWithin,
   outermost,
@@ -114,6 +115,21 @@ describe('the settings', () => {
     const settings = settingsWith(before, plan);
     expect(settingsWith(settings, without).destinations).toEqual(settings.destinations);
   });
+});
+
+test('the first backups name the destination of a source that is there already, when it is one', () => {
+  const sources = [
+    { path: '/a', destination: 'usb' },
+    { path: '/b', destination: null, destinations: ['usb', 'bucket'] },
+    { path: '/c', destination: null, destinations: null },
+    { path: '/d' },
+  ];
+  expect(backupsOf({ ...defaults(), sources }, ['/a', '/b', '/c', '/d'])).toEqual([
+    { path: '/a', destinations: ['usb'] },
+    { path: '/b', destinations: ['usb', 'bucket'] },
+    { path: '/c', destinations: [] },
+    { path: '/d', destinations: [] },
+  ]);
 });
 
 describe('how much it is altogether', () => {

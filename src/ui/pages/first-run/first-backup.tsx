@@ -13,9 +13,11 @@ import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Notice, Tag } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
+import { askedOfRows, backUp, type Refusal } from '../../parts/back-up.ts';
 import { JobProgress } from '../../parts/job-progress.tsx';
+import { Refusals } from '../../parts/refusals.tsx';
 import { hrefOf } from '../../route.ts';
-import { type FirstPlan, outermost, type Settings, settingsWith } from './first-plan.ts';
+import { backupsOf, type FirstPlan, outermost, type Settings, settingsWith } from './first-plan.ts';
 import { outcomesOf, type SourceOutcome } from './outcome.ts';
 import { StepHead } from './step-head.tsx';
 
@@ -38,14 +40,17 @@ export function FirstBackup({
 }: FirstBackupFacts): JSX.Element {
   const again = useOverviewAgain();
   const paths = outermost(plan.chosen);
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const start = useAction(async () => {
-    await save(plan);
-    await backUp(paths);
-    onStarted();
+    setRefusals([]);
+    const begun = await backUp(backupsOf(await save(plan), paths));
+    setRefusals(begun.refusals);
+    // Where nothing is begun there is nothing to follow.
+    if (begun.backups > 0) onStarted();
     again();
   });
   const texts = t.firstRun.run;
-  if (isStarted) return <Followed paths={paths} />;
+  if (isStarted) return <Followed paths={paths} refusals={refusals} />;
   return (
     <Card label={texts.title}>
       <StepHead step="run" title={texts.title} lead={texts.lead} />
@@ -67,6 +72,7 @@ export function FirstBackup({
       />
       <div role="status">{start.isBusy ? <p class="quiet">{texts.saving}</p> : null}</div>
       <Problem error={start.problem} />
+      <Refusals of={refusals} />
       <Actions>
         <Button type="button" look="main-action" disabled={start.isBusy} onClick={() => void start.run()}>
           {texts.start}
@@ -82,12 +88,14 @@ export function FirstBackup({
 /** Somebody else may write them at the same moment: what is added here fits to whatever they are. */
 const ATTEMPTS = 3;
 
-async function save(plan: FirstPlan): Promise<void> {
+/** The settings as they then are. */
+async function save(plan: FirstPlan): Promise<Settings> {
   for (let attempt = 1; ; attempt += 1) {
     const { revision, settings } = await ask<{ revision: string; settings: Settings }>('GET', '/settings');
+    const wanted = settingsWith(settings, plan);
     try {
-      await ask('PUT', '/settings', { ifMatch: revision, body: { settings: settingsWith(settings, plan) } });
-      return;
+      await ask('PUT', '/settings', { ifMatch: revision, body: { settings: wanted } });
+      return wanted;
     } catch (error) {
       const isChanged = error instanceof AskError && error.code === 'REVISION_MISMATCH';
       if (!isChanged || attempt === ATTEMPTS) throw error;
@@ -95,14 +103,16 @@ async function save(plan: FirstPlan): Promise<void> {
   }
 }
 
-async function backUp(paths: readonly string[]): Promise<void> {
-  for (const source of paths) await ask('POST', '/backup', { body: { source } });
-}
-
-function Followed({ paths }: { readonly paths: readonly string[] }): JSX.Element {
+function Followed({
+  paths,
+  refusals,
+}: {
+  readonly paths: readonly string[];
+  readonly refusals: readonly Refusal[];
+}): JSX.Element {
   const { sources, recent, recovery_kit: kit } = useOverview();
   const jobs = useActiveJobs();
-  const outcomes = outcomesOf(paths, { sources, jobs, recent });
+  const outcomes = outcomesOf(paths, { sources, jobs, recent, refusals });
   const isDone = outcomes.every(({ state }) => state === 'done');
   const isStuck = outcomes.some(({ state }) => state === 'failed') && outcomes.every(isSettled);
   const isKitLeft = kit === 'unsaved';
@@ -158,9 +168,10 @@ function isSettled({ state }: SourceOutcome): boolean {
   return state === 'failed' || state === 'done';
 }
 
-function Outcome({ path, state, job }: SourceOutcome): JSX.Element {
+function Outcome(outcome: SourceOutcome): JSX.Element {
+  const { path, state, job } = outcome;
   if (state === 'active' && job !== undefined) return <JobProgress job={job} />;
-  if (state === 'failed' && job !== undefined) return <Failed path={path} job={job} />;
+  if (state === 'failed') return <Failed {...outcome} />;
   return (
     <p>
       <Path>{path}</Path>{' '}
@@ -169,16 +180,18 @@ function Outcome({ path, state, job }: SourceOutcome): JSX.Element {
   );
 }
 
-function Failed({ path, job }: { readonly path: string; readonly job: AnyJob }): JSX.Element {
+function Failed({ path, job, refused }: SourceOutcome): JSX.Element {
+  const { sources } = useOverview();
   const again = useOverviewAgain();
   const [isSent, setSent] = useState(false);
   const retry = useAction(async () => {
-    await backUp([path]);
+    const rows = sources.filter((source) => source.path === path);
+    const { refusals } = await backUp(rows.length === 0 ? [{ path, destinations: [] }] : askedOfRows(rows));
+    if (refusals[0] !== undefined) throw refusals[0].error;
     setSent(true);
     again();
   });
-  const error =
-    job.error === null ? undefined : new AskError(job.error.code, 0, job.error.message, job.error.details);
+  const error = job === undefined ? refused : errorOf(job);
   const texts = t.firstRun.run;
   return (
     <>
@@ -190,10 +203,16 @@ function Failed({ path, job }: { readonly path: string; readonly job: AnyJob }):
         <Button type="button" disabled={retry.isBusy || isSent} onClick={() => void retry.run()}>
           {texts.again}
         </Button>
-        <a class="button" href={hrefOf(['jobs', job.id])}>
-          {texts.why}
-        </a>
+        {job === undefined ? null : (
+          <a class="button" href={hrefOf(['jobs', job.id])}>
+            {texts.why}
+          </a>
+        )}
       </Actions>
     </>
   );
+}
+
+function errorOf({ error }: AnyJob): AskError | undefined {
+  return error === null ? undefined : new AskError(error.code, 0, error.message, error.details);
 }

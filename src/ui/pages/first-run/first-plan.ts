@@ -1,5 +1,6 @@
 /** What somebody chooses on the first run, and what the settings become by it. */
 import type { Suggestions } from '../../../api/schemas/page/protect.ts';
+import type { AskedBackup } from '../../parts/back-up.ts';
 import { type DestinationDraft, emptyDraft, folderIn, freeName } from '../../parts/destination-draft.ts';
 import type { DestinationKind, DestinationSetting } from '../../parts/destination-draft.ts';
 
@@ -49,8 +50,14 @@ export function withAdded(plan: FirstPlan, path: string, offered: readonly strin
   return withChosen({ ...plan, added }, path, true);
 }
 
+interface PlannedSource {
+  readonly path: string;
+  readonly destination?: string | null;
+  readonly destinations?: readonly string[] | null;
+}
+
 export interface Settings {
-  readonly sources: readonly { readonly path: string }[];
+  readonly sources: readonly PlannedSource[];
   readonly destinations: Readonly<Record<string, unknown>>;
   readonly defaultDestination: string | null;
   readonly [other: string]: unknown;
@@ -89,6 +96,14 @@ export function settingsWith(settings: Settings, plan: FirstPlan): Settings {
     },
     defaultDestination: name,
   };
+}
+
+/** The first backups of what is chosen, which go where the settings say. */
+export function backupsOf({ sources }: Settings, paths: readonly string[]): readonly AskedBackup[] {
+  return paths.map((path) => {
+    const { destination, destinations } = sources.find((source) => source.path === path) ?? {};
+    return { path, destinations: destinations ?? [destination ?? []].flat() };
+  });
 }
 
 /** As it was tried; a place that was given nothing to be reached with keeps what it has. */

@@ -9,22 +9,16 @@ import { Actions, Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
-import { backUpNow } from './back-up-now.ts';
+import { Refusals } from '../../parts/refusals.tsx';
+import { useBackUp } from '../../parts/use-back-up.ts';
 import { tomorrowMorning } from './figures.ts';
 
 const HOUR_SECONDS = 3_600;
 
 export function OverviewActions(): JSX.Element {
   const { sources, pause } = useOverview();
-  const again = useOverviewAgain();
   const [isAsking, setAsking] = useState(false);
-  const [started, setStarted] = useState(0);
-  const backUp = useAction(async () => {
-    setStarted(0);
-    await backUpNow(sources);
-    setStarted(sources.length);
-    again();
-  });
+  const backUp = useBackUp(sources);
   return (
     <>
       <Button type="button" look="main-action" disabled={backUp.isBusy} onClick={() => void backUp.run()}>
@@ -36,9 +30,9 @@ export function OverviewActions(): JSX.Element {
         </Button>
       ) : null}
       <span class="unseen" role="status">
-        {started === 0 ? '' : t.overview.started(started)}
+        {backUp.backups === 0 ? '' : t.overview.started(backUp.backups)}
       </span>
-      <Problem error={backUp.problem} />
+      <Refusals of={backUp.refusals} />
       {isAsking ? <PauseDialog onClose={() => setAsking(false)} /> : null}
     </>
   );

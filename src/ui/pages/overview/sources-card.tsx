@@ -2,8 +2,7 @@
 import type { JSX } from 'preact';
 import type { Backup } from '../../../api/schemas/backup.ts';
 import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
-import { useOverview, useOverviewAgain } from '../../agent/overview.ts';
-import { useAction } from '../../agent/use-asked.ts';
+import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { Own, Path, visible } from '../../components/own-text.tsx';
@@ -11,8 +10,9 @@ import { Problem } from '../../components/problem.tsx';
 import { Notice, Tag } from '../../components/tag.tsx';
 import { formatAge, formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { Refusals } from '../../parts/refusals.tsx';
+import { useBackUp } from '../../parts/use-back-up.ts';
 import { hrefOf } from '../../route.ts';
-import { backUpNow } from './back-up-now.ts';
 import { bySource, type SourceRows } from './figures.ts';
 import { agoOf } from './headline.ts';
 import { HistoryStrip } from './history-strip.tsx';
@@ -34,11 +34,7 @@ export function SourcesCard(): JSX.Element {
 }
 
 function Source({ path, rows }: SourceRows): JSX.Element {
-  const again = useOverviewAgain();
-  const backUp = useAction(async () => {
-    await backUpNow(rows);
-    again();
-  });
+  const backUp = useBackUp(rows);
   const dryRun = useDryRun(rows);
   const texts = t.overview.sources;
   return (
@@ -80,7 +76,7 @@ function Source({ path, rows }: SourceRows): JSX.Element {
       {rows.map((row) => (
         <Row key={row.destination} row={row} />
       ))}
-      <Problem error={backUp.problem} />
+      <Refusals of={backUp.refusals} />
       <DryRunReport dryRun={dryRun} />
     </>
   );

@@ -1,0 +1,25 @@
+/** Which sources are not backed up though somebody asked for it, and why. */
+import type { JSX } from 'preact';
+import { Path } from '../components/own-text.tsx';
+import { Problem } from '../components/problem.tsx';
+import type { Refusal } from './back-up.ts';
+
+export function Refusals({ of: refusals }: { readonly of: readonly Refusal[] }): JSX.Element {
+  // What is wrong with the agent is the same for all of them.
+  const groups = Map.groupBy(refusals, ({ error: { code, message } }) => `${code} ${message}`);
+  return (
+    <>
+      {[...groups].map(([reason, alike]) => (
+        <Problem key={reason} error={alike[0]?.error}>
+          <ul class="plain-list">
+            {alike.map(({ path }) => (
+              <li key={path}>
+                <Path>{path}</Path>
+              </li>
+            ))}
+          </ul>
+        </Problem>
+      ))}
+    </>
+  );
+}
