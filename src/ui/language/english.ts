@@ -653,6 +653,7 @@ export const english = {
       dry: 'Dry run of a restore',
     },
     progress: 'Progress',
+    trialCanceled: 'The trial run was canceled before it was over.',
     wasCanceled: 'What was restored until then is there; the rest is not.',
     allGood: (count: number, shown: string) =>
       count === 0

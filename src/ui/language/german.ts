@@ -654,6 +654,7 @@ export const german: Texts = {
       dry: 'Probelauf eines Wiederherstellens',
     },
     progress: 'Fortschritt',
+    trialCanceled: 'Der Probelauf wurde abgebrochen, ehe er zu Ende war.',
     wasCanceled: 'Was bis dahin wiederhergestellt wurde, ist da; der Rest nicht.',
     allGood: (count, shown) =>
       count === 0

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { RestorePreview } from '../../../api/schemas/page/jobs.ts';
 import type { AskError } from '../../agent/ask.ts';
+import { Button } from '../../components/button.tsx';
 import { Path } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Tile, Tiles } from '../../components/table.tsx';
@@ -12,17 +13,25 @@ import { requestOf, type RestoreDraft } from './restore-draft.ts';
 import { JobError } from './job-error.tsx';
 import { useRehearsal } from './use-restore.ts';
 
-export function PreviewStep({
-  draft,
-  onTried,
-  onRefused,
-}: {
+export interface PreviewStepFacts {
   readonly draft: RestoreDraft;
   /** It is known what would happen, or it cannot be known though it would go on. */
   readonly onTried: () => void;
   /** The place will not do: another one has to be given. */
   readonly onRefused: (error: AskError) => void;
-}): JSX.Element {
+}
+
+export function PreviewStep(facts: PreviewStepFacts): JSX.Element {
+  const [attempt, setAttempt] = useState(1);
+  return <Attempt key={attempt} {...facts} onAgain={() => setAttempt(attempt + 1)} />;
+}
+
+function Attempt({
+  draft,
+  onTried,
+  onRefused,
+  onAgain,
+}: PreviewStepFacts & { readonly onAgain: () => void }): JSX.Element {
   const { job, preview, problem } = useRehearsal(requestOf(draft, true));
   const isTried = preview !== undefined || (job?.status === 'completed' && problem !== undefined);
   useEffect(() => {
@@ -34,6 +43,17 @@ export function PreviewStep({
   }, [isRefused]);
   if (problem !== undefined) return isRefused ? <></> : <Problem error={problem} />;
   if (job?.status === 'failed') return <JobError job={job} />;
+  // On another page, or the command line.
+  if (job?.status === 'canceled') {
+    return (
+      <Notice look="warning">
+        <p>{t.restore.trialCanceled}</p>
+        <Button type="button" look="plain" onClick={onAgain}>
+          {t.common.retry}
+        </Button>
+      </Notice>
+    );
+  }
   if (preview === undefined) {
     return (
       <div role="status">
