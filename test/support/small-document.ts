@@ -126,6 +126,9 @@ export async function smallPage(shown: ComponentChild): Promise<SmallPage> {
     activeElement: null,
   });
   vi.stubGlobal('HTMLElement', SmallElement);
+  const window = new EventTarget();
+  vi.stubGlobal('addEventListener', window.addEventListener.bind(window));
+  vi.stubGlobal('removeEventListener', window.removeEventListener.bind(window));
   // Nothing is told by itself.
   vi.stubGlobal(
     'EventSource',

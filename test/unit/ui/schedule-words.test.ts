@@ -6,6 +6,7 @@ import {
   FREQUENCIES,
   readSchedule,
   scheduleInWords,
+  shownParts,
   writeSchedule,
 } from '../../../src/ui/pages/settings/schedule-words.ts';
 
@@ -62,6 +63,36 @@ describe('a schedule', () => {
     const parts = { ...readSchedule('30 2 * * 4'), frequency };
     expect(() => parseSchedule(writeSchedule(parts))).not.toThrow();
     expect(() => parseSchedule(writeSchedule({ ...parts, day: 31 }))).not.toThrow();
+  });
+
+  describe.each(FREQUENCIES)('of a form set to %s while it is typed', (frequency) => {
+    const whole = { ...readSchedule('30 2 * * 4'), frequency };
+    test.each([
+      ['no number', { every: '' }],
+      ['no time', { time: '' }],
+      ['half a time', { time: '04:' }],
+      ['neither', { every: '', time: '' }],
+      ['no time on another day', { time: '', day: 31 }],
+      ['no time on a Sunday', { time: '', weekday: 0 }],
+    ])(
+      'with %s keeps what is in its fields, and is never one that the agent takes for another',
+      (_, typed) => {
+        const parts = { ...whole, ...typed };
+        const written = writeSchedule(parts);
+        expect(written).not.toMatch(/undefined|NaN/);
+        expect(shownParts(written, parts)).toEqual({ ...parts, text: written });
+        const needs = frequency === 'interval' ? 'every' : 'time';
+        const isWhole = frequency === 'off' || frequency === 'hourly' || frequency === 'cron';
+        if (isWhole || !(needs in typed)) expect(() => parseSchedule(written)).not.toThrow();
+        else expect(() => parseSchedule(written)).toThrow();
+      },
+    );
+  });
+
+  test('is what stands in the settings when that is no longer what was typed', () => {
+    const typed = { ...readSchedule('daily at 02:30'), time: '' };
+    expect(shownParts('every 4h', typed)).toEqual(readSchedule('every 4h'));
+    expect(shownParts('every 4h', undefined)).toEqual(readSchedule('every 4h'));
   });
 
   test('keeps its text where no form has a field for it', () => {

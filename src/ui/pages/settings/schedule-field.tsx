@@ -13,8 +13,8 @@ import { language, t } from '../../language/language.ts';
 import {
   FREQUENCIES,
   INTERVAL_UNITS,
-  readSchedule,
   type ScheduleParts,
+  shownParts,
   weekdayName,
   writeSchedule,
 } from './schedule-words.ts';
@@ -53,12 +53,14 @@ export function ScheduleSetting({
 export function ScheduleEditor({ path }: { readonly path: KeyPath }): JSX.Element {
   const setting = useSetting({ path });
   const text = textOf(setting.value);
-  const [isText, setText] = useState(false);
-  const parts = readSchedule(text);
-  const frequency = isText ? 'cron' : parts.frequency;
+  const [typed, setTyped] = useState<ScheduleParts | undefined>(undefined);
+  const parts = shownParts(text, typed);
   const name = shownPath(path);
-  const change = (how: Partial<ScheduleParts>): void =>
-    setting.set(writeSchedule({ ...parts, frequency, ...how }));
+  const change = (how: Partial<ScheduleParts>): void => {
+    const next = { ...parts, ...how };
+    setTyped(next);
+    setting.set(writeSchedule(next));
+  };
   const { problem, hint } = setting.facts;
   return (
     <div class="schedule-editor">
@@ -66,15 +68,11 @@ export function ScheduleEditor({ path }: { readonly path: KeyPath }): JSX.Elemen
         <Select
           name={`${name}-frequency`}
           label={t.schedule.frequency}
-          value={frequency}
+          value={parts.frequency}
           choices={FREQUENCIES.map((one) => ({ value: one, label: t.schedule.frequencies[one] }))}
-          onValue={(chosen) => {
-            const wanted = FREQUENCIES.find((one) => one === chosen) ?? 'cron';
-            setText(wanted === 'cron');
-            change({ frequency: wanted });
-          }}
+          onValue={(chosen) => change({ frequency: FREQUENCIES.find((one) => one === chosen) ?? 'cron' })}
         />
-        <ScheduleDetails name={name} parts={{ ...parts, frequency }} change={change} />
+        <ScheduleDetails name={name} parts={parts} change={change} />
       </div>
       {problem === undefined ? null : <p class="problem">{problem}</p>}
       <NextRuns text={text} />

@@ -67,10 +67,19 @@ function readCron(written: string): Pick<ScheduleParts, 'frequency'> & Partial<S
   return { frequency: 'weekly', time, weekday: Number(weekday) % 7 };
 }
 
-/** As the settings have it. */
+/**
+ * What a form shows: the fields as they were typed for as long as they make the schedule, else the schedule taken apart.
+ * Without the former a field that is empty for a moment would make it a schedule that there are no fields for.
+ */
+export function shownParts(text: string, typed: ScheduleParts | undefined): ScheduleParts {
+  return typed !== undefined && writeSchedule(typed) === text ? { ...typed, text } : readSchedule(text);
+}
+
+/** As the settings have it. Of fields that are not filled yet it is a text that the agent refuses. */
 export function writeSchedule(parts: ScheduleParts): string {
   const { frequency, every, unit, time, weekday, day, text } = parts;
-  const [hour, minute] = time.split(':').map(Number);
+  const [, hour, minute] = /^(\d\d):(\d\d)$/.exec(time) ?? [];
+  const clock = minute === undefined ? undefined : `${Number(minute)} ${Number(hour)}`;
   switch (frequency) {
     case 'off':
     case 'hourly':
@@ -78,9 +87,11 @@ export function writeSchedule(parts: ScheduleParts): string {
     case 'interval':
       return `every ${every}${unit}`;
     case 'weekly':
-      return weekday === STANDARD.weekday ? `weekly at ${time}` : `${minute} ${hour} * * ${weekday}`;
+      return weekday === STANDARD.weekday || clock === undefined
+        ? `weekly at ${time}`
+        : `${clock} * * ${weekday}`;
     case 'monthly':
-      return day === STANDARD.day ? `monthly at ${time}` : `${minute} ${hour} ${day} * *`;
+      return day === STANDARD.day || clock === undefined ? `monthly at ${time}` : `${clock} ${day} * *`;
     case 'cron':
       return text;
     default:
