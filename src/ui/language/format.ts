@@ -1,4 +1,5 @@
 /** Sizes, times and numbers as the reader's language and time zone have them. */
+import { daysBefore } from './days.ts';
 import { language, t } from './language.ts';
 
 /** Formats that long lists use for each row: to make one takes as long as a hundred uses of it. */
@@ -70,27 +71,52 @@ export function formatMoment(at: string | number): string {
   return timeFormat('short', 'medium').format(new Date(at));
 }
 
-const STEPS = [
-  ['year', 31_536_000],
-  ['month', 2_592_000],
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
+/** Each with its seconds, and how many of it make one of the next: months and years as long as they are on average. */
+const UNITS_OF_TIME = [
+  ['second', 1, 60],
+  ['minute', 60, 60],
+  ['hour', 3_600, 24],
+  ['day', 86_400, 30],
+  ['month', 2_629_800, 12],
+  ['year', 31_557_600, Infinity],
 ] as const;
+type UnitOfTime = (typeof UNITS_OF_TIME)[number][0];
 
-/** `4 minutes ago`, `in 2 hours`, `now`. */
+/** In the largest unit that it is one of. It is rounded first, so that nothing is 60 minutes. */
+function inLargestUnit(seconds: number): readonly [count: number, unit: UnitOfTime] {
+  for (const [unit, size, most] of UNITS_OF_TIME) {
+    const count = Math.round(seconds / size);
+    if (count < most) return [count, unit];
+  }
+  return [Infinity, 'year'];
+}
+
+/**
+ * `4 minutes ago`, `in 2 hours`, `yesterday`, `now`. Days are those of the calendar, in the reader's time zone: what was
+ * late the day before yesterday is never said to have been yesterday, however few hours ago that was.
+ */
 export function formatAge(at: string | number, nowMs = Date.now()): string {
-  const seconds = (new Date(at).getTime() - nowMs) / 1000;
-  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-  for (const [unit, size] of STEPS)
-    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
-  return t.common.now;
+  const time = new Date(at).getTime();
+  const seconds = Math.abs(time - nowMs) / 1000;
+  if (seconds < 60) return t.common.now;
+  const sign = Math.sign(time - nowMs);
+  const [count, unit] = inLargestUnit(seconds);
+  if (unit === 'hour' || unit === 'minute' || unit === 'second') return relative('auto', sign * count, unit);
+  const days = Math.abs(daysBefore(time, nowMs));
+  // On the day on which clocks are put back.
+  if (days === 0) return relative('auto', sign * 24, 'hour');
+  if (days < 30) return relative('auto', sign * days, 'day');
+  // Never `last month`: after a month that may be the one before that.
+  return unit === 'day' ? relative('always', sign, 'month') : relative('always', sign * count, unit);
+}
+
+function relative(numeric: 'auto' | 'always', count: number, unit: Intl.RelativeTimeFormatUnit): string {
+  return new Intl.RelativeTimeFormat(language, { numeric }).format(count, unit);
 }
 
 /** `3 days`: how long something lasts or has lasted, in its largest unit. */
 export function formatSpan(seconds: number): string {
-  for (const [unit, size] of STEPS) if (seconds >= size) return inUnit(Math.round(seconds / size), unit);
-  return inUnit(Math.max(0, Math.round(seconds)), 'second');
+  return inUnit(...inLargestUnit(Math.max(0, seconds)));
 }
 
 /** `1 h 12 min`, `45 s`: exact enough to wait for. */
@@ -103,7 +129,7 @@ export function formatDuration(seconds: number): string {
   return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
 }
 
-function inUnit(value: number, unit: string): string {
+function inUnit(value: number, unit: UnitOfTime): string {
   return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }
 

@@ -1,4 +1,5 @@
 /** Snapshots by the days they were made on, in the reader's time zone. */
+import { midnight } from '../../language/days.ts';
 
 export interface Day<Item> {
   /** Midnight, milliseconds since 1970. */
@@ -12,19 +13,10 @@ export function byDay<Item extends { readonly created_at: string }>(
 ): readonly Day<Item>[] {
   const days: { readonly at: number; readonly items: Item[] }[] = [];
   for (const item of items) {
-    const at = midnight(new Date(item.created_at));
+    const at = midnight(new Date(item.created_at).getTime());
     const last = days.at(-1);
     if (last?.at === at) last.items.push(item);
     else days.push({ at, items: [item] });
   }
   return days;
-}
-
-/** 0 for today, 1 for yesterday. Days of 23 and of 25 hours count as days. */
-export function daysBefore(at: number, nowMs: number): number {
-  return Math.round((midnight(new Date(nowMs)) - at) / 86_400_000);
-}
-
-function midnight(time: Date): number {
-  return new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime();
 }

@@ -5,11 +5,12 @@ import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
 import { Own, visible } from '../../components/own-text.tsx';
 import { Tag } from '../../components/tag.tsx';
+import { daysBefore } from '../../language/days.ts';
 import { formatBytes, formatClock, formatCount, formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { nameOf, parentOf, textRef } from './path-ref.ts';
 import { hrefOfPlace, type Place } from './place.ts';
-import { byDay, daysBefore } from './snapshot-days.ts';
+import { byDay } from './snapshot-days.ts';
 import type { Timeline } from './use-timeline.ts';
 
 export function SnapshotList({
