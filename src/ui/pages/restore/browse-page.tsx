@@ -1,20 +1,21 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { shellWord } from '../../components/shell-word.ts';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../route.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { EntryList } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
-import { type PathRef, ROOT, shellPath, textRef } from './path-ref.ts';
+import { type PathRef, ROOT, textRef } from './path-ref.ts';
 import { hrefOfPlace, type Place } from './place.ts';
-import { RestoreDialog } from './restore-dialog.tsx';
+import { findCommands, listCommand, repositoriesOf } from './reading-commands.ts';
+import { RestoreDialog, useDestination } from './restore-dialog.tsx';
 import { SearchField } from './search-field.tsx';
 import { SearchResults } from './search-results.tsx';
 import { NOTHING, type Selection, topmost } from './selection.ts';
@@ -65,6 +66,8 @@ function Contents(
 ): JSX.Element {
   const { place, snapshot, selection, onSelection, timeline } = facts;
   const directory = place.directory ?? beginningOf(snapshot);
+  const { destinations } = useOverview();
+  const held = { snapshot: snapshot.id, destination: useDestination(snapshot) };
   const [isRestoring, setRestoring] = useState(false);
   /** One file that is restored by itself, whatever is chosen. */
   const [only, setOnly] = useState<Selection | undefined>(undefined);
@@ -90,7 +93,13 @@ function Contents(
           />
         )}
       </Card>
-      <Command lines={commandLines(place, snapshot, directory)} />
+      <Command
+        lines={
+          place.q === ''
+            ? [listCommand(held, directory)]
+            : findCommands(place.q, place.isWithin ? held : undefined, repositoriesOf(destinations))
+        }
+      />
       {place.file === undefined ? null : (
         <FileDialog
           file={place.file}
@@ -176,14 +185,4 @@ function beginningOf({ source }: Snapshot): PathRef {
   return source.startsWith('/') && !source.includes('\u{FFFD}') && !source.includes(', /')
     ? textRef(source)
     : ROOT;
-}
-
-const SHORT_ID = 12;
-
-function commandLines({ q, isWithin }: Place, { id }: Snapshot, directory: PathRef): readonly string[] {
-  const short = id.slice(0, SHORT_ID);
-  if (q === '') return [`holdfast ls ${short} ${shellPath(directory)} --long`];
-  const pattern = /[*?]/.test(q) ? q : `*${q}*`;
-  const within = isWithin ? ` --snapshot ${short}` : '';
-  return [`holdfast find ${shellWord(pattern)} --ignore-case${within}`];
 }

@@ -11,16 +11,16 @@ import { Command } from '../../components/command.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Own, Path, visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { shellWord } from '../../components/shell-word.ts';
 import { Facts } from '../../components/table.tsx';
 import { formatBytes, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { keyOf, nameOf, parentOf, type PathRef, pathQuery, shellPath } from './path-ref.ts';
+import { keyOf, nameOf, parentOf, type PathRef, pathQuery } from './path-ref.ts';
 import { hrefOfPlace, hrefOfVersions, type Place } from './place.ts';
 import { Preview } from './preview.tsx';
+import { contentCommand } from './reading-commands.ts';
+import { useDestination } from './restore-dialog.tsx';
 import type { Chosen } from './selection.ts';
 
-const SHORT_ID = 12;
 const MODE_BITS = 0o7777;
 
 export function FileDialog({
@@ -37,6 +37,7 @@ export function FileDialog({
   readonly onRestore: (entry: Chosen) => void;
 }): JSX.Element {
   const name = nameOf(file);
+  const destination = useDestination(snapshot);
   const { data, problem } = useAsked(
     async (signal) => {
       const query = { snapshot: snapshot.id, ...pathQuery(file), limit: 1 };
@@ -87,9 +88,7 @@ export function FileDialog({
           </Actions>
           {data.type === 'file' ? (
             <Command
-              lines={[
-                `holdfast cat ${snapshot.id.slice(0, SHORT_ID)} ${shellPath(file)} > ${shellWord(downloadName(name))}`,
-              ]}
+              lines={[contentCommand({ snapshot: snapshot.id, destination }, file, downloadName(name))]}
             />
           ) : null}
         </>

@@ -2,6 +2,7 @@
 import type { RestoreRequest } from '../../../api/schemas/restore.ts';
 import { shellWord } from '../../components/shell-word.ts';
 import { type PathRef, requestPath, shellPath } from './path-ref.ts';
+import { repositoryOption, shortId } from './reading-commands.ts';
 
 export const OVERWRITE_MODES = ['never', 'if_changed', 'if_newer', 'always'] as const;
 export type OverwriteMode = (typeof OVERWRITE_MODES)[number];
@@ -74,15 +75,12 @@ export interface CommandFacts {
   readonly destination: string | undefined;
 }
 
-/** Digits of a snapshot's id that tell it from all others. */
-const SHORT_ID = 12;
-
 export function restoreCommand(facts: CommandFacts): string {
   const { snapshot, paths, target, overwrite, destination } = facts;
   return [
     'holdfast restore',
-    ...(destination === undefined ? [] : [`-r ${shellWord(destination)}`]),
-    snapshot.slice(0, SHORT_ID),
+    ...repositoryOption(destination),
+    shortId(snapshot),
     ...paths.map(shellPath),
     target === null ? '--in-place' : `--target ${shellWord(target)}`,
     ...(overwrite === 'never' ? [] : [`--overwrite ${overwrite.replace('_', '-')}`]),

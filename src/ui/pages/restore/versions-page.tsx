@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { FileVersion } from '../../../api/schemas/file.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
 import { contentAddress } from '../../agent/content.ts';
+import { useOverview } from '../../agent/overview.ts';
 import { type FetchedPage, usePages } from '../../agent/use-pages.ts';
 import { Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
@@ -17,8 +18,9 @@ import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../route.ts';
 import { type DistinctVersion, distinctVersions, type Pair, pairOf } from './distinct-versions.ts';
-import { keyOf, nameOf, parentOf, type PathRef, pathQuery, shellPath } from './path-ref.ts';
+import { keyOf, nameOf, parentOf, type PathRef, pathQuery } from './path-ref.ts';
 import { hrefOfPlace, hrefOfVersions, type VersionsPlace } from './place.ts';
+import { repositoriesOf, versionsCommands } from './reading-commands.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { VersionPair } from './version-pair.tsx';
 
@@ -32,6 +34,7 @@ export function VersionsPage({ place }: { readonly place: VersionsPlace }): JSX.
 
 function Versions({ place, file }: { readonly place: VersionsPlace; readonly file: PathRef }): JSX.Element {
   const { source } = place;
+  const { destinations } = useOverview();
   const pages = usePages(
     `${source ?? ''} ${keyOf(file)}`,
     async ({ cursor, limit, signal }) => {
@@ -82,7 +85,7 @@ function Versions({ place, file }: { readonly place: VersionsPlace; readonly fil
       </Card>
       {pair === undefined ? null : <VersionPair file={file} pair={pair} />}
       {versions.length === 1 ? <p class="quiet">{t.restore.oneVersion}</p> : null}
-      <Command lines={[`holdfast versions ${shellPath(file)}`]} />
+      <Command lines={versionsCommands(file, repositoriesOf(destinations))} />
       {restored === undefined ? null : (
         <RestoreDialog
           snapshot={restored.item.snapshot_id}

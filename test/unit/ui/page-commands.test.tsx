@@ -1,0 +1,123 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Overview } from '../../../src/api/schemas/page/overview.ts';
+import type { Snapshot } from '../../../src/api/schemas/snapshot.ts';
+import { OverviewProvider } from '../../../src/ui/agent/overview.ts';
+import { BrowsePage } from '../../../src/ui/pages/restore/browse-page.tsx';
+import { textRef } from '../../../src/ui/pages/restore/path-ref.ts';
+import { NOTHING } from '../../../src/ui/pages/restore/selection.ts';
+import { smallPage } from '../../support/small-document.ts';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+const AT = '2026-11-22T16:05:00Z';
+const SNAPSHOT: Snapshot = {
+  id: '0123456789abcdef0123',
+  source: '/home/ana',
+  destination: 'usb',
+  host: 'pine',
+  tags: [],
+  pinned: false,
+  partial: false,
+  created_at: AT,
+  files_count: 1,
+  size_bytes: 1,
+  backup_id: null,
+  last_drill: null,
+};
+
+/** With a default destination and another one, `usb`. */
+function overview(): Overview {
+  const destination = {
+    url: '/mnt',
+    reachable: true,
+    used_bytes: null,
+    free_bytes: null,
+    stored: [],
+    last_check: null,
+    last_drill: null,
+  };
+  return {
+    time: AT,
+    version: '0.1.0',
+    headline: {
+      level: 'good',
+      code: 'protected',
+      paths: [],
+      to: [],
+      since: AT,
+      has_failed: false,
+      check: null,
+      sentence: '',
+    },
+    checks: [],
+    sources: [],
+    destinations: [
+      { ...destination, name: 'default', is_default: true },
+      { ...destination, name: 'usb', is_default: false },
+    ],
+    active: [],
+    recent: [],
+    saved: { snapshot_bytes: 0, snapshots: 0, stored_bytes: 0 },
+    alarms: 0,
+    pause: null,
+    recovery_kit: 'saved',
+    upload_limit: null,
+  };
+}
+
+test.each([
+  ['a folder', '', false, ['holdfast ls -r usb 0123456789ab /home/ana --long']],
+  [
+    'a search of this backup',
+    'thesis',
+    true,
+    [`holdfast find -r usb '*thesis*' --ignore-case --snapshot 0123456789ab`],
+  ],
+  [
+    'a search of all backups',
+    'thesis',
+    false,
+    [`holdfast find '*thesis*' --ignore-case`, `holdfast find -r usb '*thesis*' --ignore-case`],
+  ],
+])(
+  'the commands of %s find a backup that is not in the default destination',
+  async (_, q, isWithin, wanted) => {
+    vi.stubGlobal('location', { hash: '#/restore', replace: () => undefined });
+    vi.stubGlobal(
+      'ResizeObserver',
+      class {
+        observe(): void {}
+        disconnect(): void {}
+      },
+    );
+    vi.stubGlobal('fetch', async (url: string) =>
+      Response.json({
+        success: true,
+        data: {
+          items: url.includes('/snapshots') ? [SNAPSHOT] : [],
+          next_cursor: null,
+          has_more: false,
+          total: 0,
+        },
+      }),
+    );
+    const place = {
+      source: '/home/ana',
+      snapshot: SNAPSHOT.id,
+      directory: textRef('/home/ana'),
+      sort: 'name',
+      q,
+      isWithin,
+      file: undefined,
+    } as const;
+    const known = { data: overview(), problem: undefined, isBusy: false, again: () => undefined };
+    using page = await smallPage(
+      <OverviewProvider value={known}>
+        <BrowsePage place={place} selection={NOTHING} onSelection={() => undefined} />
+      </OverviewProvider>,
+    );
+    expect(page.all('pre').map(({ textContent }) => textContent)).toEqual([wanted.join('\n')]);
+  },
+);
