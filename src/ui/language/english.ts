@@ -194,6 +194,20 @@ export const english = {
       rate: (size: string) => `${size}/s`,
       left: (time: string) => `about ${time} left`,
       cancel: (name: string) => `Cancel: ${name}`,
+      waits: {
+        absent: () => 'The destination is not there. Connect or mount it; the job then starts by itself.',
+        quiet: (until: string) => `Quiet hours: it starts at ${until}.`,
+        battery: () => 'The computer runs on battery. It starts when there is power.',
+        metered: () => 'The network is metered. It starts on another one.',
+        reader: () =>
+          'The same backup is being made to another destination; it is copied from there afterwards.',
+        earlier: () => 'The same job from before is being tried again. It starts after that one.',
+        unreachable: () => 'The destination cannot be reached. It is tried again by itself.',
+        locked: () => 'Another program has locked the repository. It is tried again by itself.',
+        trialOver: () => 'The trial at the partner is over. Only what you start yourself is backed up.',
+        suspended: () =>
+          'The account at the partner is suspended. Only what you start yourself is backed up.',
+      },
     },
     comparison: {
       title: 'What changed',
@@ -710,17 +724,6 @@ export const english = {
       watch: 'after changes',
       cli: 'by command line',
       ui: 'from this page',
-    },
-    waits: {
-      absent: () => 'The destination is not there. Connect or mount it; the job then starts by itself.',
-      quiet: (until: string) => `Quiet hours: it starts at ${until}.`,
-      battery: () => 'The computer runs on battery. It starts when there is power.',
-      metered: () => 'The network is metered. It starts on another one.',
-      reader: () =>
-        'The same backup is being made to another destination; it is copied from there afterwards.',
-      earlier: () => 'The same job from before is being tried again. It starts after that one.',
-      unreachable: () => 'The destination cannot be reached. It is tried again by itself.',
-      locked: () => 'Another program has locked the repository. It is tried again by itself.',
     },
     volume: {
       backup: ({

@@ -195,6 +195,20 @@ export const german: Texts = {
       rate: (size) => `${size}/s`,
       left: (time) => `noch etwa ${time}`,
       cancel: (name) => `Abbrechen: ${name}`,
+      waits: {
+        absent: () =>
+          'Das Ziel ist nicht da. Schließen Sie es an oder hängen Sie es ein; der Auftrag beginnt dann von selbst.',
+        quiet: (until) => `Ruhezeit: Er beginnt um ${until}.`,
+        battery: () => 'Der Rechner läuft mit Akku. Er beginnt, sobald Strom da ist.',
+        metered: () => 'Das Netz wird nach Menge abgerechnet. Er beginnt in einem anderen.',
+        reader: () =>
+          'Dieselbe Sicherung entsteht gerade an einem anderen Ziel und wird danach von dort kopiert.',
+        earlier: () => 'Derselbe Auftrag von vorher wird noch einmal versucht. Er beginnt danach.',
+        unreachable: () => 'Das Ziel ist nicht zu erreichen. Es wird von selbst wieder versucht.',
+        locked: () => 'Ein anderes Programm hat das Repository gesperrt. Es wird von selbst wieder versucht.',
+        trialOver: () => 'Die Probe beim Partner ist vorbei. Gesichert wird nur, was Sie selbst anstoßen.',
+        suspended: () => 'Das Konto beim Partner ist gesperrt. Gesichert wird nur, was Sie selbst anstoßen.',
+      },
     },
     comparison: {
       title: 'Was sich änderte',
@@ -711,18 +725,6 @@ export const german: Texts = {
       watch: 'nach Änderungen',
       cli: 'durch die Kommandozeile',
       ui: 'durch diese Seite',
-    },
-    waits: {
-      absent: () =>
-        'Das Ziel ist nicht da. Schließen Sie es an oder hängen Sie es ein; der Auftrag beginnt dann von selbst.',
-      quiet: (until) => `Ruhezeit: Er beginnt um ${until}.`,
-      battery: () => 'Der Rechner läuft mit Akku. Er beginnt, sobald Strom da ist.',
-      metered: () => 'Das Netz wird nach Menge abgerechnet. Er beginnt in einem anderen.',
-      reader: () =>
-        'Dieselbe Sicherung entsteht gerade an einem anderen Ziel und wird danach von dort kopiert.',
-      earlier: () => 'Derselbe Auftrag von vorher wird noch einmal versucht. Er beginnt danach.',
-      unreachable: () => 'Das Ziel ist nicht zu erreichen. Es wird von selbst wieder versucht.',
-      locked: () => 'Ein anderes Programm hat das Repository gesperrt. Es wird von selbst wieder versucht.',
     },
     volume: {
       backup: ({ files, size, fresh, stored }) =>

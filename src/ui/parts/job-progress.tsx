@@ -10,6 +10,7 @@ import { Problem } from '../components/problem.tsx';
 import { formatBytes, formatDuration, formatPercent } from '../language/format.ts';
 import { t } from '../language/language.ts';
 import { hrefOf } from '../route.ts';
+import { waitingWords } from './waiting-words.ts';
 
 function nameOf(job: AnyJob): string {
   const { names } = t.parts.job;
@@ -111,7 +112,7 @@ export function JobProgress({
         ))}
         {job.waiting_for === null ? null : (
           <span>
-            <Own>{job.waiting_for}</Own>
+            <Own>{waitingWords(job.waiting_for)}</Own>
           </span>
         )}
       </p>

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyJob } from '../../../src/api/schemas/page/jobs.ts';
 import { ERROR_CODES } from '../../../src/api/error-codes.ts';
-import { passingReason } from '../../../src/jobs/retry-delay.ts';
-import { waitingReason } from '../../../src/jobs/conditions.ts';
-import { WAITS_FOR_READER } from '../../../src/jobs/pass.ts';
-import { WAITS_FOR_EARLIER } from '../../../src/jobs/queue.ts';
 import { english } from '../../../src/ui/language/english.ts';
 import { german } from '../../../src/ui/language/german.ts';
 import {
@@ -13,62 +8,10 @@ import {
   progressWords,
   stateWords,
   volumeWords,
-  waitingWords,
 } from '../../../src/ui/pages/jobs/job-words.ts';
+import { backupJob as backup } from '../../support/backup-job.ts';
 
 const MIB = 1_048_576;
-
-const PROGRESS: AnyJob['progress'] = {
-  percent: null,
-  files_total: 0,
-  files_new: 0,
-  files_changed: 0,
-  files_unchanged: 0,
-  files_failed: 0,
-  bytes_done: 0,
-  bytes_total: 0,
-  bytes_uploaded: 0,
-  bytes_deduplicated: 0,
-  current_path: null,
-  rate_bytes_per_second: 0,
-  eta_seconds: null,
-};
-
-type Backup = Extract<AnyJob, { readonly type: 'backup' }>;
-
-function backup(facts: Partial<Backup> = {}, progress: Partial<AnyJob['progress']> = {}): Backup {
-  return {
-    id: 'bkp_1',
-    type: 'backup',
-    status: 'completed',
-    phase: null,
-    result: 'success',
-    source: '/home/ana',
-    destination: 'default',
-    files_backed_up: 1_340,
-    size_bytes: 1_200 * MIB,
-    duration_seconds: 12,
-    options: {
-      compression: 'zstd',
-      encryption: true,
-      deduplication: true,
-      exclude: [],
-      tags: [],
-      dry_run: false,
-    },
-    trigger: 'ui',
-    attempt: 1,
-    waiting_for: null,
-    created_at: '2026-11-22T10:00:00.000Z',
-    started_at: '2026-11-22T10:00:00.000Z',
-    finished_at: '2026-11-22T10:00:12.000Z',
-    progress: { ...PROGRESS, ...progress },
-    warnings_count: 0,
-    error: null,
-    snapshot_id: 'ab',
-    ...facts,
-  };
-}
 
 describe('the state of a job', () => {
   it('is a word, and counts warnings', () => {
@@ -128,46 +71,6 @@ describe('the progress of a job', () => {
 
   it('says that it still counts while the total is unknown', () => {
     expect(progressWords(backup({}, { bytes_done: MIB }))).toBe('Still counting · 1.0 MiB');
-  });
-});
-
-describe('why a job waits', () => {
-  const input = {
-    conditions: { onBattery: 'wait', onMetered: 'wait', quietHours: null },
-    timeZone: 'UTC',
-    remote: true,
-    destinationPresent: true,
-  } as const;
-  const noon = Date.UTC(2026, 10, 22, 12);
-  const job = { trigger: 'schedule' } as const;
-  const circumstances = (onBattery: boolean, onMetered: boolean) => ({
-    onBattery: async () => await Promise.resolve(onBattery),
-    onMetered: async () => await Promise.resolve(onMetered),
-  });
-
-  it('is known in other words for each sentence that the agent says', async () => {
-    const quiet = { ...input, conditions: { ...input.conditions, quietHours: '11:00-13:30' } };
-    const said = [
-      await waitingReason(job, { ...input, destinationPresent: false }, circumstances(false, false), noon),
-      await waitingReason(job, quiet, circumstances(false, false), noon),
-      await waitingReason(job, input, circumstances(true, false), noon),
-      await waitingReason(job, input, circumstances(false, true), noon),
-      WAITS_FOR_READER,
-      WAITS_FOR_EARLIER,
-      passingReason({ code: 'DESTINATION_UNREACHABLE', message: '', details: {} }, 0, null, noon) ?? null,
-      passingReason({ code: 'REPOSITORY_LOCKED', message: '', details: {} }, 0, null, noon) ?? null,
-    ];
-    for (const reason of said) {
-      expect(reason).not.toBeNull();
-      expect(Object.values(english.jobs.waits).map((words) => words('13:30'))).toContain(
-        waitingWords(reason ?? ''),
-      );
-    }
-    expect(new Set(said.map((reason) => waitingWords(reason ?? ''))).size).toBe(said.length);
-  });
-
-  it('is what the agent says where it is not known', () => {
-    expect(waitingWords('The moon is full.')).toBe('The moon is full.');
   });
 });
 

@@ -12,12 +12,13 @@ import { Facts } from '../../components/table.tsx';
 import { Notice, Tag } from '../../components/tag.tsx';
 import { formatCount, formatDuration, formatMoment } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { waitingWords } from '../../parts/waiting-words.ts';
 import { hrefOf } from '../../route.ts';
 import { JobActions } from './job-actions.tsx';
 import { JobProblems } from './job-problems.tsx';
 import { JobProgress } from './job-progress.tsx';
 import { JobTitle } from './job-title.tsx';
-import { changeWords, explained, isOver, stateWords, volumeWords, waitingWords } from './job-words.ts';
+import { changeWords, explained, isOver, stateWords, volumeWords } from './job-words.ts';
 import { useJob } from './use-job.ts';
 
 export function JobDetail({ id }: { readonly id: string }): JSX.Element {

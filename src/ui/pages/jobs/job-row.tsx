@@ -5,10 +5,11 @@ import { Own } from '../../components/own-text.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatAge, formatDuration } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { waitingWords } from '../../parts/waiting-words.ts';
 import { hrefOf } from '../../route.ts';
 import { JobProgress } from './job-progress.tsx';
 import { JobTitle } from './job-title.tsx';
-import { explained, stateWords, volumeWords, waitingWords } from './job-words.ts';
+import { explained, stateWords, volumeWords } from './job-words.ts';
 
 export function JobRow({ job }: { readonly job: AnyJob }): JSX.Element {
   const { word, look } = stateWords(job);

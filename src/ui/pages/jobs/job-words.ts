@@ -34,27 +34,6 @@ export function subjectOf(job: AnyJob): string | undefined {
   return job.type === 'restore' ? (job.target ?? undefined) : job.destination;
 }
 
-/** Why a job waits, in the reader's language where the sentence is known, else as the agent says it. */
-export function waitingWords(reason: string): string {
-  const { waits } = t.jobs;
-  for (const [pattern, name] of WAITS) {
-    const match = pattern.exec(reason);
-    if (match !== null) return waits[name](match[1] ?? '');
-  }
-  return reason;
-}
-
-const WAITS: readonly (readonly [RegExp, keyof typeof t.jobs.waits])[] = [
-  [/^The destination is not there/, 'absent'],
-  [/^Quiet hours until (\d\d:\d\d)/, 'quiet'],
-  [/^The computer runs on battery/, 'battery'],
-  [/^The network is metered/, 'metered'],
-  [/^It waits for the same backup to another destination/, 'reader'],
-  [/^It waits for the same job from before/, 'earlier'],
-  [/^The destination cannot be reached/, 'unreachable'],
-  [/^Another program has locked the repository/, 'locked'],
-];
-
 /** What came of the job, in one plain line; undefined while there is nothing to say. */
 export function volumeWords(job: AnyJob): string | undefined {
   const { volume } = t.jobs;

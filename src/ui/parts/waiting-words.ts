@@ -1,0 +1,24 @@
+/** Why a job waits, in the reader's language where the sentence is known, else as the agent says it. */
+import { t } from '../language/language.ts';
+
+export function waitingWords(reason: string): string {
+  const { waits } = t.parts.job;
+  for (const [pattern, name] of WAITS) {
+    const match = pattern.exec(reason);
+    if (match !== null) return waits[name](match[1] ?? '');
+  }
+  return reason;
+}
+
+const WAITS: readonly (readonly [RegExp, keyof typeof t.parts.job.waits])[] = [
+  [/^The destination is not there/, 'absent'],
+  [/^Quiet hours until (\d\d:\d\d)/, 'quiet'],
+  [/^The computer runs on battery/, 'battery'],
+  [/^The network is metered/, 'metered'],
+  [/^It waits for the same backup to another destination/, 'reader'],
+  [/^It waits for the same job from before/, 'earlier'],
+  [/^The destination cannot be reached/, 'unreachable'],
+  [/^Another program has locked the repository/, 'locked'],
+  [/^The trial at the partner is over/, 'trialOver'],
+  [/^The account at the partner is suspended/, 'suspended'],
+];
