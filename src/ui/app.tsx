@@ -13,7 +13,7 @@ import { later } from './later.tsx';
 import { LANGUAGES, type Language, language, t } from './language/language.ts';
 import { FirstRunPage } from './pages/first-run/first-run-page.tsx';
 import { OverviewPage } from './pages/overview/overview-page.tsx';
-import { hrefOf, type Route, useRoute } from './route.ts';
+import { hrefOf, leaveBy, type Route, useRoute } from './route.ts';
 
 type Page = ComponentType<{ readonly route: Route }>;
 
@@ -72,7 +72,12 @@ export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
         }))}
       >
         <Languages onLanguage={onLanguage} />
-        <Button type="button" look="plain" disabled={signOut.isBusy} onClick={() => void signOut.run()}>
+        <Button
+          type="button"
+          look="plain"
+          disabled={signOut.isBusy}
+          onClick={() => leaveBy(() => void signOut.run())}
+        >
           {t.app.signOut}
         </Button>
       </Top>

@@ -31,17 +31,17 @@ async function show(): Promise<void> {
     useLanguage(preferredLanguage()),
   ]);
   const closed = (why?: string): void => render(<Closed problem={why} />, root);
-  const app = (language: Language): void => {
-    // Another language draws everything anew.
-    render(<App key={language} onLanguage={(wanted) => void change(wanted)} onSignOut={closed} />, root);
+  const app = (): void => {
+    // Texts are read as they are drawn, so what is drawn again is in the language of now, and keeps what was typed.
+    render(<App onLanguage={(wanted) => void change(wanted)} onSignOut={closed} />, root);
   };
   const change = async (wanted: Language): Promise<void> => {
     await useLanguage(wanted);
     keepLanguage(wanted);
-    app(wanted);
+    app();
   };
   onSignedOut(() => closed());
-  if (problem === undefined) app(preferredLanguage());
+  if (problem === undefined) app();
   else closed(problem);
 }
 

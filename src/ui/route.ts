@@ -45,12 +45,25 @@ export function goTo(href: string, how: 'push' | 'replace' = 'push'): void {
   else location.replace(href);
 }
 
-/** Asked before another page is shown, with its address; whoever says no has put the address back. */
-let mayLeave: ((hash: string) => boolean) | undefined;
+/** What is not saved on a page, and would be lost with it. */
+export interface Guard {
+  /** Asked before another page is shown, with its address; whoever says no has put the address back. */
+  readonly mayShow: (hash: string) => boolean;
+  /** Asks the person, who may have it done or not. */
+  readonly ask: (leave: () => void) => void;
+}
+
+let guard: Guard | undefined;
 
 /** At most one at a time; undefined ends it. */
-export function guardLeaving(asked: ((hash: string) => boolean) | undefined): void {
-  mayLeave = asked;
+export function guardLeaving(guarded: Guard | undefined): void {
+  guard = guarded;
+}
+
+/** Does what ends the page without another address: at once, or when the person says so. */
+export function leaveBy(leave: () => void): void {
+  if (guard === undefined) leave();
+  else guard.ask(leave);
 }
 
 export function useRoute(): Route {
@@ -58,7 +71,7 @@ export function useRoute(): Route {
   useEffect(() => {
     const heard = (): void => {
       const { hash } = location;
-      if (mayLeave?.(hash) ?? true) setHash(hash);
+      if (guard?.mayShow(hash) ?? true) setHash(hash);
     };
     addEventListener('hashchange', heard);
     return () => removeEventListener('hashchange', heard);

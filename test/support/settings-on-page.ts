@@ -5,8 +5,8 @@ import { checkAgainstSchema } from '../../src/config/validate.ts';
 /** Of settings that were read for an earlier page, the page takes those of the same revision for the same. */
 let revision = 0;
 
-/** Replaces `fetch` and `location`: a test ends that with `vi.unstubAllGlobals`. */
-export function settingsOnPage(given: unknown): void {
+/** Replaces `fetch` and `location`; `others`: what it answers at further routes. A test ends that with `vi.unstubAllGlobals`. */
+export function settingsOnPage(given: unknown, others: Readonly<Record<string, unknown>> = {}): void {
   const { value: settings, faults } = checkAgainstSchema(given);
   if (settings === undefined) throw new Error(`the settings are not valid: ${JSON.stringify(faults)}`);
   revision += 1;
@@ -14,6 +14,7 @@ export function settingsOnPage(given: unknown): void {
     '/settings': { revision: `r${revision}`, settings },
     '/settings/validate': { problems: [] },
     '/schedule-preview': { next: [] },
+    ...others,
   };
   vi.stubGlobal('location', { hash: '#/settings/schedule', origin: 'http://127.0.0.1:7390' });
   vi.stubGlobal('fetch', async (url: string) =>

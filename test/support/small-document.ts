@@ -118,17 +118,20 @@ export interface SmallPage extends Disposable {
 
 /** Shows it in a document of its own. Globals are stubs of vitest: a test ends them with `vi.unstubAllGlobals`. */
 export async function smallPage(shown: ComponentChild): Promise<SmallPage> {
+  const root = new SmallElement('body', HTML);
   vi.stubGlobal('document', {
     createElementNS: (namespace: string, name: string) => new SmallElement(name, namespace),
     createTextNode: (text: string) => new SmallText(text),
     documentElement: {},
     querySelector: () => null,
+    getElementById: () => root,
     activeElement: null,
   });
   vi.stubGlobal('HTMLElement', SmallElement);
-  const window = new EventTarget();
-  vi.stubGlobal('addEventListener', window.addEventListener.bind(window));
-  vi.stubGlobal('removeEventListener', window.removeEventListener.bind(window));
+  const heard = new EventTarget();
+  vi.stubGlobal('addEventListener', heard.addEventListener.bind(heard));
+  vi.stubGlobal('removeEventListener', heard.removeEventListener.bind(heard));
+  vi.stubGlobal('window', { setTimeout });
   // Nothing is told by itself.
   vi.stubGlobal(
     'EventSource',
@@ -136,7 +139,6 @@ export async function smallPage(shown: ComponentChild): Promise<SmallPage> {
       close(): void {}
     },
   );
-  const root = new SmallElement('body', HTML);
   const settle = async (): Promise<void> => {
     for (let round = 0; round < 5; round += 1)
       await act(async () => await new Promise((resolve) => setImmediate(resolve)));

@@ -1,10 +1,10 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Overview } from '../../../src/api/schemas/page/overview.ts';
 import type { Snapshot } from '../../../src/api/schemas/snapshot.ts';
 import { OverviewProvider } from '../../../src/ui/agent/overview.ts';
 import { BrowsePage } from '../../../src/ui/pages/restore/browse-page.tsx';
 import { textRef } from '../../../src/ui/pages/restore/path-ref.ts';
 import { NOTHING } from '../../../src/ui/pages/restore/selection.ts';
+import { overviewOnPage } from '../../support/overview-on-page.ts';
 import { smallPage } from '../../support/small-document.ts';
 
 afterEach(() => {
@@ -26,46 +26,6 @@ const SNAPSHOT: Snapshot = {
   backup_id: null,
   last_drill: null,
 };
-
-/** With a default destination and another one, `usb`. */
-function overview(): Overview {
-  const destination = {
-    url: '/mnt',
-    reachable: true,
-    used_bytes: null,
-    free_bytes: null,
-    stored: [],
-    last_check: null,
-    last_drill: null,
-  };
-  return {
-    time: AT,
-    version: '0.1.0',
-    headline: {
-      level: 'good',
-      code: 'protected',
-      paths: [],
-      to: [],
-      since: AT,
-      has_failed: false,
-      check: null,
-      sentence: '',
-    },
-    checks: [],
-    sources: [],
-    destinations: [
-      { ...destination, name: 'default', is_default: true },
-      { ...destination, name: 'usb', is_default: false },
-    ],
-    active: [],
-    recent: [],
-    saved: { snapshot_bytes: 0, snapshots: 0, stored_bytes: 0 },
-    alarms: 0,
-    pause: null,
-    recovery_kit: 'saved',
-    upload_limit: null,
-  };
-}
 
 test.each([
   ['a folder', '', false, ['holdfast ls -r usb 0123456789ab /home/ana --long']],
@@ -112,7 +72,7 @@ test.each([
       isWithin,
       file: undefined,
     } as const;
-    const known = { data: overview(), problem: undefined, isBusy: false, again: () => undefined };
+    const known = { data: overviewOnPage(AT), problem: undefined, isBusy: false, again: () => undefined };
     using page = await smallPage(
       <OverviewProvider value={known}>
         <BrowsePage place={place} selection={NOTHING} onSelection={() => undefined} />

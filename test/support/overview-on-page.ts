@@ -1,0 +1,41 @@
+import type { Overview } from '../../src/api/schemas/page/overview.ts';
+
+/** What the page knows of an agent at a time: all is well, with a default destination and another one, `usb`. */
+export function overviewOnPage(at: string): Overview {
+  const destination = {
+    url: '/mnt',
+    reachable: true,
+    used_bytes: null,
+    free_bytes: null,
+    stored: [],
+    last_check: null,
+    last_drill: null,
+  };
+  return {
+    time: at,
+    version: '0.1.0',
+    headline: {
+      level: 'good',
+      code: 'protected',
+      paths: [],
+      to: [],
+      since: at,
+      has_failed: false,
+      check: null,
+      sentence: '',
+    },
+    checks: [],
+    sources: [],
+    destinations: [
+      { ...destination, name: 'default', is_default: true },
+      { ...destination, name: 'usb', is_default: false },
+    ],
+    active: [],
+    recent: [],
+    saved: { snapshot_bytes: 0, snapshots: 0, stored_bytes: 0 },
+    alarms: 0,
+    pause: null,
+    recovery_kit: 'saved',
+    upload_limit: null,
+  };
+}
