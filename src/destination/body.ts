@@ -31,7 +31,10 @@ export function bodyStream(
     }
     held(body.byteLength);
   }
-  return Readable.from(pieces(), { objectMode: false, highWaterMark: PIECE_BYTES });
+  const stream = Readable.from(pieces(), { objectMode: false, highWaterMark: PIECE_BYTES });
+  // A pace that is given up makes it fail, with the signal's reason. Not each of the stores' libraries listens to a body,
+  // and without a listener that would end the process.
+  return stream.on('error', () => {});
 }
 
 /** Exactly `length` bytes of the reply, as memory of the caller's own. Rejects with `corrupt-reply` when there are more or fewer. */
