@@ -1,5 +1,8 @@
-/** As much of "rclone serve restic --stdio --rc" as is needed to read and delete, on the directory RCLONE_TEST_FOLDER. */
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+/**
+ * As much of "rclone serve restic --stdio --rc" as is needed to read and delete, on the directory RCLONE_TEST_FOLDER. So
+ * many lists as the file beside it says (`…-losing`) lose a folder on their way: rclone ends them as if there were none.
+ */
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
@@ -57,6 +60,7 @@ const operations: Readonly<Record<string, (input: Input) => Promise<object>>> = 
   '/operations/list': async ({ remote, opt }) => {
     const folder = join(root, remote);
     const names = await namesIn(folder, opt?.recurse === true);
+    if (opt?.recurse === true) await loseFolder();
     return { list: await Promise.all(names.map(async (name) => await itemOf(join(folder, name)))) };
   },
   '/operations/deletefile': async ({ remote }) => {
@@ -66,6 +70,13 @@ const operations: Readonly<Record<string, (input: Input) => Promise<object>>> = 
     return {};
   },
 };
+
+async function loseFolder(): Promise<void> {
+  const left = Number(await readFile(`${root}-losing`, 'utf8').catch(() => '0'));
+  if (left === 0) return;
+  await writeFile(`${root}-losing`, `${left - 1}`);
+  throw new Error('error in ListJSON: directory not found');
+}
 
 async function namesIn(folder: string, recursive: boolean): Promise<readonly string[]> {
   return await readdir(folder, { recursive }).catch(() => {

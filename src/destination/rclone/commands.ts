@@ -20,7 +20,7 @@ export interface Commands {
   readonly url: string;
   /** Undefined when there is nothing of that name. */
   stat(path: string, signal: AbortSignal): Promise<RcloneItem | undefined>;
-  /** All below a folder; undefined when there is no such folder. */
+  /** All below a folder; undefined when there is no such folder, or one below it has gone meanwhile. */
   list(path: string, signal: AbortSignal): Promise<readonly RcloneItem[] | undefined>;
   makeFolder(path: string, signal: AbortSignal): Promise<void>;
   upload(

@@ -15,7 +15,7 @@ import { isTemporaryName, temporaryName } from '../new-file.ts';
 import { sleepFor } from '../retry.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { commandsOf } from './commands.ts';
-import type { Commands } from './commands.ts';
+import type { Commands, RcloneItem } from './commands.ts';
 import { RcloneProgram } from './program.ts';
 
 export interface RcloneOptions {
@@ -100,6 +100,17 @@ function rcloneDestination(
     });
   }
 
+  /** All below a folder, which may be none: nothing is there then. */
+  async function itemsBelow(start: string, signal: AbortSignal): Promise<readonly RcloneItem[]> {
+    const items = await commands.list(start, signal);
+    if (items !== undefined) return items;
+    const isThere = start === '' || (await commands.stat(start, signal))?.isFolder === true;
+    await expectFolder('list', signal);
+    // In the same words rclone tells of one below that it did not find, and goes on: what it would have listed is lost.
+    if (isThere) throw incomplete(url);
+    return [];
+  }
+
   async function present(op: string, key: string, signal: AbortSignal): Promise<ObjectStat> {
     const item = await commands.stat(key, signal);
     if (item === undefined) await expectFolder(op, signal);
@@ -155,11 +166,13 @@ function rcloneDestination(
   async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
     checkPrefix(prefix);
     const start = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')));
-    const items = start.split('/').some((part) => part.length > 255)
-      ? undefined
-      : await run(signal, async () => await commands.list(start, signal));
-    if (items === undefined) await run(signal, async () => await expectFolder('list', signal));
-    const objects = (items ?? [])
+    const isPossible = start.split('/').every((part) => part.length <= 255);
+    const items = await run(signal, async () => {
+      if (isPossible) return await itemsBelow(start, signal);
+      await expectFolder('list', signal);
+      return [];
+    });
+    const objects = items
       .filter(
         ({ path, isFolder }) => !isFolder && path.startsWith(prefix) && path.split('/').every(isKeyPart),
       )
@@ -172,7 +185,7 @@ function rcloneDestination(
 
   async function removeLeftovers(signal: AbortSignal): Promise<Leftovers> {
     const nowMs = await timeNow(signal);
-    const items = (await commands.list('', signal)) ?? [];
+    const items = await itemsBelow('', signal);
     const found = items
       .filter(({ path, isFolder }) => !isFolder && isTemporaryName(path.slice(path.lastIndexOf('/') + 1)))
       .map(({ path: name, size, modifiedMs }) => ({ name, size, modifiedMs }));
@@ -220,6 +233,14 @@ function absent(op: string, key: string, url: string): DestinationError {
     op,
     hint: 'Check that this is the right destination and that nothing was removed from it.',
     details: { key },
+  });
+}
+
+function incomplete(url: string): DestinationError {
+  return new DestinationError('corrupt-reply', `Cannot list ${url}: rclone did not find one of its folders`, {
+    op: 'list',
+    hint: 'See whether "rclone lsf -R" lists all of it, and what it says of the folder.',
+    retry: 'now',
   });
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Destination } from '../../../../src/destination/destination.ts';
 import { openRcloneDestination } from '../../../../src/destination/rclone/rclone.ts';
+import { withRetry } from '../../../../src/destination/retry.ts';
 
 const live = new AbortController().signal;
 const script = join(import.meta.dirname, '../../../support/rclone-program.ts');
@@ -33,9 +34,9 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-async function keys(prefix: string): Promise<readonly string[]> {
+async function keys(prefix: string, from = destination): Promise<readonly string[]> {
   const found: string[] = [];
-  for await (const page of destination.list(prefix, live)) found.push(...page.map(({ key }) => key));
+  for await (const page of from.list(prefix, live)) found.push(...page.map(({ key }) => key));
   return found;
 }
 
@@ -55,4 +56,26 @@ test('nothing is said of the objects of a folder that has gone', async () => {
   await expect(destination.stat('packs/a', live)).rejects.toMatchObject(away);
   await expect(destination.delete('packs/a', live)).rejects.toMatchObject(away);
   await expect(keys('packs/')).rejects.toMatchObject(away);
+});
+
+test.each(['packs/', 'pa', ''])('a list of "%s" that lost a folder on its way is none', async (prefix) => {
+  const incomplete = { kind: 'corrupt-reply', retry: 'now' };
+  await writeFile(`${folder}-losing`, '1');
+  await expect(keys(prefix)).rejects.toMatchObject(incomplete);
+  expect(await keys(prefix)).toEqual(['packs/a']);
+  let tries = 0;
+  const policy = {
+    attempts: 4,
+    firstDelayMs: 0,
+    maxDelayMs: 0,
+    random: () => 0,
+    onRetry: () => void (tries += 1),
+  };
+  const persistent = withRetry(destination, policy);
+  await writeFile(`${folder}-losing`, '1');
+  expect(await keys(prefix, persistent)).toEqual(['packs/a']);
+  expect(tries).toBe(1);
+  await writeFile(`${folder}-losing`, '1000');
+  await expect(keys(prefix, persistent)).rejects.toMatchObject(incomplete);
+  expect(tries).toBe(4);
 });
