@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { trickle } from './trickle.ts';
 
 interface Stored {
   readonly body: Buffer;
@@ -25,6 +26,8 @@ export interface GoogleStore extends AsyncDisposable {
   foreign: ForeignReply | undefined;
   /** Who may not delete. */
   appendOnly: boolean;
+  /** Lists come in pieces of so many bytes, with a pause before each. */
+  slowLists: { readonly pieceBytes: number; readonly pauseMs: number } | undefined;
   /** Awaited before each answer. */
   before: (asked: string, response: ServerResponse) => Promise<void>;
   /** Requests that are neither answered nor broken off. */
@@ -50,6 +53,7 @@ export async function startGoogleStore(): Promise<GoogleStore> {
     failures: [],
     foreign: undefined,
     appendOnly: false,
+    slowLists: undefined,
     before: async () => {},
     open: new Set(),
     async [Symbol.asyncDispose]() {
@@ -135,7 +139,7 @@ function partsOf(body: Buffer, boundary: string): readonly Buffer[] {
   return parts;
 }
 
-function list({ objects }: GoogleStore, { searchParams }: URL, response: ServerResponse): void {
+function list({ objects, slowLists }: GoogleStore, { searchParams }: URL, response: ServerResponse): void {
   const prefix = searchParams.get('prefix') ?? '';
   const after = searchParams.get('pageToken') ?? '';
   const most = Math.min(PAGE, Number(searchParams.get('maxResults') ?? PAGE));
@@ -144,11 +148,16 @@ function list({ objects }: GoogleStore, { searchParams }: URL, response: ServerR
     const stored = objects.get(name);
     return stored === undefined ? [] : [describe(name, stored)];
   });
-  json(response, {
+  const page = {
     kind: 'storage#objects',
     items,
     ...(names.length > most ? { nextPageToken: names[most - 1] } : {}),
-  });
+  };
+  if (slowLists === undefined) json(response, page);
+  else {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    void trickle(response, JSON.stringify(page), slowLists.pieceBytes, slowLists.pauseMs);
+  }
 }
 
 function one(

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { trickle } from './trickle.ts';
 
 export interface StoreRequest {
   readonly method: string;
@@ -35,7 +36,9 @@ export type StoreFault =
   /** Says that it has taken the object, and has half of it. */
   | 'keep-half'
   /** Changes the answer of a list. */
-  | { readonly list: (page: ListPage) => ListPage };
+  | { readonly list: (page: ListPage) => ListPage }
+  /** Gives the answer of a list in pieces of so many bytes, with a pause before each. */
+  | { readonly pieceBytes: number; readonly pauseMs: number };
 
 export interface ListPage {
   readonly keys: readonly string[];
@@ -131,7 +134,7 @@ function answer(
     return;
   }
   if (asked.key === '' && asked.method === 'GET') {
-    list(store, asked, response, typeof fault === 'object' ? fault.list : undefined);
+    list(store, asked, response, fault);
     return;
   }
   // Who asks shows in the requests; nothing is protected here.
@@ -225,7 +228,7 @@ function list(
   store: S3Store,
   { query }: StoreRequest,
   response: ServerResponse,
-  change: ((page: ListPage) => ListPage) | undefined,
+  fault: StoreFault | undefined,
 ): void {
   const prefix = query.get('prefix') ?? '';
   const after = query.get('continuation-token') ?? '';
@@ -234,7 +237,7 @@ function list(
   const keys = all.slice(0, length);
   const truncated = all.length > length;
   const page: ListPage = { keys, count: keys.length, next: truncated ? keys.at(-1) : undefined, truncated };
-  const shown = change?.(page) ?? page;
+  const shown = typeof fault === 'object' && 'list' in fault ? fault.list(page) : page;
   const contents = shown.keys.map((key) => {
     const { body, ms } = store.objects.get(key) ?? { body: Buffer.alloc(1), ms: 0 };
     const modified = new Date(ms).toISOString();
@@ -242,11 +245,12 @@ function list(
   });
   const count = shown.count === undefined ? '' : `<KeyCount>${shown.count}</KeyCount>`;
   const next = shown.next === undefined ? '' : `<NextContinuationToken>${shown.next}</NextContinuationToken>`;
-  response
-    .writeHead(200, { 'content-type': 'application/xml' })
-    .end(
-      `<?xml version="1.0"?><ListBucketResult><IsTruncated>${shown.truncated}</IsTruncated>${count}${next}${contents.join('')}</ListBucketResult>`,
-    );
+  const text = `<?xml version="1.0"?><ListBucketResult><IsTruncated>${shown.truncated}</IsTruncated>${count}${next}${contents.join('')}</ListBucketResult>`;
+  response.writeHead(200, { 'content-type': 'application/xml' });
+  if (typeof fault === 'object' && 'pauseMs' in fault)
+    void trickle(response, text, fault.pieceBytes, fault.pauseMs);
+  else if (fault === 'cut-short') response.write(text.slice(0, text.length / 2), () => response.destroy());
+  else response.end(text);
 }
 
 function refuse(

@@ -1,5 +1,6 @@
-/** Whether it was the store that answered, before the library makes something of what a proxy has sent. */
+/** Whether it was the store that answered, before the library makes something of what a proxy has sent, and how far it is. */
 import type { Pipeline, RequestPolicyFactory } from '@azure/storage-blob';
+import type { Moving } from '../stall.ts';
 
 /** An answer, of whatever status, that lacks what the store says with each of its own. */
 export class ForeignAnswer extends Error {
@@ -49,4 +50,13 @@ function expectStore({ status, headers }: Answer): void {
   const passes = status >= 500 || status === 408 || status === 429;
   const isOwn = ['x-ms-request-id', 'x-ms-version'].some((name) => headers.get(name) !== undefined);
   if (!passes && !isOwn) throw new ForeignAnswer();
+}
+
+/** Tells of what has come of an answer, which the library gives when all has. */
+export function arriving({ moved }: Moving): (progress: { readonly loadedBytes: number }) => void {
+  let known = 0;
+  return ({ loadedBytes }) => {
+    moved(loadedBytes - known);
+    known = loadedBytes;
+  };
 }

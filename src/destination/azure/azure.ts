@@ -19,7 +19,7 @@ import type { UploadPace } from '../limited.ts';
 import { plainUrl, type AzurePlace } from '../location.ts';
 import { orderedPages } from '../ordered-pages.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
-import { strictPipeline } from './azure-answers.ts';
+import { arriving, strictPipeline } from './azure-answers.ts';
 import { azureCode, azureFailure, azureStatus } from './azure-failure.ts';
 
 export interface AzureOptions {
@@ -338,9 +338,14 @@ async function listPage(
   maxPageSize: number,
   signal: AbortSignal,
 ) {
-  const reply = await ask(store, { op: 'list' }, signal, async ({ signal: abortSignal }) => {
+  const reply = await ask(store, { op: 'list' }, signal, async (moving) => {
+    const options = {
+      prefix: store.root + prefix,
+      abortSignal: moving.signal,
+      requestOptions: { onDownloadProgress: arriving(moving) },
+    };
     const pages = store.container
-      .listBlobsFlat({ prefix: store.root + prefix, abortSignal })
+      .listBlobsFlat(options)
       .byPage({ maxPageSize, ...(next === undefined ? {} : { continuationToken: next }) });
     return await pages.next();
   });

@@ -1,6 +1,6 @@
 /**
- * The library’s requests, to break them off: it takes neither a signal nor an agent, and its timeout is without effect.
- * Node tells of each request that is made, and for whom.
+ * The library’s requests, to break them off and to see that their answers arrive: it takes neither a signal nor an agent,
+ * its timeout is without effect, and what it answers it gives as a whole. Node tells of each request that is made, and for whom.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
@@ -9,6 +9,8 @@ import type { Readable } from 'node:stream';
 
 interface Call {
   readonly open: Set<ClientRequest>;
+  /** Told of the bytes of answers. */
+  readonly arrived: ((bytes: number) => void) | undefined;
   isOver: boolean;
 }
 
@@ -25,6 +27,10 @@ function listen(): void {
     const { request } = message as { readonly request: ClientRequest };
     call.open.add(request);
     request.once('close', () => call.open.delete(request));
+    const { arrived } = call;
+    // The library takes the answer in the same event, so that nothing of it is lost to it.
+    if (arrived !== undefined)
+      request.once('response', (answer) => answer.on('data', (chunk: Buffer) => arrived(chunk.byteLength)));
     // Whoever makes it takes its failures only once it is made.
     if (call.isOver) process.nextTick(() => request.destroy());
   });
@@ -33,10 +39,18 @@ function listen(): void {
 export class OpenRequests {
   readonly #under = new Set<Call>();
 
-  /** Runs `work`; what it has asked for and not been told is asked for no longer when it fails or the signal is aborted. */
-  async during<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work`; what it has asked for and not been told is asked for no longer when it fails or the signal is aborted.
+   *
+   * @param arrived told of the bytes of answers that the work does not read itself
+   */
+  async during<T>(
+    signal: AbortSignal,
+    work: () => Promise<T>,
+    arrived?: (bytes: number) => void,
+  ): Promise<T> {
     listen();
-    const call: Call = { open: new Set(), isOver: false };
+    const call: Call = { open: new Set(), arrived, isOver: false };
     const onAbort = (): void => end(call);
     this.#under.add(call);
     signal.addEventListener('abort', onAbort, { once: true });

@@ -165,11 +165,13 @@ interface Question {
   readonly key?: string;
   /** Failures that the caller understands, and gets as they are. */
   readonly mine?: (error: unknown) => boolean;
+  /** The answer is long, and the library reads it. */
+  readonly isLong?: boolean;
 }
 
 async function ask<T>(
   { url, stallMs, requests }: GoogleStore,
-  { op, key, mine }: Question,
+  { op, key, mine, isLong = false }: Question,
   signal: AbortSignal,
   call: (moving: Moving) => Promise<T>,
 ): Promise<T> {
@@ -178,7 +180,12 @@ async function ask<T>(
       `${op} ${key ?? url}`,
       stallMs,
       signal,
-      async (moving) => await requests.during(moving.signal, async () => await call(moving)),
+      async (moving) =>
+        await requests.during(
+          moving.signal,
+          async () => await call(moving),
+          isLong ? moving.moved : undefined,
+        ),
     );
   } catch (error) {
     signal.throwIfAborted();
@@ -284,7 +291,7 @@ async function listPage(
   maxResults: number,
   signal: AbortSignal,
 ) {
-  const [files, next] = await ask(store, { op: 'list' }, signal, async () => {
+  const [files, next] = await ask(store, { op: 'list', isLong: true }, signal, async () => {
     return await store.bucket.getFiles({
       prefix: store.root + prefix,
       autoPaginate: false,

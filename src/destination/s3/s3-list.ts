@@ -1,7 +1,10 @@
 /** Lists of an S3 store. */
+import { Transform, pipeline, type Readable } from 'node:stream';
+import type { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { DestinationError } from '../../base/errors.ts';
 import type { ListedObject } from '../destination.ts';
 import { orderedPages } from '../ordered-pages.ts';
+import type { Moving } from '../stall.ts';
 import type { S3Store } from './s3-client.ts';
 import { wholeSeconds } from './s3-objects.ts';
 
@@ -21,6 +24,7 @@ export async function* listObjects(
         MaxKeys: PAGE_LENGTH,
         ...(next === undefined ? {} : { ContinuationToken: next }),
       });
+      tellOfArriving(command, moving);
       return await client.send(command, { abortSignal: moving.signal });
     });
     const {
@@ -43,6 +47,26 @@ export async function* listObjects(
       next: truncated === true ? token : undefined,
     };
   });
+}
+
+/** A page is hundreds of kilobytes, which the library gives when all have come. */
+function tellOfArriving({ middlewareStack }: ListObjectsV2Command, { moved }: Moving): void {
+  middlewareStack.add(
+    (next) => async (step) => {
+      const result = await next(step);
+      const response = result.response as { body: Readable };
+      const counter = new Transform({
+        transform(chunk: Buffer, _, done) {
+          moved(chunk.byteLength);
+          done(null, chunk);
+        },
+      });
+      // A failure of the one is one of the other, which the library listens to.
+      response.body = pipeline(response.body, counter, () => {});
+      return result;
+    },
+    { step: 'deserialize', priority: 'low', name: 'holdfastArriving' },
+  );
 }
 
 function incomplete(url: string, what: string): DestinationError {

@@ -4,8 +4,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DestinationError } from '../../../../src/base/errors.ts';
-import { openAzureDestination } from '../../../../src/destination/azure/azure.ts';
+import { openAzureDestination, type AzureOptions } from '../../../../src/destination/azure/azure.ts';
 import type { Destination } from '../../../../src/destination/destination.ts';
+import { trickle } from '../../../support/trickle.ts';
 
 const live = new AbortController().signal;
 const EMPTY =
@@ -39,21 +40,26 @@ beforeEach(async () => {
     request.resume().once('end', () => answer(request.method ?? '', response));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  destination = await open();
+});
+
+async function open(options: AzureOptions = {}): Promise<Destination> {
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  destination = await openAzureDestination(
+  return await openAzureDestination(
     { kind: 'azblob', container: 'c', prefix: 'p', account: 'account', endpoint },
     { accountKey: Buffer.from('key').toString('base64') },
+    options,
   );
-});
+}
 
 afterEach(() => {
   server.closeAllConnections();
   server.close();
 });
 
-async function listAll(): Promise<number> {
+async function listAll(from = destination): Promise<number> {
   let count = 0;
-  for await (const page of destination.list('', live)) count += page.length;
+  for await (const page of from.list('', live)) count += page.length;
   return count;
 }
 
@@ -97,4 +103,32 @@ test('a gateway that says that the store is away is told of with the status', as
   const failure = await destination.stat('a', live).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(DestinationError);
   expect(failure).toMatchObject({ kind: 'unreachable', details: { status: 503 } });
+});
+
+test('a list that comes slowly is waited for as long as it moves', async () => {
+  const hasty = await open({ stallMs: 800 });
+  const time = new Date(0).toUTCString();
+  const blobs = Array.from(
+    { length: 80 },
+    (_, at) =>
+      `<Blob><Name>p/${String(at).padStart(40, '0')}</Name><Properties><Last-Modified>${time}</Last-Modified><Content-Length>1</Content-Length><BlobType>BlockBlob</BlobType></Properties></Blob>`,
+  );
+  const text = EMPTY.replace('<Blobs/>', `<Blobs>${blobs.join('')}</Blobs>`);
+  const slowly = (pieceBytes: number) => (_method: string, response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'application/xml', 'x-ms-request-id': '1' });
+    void trickle(response, text, pieceBytes, 80);
+  };
+  answer = slowly(1400);
+  expect(await listAll(hasty)).toBe(80);
+  // Less than a kilobyte in that time is no progress.
+  answer = slowly(10);
+  await expect(listAll(hasty)).rejects.toMatchObject({ kind: 'unreachable', details: { stalled: true } });
+});
+
+test('a list whose connection breaks is no list', async () => {
+  answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/xml', 'x-ms-request-id': '1' });
+    response.write(EMPTY.slice(0, 60), () => response.destroy());
+  };
+  await expect(listAll()).rejects.toMatchObject({ kind: 'unreachable' });
 });

@@ -162,6 +162,22 @@ describe('a bucket of Google Cloud Storage', () => {
     await expect.poll(() => store.open).toEqual(new Set());
   });
 
+  test('whose lists come slowly is waited for as long as they move', async () => {
+    await using store = await startGoogleStore();
+    const destination = await openGoogleDestination(placeIn(store), {}, { stallMs: 800 });
+    const keys = Array.from({ length: 100 }, (_, at) => `packs/${String(at).padStart(40, '0')}`);
+    for (const key of keys) store.objects.set(`pre/${key}`, { body: Buffer.from('a'), ms: 0 });
+    store.slowLists = { pieceBytes: 1400, pauseMs: 80 };
+    expect(await collectList(destination)).toEqual(keys);
+    // Less than a kilobyte in that time is no progress.
+    store.slowLists = { pieceBytes: 10, pauseMs: 80 };
+    await expect(collectList(destination)).rejects.toMatchObject({
+      kind: 'unreachable',
+      details: { stalled: true },
+    });
+    await destination.close();
+  });
+
   test('of which a read is broken off goes on with what else it is asked', async () => {
     await using store = await startGoogleStore();
     const destination = await openGoogleDestination(placeIn(store));

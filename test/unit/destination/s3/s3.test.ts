@@ -434,6 +434,22 @@ describe('what a store does wrong', () => {
     });
   });
 
+  test('is none where a list comes slowly: it is waited for as long as it moves', async () => {
+    await using store = await startS3Store();
+    const destination = await openReady(store, { stallMs: 800 });
+    const keys = Array.from({ length: 150 }, (_, at) => `packs/${String(at).padStart(40, '0')}`);
+    for (const key of keys) store.objects.set(`pre/${key}`, { body: Buffer.from('a'), ms: 0 });
+    store.plan(lists, { pieceBytes: 1400, pauseMs: 80 });
+    expect(await keysIn(destination)).toEqual(keys);
+    // Less than a kilobyte in that time is no progress.
+    store.plan(lists, { pieceBytes: 10, pauseMs: 80 });
+    await expect(keysIn(destination)).rejects.toMatchObject({
+      kind: 'unreachable',
+      details: { stalled: true },
+    });
+    await destination.close();
+  });
+
   test('and two of five answers being failures, leaves everything stored once and read as it was', async () => {
     await using store = await startS3Store();
     const policy = { attempts: 40, firstDelayMs: 0, maxDelayMs: 0, random: () => 0 };
