@@ -11,6 +11,7 @@ import type { KnownRepository, RepositoryStore } from '../db/repositories.ts';
 import {
   directoryOf,
   findPlace,
+  openUrl,
   parseLocation,
   placeUrl,
   shownPlace,
@@ -23,7 +24,7 @@ import { rememberedAt } from './remembered-at.ts';
 
 /** A destination of the settings, or one that a request named by its URL. */
 export interface Place {
-  /** As requests and settings call it. */
+  /** As requests and settings call it; the URL by which it is reached where no setting names it. */
   readonly name: string;
   /** One spelling for each place. */
   readonly url: string;
@@ -111,8 +112,8 @@ export function createDestinations(parts: DestinationParts): Destinations {
     if (named !== undefined) return named;
     if (wanted === 'cloud') throw noCloud();
     if (!/[/\\:]/.test(wanted)) throw unknownName(wanted, configured);
-    const place = placeAt({ name: wanted, url: wanted, passphrase: null });
-    return findPlace(place.url, configured, ({ url }) => url) ?? { ...place, name: place.url };
+    const place = placeAt({ name: openUrl(parseLocation(wanted)), url: wanted, passphrase: null });
+    return findPlace(place.url, configured, ({ url }) => url) ?? place;
   };
   const remembered = (url: string): KnownRepository | undefined => rememberedAt(url, repositories, all());
 

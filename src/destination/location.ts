@@ -127,13 +127,23 @@ export function placeUrl(place: Location): string {
       const name = user === undefined ? '' : `${encodeURIComponent(user)}@`;
       return url.replace(/^http(s?):\/\//, `webdav$1://${name}`);
     }
-    case 'azblob':
-      return `azblob://${place.container}${below(place.prefix)}${query(place)}`;
+    case 'azblob': {
+      const { container, prefix, account, endpoint } = place;
+      return `azblob://${container}${below(prefix)}${query({ account, endpoint })}`;
+    }
     case 'gs':
       return `gs://${place.bucket}${below(place.prefix)}${query({ endpoint: place.endpoint })}`;
     case 'rclone':
       return `rclone:${place.remote}:${place.path}`;
   }
+}
+
+/** One spelling for each place and way to reach it: what is opened by it is the same place, reached as `place` says. */
+export function openUrl(place: Location): string {
+  if (place.kind !== 's3') return placeUrl(place);
+  const { bucket, prefix, endpoint, region, pathStyle } = place;
+  const style = pathStyle === isPathStyle(endpoint) ? undefined : pathStyle;
+  return `s3://${bucket}${below(prefix)}${query({ endpoint, region, path_style: style?.toString() })}`;
 }
 
 /** What stands last may be a blank or a control character, which URLs lose at their end: something is put behind it. */
@@ -176,16 +186,9 @@ function below(prefix: string): string {
   return prefix === '' ? '' : `/${prefix.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-function query({
-  account,
-  endpoint,
-}: {
-  account?: string | undefined;
-  endpoint: string | undefined;
-}): string {
+function query(values: Readonly<Record<string, string | undefined>>): string {
   const parameters = new URLSearchParams();
-  if (account !== undefined) parameters.set('account', account);
-  if (endpoint !== undefined) parameters.set('endpoint', endpoint);
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) parameters.set(name, value);
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
@@ -262,9 +265,13 @@ function s3Place(text: string): S3Place {
     prefix: prefixOf(parts),
     endpoint,
     region,
-    // Few stores but Amazon's own have a host name for every bucket.
-    pathStyle: style === null ? endpoint !== undefined : style === 'true',
+    pathStyle: style === null ? isPathStyle(endpoint) : style === 'true',
   };
+}
+
+/** Where the URL does not say: few stores but Amazon's own have a host name for every bucket. */
+function isPathStyle(endpoint: string | undefined): boolean {
+  return endpoint !== undefined;
 }
 
 function azurePlace(text: string): AzurePlace {

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings } from '../../../src/config/effective-settings.ts';
 import { createDestinations, type Destinations } from '../../../src/daemon/destinations.ts';
+import type { KnownRepository } from '../../../src/db/repositories.ts';
+import { parseLocation } from '../../../src/destination/location.ts';
 
 function destinations(named: Readonly<Record<string, string>>, defaultDestination: string): Destinations {
   const settings = {
@@ -9,8 +11,13 @@ function destinations(named: Readonly<Record<string, string>>, defaultDestinatio
     defaultDestination,
     destinations: Object.entries(named).map(([name, url]) => ({ name, url, passphrase: null })),
   };
-  const repositories = { all: () => [] };
-  const parts = { settings: () => settings, stateDirectory: '/state', clock: systemClock, repositories };
+  const known = new Map<string, KnownRepository>();
+  const repositories = {
+    get: (url: string) => known.get(url),
+    all: () => [...known.values()],
+    set: (one: KnownRepository) => void known.set(one.url, one),
+  };
+  const parts = { settings: () => settings, repositories, stateDirectory: '/state', clock: systemClock };
   return createDestinations(parts as unknown as Parameters<typeof createDestinations>[0]);
 }
 
@@ -34,6 +41,24 @@ describe('a destination', () => {
     expect(found).toEqual(['usb', 'usb', 'usb', 'far', 'far']);
     expect(some.find('/mnt/c').name).toBe('file:///mnt/c');
     expect(() => some.find('nowhere')).toThrow('There is no destination nowhere');
+  });
+
+  test('that only a URL names is reached by its name as by that URL', () => {
+    const some = destinations({ far: 's3://bucket/x?region=eu-1' }, 'far');
+    const given = 's3://other/x?endpoint=https://s3.example&region=eu-1&path_style=false';
+    const first = some.find(given);
+    const again = some.find(first.name);
+    expect(parseLocation(again.location)).toEqual(parseLocation(given));
+    expect(again).toEqual({ ...first, location: first.name });
+    const shuffled = 'S3://other//x/?path_style=false&region=eu-1&endpoint=s3.example/';
+    expect(some.find(shuffled).name).toBe(first.name);
+    // Where it is counts for what is known of it, not how it is reached.
+    some.remember(first, 'id', 1);
+    expect([again, some.find('s3://other/x?endpoint=s3.example')].map(some.repositoryId)).toEqual([
+      'id',
+      'id',
+    ]);
+    expect(some.find('s3://bucket/x?region=us-1&path_style=true').name).toBe('far');
   });
 
   test('on a WebDAV server is another one for each user', () => {
