@@ -1,10 +1,10 @@
-/** Which repository was found at a place, also where that was noted before users were a part of a WebDAV folder's URL. */
+/** Which repository was found at a place, also where that was noted by the spelling that the place had before. */
 import type { KnownRepository, RepositoryStore } from '../db/repositories.ts';
 import { withoutUser } from '../destination/location.ts';
 
 /**
- * What was noted without a user counts for the user who has that folder alone, until something is noted of one: of several
- * nobody knows whose it was.
+ * What was noted of a WebDAV folder without a user counts for the user who has that folder alone, until something is
+ * noted of one: of several nobody knows whose it was.
  *
  * @param places of the settings
  */
@@ -13,7 +13,7 @@ export function rememberedAt(
   repositories: Pick<RepositoryStore, 'get' | 'all'>,
   places: readonly { readonly url: string }[],
 ): KnownRepository | undefined {
-  const known = repositories.get(url);
+  const known = repositories.get(url) ?? repositories.get(formerSpelling(url));
   const folder = withoutUser(url);
   if (known !== undefined || folder === url) return known;
   const noted = repositories.get(folder);
@@ -21,4 +21,11 @@ export function rememberedAt(
   const isOfFolder = (one: { readonly url: string }): boolean =>
     one.url !== url && one.url !== folder && withoutUser(one.url) === folder;
   return places.some(isOfFolder) || repositories.all().some(isOfFolder) ? undefined : noted;
+}
+
+/** As URLs of SFTP were spelled that nobody could read back. */
+function formerSpelling(url: string): string {
+  const [, place, path] = /^(sftp:\/\/[^/]*)(.*)$/s.exec(url) ?? [];
+  if (place === undefined || path === undefined) return url;
+  return place + path.replaceAll('%23', '#').replaceAll('%3F', '?');
 }

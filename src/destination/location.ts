@@ -119,7 +119,7 @@ export function placeUrl(place: Location): string {
       const { user, host, port, directory } = place;
       const home = directory.startsWith('/') ? '' : '/~/';
       const name = isIP(host) === 6 ? `[${host}]` : host;
-      return `sftp://${user === undefined ? '' : `${encodeURIComponent(user)}@`}${name}:${port}${home}${encodeURI(directory)}`;
+      return `sftp://${user === undefined ? '' : `${encodeURIComponent(user)}@`}${name}:${port}${home}${encodedPath(directory)}`;
     }
     case 'webdav': {
       // Servers may show each user another folder by the same path.
@@ -136,6 +136,11 @@ export function placeUrl(place: Location): string {
     case 'rclone':
       return `rclone:${place.remote}:${place.path}`;
   }
+}
+
+/** Only what would end the path, so that places keep the spelling that they are remembered by. */
+function encodedPath(path: string): string {
+  return encodeURI(path).replaceAll(/[?#]/g, encodeURIComponent);
 }
 
 /** One spelling for each place and way to reach it: what is opened by it is the same place, reached as `place` says. */

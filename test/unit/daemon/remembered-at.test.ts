@@ -1,4 +1,4 @@
-/** Which repository is known at a folder on a WebDAV server, of which each user may see another one. */
+/** Which repository is known at a place, also by a spelling of before. */
 import { describe, expect, test } from 'vitest';
 import { rememberedAt } from '../../../src/daemon/remembered-at.ts';
 import type { KnownRepository } from '../../../src/db/repositories.ts';
@@ -51,6 +51,14 @@ describe('what was noted', () => {
   test('without a user counts for nobody else once it is noted of one, also of one who is gone', () => {
     expect(knownAt(BOB, { [FOLDER]: 'a', [ANA]: 'a' }, [BOB])).toBeUndefined();
     expect(knownAt(ANA, { [FOLDER]: 'a', [ANA]: 'b' }, [ANA])).toBe('b');
+  });
+
+  test('of a directory by SFTP counts also as it was noted before "#" and "?" were encoded', () => {
+    const url = 'sftp://a%23na@nas:22/a%23b%3Fc%23';
+    expect(knownAt(url, { 'sftp://a%23na@nas:22/a#b?c#': 'a' }, [])).toBe('a');
+    expect(knownAt(url, { 'sftp://a%23na@nas:22/a#b?c#': 'a', [url]: 'b' }, [])).toBe('b');
+    const other = 'webdavs://nas/a%23b';
+    expect(knownAt(other, { 'webdavs://nas/a#b': 'a' }, [])).toBeUndefined();
   });
 
   test('of other kinds of places is found as it was noted', () => {

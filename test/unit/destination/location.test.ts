@@ -7,11 +7,13 @@ import { redactText } from '../../../src/base/redact.ts';
 import {
   directoryOf,
   findPlace,
+  openUrl,
   parseLocation,
   placeUrl,
   plainUrl,
   shownPlace,
   withUser,
+  type Location,
 } from '../../../src/destination/location.ts';
 
 function refusal(location: string): RequestError {
@@ -211,6 +213,7 @@ describe('a place that is not on this machine', () => {
     ['s3://bucket//a/?path_style=true&endpoint=host&region=x', 's3://bucket/a?endpoint=https%3A%2F%2Fhost'],
     ['sftp://me@host/dir/', 'sftp://me@host:22/dir'],
     ['sftp://host/~/my dir', 'sftp://host:22/~/my%20dir'],
+    ['sftp://host/a%23b%3Fc%3Bd%25e@f', 'sftp://host:22/a%23b%3Fc;d%25e@f'],
     ['webdavs://me@host:443/dir/', 'webdavs://me@host/dir'],
     ['webdavs://me%40home@host/dir', 'webdavs://me%40home@host/dir'],
     ['webdav://[::1]:80/dir', 'webdav://[::1]/dir'],
@@ -236,6 +239,83 @@ describe('a place that is not on this machine', () => {
       const url = new URL(plainUrl(parseLocation(location)));
       expect([url.username, url.password, url.search, url.hash]).toEqual(['', '', '', '']);
     }
+  });
+});
+
+/** What a part of a name can be in any store. */
+const part = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
+  .filter((text) => !/[\p{Cc}/]/u.test(text) && text !== '.' && text !== '..');
+const prefix = fc.array(part, { maxLength: 3 }).map((parts) => parts.join('/'));
+const user = fc.option(
+  part.filter((text) => !text.includes(':')),
+  { nil: undefined },
+);
+const host = fc.constantFrom('host.example', '10.0.0.5', '::1', 'fd00::2');
+const port = fc.integer({ min: 1, max: 65_535 });
+const endpoint = fc.constantFrom(undefined, 'https://s3.example', 'http://[::1]:9000/below');
+
+const places: Readonly<Record<Location['kind'], fc.Arbitrary<Location>>> = {
+  local: fc.record({
+    kind: fc.constant('local'),
+    directory: prefix.map((path) => resolve(`/${path}`)),
+  }),
+  s3: fc.record({
+    kind: fc.constant('s3'),
+    bucket: fc.constant('bucket'),
+    prefix,
+    endpoint,
+    region: fc.constantFrom(undefined, 'eu-1'),
+    pathStyle: fc.boolean(),
+  }),
+  sftp: fc.record({
+    kind: fc.constant('sftp'),
+    user,
+    host,
+    port,
+    directory: fc.oneof(
+      prefix.filter((path) => path !== '' && !/^~(?:\/|$)/.test(path)).map((path) => `/${path}`),
+      prefix,
+    ),
+  }),
+  webdav: fc.record({
+    kind: fc.constant('webdav'),
+    user,
+    url: prefix.map((path) =>
+      ['https://host.example', ...path.split('/').filter(Boolean).map(encodeURIComponent)].join('/'),
+    ),
+  }),
+  azblob: fc.record({
+    kind: fc.constant('azblob'),
+    container: fc.constant('container'),
+    prefix,
+    account: fc.constantFrom(undefined, 'account'),
+    endpoint,
+  }),
+  gs: fc.record({ kind: fc.constant('gs'), bucket: fc.constant('bucket'), prefix, endpoint }),
+  rclone: fc.record({
+    kind: fc.constant('rclone'),
+    remote: fc.constantFrom('remote', 'my remote'),
+    path: prefix.filter((path) => !/[?#]/.test(path)),
+  }),
+};
+
+/** As it is parsed from a URL that says no more than where it is. */
+function withoutWay(place: Location): Location {
+  return place.kind === 's3'
+    ? { ...place, region: undefined, pathStyle: place.endpoint !== undefined }
+    : place;
+}
+
+describe.each(Object.entries(places))('any place of the kind %s', (_, arbitrary) => {
+  test('is read back from its one spelling, and with how to reach it from the other', () => {
+    const property = fc.property(arbitrary, (place) => {
+      const parsed = parseLocation(openUrl(place));
+      expect(parsed).toEqual(place);
+      expect(parseLocation(placeUrl(place))).toEqual(withoutWay(place));
+      expect(openUrl(parsed)).toBe(openUrl(place));
+    });
+    fc.assert(property);
   });
 });
 
