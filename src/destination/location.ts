@@ -1,11 +1,12 @@
 /** From a location as people write it to what it names, without touching it. */
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { RequestError } from '../base/errors.ts';
 import { secretInUrl } from '../base/url-secrets.ts';
 import {
+  bracketed,
   bucketOf,
+  canonicalHost,
   endpointOf,
   hostOf,
   invalid,
@@ -48,7 +49,7 @@ export interface S3Place {
 export interface SftpPlace {
   readonly kind: 'sftp';
   readonly user: string | undefined;
-  /** Without brackets around IPv6 addresses. */
+  /** As it is written, by which ssh's configuration may know it; without brackets around IPv6 addresses. */
   readonly host: string;
   readonly port: number;
   /** Absolute, or relative to the home directory. */
@@ -115,12 +116,8 @@ export function placeUrl(place: Location): string {
       return fileUrl(place.directory);
     case 's3':
       return `s3://${place.bucket}${below(place.prefix)}${query({ endpoint: place.endpoint })}`;
-    case 'sftp': {
-      const { user, host, port, directory } = place;
-      const home = directory.startsWith('/') ? '' : '/~/';
-      const name = isIP(host) === 6 ? `[${host}]` : host;
-      return `sftp://${user === undefined ? '' : `${encodeURIComponent(user)}@`}${name}:${port}${home}${encodedPath(directory)}`;
-    }
+    case 'sftp':
+      return sftpUrl(place, canonicalHost(place.host));
     case 'webdav': {
       // Servers may show each user another folder by the same path.
       const { user, url } = place;
@@ -138,13 +135,17 @@ export function placeUrl(place: Location): string {
   }
 }
 
-/** Only what would end the path, so that places keep the spelling that they are remembered by. */
-function encodedPath(path: string): string {
-  return encodeURI(path).replaceAll(/[?#]/g, encodeURIComponent);
+function sftpUrl({ user, port, directory }: SftpPlace, host: string): string {
+  const name = user === undefined ? '' : `${encodeURIComponent(user)}@`;
+  const home = directory.startsWith('/') ? '' : '/~/';
+  // Beside what no URL has, only what would end the path: places keep the spelling that they are remembered by.
+  const path = encodeURI(directory).replaceAll(/[?#]/g, encodeURIComponent);
+  return `sftp://${name}${bracketed(host)}:${port}${home}${path}`;
 }
 
 /** One spelling for each place and way to reach it: what is opened by it is the same place, reached as `place` says. */
 export function openUrl(place: Location): string {
+  if (place.kind === 'sftp') return sftpUrl(place, place.host);
   if (place.kind !== 's3') return placeUrl(place);
   const { bucket, prefix, endpoint, region, pathStyle } = place;
   const style = pathStyle === isPathStyle(endpoint) ? undefined : pathStyle;
@@ -159,12 +160,13 @@ function fileUrl(directory: string): string {
 
 /** For people: a directory as its path, anything else as its URL. */
 export function shownPlace(place: Location): string {
-  return place.kind === 'local' ? place.directory : placeUrl(place);
+  if (place.kind === 'local') return place.directory;
+  return place.kind === 'sftp' ? openUrl(place) : placeUrl(place);
 }
 
 /** For logs and `properties.url`: no user info, no query. */
 export function plainUrl(place: Location): string {
-  const url = placeUrl(place).replace(/\?.*$/s, '');
+  const url = openUrl(place).replace(/\?.*$/s, '');
   return withoutUser(url).replace(/^(sftp:\/\/)[^@/]*@/, '$1');
 }
 
@@ -322,10 +324,9 @@ function webdavPlace(text: string): WebdavPlace {
   const parts = partsOf(text, []);
   const isPlain = /^webdav:/i.test(text);
   const { host, port } = hostOf(parts, isPlain ? 80 : 443);
-  if (isPlain && !isLoopback(host))
+  if (isPlain && !isLoopback(canonicalHost(host)))
     throw invalid('Without TLS (webdav:) only this machine itself is reached. Use webdavs:.');
-  const name = isIP(host) === 6 ? `[${host}]` : host;
-  const url = new URL(`${isPlain ? 'http' : 'https'}://${name}:${port}`);
+  const url = new URL(`${isPlain ? 'http' : 'https'}://${bracketed(host)}:${port}`);
   return {
     kind: 'webdav',
     url: `${url.origin}${below(prefixOf(parts))}`,

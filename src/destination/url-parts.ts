@@ -79,17 +79,30 @@ export function endpointOf({ parameters }: Parts): string | undefined {
   return url.href.replace(/\/+$/, '');
 }
 
+/** The host as it is written, without brackets, and the port. */
 export function hostOf(
   { authority }: Parts,
   standardPort: number,
 ): { readonly host: string; readonly port: number } {
-  const url = authority === '' ? null : URL.parse(`https://${authority}`);
-  if (url === null) throw invalid('The URL names no host.');
-  const written = /:(\d+)$/.exec(authority)?.[1];
+  const name = authority.trim();
+  // To a parser of web addresses a backslash is a slash.
+  if (name === '' || name.includes('\\') || !URL.canParse(`https://${name}`))
+    throw invalid('The URL names no host.');
+  const written = /:(\d+)$/.exec(name)?.[1];
   return {
-    host: url.hostname.replaceAll(/^\[|\]$/g, ''),
+    host: decoded(name.replace(/:\d*$/, '').replaceAll(/^\[|\]$/g, '')),
     port: written === undefined ? standardPort : Number(written),
   };
+}
+
+/** The one spelling of a host: in small letters, an address in its usual form. */
+export function canonicalHost(host: string): string {
+  return URL.parse(`https://${bracketed(host)}`)?.hostname.replaceAll(/^\[|\]$/g, '') ?? host;
+}
+
+/** As it stands in a URL. */
+export function bracketed(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host;
 }
 
 export function isLoopback(host: string): boolean {

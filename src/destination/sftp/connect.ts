@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Client, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import type { SftpPlace } from '../location.ts';
+import { canonicalHost } from '../url-parts.ts';
 import { disconnected } from './answers.ts';
 import { credentialsFor } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
@@ -76,7 +77,7 @@ export async function prepareTarget(place: SftpPlace, url: string, access: SftpI
   const credentials = await credentialsFor(user, access, settings.identityFiles, parse);
   return {
     url,
-    host: settings.hostName ?? place.host,
+    host: settings.hostName ?? canonicalHost(place.host),
     port: place.port === 22 ? (settings.port ?? 22) : place.port,
     user,
     credentials,

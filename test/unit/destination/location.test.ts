@@ -83,6 +83,8 @@ describe('a location', () => {
     'sftp://host',
     'sftp:///dir',
     'sftp://host:0x1/dir',
+    'sftp://host\\x/dir',
+    'sftp://::1/dir',
     'sftp://host/dir?x=1',
     'webdav://example.org/dir',
     'webdavs:///dir',
@@ -193,7 +195,13 @@ describe('a place that is not on this machine', () => {
       'sftp://[::1]:2222/~/backup',
       { kind: 'sftp', user: undefined, host: '::1', port: 2222, directory: 'backup' },
     ],
-    ['webdavs://me@host/remote.php/dav', { kind: 'webdav', url: 'https://host/remote.php/dav', user: 'me' }],
+    [
+      // As ssh's own configuration may know it.
+      'sftp://MyNas:2222/x',
+      { kind: 'sftp', user: undefined, host: 'MyNas', port: 2222, directory: '/x' },
+    ],
+    ['sftp://12/x', { kind: 'sftp', user: undefined, host: '12', port: 22, directory: '/x' }],
+    ['webdavs://me@HOST/remote.php/dav', { kind: 'webdav', url: 'https://host/remote.php/dav', user: 'me' }],
     ['webdav://localhost:8080/', { kind: 'webdav', url: 'http://localhost:8080', user: undefined }],
     ['webdavs://[::1]:443/dir', { kind: 'webdav', url: 'https://[::1]/dir', user: undefined }],
     [
@@ -227,6 +235,19 @@ describe('a place that is not on this machine', () => {
     expect(placeUrl(parseLocation(spelling))).toBe(spelling);
   });
 
+  test('by SFTP is the same one however its host is written, and is shown and reached as it was', () => {
+    const place = parseLocation('sftp://me@MyNas/dir');
+    expect(placeUrl(place)).toBe('sftp://me@mynas:22/dir');
+    expect(shownPlace(place)).toBe('sftp://me@MyNas:22/dir');
+    expect(openUrl(place)).toBe('sftp://me@MyNas:22/dir');
+    expect(plainUrl(place)).toBe('sftp://MyNas:22/dir');
+    expect(placeUrl(parseLocation('sftp://[::0001]/dir'))).toBe('sftp://[::1]:22/dir');
+    // As such places are remembered.
+    expect(placeUrl(parseLocation('sftp://12/dir'))).toBe('sftp://0.0.0.12:22/dir');
+    expect(openUrl(parseLocation('sftp://12/dir'))).toBe('sftp://12:22/dir');
+    expect(placeUrl(parseLocation('sftp://M%C3%BCller/dir'))).toBe('sftp://xn--mller-kva:22/dir');
+  });
+
   test('has a plain URL without user and query', () => {
     for (const location of [
       's3://bucket/a?endpoint=host',
@@ -251,7 +272,7 @@ const user = fc.option(
   part.filter((text) => !text.includes(':')),
   { nil: undefined },
 );
-const host = fc.constantFrom('host.example', '10.0.0.5', '::1', 'fd00::2');
+const host = fc.constantFrom('host.example', 'MyNas', 'Müller', '10.0.0.5', '12', '::1', 'fd00::2');
 const port = fc.integer({ min: 1, max: 65_535 });
 const endpoint = fc.constantFrom(undefined, 'https://s3.example', 'http://[::1]:9000/below');
 
@@ -300,11 +321,22 @@ const places: Readonly<Record<Location['kind'], fc.Arbitrary<Location>>> = {
   }),
 };
 
+const CANONICAL: Readonly<Record<string, string>> = {
+  MyNas: 'mynas',
+  Müller: 'xn--mller-kva',
+  '12': '0.0.0.12',
+};
+
 /** As it is parsed from a URL that says no more than where it is. */
 function withoutWay(place: Location): Location {
-  return place.kind === 's3'
-    ? { ...place, region: undefined, pathStyle: place.endpoint !== undefined }
-    : place;
+  switch (place.kind) {
+    case 's3':
+      return { ...place, region: undefined, pathStyle: place.endpoint !== undefined };
+    case 'sftp':
+      return { ...place, host: CANONICAL[place.host] ?? place.host };
+    default:
+      return place;
+  }
 }
 
 describe.each(Object.entries(places))('any place of the kind %s', (_, arbitrary) => {
