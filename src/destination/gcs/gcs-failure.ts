@@ -18,10 +18,10 @@ const WRONG_KEY = meaning(
   'denied',
   'never',
   'the credentials are wrong or no longer valid',
-  'Check the key of the service account.',
+  'Check the key of the service account, and the clock of this machine.',
 );
 
-/** By the store's own reasons. */
+/** By the reasons of the store, and of who signs in for it. */
 const MEANINGS = {
   rateLimitExceeded: THROTTLED,
   userRateLimitExceeded: THROTTLED,
@@ -29,6 +29,8 @@ const MEANINGS = {
   forbidden: DENIED,
   authError: WRONG_KEY,
   invalid_grant: WRONG_KEY,
+  invalid_client: WRONG_KEY,
+  unauthorized_client: WRONG_KEY,
 } as const;
 
 const NO_KEY = meaning(
@@ -65,7 +67,8 @@ interface Refusal {
   readonly code?: unknown;
   readonly status?: unknown;
   readonly errors?: readonly { readonly reason?: string }[];
-  readonly response?: { readonly headers?: Fields };
+  /** Who signs in gives the reason as a word. */
+  readonly response?: { readonly headers?: Fields; readonly data?: { readonly error?: unknown } };
 }
 
 /** Of an answer to a question, or to who signs in. */
@@ -85,5 +88,6 @@ function answerOf(error: unknown): WebAnswer | undefined {
   if (!Number.isInteger(status) || status < 100) return undefined;
   const header = (name: string): string | undefined => headerOf(response?.headers, name);
   const afterMs = retryAfterMs(header('retry-after'), header('date'));
-  return { status, code: errors?.[0]?.reason, retryAfterMs: afterMs };
+  const reason = errors?.[0]?.reason ?? response?.data?.error;
+  return { status, code: typeof reason === 'string' ? reason : undefined, retryAfterMs: afterMs };
 }
