@@ -72,6 +72,7 @@ const LARGEST_TEXT = 64 * 1024 * 1024;
 const MOST_SIGN_INS = 4;
 
 interface Sent {
+  readonly outgoing: ClientRequest;
   readonly reply: HttpReply;
   /** Who one was in that request. */
   readonly sent: string | undefined;
@@ -131,11 +132,13 @@ export function openHttpSite({
   /** Once more when the server asks who one is, or has asked for something else than before. */
   async function signedIn(request: HttpRequest, moving: Moving): Promise<HttpReply> {
     for (let tries = 1; ; tries += 1) {
-      const { reply, sent } = await onKeptConnection(request, moving);
+      const { outgoing, reply, sent } = await onKeptConnection(request, moving);
       if (reply.status !== 401) return reply;
       const told = authorization.challenged(reply.headers['www-authenticate'] ?? '', sent);
       if (told === 'refused' || tries >= (told === 'stale' ? MOST_SIGN_INS : 2)) return reply;
-      await drain(reply, moving);
+      // What is still to be sent of the body would go on beside the next request, for nothing.
+      if (outgoing.writableEnded) await drain(reply, moving);
+      else outgoing.destroy();
     }
   }
 
@@ -152,7 +155,7 @@ export function openHttpSite({
       outgoing.once('socket', ({ bytesRead }) => (wasKept = bytesRead > 0));
       try {
         const reply = await exchange(outgoing, request, moving);
-        return { reply, sent: outgoing.getHeader('Authorization')?.toString() };
+        return { outgoing, reply, sent: outgoing.getHeader('Authorization')?.toString() };
       } catch (error) {
         outgoing.destroy();
         moving.signal.throwIfAborted();

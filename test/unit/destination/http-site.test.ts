@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { DestinationError } from '../../../src/base/errors.ts';
 import { openHttpSite, textOf } from '../../../src/destination/http-site.ts';
@@ -199,6 +200,45 @@ test.each(['Digest realm="r", qop="auth", nonce="n"', 'Basic realm="r"'])(
     expect(await Promise.all([ask(site), ask(site)])).toEqual(['good', 'good']);
   },
 );
+
+test('a body is sent no further once the server has refused its nonce, and once more as a whole', async () => {
+  const puts: { bytes: number; isOver: boolean }[] = [];
+  const site = await siteOf(
+    (request, response) => {
+      const [, nonce] = /nonce="([^"]*)"/.exec(request.headers.authorization ?? '') ?? [];
+      const refuse = (next: string): void => {
+        const challenge = `Digest realm="r", qop="auth", nonce="${next}"${nonce === undefined ? '' : ', stale=true'}`;
+        response.writeHead(401, { 'WWW-Authenticate': challenge }).end('once more');
+      };
+      if (request.method === 'GET') {
+        if (nonce === undefined) refuse('old');
+        else response.end('good');
+        return;
+      }
+      const put = { bytes: 0, isOver: false };
+      puts.push(put);
+      request.on('data', (data: Buffer) => (put.bytes += data.length));
+      const end = (): void => void (put.isOver = true);
+      request.once('end', end);
+      request.socket.once('close', end);
+      if (nonce === 'old') refuse('new');
+      else request.once('end', () => response.end('good'));
+    },
+    { user: 'u', password: 'p' },
+  );
+  expect(await ask(site)).toBe('good');
+  const length = 4_000_000;
+  // Slow at first, so that the answer comes before much is sent.
+  const next = async (_key: string, wanted: number): Promise<number> => {
+    await delay(puts.length > 1 ? 0 : 10);
+    return wanted;
+  };
+  const request = { method: 'PUT', body: Buffer.alloc(length), pace: { limited: true, next } };
+  expect(await ask(site, request)).toBe('good');
+  await expect.poll(() => puts.every(({ isOver }) => isOver)).toBe(true);
+  expect(puts.map(({ bytes }) => bytes)).toEqual([expect.any(Number), length]);
+  expect(puts[0]?.bytes).toBeLessThan(length / 4);
+});
 
 test('a server that takes every nonce for stale is not asked for ever', async () => {
   let requests = 0;
