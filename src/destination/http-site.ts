@@ -6,7 +6,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { rootCertificates } from 'node:tls';
+import { getCACertificates } from 'node:tls';
 import { errnoOf } from '../base/errors.ts';
 import { bodyStream } from './body.ts';
 import { createAuthorization } from './http-authorization.ts';
@@ -23,7 +23,7 @@ export interface HttpSiteOptions {
   /** For people: the plain URL of the destination. */
   readonly url: string;
   readonly credentials: HttpCredentials;
-  /** PEM of certificates to trust beside those of the system. */
+  /** PEM of certificates to trust beside those that the program trusts, `NODE_EXTRA_CA_CERTS` among them. */
   readonly certificates?: string | undefined;
   readonly maxSockets: number;
 }
@@ -100,7 +100,7 @@ export function openHttpSite({
       ? new HttpsAgent({
           keepAlive: true,
           maxSockets,
-          ...(certificates === undefined ? {} : { ca: [...rootCertificates, certificates] }),
+          ...(certificates === undefined ? {} : { ca: [...getCACertificates('default'), certificates] }),
         })
       : new HttpAgent({ keepAlive: true, maxSockets });
   const send = base.protocol === 'https:' ? httpsRequest : httpRequest;
