@@ -65,7 +65,9 @@ export class FarSource implements ChangeFeed {
   }
 
   /** Polling has no more to say than a walk finds. */
-  check(): void {}
+  check(): boolean {
+    return true;
+  }
 
   async close(): Promise<void> {
     this.#ended.abort();

@@ -16,9 +16,14 @@ export interface MountView {
   readonly silent: readonly ByteString[];
   /** Mounted below it and made up by the kernel: there is nothing to watch. */
   readonly virtual: readonly ByteString[];
+  /** Mounted below it, of any other kind. */
+  readonly telling: readonly ByteString[];
   /** Everything about it, for comparison. */
   readonly text: string;
 }
+
+/** Why changes are lost then. */
+export const MOUNTS_CHANGED = 'a file system was mounted or unmounted in the source';
 
 const NOTHING_TO_WATCH = new Set(['autofs', 'devpts', 'devtmpfs', 'hugetlbfs', 'mqueue']);
 
@@ -37,6 +42,7 @@ export function viewOf(root: ByteString, mounts: readonly Mount[]): MountView {
     silentRoot: own !== undefined && isElsewhere(own.type),
     silent: of(isElsewhere),
     virtual: of(isVirtual),
+    telling: of((type) => !isElsewhere(type) && !isVirtual(type)),
     text: JSON.stringify([own, below.filter(({ type }) => !isVirtual(type))]),
   };
 }

@@ -3,9 +3,10 @@ import { fsPath, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.
 import type { Clock } from '../base/clock.ts';
 import { errnoOf, isAbort, StateError } from '../base/errors.ts';
 import type { ChangeSink } from './change-log.ts';
+import { endsOf, type DirectoryEnd, type DirectoryEnds } from './directory-ends.ts';
 import { directoriesSince, scanDirectories, subdirectoriesOf, topmost } from './directories.ts';
 import { pathsOfEvent } from './event-paths.ts';
-import type { MountView } from './mounts.ts';
+import { MOUNTS_CHANGED, type MountView } from './mounts.ts';
 import {
   joinNative,
   leaveNative,
@@ -39,6 +40,11 @@ const STALE_MS = 3_600_000;
 const CALM_MS = 500;
 const MOST_CALMING_MS = 10_000;
 
+const ENDS: Readonly<Record<DirectoryEnd, string>> = {
+  unmounted: MOUNTS_CHANGED,
+  moved: 'the source was moved or removed',
+};
+
 /** Turns the system's events into changed directories, and keeps every directory of the source watched. */
 export class NativeSource implements ChangeFeed, NativeClient {
   readonly lagMs = LAG_MS;
@@ -46,6 +52,9 @@ export class NativeSource implements ChangeFeed, NativeClient {
   readonly #sink: ChangeSink;
   readonly #ended = new AbortController();
   readonly #leftOut: readonly ByteString[];
+  /** Of the source and of what is mounted in it; an error while that cannot be known. */
+  #ends: DirectoryEnds | StateError;
+  #isDisplaced = false;
   #state: WatchState = 'starting';
   #directories = 0;
   /** Ends of what is subscribed: the source, then directories in it. */
@@ -65,27 +74,34 @@ export class NativeSource implements ChangeFeed, NativeClient {
     this.#request = request;
     this.#sink = sink;
     this.#leftOut = [...request.never, ...request.mounts.virtual, ...request.mounts.silent];
+    // Before anything else takes time: what the mounts are has just been looked up.
+    this.#ends = this.#endsOrError();
     this.#inBackground(joinNative(this));
   }
 
   get state(): WatchState {
-    return this.#renewing ? 'starting' : this.#state;
+    return this.#renewing || this.#isDisplaced ? 'starting' : this.#state;
   }
 
   get directories(): number {
     return this.#directories;
   }
 
-  check(): void {
+  check(): boolean {
     const { clock } = this.#request;
+    const end = this.#ends instanceof StateError ? undefined : this.#ends.seen();
+    if (end !== undefined) this.#displaced(ENDS[end]);
+    if (this.#isDisplaced) return false;
     measureNative(clock, 0);
     // Directories that were moved are known by old names, too, which may lead astray: not for long.
     if (this.#subscriptions.length > 1 && clock.monotonic() - this.#startedMs >= STALE_MS) this.#renewSoon();
     for (const path of this.#blind) this.#sink.subtree(path);
+    return true;
   }
 
   async close(): Promise<void> {
     this.#ended.abort();
+    if (!(this.#ends instanceof StateError)) this.#ends[Symbol.dispose]();
     await leaveNative(this);
     await this.#covering;
   }
@@ -99,6 +115,8 @@ export class NativeSource implements ChangeFeed, NativeClient {
     this.#directories = 0;
     this.#blind.clear();
     try {
+      if (this.#ends instanceof StateError) this.#ends = this.#endsOrError();
+      if (this.#ends instanceof StateError) throw this.#ends;
       if (!canOpenQueue()) throw watchError(root, new Error('Too many open files'));
       await this.#cover(root);
       this.#state = 'watching';
@@ -130,6 +148,25 @@ export class NativeSource implements ChangeFeed, NativeClient {
     this.#sink.lose('so much changed at once that the system may not have told everything');
     // A directory that nobody told of is not watched either.
     this.#renewSoon();
+  }
+
+  #endsOrError(): DirectoryEnds | StateError {
+    const { root, mounts } = this.#request;
+    try {
+      return endsOf([root, ...mounts.telling.filter((path) => !this.#isLeftOut(path))]);
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === undefined) throw error;
+      const said = code === 'ENOSPC' ? 'No space left on device' : 'Too many open files';
+      return watchError(root, new Error(said, { cause: error }));
+    }
+  }
+
+  /** What is watched is no longer what lies there. */
+  #displaced(reason: string): void {
+    if (this.#isDisplaced) return;
+    this.#isDisplaced = true;
+    this.#sink.lose(reason);
   }
 
   /** Watches a directory with all that is in it, also what comes into it meanwhile. */
@@ -180,6 +217,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
       return;
     }
     let seen = 0;
+    const { root } = this.#request;
     const arrived = new Map<ByteString, NativeEvent['type']>();
     for (const event of events) {
       const { directories, entries } = pathsOfEvent(event.path);
@@ -187,6 +225,8 @@ export class NativeSource implements ChangeFeed, NativeClient {
       for (const entry of entries) {
         if (this.#isLeftOut(entry)) continue;
         seen += 1;
+        // It then no longer tells of what is at the top of it.
+        if (entry === root && event.type !== 'update') this.#displaced(ENDS.moved);
         if (this.#isNewDirectory(entry, event.type)) arrived.set(entry, event.type);
       }
     }
@@ -210,7 +250,6 @@ export class NativeSource implements ChangeFeed, NativeClient {
   }
 
   #watchNew(arrived: ReadonlyMap<ByteString, NativeEvent['type']>): void {
-    const { root } = this.#request;
     const single: ByteString[] = [];
     for (const path of topmost([...arrived.keys()])) {
       const listed = subdirectoriesOf(path);
@@ -222,9 +261,12 @@ export class NativeSource implements ChangeFeed, NativeClient {
     }
     this.#directories += single.length;
     const [one] = single;
-    if (one === undefined) return;
+    if (one !== undefined) this.#tryToWatch(one);
+  }
+
+  #tryToWatch(path: ByteString): void {
     try {
-      tryToWatch(root, one);
+      tryToWatch(this.#request.root, path);
     } catch (error) {
       this.#giveUp(error);
     }

@@ -68,7 +68,9 @@ export class PollingSource implements ChangeFeed {
   }
 
   /** Polling has no more to say than a walk finds. */
-  check(): void {}
+  check(): boolean {
+    return true;
+  }
 
   async close(): Promise<void> {
     await this.#watcher?.close();

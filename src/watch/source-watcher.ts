@@ -6,7 +6,7 @@ import { farPlaceOf, type FarPlace } from '../system/far-mounts.ts';
 import { ChangeLog, type ChangeSink, type TakenChanges } from './change-log.ts';
 import { directoriesBelow, MOST_LISTED } from './directories.ts';
 import { FarSource } from './far-source.ts';
-import { mountsOf, type MountView } from './mounts.ts';
+import { MOUNTS_CHANGED, mountsOf, type MountView } from './mounts.ts';
 import { NativeSource } from './native-source.ts';
 import { PollingSource } from './polling-watcher.ts';
 import { QuietPeriod } from './quiet-period.ts';
@@ -100,8 +100,11 @@ export interface ChangeFeed {
   readonly directories: number;
   /** Milliseconds within which a change has been told of. */
   readonly lagMs: number;
-  /** Has a short look at what the system does not report by itself, before changes are handed over. */
-  check(): void;
+  /**
+   * Has a short look at what the system does not report by itself, before changes are handed over.
+   * @returns false when it watches what does not lie there any more, and another one has to take its place
+   */
+  check(): boolean;
   close(): Promise<void>;
 }
 
@@ -267,7 +270,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     if (this.#hasSlept()) this.lose('the computer slept, or its clock was set');
     this.#checkRoot();
     this.#checkMounts();
-    this.#feed.check();
+    if (!this.#feed.check()) this.#reopen();
   }
 
   #checkRoot(): void {
@@ -290,7 +293,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     const before = this.#mounts;
     this.#mounts = mountsOf(this.#root.path);
     if (before.text === this.#mounts.text) return;
-    this.lose('a file system was mounted or unmounted in the source');
+    this.lose(MOUNTS_CHANGED);
     this.#reopen();
   }
 }

@@ -294,6 +294,22 @@ describe('a source is unknown', () => {
     expect(watched.taken()).toEqual(['a/deep/er']);
   });
 
+  test('when it was moved away and back, and all of it is watched again', async () => {
+    await using watched = await openWatched(fill);
+    const { root, outside, watcher } = watched;
+    renameSync(root, join(outside, 'away'));
+    renameSync(join(outside, 'away'), root);
+    await until(() => watched.lost.length > 0, 'a word');
+    expect(watcher.state).toBe('starting');
+    expect(watched.taken()).toEqual(['[the source was moved or removed]']);
+    await until(() => watcher.state === 'watching');
+    watched.taken();
+    writeFileSync(join(root, 'new'), '');
+    await watched.caughtUp();
+    expect(watched.taken()).toEqual(['.']);
+    expect(watched.lost).toEqual(['the source was moved or removed']);
+  });
+
   test('after the computer slept', async () => {
     const clock = manualClock();
     await using watched = await openWatched(fill, { clock });

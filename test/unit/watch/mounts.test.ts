@@ -19,6 +19,7 @@ describe('the file systems of a source', () => {
       silentRoot: false,
       silent: ['/srv/share', '/home/a b/far'],
       virtual: ['/proc'],
+      telling: ['/srv/disk'],
     });
     expect(view('/srv')).toMatchObject({ silentRoot: false, silent: ['/srv/share'], virtual: [] });
     expect(view('/home/a b')).toMatchObject({ silentRoot: false, silent: ['/home/a b/far'] });
