@@ -88,11 +88,13 @@ export class NativeSource implements ChangeFeed, NativeClient {
   }
 
   check(): boolean {
-    const { clock } = this.#request;
+    const { root, clock } = this.#request;
     const end = this.#ends instanceof StateError ? undefined : this.#ends.seen();
     if (end !== undefined) this.#displaced(ENDS[end]);
     if (this.#isDisplaced) return false;
     measureNative(clock, 0);
+    // A new directory that the native watcher may not watch is not told of either.
+    if (this.#state === 'watching') this.#tryToWatch(root);
     // Directories that were moved are known by old names, too, which may lead astray: not for long.
     if (this.#subscriptions.length > 1 && clock.monotonic() - this.#startedMs >= STALE_MS) this.#renewSoon();
     for (const path of this.#blind) this.#sink.subtree(path);

@@ -92,6 +92,15 @@ describe.runIf(hasNamespaces())('with a limit on what may be watched', () => {
     expect(problems.map(({ code }) => code)).toEqual(['WATCH_LIMIT']);
   });
 
+  test('reached by the source itself: a look notices that the next directory, of which nothing is told, is not watched', () => {
+    const { first, state, kind, lost, problems } = underLimit('max_inotify_watches', 32, 1);
+    expect(first).toBe('watching');
+    expect(state).toBe('lost');
+    expect(kind).toBe('unknown');
+    expect(lost).toEqual(['the system does not let this user watch more directories']);
+    expect(problems.map(({ code }) => code)).toEqual(['WATCH_LIMIT']);
+  });
+
   test('on queues: it does not wait for ever', () => {
     const { first, problems } = underLimit('max_inotify_instances', 0, 0);
     expect(first).toBe('lost');
