@@ -82,6 +82,7 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
     'SELECT device_id, dropped FROM partner_device',
   );
   const addDevice = db.prepare<[string, number]>('INSERT INTO partner_device VALUES (?, ?, 0)');
+  const goOnFrom = db.prepare<[number]>('UPDATE partner_device SET since = max(since, ?)');
   const drop = db.prepare<[number]>('UPDATE partner_device SET dropped = dropped + ?');
   const unnoted = db
     .prepare<[], string>(
@@ -137,9 +138,13 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
 
   return {
     begin: db.transaction((deviceId: string, enrolledAt: number): void => {
-      if (device.get()?.device_id === deviceId) return;
-      clear();
       const known = counter();
+      if (device.get()?.device_id === deviceId) {
+        // It may be an older copy that was put back, while the journal has its later jobs.
+        if (known?.device === deviceId) goOnFrom.run(known.until);
+        return;
+      }
+      clear();
       // The database was lost and the journal was not: what was put into reports is not told twice.
       const isKnown = known?.device === deviceId;
       addDevice.run(deviceId, isKnown ? known.until : enrolledAt);

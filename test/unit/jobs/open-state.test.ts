@@ -104,6 +104,32 @@ describe('a state database that is lost', () => {
     expect(site.job(id)).toMatchObject({ status: 'completed', attempt: 2 });
     expect(site.job(later.id)).toMatchObject({ status: 'running' });
   });
+
+  it('tells a partner nothing again when an older copy of it was put back', async () => {
+    const begin = (): void => site.state.database.partnerReports.begin('dev_1', 1);
+    const backUp = async (source: string): Promise<Job> => {
+      const { id } = site.runner.submit(backupOf(source), 'api');
+      await settle();
+      await site.pass(1_000);
+      site.engines.of(id).complete();
+      await settle();
+      return site.job(id);
+    };
+    begin();
+    await site.crash(() => copyFileSync(pathOf('state.db'), pathOf('older.db')));
+    begin();
+    const told = await backUp('/told');
+    const { partnerReports } = site.state.database;
+    partnerReports.note({ jobId: told.id, finishedAt: told.finished_at ?? 0, body: '{}' });
+    partnerReports.settle(
+      partnerReports.make(() => '{}'),
+      [],
+    );
+    const later = await backUp('/later');
+    await site.crash(() => renameSync(pathOf('older.db'), pathOf('state.db')));
+    begin();
+    expect(site.state.database.partnerReports.unnoted()).toEqual([later.id]);
+  });
 });
 
 describe('jobs that were forgotten because they are old', () => {
