@@ -7,6 +7,8 @@ import { errnoOf } from '../base/errors.ts';
 export interface FarPollOrder {
   readonly root: ByteString;
   readonly never: readonly ByteString[];
+  /** Files that are looked at one by one; default 20,000. In a larger source only directories are: they tell what came and went. */
+  readonly mostFiles?: number | undefined;
 }
 
 /** `digest` is another one when something came, went or changed; `identity` when something else is in the place of the root. */
@@ -19,11 +21,10 @@ export type FarPoll =
     }
   | { readonly kind: 'absent' };
 
-/** Files that are looked at one by one. In a larger source only directories are: they tell what came and went. */
-export const MOST_POLLED_FILES = 20_000;
+const MOST_FILES = 20_000;
 
 /** @param alive called for everything that was looked at */
-export function pollFar({ root, never }: FarPollOrder, alive: () => void): FarPoll {
+export function pollFar({ root, never, mostFiles = MOST_FILES }: FarPollOrder, alive: () => void): FarPoll {
   const found = orErrno(() => statSync(fsPath(root)));
   if (typeof found === 'string') return { kind: 'absent' };
   alive();
@@ -37,7 +38,7 @@ export function pollFar({ root, never }: FarPollOrder, alive: () => void): FarPo
     for (const entry of namesIn(path, hash)) {
       const below = joinBytes(path, entry.name);
       if (leftOut.has(below)) continue;
-      if (!entry.isDirectory && counts.files >= MOST_POLLED_FILES) continue;
+      if (!entry.isDirectory && counts.files >= mostFiles) continue;
       if (!entry.isDirectory) counts.files += 1;
       note(
         hash,

@@ -1,6 +1,6 @@
 /**
- * Looking again and again at a source on a file system from elsewhere. A process of its own does, and ends: when the other
- * side hangs, it waits, and nobody else does.
+ * Looking again and again at a source on a file system that tells nothing of changes, as those from elsewhere do. A process
+ * of its own does, and ends: when the other side hangs, it waits, and nobody else does.
  */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -100,10 +100,14 @@ export class FarSource implements ChangeFeed {
     } catch (cause) {
       if (!this.#hasTold && !signal.aborted)
         this.#sink.problem(
-          new StateError('WATCH_FAILED', 'Changes in a source on another machine are not seen', {
-            hint: 'Scheduled backups go on and look at every file; it is tried again.',
-            cause,
-          }),
+          new StateError(
+            'WATCH_FAILED',
+            'Changes in a source that is looked at again and again are not seen',
+            {
+              hint: 'Scheduled backups go on and look at every file; it is tried again.',
+              cause,
+            },
+          ),
         );
       this.#hasTold = true;
       return undefined;
@@ -123,8 +127,9 @@ export class FarSource implements ChangeFeed {
   }
 
   async #look(signal: AbortSignal): Promise<Seen> {
-    const { root, never } = this.#request;
-    const child = spawn(process.execPath, [...process.execArgv, entry(), JSON.stringify({ root, never })], {
+    const { root, never, mostFiles } = this.#request;
+    const order = JSON.stringify({ root, never, mostFiles } satisfies FarPollOrder);
+    const child = spawn(process.execPath, [...process.execArgv, entry(), order], {
       stdio: ['ignore', 'pipe', 'ignore'],
       env: {},
     });

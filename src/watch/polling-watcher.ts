@@ -1,9 +1,9 @@
 /**
- * Looking again and again, for file systems that do not tell of changes, and for sources that are single files. It says
- * that a backup is worthwhile; what changed is for the walk to find, which looks no further than polling does.
+ * Looking again and again at a source that is a single file. It says that a backup is worthwhile; what changed is for
+ * the walk to find.
  */
 import { watch, type FSWatcher } from 'chokidar';
-import { bytesOfText, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf, StateError } from '../base/errors.ts';
 import type { ChangeSink } from './change-log.ts';
 import type { ChangeFeed, WatchState } from './source-watcher.ts';
@@ -15,22 +15,18 @@ export interface PollingRequest {
   readonly pollMs: number;
 }
 
-/** Files that are looked at one by one. In a larger source only directories are: they tell what came and went. */
-const MOST_FILES = 20_000;
-
 /** Of a look itself. */
 const LAG_MS = 5_000;
 
 export class PollingSource implements ChangeFeed {
   readonly lagMs: number;
+  readonly directories = 0;
   readonly #sink: ChangeSink;
   readonly #root: ByteString;
   readonly #watcher: FSWatcher | undefined;
-  #directories = 0;
   #told = false;
 
-  constructor(request: PollingRequest, sink: ChangeSink) {
-    const { root, pollMs } = request;
+  constructor({ root, never, pollMs }: PollingRequest, sink: ChangeSink) {
     this.lagMs = pollMs + LAG_MS;
     this.#sink = sink;
     this.#root = root;
@@ -45,26 +41,15 @@ export class PollingSource implements ChangeFeed {
       ignoreInitial: true,
       ignorePermissionErrors: true,
       followSymlinks: false,
-      ignored: leftOut(request),
+      ignored: () => never.some((out) => root === out || root.startsWith(`${out}/`)),
     });
-    watcher.on('ready', () => {
-      this.#directories = Object.keys(watcher.getWatched()).length;
-    });
-    watcher.on('all', (event) => {
-      if (event === 'addDir') this.#directories += 1;
-      if (event === 'unlinkDir') this.#directories -= 1;
-      this.#sink.happened(1);
-    });
+    watcher.on('all', () => this.#sink.happened(1));
     watcher.on('error', (error) => this.#failed(error));
     this.#watcher = watcher;
   }
 
   get state(): WatchState {
     return this.#watcher === undefined ? 'lost' : 'polling';
-  }
-
-  get directories(): number {
-    return this.#directories;
   }
 
   /** Polling has no more to say than a walk finds. */
@@ -88,16 +73,4 @@ export class PollingSource implements ChangeFeed {
       }),
     );
   }
-}
-
-function leftOut({ never }: PollingRequest): (path: string, stats?: { isFile(): boolean }) => boolean {
-  const files = new Set<string>();
-  return (path, stats) => {
-    const bytes = bytesOfText(path);
-    if (never.some((out) => bytes === out || bytes.startsWith(`${out}/`))) return true;
-    if (stats?.isFile() !== true || files.has(path)) return false;
-    if (files.size >= MOST_FILES) return true;
-    files.add(path);
-    return false;
-  };
 }

@@ -48,6 +48,8 @@ export interface WatchRequest {
   readonly patienceMs?: number | undefined;
   /** Milliseconds between two looks when polling; default 60 s. */
   readonly pollMs?: number | undefined;
+  /** Files that are looked at one by one when polling; default 20,000. In a larger source only directories are. */
+  readonly mostPolled?: number | undefined;
 }
 
 /** Told what happens; cheap calls, none may throw. */
@@ -226,13 +228,14 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   }
 
   #open(): ChangeFeed {
-    const { poll, pollMs = POLL_MS, clock } = this.#request;
+    const { poll, pollMs = POLL_MS, mostPolled, clock } = this.#request;
     const { path: root } = this.#root;
     // What is reported lies where the root really is.
     const never = this.#request.never.map(withoutLinks);
-    if (this.#far !== undefined) return new FarSource({ root, never, clock, pollMs }, this);
-    if (poll || this.#mounts.silentRoot || this.#root.kind === 'other')
+    if (this.#far === undefined && this.#root.kind === 'other')
       return new PollingSource({ root, never, pollMs }, this);
+    if (this.#far !== undefined || poll || this.#mounts.silentRoot)
+      return new FarSource({ root, never, clock, pollMs, mostFiles: mostPolled }, this);
     return new NativeSource({ root, never, clock, mounts: this.#mounts }, this);
   }
 

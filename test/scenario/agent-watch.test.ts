@@ -27,6 +27,14 @@ function fill(root: string): void {
     writeFileSync(join(root, name), name);
 }
 
+/** By this clock a look takes next to no time, and the next one need not wait for long. */
+const QUICK_LOOKS = {
+  poll: true,
+  pollMs: 50,
+  quietMs: 0,
+  clock: { ...systemClock, monotonic: () => systemClock.monotonic() / 100 },
+};
+
 describe('a watched source', () => {
   test('names the directories in which something changed, and no others', async () => {
     await using watched = await openWatched(fill);
@@ -181,10 +189,7 @@ describe('a watched source', () => {
         {
           root: bytesOfText(home),
           never: [bytesOfText(join(home, 'state'))],
-          poll,
-          clock: systemClock,
-          quietMs: 50,
-          pollMs: 50,
+          ...(poll ? QUICK_LOOKS : { poll, clock: systemClock, quietMs: 50 }),
         },
         { changed: () => (changed += 1), lost: () => {}, problem: () => {} },
       );
@@ -320,7 +325,7 @@ describe('a source is unknown', () => {
   });
 
   test('while it is polled, but a backup is worthwhile when it changes', async () => {
-    await using watched = await openWatched(fill, { poll: true, pollMs: 50, quietMs: 50 });
+    await using watched = await openWatched(fill, QUICK_LOOKS);
     const { root, watcher, summaries } = watched;
     expect(watcher.state).toBe('polling');
     await until(() => watcher.directories >= 8);
@@ -330,6 +335,22 @@ describe('a source is unknown', () => {
     appendFileSync(join(root, 'a/deep/er/file'), 'more');
     await until(() => summaries.length > before);
     expect(watched.taken()[0]).toContain('does not tell what changes');
+  });
+
+  test('while it is polled, and a backup is worthwhile for what comes and goes beyond the files that are looked at', async () => {
+    await using watched = await openWatched(fill, { ...QUICK_LOOKS, mostPolled: 2 });
+    const { root, watcher, summaries } = watched;
+    await until(() => watcher.directories >= 8);
+    const changes = [
+      () => writeFileSync(join(root, 'c/x/new'), ''),
+      () => unlinkSync(join(root, 'c/x/file')),
+      () => mkdirSync(join(root, 'c/y')),
+    ];
+    for (const change of changes) {
+      const before = summaries.length;
+      change();
+      await until(() => summaries.length > before, 'a summary');
+    }
   });
 
   test('when it is a single file, which is polled', async () => {
