@@ -1,5 +1,5 @@
 /** Which directories there are in a tree, and which of them came while it was looked at. */
-import { lstatSync, readdirSync, type Dirent } from 'node:fs';
+import { lstatSync, readdirSync, type Dirent, type Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
@@ -86,11 +86,15 @@ export async function scanDirectories(
   return { marks, unreadable };
 }
 
-/** Directories that came since the scan began, each without those below it. */
+/**
+ * Directories that came since the scan began, each without those below it.
+ * @param seen gets the time at which something last came or went in each of the others, milliseconds since 1970
+ */
 export async function directoriesSince(
   { marks }: DirectoryScan,
   skip: (path: ByteString) => boolean,
   signal: AbortSignal,
+  seen: (changedAt: number) => void = () => undefined,
 ): Promise<readonly ByteString[]> {
   const found: ByteString[] = [];
   let looked = 0;
@@ -102,6 +106,7 @@ export async function directoriesSince(
     }
     const now = markOf(path);
     if (now === undefined) continue;
+    seen(now.mtimeMs);
     if (now.inode !== before.inode) {
       found.push(path);
       continue;
@@ -125,9 +130,14 @@ export function topmost(paths: readonly ByteString[]): readonly ByteString[] {
 }
 
 function markOf(path: ByteString): DirectoryMark | undefined {
+  const stat = statOf(path);
+  return stat === undefined ? undefined : { inode: stat.ino, mtimeMs: stat.mtimeMs };
+}
+
+/** Undefined when there is nothing, or nothing that can be seen. */
+export function statOf(path: ByteString): Stats | undefined {
   try {
-    const stat = lstatSync(fsPath(path), { throwIfNoEntry: false });
-    return stat === undefined ? undefined : { inode: stat.ino, mtimeMs: stat.mtimeMs };
+    return lstatSync(fsPath(path), { throwIfNoEntry: false });
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return undefined;

@@ -1,10 +1,9 @@
-import { lstatSync, type Stats } from 'node:fs';
-import { fsPath, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { errnoOf, isAbort, StateError } from '../base/errors.ts';
 import type { ChangeSink } from './change-log.ts';
 import { endsOf, type DirectoryEnd, type DirectoryEnds } from './directory-ends.ts';
-import { directoriesSince, scanDirectories, subdirectoriesOf, topmost } from './directories.ts';
+import { directoriesSince, scanDirectories, statOf, subdirectoriesOf, topmost } from './directories.ts';
 import { pathsOfEvent } from './event-paths.ts';
 import { MOUNTS_CHANGED, type MountView } from './mounts.ts';
 import {
@@ -17,13 +16,15 @@ import {
   type NativeEvent,
 } from './native-watcher.ts';
 import type { ChangeFeed, WatchState } from './source-watcher.ts';
-import { canOpenQueue, isWatchLimit, tryToWatch, watchError } from './watch-limit.ts';
+import { canOpenQueue, isWatchLimit, notText, tryToWatch, watchError } from './watch-limit.ts';
 
 export interface NativeRequest {
   readonly root: ByteString;
   readonly never: readonly ByteString[];
   readonly clock: Clock;
   readonly mounts: MountView;
+  /** Since when nobody has watched, if somebody had before. Milliseconds since 1970. */
+  readonly unwatchedSince?: number | undefined;
 }
 
 /** Directories that came with others in them are watched one by one; with more of them it is better to start over. */
@@ -39,6 +40,8 @@ const STALE_MS = 3_600_000;
 /** Starting over waits until nothing has happened for so long, and at most for so long. */
 const CALM_MS = 500;
 const MOST_CALMING_MS = 10_000;
+/** Some file systems keep times in steps of two seconds. */
+const STEP_MS = 2_000;
 
 const ENDS: Readonly<Record<DirectoryEnd, string>> = {
   unmounted: MOUNTS_CHANGED,
@@ -67,12 +70,17 @@ export class NativeSource implements ChangeFeed, NativeClient {
   /** Every start has a number: what an earlier one still does is of no concern. */
   #starts = 0;
   #renewing = false;
+  /** Since when what happens is not told of, or not all of it. Milliseconds since 1970; undefined while it is. */
+  #unwatchedSince: number | undefined;
+  /** Something came or went meanwhile, or may have. */
+  #isChanged = false;
   #startedMs = 0;
   #lastEventMs = 0;
 
   constructor(request: NativeRequest, sink: ChangeSink) {
     this.#request = request;
     this.#sink = sink;
+    this.#unwatchedSince = request.unwatchedSince;
     this.#leftOut = [...request.never, ...request.mounts.virtual, ...request.mounts.silent];
     // Before anything else takes time: what the mounts are has just been looked up.
     this.#ends = this.#endsOrError();
@@ -123,6 +131,10 @@ export class NativeSource implements ChangeFeed, NativeClient {
       await this.#cover(root);
       this.#state = 'watching';
       this.#sink.unknown('the source has just begun to be watched');
+      // It was told to nobody, and no other change may come for long.
+      if (this.#isChanged) this.#sink.happened(1);
+      this.#isChanged = false;
+      this.#unwatchedSince = undefined;
       return true;
     } catch (error) {
       if (this.#ended.signal.aborted) return true;
@@ -133,6 +145,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
 
   async stop(): Promise<boolean> {
     if (this.#state !== 'lost') this.#state = 'starting';
+    this.#unwatchedSince ??= this.#request.clock.now();
     this.#starts += 1;
     // A directory that is just being subscribed would find the queue gone, which is closed next.
     for (let last: Promise<void> | undefined; last !== this.#covering;) {
@@ -148,6 +161,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
 
   overflowed(): void {
     this.#sink.lose('so much changed at once that the system may not have told everything');
+    this.#isChanged = true;
     // A directory that nobody told of is not watched either.
     this.#renewSoon();
   }
@@ -157,10 +171,8 @@ export class NativeSource implements ChangeFeed, NativeClient {
     try {
       return endsOf([root, ...mounts.telling.filter((path) => !this.#isLeftOut(path))]);
     } catch (error) {
-      const code = errnoOf(error);
-      if (code === undefined) throw error;
-      const said = code === 'ENOSPC' ? 'No space left on device' : 'Too many open files';
-      return watchError(root, new Error(said, { cause: error }));
+      if (errnoOf(error) === undefined) throw error;
+      return watchError(root, error);
     }
   }
 
@@ -203,12 +215,18 @@ export class NativeSource implements ChangeFeed, NativeClient {
         continue;
       }
       this.#directories += scan.marks.size - scan.unreadable.length;
-      for (const path of await directoriesSince(scan, skip, signal)) {
+      for (const path of await directoriesSince(scan, skip, signal, (at) => this.#sawChange(at))) {
         if (isUtf8(path)) await this.#cover(path);
         else this.#renewSoon();
       }
       return;
     }
+  }
+
+  #sawChange(changedAt: number): void {
+    // A time in the future was set by somebody, or under a wrong clock.
+    if (this.#unwatchedSince === undefined || changedAt > this.#request.clock.now() + STEP_MS) return;
+    if (changedAt >= this.#unwatchedSince - STEP_MS) this.#isChanged = true;
   }
 
   #take(events: readonly NativeEvent[]): void {
@@ -318,6 +336,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     const known = error instanceof StateError ? error : watchError(this.#request.root, error);
     const before = this.#state;
     this.#state = 'lost';
+    this.#unwatchedSince ??= this.#request.clock.now();
     if (before === 'lost') return;
     this.#sink.lose(
       isWatchLimit(known)
@@ -369,25 +388,5 @@ export class NativeSource implements ChangeFeed, NativeClient {
 
   #isLeftOut(path: ByteString): boolean {
     return this.#leftOut.some((out) => path === out || path.startsWith(`${out}/`));
-  }
-}
-
-function notText(path: ByteString): StateError {
-  return new StateError(
-    'WATCH_FAILED',
-    `${textOfBytes(path)} cannot be watched: its name is not valid UTF-8`,
-    {
-      hint: 'Scheduled backups go on and look at every file.',
-    },
-  );
-}
-
-/** Undefined when there is nothing, or nothing that can be seen. */
-function statOf(path: ByteString): Stats | undefined {
-  try {
-    return lstatSync(fsPath(path), { throwIfNoEntry: false });
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
   }
 }

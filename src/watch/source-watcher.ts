@@ -227,7 +227,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     this.#on.problem(error);
   }
 
-  #open(): ChangeFeed {
+  #open(unwatchedSince?: number): ChangeFeed {
     const { poll, pollMs = POLL_MS, mostPolled, clock } = this.#request;
     const { path: root } = this.#root;
     // What is reported lies where the root really is.
@@ -236,14 +236,14 @@ class WatchedSource implements SourceWatcher, ChangeSink {
       return new PollingSource({ root, never, pollMs }, this);
     if (this.#far !== undefined || poll || this.#mounts.silentRoot)
       return new FarSource({ root, never, clock, pollMs, mostFiles: mostPolled }, this);
-    return new NativeSource({ root, never, clock, mounts: this.#mounts }, this);
+    return new NativeSource({ root, never, clock, mounts: this.#mounts, unwatchedSince }, this);
   }
 
   /** What is watched now lies somewhere else than what was watched before. */
   #reopen(): void {
     // The end of the one is asked for before the beginning of the other, and happens before it.
     this.#closing = Promise.all([this.#closing, this.#feed.close()]);
-    this.#feed = this.#open();
+    this.#feed = this.#open(this.#request.clock.now());
   }
 
   #due(): void {

@@ -10,15 +10,29 @@ const INSTANCES = 'fs.inotify.max_user_instances';
 const LEAST_WATCHES = 524_288;
 const LEAST_INSTANCES = 512;
 
-/** The error for a source that cannot be watched, from what the native watcher says. */
+/** The error for a source that cannot be watched, from what the native watcher or the system says. */
 export function watchError(root: ByteString, cause: unknown): StateError {
   const said = cause instanceof Error ? cause.message : String(cause);
-  if (said.includes('No space left on device')) return watchLimit(root, WATCHES, LEAST_WATCHES, cause);
-  if (said.includes('Too many open files')) return watchLimit(root, INSTANCES, LEAST_INSTANCES, cause);
+  const code = errnoOf(cause);
+  if (code === 'ENOSPC' || said.includes('No space left on device'))
+    return watchLimit(root, WATCHES, LEAST_WATCHES, cause);
+  if (code === 'EMFILE' || said.includes('Too many open files'))
+    return watchLimit(root, INSTANCES, LEAST_INSTANCES, cause);
   return new StateError('WATCH_FAILED', `Changes in ${textOfBytes(root)} cannot be watched: ${said}`, {
     hint: 'Scheduled backups go on and look at every file. It is tried again every hour.',
     cause,
   });
+}
+
+/** The error for a directory whose name the native watcher cannot be given. */
+export function notText(path: ByteString): StateError {
+  return new StateError(
+    'WATCH_FAILED',
+    `${textOfBytes(path)} cannot be watched: its name is not valid UTF-8`,
+    {
+      hint: 'Scheduled backups go on and look at every file.',
+    },
+  );
 }
 
 function watchLimit(root: ByteString, setting: string, least: number, cause: unknown): StateError {
@@ -49,7 +63,7 @@ export function tryToWatch(root: ByteString, path: ByteString): void {
     watch(fsPath(path), { persistent: false }).close();
   } catch (error) {
     const code = errnoOf(error);
-    if (code === 'ENOSPC') throw watchError(root, new Error('No space left on device', { cause: error }));
+    if (code === 'ENOSPC') throw watchError(root, error);
     if (code === undefined) throw error;
   }
 }
