@@ -7,6 +7,7 @@ import type { StateDatabase } from '../db/state-database.ts';
 import { absenceNotice, findAbsences, type ProtectedSource } from '../notify/absence.ts';
 import { createNotice } from '../notify/notice.ts';
 import type { Notifier } from '../notify/notifier.ts';
+import { goodAt, noticeGood } from './good-backups.ts';
 import { dueAfter, zoneOf } from './planning.ts';
 
 export interface AbsenceParts {
@@ -47,9 +48,12 @@ function protectedSource(
   nowMs: number,
 ): Omit<ProtectedSource, 'dueAt'> {
   const last = jobs.newest({ types: ['backup'], status: 'completed', source, destination });
-  const since = protectedSince(settings, destination, source);
-  if (since === undefined) settings.set(sinceKey(destination, source), String(nowMs));
-  return { source, destination, lastGoodAt: last?.finished_at ?? null, since: since ?? nowMs };
+  noticeGood(settings, destination, source, last, nowMs);
+  const noted = protectedSince(settings, destination, source);
+  // A time in the future was noted under a wrong clock.
+  const since = noted === undefined || noted > nowMs ? nowMs : noted;
+  if (since !== noted) settings.set(sinceKey(destination, source), String(since));
+  return { source, destination, lastGoodAt: goodAt(settings, destination, source, last, nowMs), since };
 }
 
 /** Since when, in milliseconds since 1970, the source is to be backed up to that destination, as far as it was noted. */

@@ -26,7 +26,7 @@ import { isPersons } from '../jobs/queue.ts';
 import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
-import { protectedSince, tellAbsences } from './absence-watch.ts';
+import { tellAbsences } from './absence-watch.ts';
 import { afterJob, keepOutcome, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
 import { tellOpenAlarms } from './alarm-reminder.ts';
@@ -282,7 +282,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     watching,
     destinations,
     storedBytes: (name) => storedBytesOf(state.database.settings, name)?.bytes,
-    protectedSince: (destination, source) => protectedSince(state.database.settings, destination, source),
+    notes: state.database.settings,
     findings: () => [
       ...[alarms, watching, membership].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),

@@ -1,13 +1,20 @@
 /** How each source stands at each of its destinations, by its last backups and by what the settings promise. */
 import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
+import type { SettingStore } from '../db/settings.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
+import type { JobStatus } from '../jobs/job.ts';
 import { isAbsent } from '../notify/absence.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { protectedSince } from './absence-watch.ts';
+import { goodAt } from './good-backups.ts';
 import { dueAfter, schedulesOf, zoneOf } from './planning.ts';
 
 /** A run is late, not overdue, for this long at least: it may be waiting for its turn. Milliseconds. */
 const LATE_MS = 3_600_000;
+
+/** Not by a person, who canceled it. */
+export const ENDED_BY_ITSELF: readonly JobStatus[] = ['completed', 'failed'];
 
 export interface Standing {
   readonly source: SourceSettings;
@@ -24,26 +31,28 @@ export interface StandingParts {
   readonly settings: () => Settings;
   readonly jobs: Pick<JobStore, 'newest' | 'records'>;
   readonly now: () => number;
-  /** Since when a source is to be backed up to a destination, as far as it was noted. Milliseconds since 1970. */
-  readonly protectedSince: (destination: string, source: string) => number | undefined;
+  /** Of since when sources are to be backed up, and of good backups. */
+  readonly notes: Pick<SettingStore, 'get'>;
 }
 
-export function standingsOf({ settings, jobs, now, protectedSince }: StandingParts): readonly Standing[] {
+export function standingsOf({ settings, jobs, now, notes }: StandingParts): readonly Standing[] {
   const { sources, notices, ...others } = settings();
   const zone = zoneOf(others);
   return sources.flatMap((source) => {
     const schedules = schedulesOf(source).map(parseSchedule);
     return source.destinations.map((destination): Standing => {
       // What lies at another place, where the source was backed up to before, does not count.
-      const last = (status: 'completed' | 'failed'): number | null =>
-        jobs.newest({ types: ['backup'], status, source: source.path, destination })?.finished_at ?? null;
-      const [lastGoodAt, failedAt] = [last('completed'), last('failed')];
-      const since = lastGoodAt ?? protectedSince(destination, source.path);
+      const asked = { types: ['backup'], source: source.path, destination } as const;
+      const good = jobs.newest({ ...asked, status: 'completed' });
+      const lastGoodAt = goodAt(notes, destination, source.path, good, now());
+      // Not by their times, of which some may be those of a clock that was wrong.
+      const hasFailed = jobs.newest({ ...asked, statuses: ENDED_BY_ITSELF })?.status === 'failed';
+      const since = lastGoodAt ?? protectedSince(notes, destination, source.path);
       const overdue =
         since !== undefined &&
         (isAbsent({ lastGoodAt, since, dueAt: dueAfter(source, since, zone) }, notices.absenceDays, now()) ||
           schedules.some((schedule) => isMissed(schedule, since, zone, now())));
-      return { source, destination, lastGoodAt, hasFailed: (failedAt ?? 0) > (lastGoodAt ?? 0), overdue };
+      return { source, destination, lastGoodAt, hasFailed, overdue };
     });
   });
 }

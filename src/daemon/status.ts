@@ -15,7 +15,13 @@ import type { Destinations } from './destinations.ts';
 import { freeBytesOf } from './free-space.ts';
 import { backupKey } from './planning.ts';
 import { reachability } from './reachability.ts';
-import { standingChecks, standingsOf, type Standing, type StandingParts } from './standing.ts';
+import {
+  ENDED_BY_ITSELF,
+  standingChecks,
+  standingsOf,
+  type Standing,
+  type StandingParts,
+} from './standing.ts';
 import type { Watching } from './watching.ts';
 
 export interface StatusParts {
@@ -32,7 +38,7 @@ export interface StatusParts {
   readonly destinations: Pick<Destinations, 'all' | 'isPresent'>;
   /** Of the last job there; undefined while unknown. */
   readonly storedBytes: (destination: string) => number | undefined;
-  readonly protectedSince: StandingParts['protectedSince'];
+  readonly notes: StandingParts['notes'];
   /** Of every check that has something to say beside those made here. */
   readonly findings: () => readonly StatusCheck[];
 }
@@ -40,9 +46,7 @@ export interface StatusParts {
 export function publicStatus(parts: StatusParts): PublicStatus {
   const { jobs, now, uptime, version } = parts;
   const checks = checksOf(parts);
-  const last = jobs.newest({ types: ['backup'], status: 'completed' });
-  const failed = jobs.newest({ types: ['backup'], status: 'failed' });
-  const newest = latest(last, failed);
+  const newest = jobs.newest({ types: ['backup'], statuses: ENDED_BY_ITSELF });
   const next = parts.settings().sources.flatMap((source) => parts.scheduler.nextRun(backupKey(source)) ?? []);
   const worst = checks.some(({ status }) => status === 'error')
     ? 'error'
@@ -73,13 +77,6 @@ function pauseCheck({ until }: Pause): StatusCheck {
     status: 'warning',
     message: `Backups are paused until ${end}.`,
   };
-}
-
-type Ended = NonNullable<ReturnType<JobStore['newest']>>;
-
-function latest(a: Ended | undefined, b: Ended | undefined): Ended | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return (a.finished_at ?? 0) >= (b.finished_at ?? 0) ? a : b;
 }
 
 export async function fullStatus(parts: StatusParts): Promise<FullStatus> {

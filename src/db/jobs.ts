@@ -56,6 +56,8 @@ const KEPT_DETAILS = 200_000;
 export type NewestFilter = Omit<JobPageRequest, 'limit'> & {
   /** Milliseconds since 1970: begun then or later, or not begun yet. */
   readonly begunSince?: number;
+  /** Any of them, in place of `status`. */
+  readonly statuses?: readonly JobStatus[];
 };
 
 export interface JobStore {
@@ -268,11 +270,15 @@ function pageQuery(
   request: NewestFilter & JobPageRequest,
   withDryRuns: boolean,
 ): { text: string; values: (string | number)[] } {
-  const { types, status, source, destination, createdAfter, createdBefore, begunSince, before, limit } =
+  const { types, status, statuses, source, destination, createdAfter, createdBefore, begunSince, before } =
     request;
   const clauses: readonly (readonly [string, string | number | undefined])[] = [
     ['type IN (SELECT value FROM json_each(?))', types === undefined ? undefined : JSON.stringify(types)],
     ['status = ?', status],
+    [
+      'status IN (SELECT value FROM json_each(?))',
+      statuses === undefined ? undefined : JSON.stringify(statuses),
+    ],
     ['source = ?', source],
     ['destination = ?', destination],
     ['created_at > ?', createdAfter],
@@ -285,15 +291,16 @@ function pageQuery(
   const where = all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`;
   return {
     text: `SELECT ${COLUMNS} FROM jobs ${where} ORDER BY seq DESC LIMIT ?`,
-    values: [...used.map(({ value }) => value), limit],
+    values: [...used.map(({ value }) => value), request.limit],
   };
 }
 
-const ENDS: ReadonlySet<JobStatus | undefined> = new Set(['completed', 'failed', 'canceled']);
+const ENDS: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled']);
 
 /** Whether a job that was just written may be the answer, or was the answer before. What has ended stays as it ended. */
-function mayBe({ status, source, destination }: NewestFilter, job: Job): boolean {
-  if (ENDS.has(status) && status !== job.status) return false;
+function mayBe({ status, statuses, source, destination }: NewestFilter, job: Job): boolean {
+  const wanted = statuses ?? (status === undefined ? undefined : [status]);
+  if (wanted?.every((one) => ENDS.has(one)) === true && !wanted.includes(job.status)) return false;
   if (source !== undefined && source !== sourceOf(job.spec)) return false;
   return destination === undefined || destination === job.spec.destination;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
+import { tellAbsences } from '../../../src/daemon/absence-watch.ts';
 import type { Settings, SourceSettings } from '../../../src/config/settings.ts';
 import { fullStatus } from '../../../src/daemon/status.ts';
 import { openStateDatabase, type StateDatabase } from '../../../src/db/state-database.ts';
@@ -24,7 +25,6 @@ let directory: string;
 let database: StateDatabase;
 let settings: Settings;
 let ids: number;
-let since: number | undefined;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'holdfast-standing-'));
@@ -32,7 +32,6 @@ beforeEach(() => {
   const defaults = defaultSettings({ home: directory, stateDirectory: directory });
   settings = { ...defaults, timeZone: 'UTC' };
   ids = 0;
-  since = undefined;
 });
 afterEach(() => {
   database.close();
@@ -68,7 +67,7 @@ async function statusAt(nowMs: number, sources: readonly SourceSettings[]): Prom
     watching: { stateOf: () => undefined, directories: 0 },
     destinations: { all: () => [], isPresent: () => true },
     storedBytes: () => undefined,
-    protectedSince: () => since,
+    notes: database.settings,
     findings: () => [],
   });
 }
@@ -137,7 +136,7 @@ test.each([
 });
 
 test('a source without any good backup is late like any other, by when it was to be backed up first', async () => {
-  since = START;
+  toldAt(START, [source('/photos')]);
   job('waits', '/photos', START);
   const early = await statusAt(START + DAY, [source('/photos')]);
   expect([concerns(early), protectionOf(early, START + DAY).level]).toEqual([[], 'warning']);
@@ -175,4 +174,59 @@ test('each destination of a source is judged by itself', async () => {
     true,
     true,
   ]);
+});
+
+/** How many sources people are told of that have had no good backup for days. */
+function toldAt(nowMs: number, sources: readonly SourceSettings[]): number {
+  let told = 0;
+  tellAbsences({
+    settings: () => ({ ...settings, sources }),
+    state: database,
+    notifier: { notify: () => void (told += 1) },
+    clock: { ...systemClock, now: () => nowMs },
+  });
+  return told;
+}
+
+test.each([
+  ['what it is', -DAY],
+  // Right again since.
+  ['a day ahead', DAY],
+  ['a year ahead', 365 * DAY],
+])('backups that fail since a good one while the clock was %s are told of', async (_, aheadMs) => {
+  const sources = [source('/photos')];
+  job('completes', '/photos', START + aheadMs);
+  job('fails', '/photos', START);
+  expect(toldAt(START, sources)).toBe(0);
+  const first = await statusAt(START, sources);
+  expect(concerns(first)).toContain('The last backup of one source failed.');
+  expect(first.last_backup?.status).toBe('failed');
+  expect(first.sources[0]?.last_good_backup_at).toBe(Math.min(START, START + aheadMs));
+  const now = START + 5 * DAY;
+  job('fails', '/photos', now);
+  expect((await statusAt(now, sources)).sources[0]).toMatchObject({ overdue: true });
+  expect(toldAt(now, sources)).toBe(1);
+  job('completes', '/photos', now + 1);
+  expect(concerns(await statusAt(now + 1, sources))).toEqual([]);
+  expect(toldAt(now + 1, sources)).toBe(0);
+});
+
+test('a source that was added while the clock was ahead is late by when that was noticed', async () => {
+  const sources = [source('/photos')];
+  toldAt(START + 365 * DAY, sources);
+  expect(toldAt(START, sources)).toBe(0);
+  const now = START + 5 * DAY;
+  expect((await statusAt(now, sources)).sources[0]).toMatchObject({ overdue: true });
+  expect(toldAt(now, sources)).toBe(1);
+});
+
+test('a good backup is as old as it is once a clock is right again that was behind', async () => {
+  const sources = [source('/photos')];
+  job('completes', '/photos', START);
+  toldAt(START - 365 * DAY, sources);
+  expect(toldAt(START + DAY, sources)).toBe(0);
+  expect((await statusAt(START + DAY, sources)).sources[0]).toMatchObject({
+    overdue: false,
+    last_good_backup_at: START,
+  });
 });
