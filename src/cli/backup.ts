@@ -11,9 +11,8 @@ import {
   addExamples,
   addOutputOptions,
   addRepositoryOptions,
-  collect,
+  collectTags,
   commaList,
-  requireNames,
   usage,
   type OutputOptions,
   type RepositoryOptions,
@@ -40,7 +39,7 @@ export function define(command: Command, context: Context): void {
   command
     .argument('[path...]', 'files and directories to save')
     .optionsGroup('The snapshot:')
-    .option('--tag <tags>', 'Words to find it by, separated by commas (repeatable)', collect)
+    .option('--tag <tags>', 'Words to find it by, separated by commas (repeatable)', collectTags)
     .option('--host <name>', 'The name of this machine in it')
     .option('--pin', 'Keep it whatever "forget" is told')
     .option(
@@ -90,7 +89,6 @@ async function backUpFiles(
 ): Promise<void> {
   if (words.length === 0)
     throw usage('Nothing to back up was named', 'Name files or directories: holdfast backup ~/Documents');
-  requireNames(words, 'a source');
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
   await requireAnswer(words, process.cwd(), context.signal);
   const { paths, notes } = resolveSources(words, process.cwd(), exclude.never);

@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { lookAt, tryOut, type Look } from './destination-look.ts';
 import { showFindings } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
-import { addExamples, addOutputOptions, requireNames, usage, type OutputOptions } from './options.ts';
+import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { renderTable } from './table.ts';
 import { createStyles, printable, terminalWidth, wantsColor, type Styles } from './terminal.ts';
@@ -178,7 +178,6 @@ async function test(wanted: string, options: DestinationsOptions, context: Conte
   const settings = await settingsOrDefaults(options.config, context);
   const { destinations } = settings;
   const found = findDestination(settings, wanted);
-  requireNames([wanted], 'the destination');
   if (found === undefined && !/[/\\:]/.test(wanted)) throw unknown(wanted, destinations);
   const tried = found ?? { name: wanted, url: locationOf(wanted), passphrase: null };
   const findings = await tryOut(tried, found !== undefined, context);
@@ -209,7 +208,6 @@ function unknown(name: string, destinations: readonly DestinationSettings[]): Re
 
 /** A relative path is one of the working directory; a URL stays as it is. */
 function locationOf(text: string): string {
-  requireNames([text], 'the place');
   return /^[a-z][a-z0-9+.-]+:/i.test(text) ? text : resolve(text);
 }
 

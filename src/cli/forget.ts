@@ -21,7 +21,7 @@ import {
   addFilterOptions,
   addOutputOptions,
   addRepositoryOptions,
-  collect,
+  collectTags,
   commaList,
   usage,
   type FilterOptions,
@@ -74,7 +74,7 @@ export function define(command: Command, context: Context): void {
       `The newest of each ${UNIT_WORDS[unit] ?? unit} in that time`,
     );
   command
-    .option('--keep-tag <tags>', 'All with these tags, separated by commas (repeatable)', collect)
+    .option('--keep-tag <tags>', 'All with these tags, separated by commas (repeatable)', collectTags)
     .optionsGroup('How to go about it:')
     .option(
       '--group-by <fields>',

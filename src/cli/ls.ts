@@ -47,8 +47,8 @@ export function define(command: Command, context: Context): void {
     ['holdfast ls -l latest~1 ~/Documents', 'a directory as it was the time before'],
   ]);
   command.action(async (name: string, paths: readonly string[], options: LsOptions) => {
+    const named = splitName(name);
     await withReading(options, context, async (reading) => {
-      const named = splitName(name);
       const snapshot = chooseSnapshot(reading.snapshots, named.snapshot, options);
       const typed = named.path === undefined ? paths : [named.path, ...paths];
       const wanted = typed.length === 0 ? snapshot.record.paths : typed.map(sourcePath);

@@ -63,13 +63,19 @@ export function addFilterOptions(command: Command, title: string): Command {
   return command
     .optionsGroup(title)
     .option('--host <name>', 'Of this host (repeatable)', collect)
-    .option('--tag <tags>', 'With all of these tags, separated by commas (repeatable)', collect)
+    .option('--tag <tags>', 'With all of these tags, separated by commas (repeatable)', collectTags)
     .option('--path <path>', 'With this source path (repeatable)', collect);
 }
 
 /** For repeatable options: the values in order. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
+}
+
+/** The same for lists of tags: one without a word would be a filter that everything passes. @throws {RequestError} */
+export function collectTags(value: string, previous?: readonly string[]): readonly string[] {
+  if (commaList([value]).length > 0) return collect(value, previous);
+  throw usage(`"${value}" has no tag in it`, 'Give words, separated by commas.');
 }
 
 /** Several values in one, separated by commas. */
@@ -110,15 +116,6 @@ export function addExamples(
     width > 56 ? `  ${line}\n      ${what}` : `  ${line.padEnd(width)}   ${what}`,
   );
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
-}
-
-/**
- * A variable of a shell that is not set leaves an empty word: completed as a path, it would be the working directory.
- * @throws {RequestError} USAGE
- */
-export function requireNames(names: readonly string[], what: string): void {
-  if (names.includes(''))
-    throw usage(`The name of ${what} is empty`, 'Check the variable of the script that it comes from.');
 }
 
 /** @throws {RequestError} */

@@ -4,6 +4,7 @@ import { RequestError } from '../base/errors.ts';
 import { TOPICS, findCommand, type CommandEntry } from './commands.ts';
 import { toolName } from '../base/program-version.ts';
 import type { Context } from './context.ts';
+import { refuseEmptyWords } from './empty-words.ts';
 import { EXIT } from './exit-codes.ts';
 import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
 
@@ -38,7 +39,9 @@ export async function runProgram(words: readonly string[], context: Context): Pr
   const program = createProgram(context);
   if (entry !== undefined) {
     const module = await entry.load();
-    module.define(addCommand(program, entry), context);
+    const command = addCommand(program, entry);
+    module.define(command, context);
+    refuseEmptyWords(command);
   } else {
     for (const topic of TOPICS) for (const command of topic.commands) addCommand(program, command);
   }

@@ -10,7 +10,7 @@ import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Look } from './listing.ts';
 import { withCachedRepository } from './open.ts';
-import { commaList, type FilterOptions, type RepositoryOptions } from './options.ts';
+import { commaList, usage, type FilterOptions, type RepositoryOptions } from './options.ts';
 import { createStyles, printable, printableBytes, terminalWidth, wantsColor } from './terminal.ts';
 import { count } from './wording.ts';
 
@@ -69,11 +69,13 @@ export function chooseSnapshot(
   return resolveSnapshot(name.startsWith('latest') ? filterSnapshots(snapshots, filters) : snapshots, name);
 }
 
-/** `latest:/srv/www` as the name of a snapshot and a path in it. */
+/** `latest:/srv/www` as the name of a snapshot and a path in it. @throws {RequestError} for an empty path, which names none */
 export function splitName(name: string): { readonly snapshot: string; readonly path: string | undefined } {
   const colon = name.indexOf(':');
   if (colon === -1) return { snapshot: name, path: undefined };
-  return { snapshot: name.slice(0, colon), path: name.slice(colon + 1) };
+  const path = name.slice(colon + 1);
+  if (path !== '') return { snapshot: name.slice(0, colon), path };
+  throw usage(`No path follows the colon of "${name}"`, 'For all of the snapshot leave the colon out.');
 }
 
 /** Reports a directory that cannot be read and goes on: the exit code says that something is missing. */

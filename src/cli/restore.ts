@@ -80,13 +80,13 @@ export function define(command: Command, context: Context): void {
   ]);
   command.action(async (name: string, paths: readonly string[], options: RestoreOptions) => {
     const target = targetOf(options);
+    const named = splitName(name);
     const own = await neverBackedUp(options, context);
     // To a restore that deletes nothing other repositories are directories like all others.
     const never = options.deleteExtra === true ? [...own, ...(await configuredDirectories(context))] : own;
     await withCachedRepository(options, context, async (repository) => {
       const list = await listSnapshots(repository, context.signal);
       warnOfDamaged(list, context);
-      const named = splitName(name);
       const snapshot = chooseSnapshot(list.live, named.snapshot, options);
       const request = requestOf(
         { repository, snapshot, target, never, subfolder: named.path, paths },

@@ -7,7 +7,7 @@ import { addSource, removeSource } from '../config/config-edit.ts';
 import type { SourceStatus } from '../jobs/agent.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
-import { addExamples, addOutputOptions, collect, requireNames, type OutputOptions } from './options.ts';
+import { addExamples, addOutputOptions, collect, type OutputOptions } from './options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { renderTable } from './table.ts';
 import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
@@ -36,16 +36,10 @@ export function define(command: Command, context: Context): void {
     .argument('<path>')
     .option('-d, --destination <name>', 'Where to (repeatable: read once, stored in each)', collect)
     .option('--schedule <when>', 'How often: hourly, daily at 02:30, every 4h, or a cron expression')
-    .action(async (path: string, options: SourcesOptions) => {
-      requireNames([path], 'the source');
-      await add(path, options, context);
-    });
+    .action(async (path: string, options: SourcesOptions) => await add(path, options, context));
   sub('remove', 'Back it up no longer; the snapshots stay')
     .argument('<path>')
-    .action(async (path: string, options: SourcesOptions) => {
-      requireNames([path], 'the source');
-      await remove(path, options, context);
-    });
+    .action(async (path: string, options: SourcesOptions) => await remove(path, options, context));
   addExamples(command, [
     ['holdfast sources add ~/Documents --schedule hourly', 'protect another directory'],
     ['holdfast sources add ~/Photos -d usb -d bucket', 'to a disk and to a bucket, read once'],

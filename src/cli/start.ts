@@ -3,14 +3,7 @@ import type { Command } from 'commander';
 import type { NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import type { Context } from './context.ts';
-import {
-  addExamples,
-  addOutputOptions,
-  collect,
-  requireNames,
-  usage,
-  type OutputOptions,
-} from './options.ts';
+import { addExamples, addOutputOptions, collect, usage, type OutputOptions } from './options.ts';
 import { runAgent } from './run-agent.ts';
 import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 import { statePaths, type StatePaths } from './state-directory.ts';
@@ -51,8 +44,6 @@ state directory (HOLDFAST_STATE_DIR chooses another) and a recovery kit that ope
   );
   addExamples(command, [['holdfast start --source ~/Documents', 'back up a directory now']]);
   command.action(async (options: StartOptions) => {
-    requireNames(options.source ?? [], 'a source');
-    requireNames(options.destination === undefined ? [] : [options.destination], 'the destination');
     if (options.once === true) {
       const { startOnce } = await import('./start-once.ts');
       await startOnce(options, context);

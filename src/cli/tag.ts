@@ -11,6 +11,7 @@ import {
   addOutputOptions,
   addRepositoryOptions,
   collect,
+  collectTags,
   commaList,
   usage,
   type OutputOptions,
@@ -32,8 +33,8 @@ export function define(command: Command, context: Context): void {
   command
     .argument('<snapshot...>', 'ids, the beginnings of ids, or latest')
     .optionsGroup('What to change:')
-    .option('--add <tags>', 'Add tags, separated by commas (repeatable)', collect)
-    .option('--remove <tags>', 'Take tags away (repeatable)', collect)
+    .option('--add <tags>', 'Add tags, separated by commas (repeatable)', collectTags)
+    .option('--remove <tags>', 'Take tags away (repeatable)', collectTags)
     .option('--set <tags>', 'Have exactly these tags; "" for none', collect)
     .option('--pin', 'Keep the snapshot whatever "forget" is told')
     .option('--unpin', 'Let the rules of "forget" decide again');

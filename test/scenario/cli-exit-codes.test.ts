@@ -68,6 +68,89 @@ describe.concurrent('one clear message and the right exit code', () => {
     expect(await readdir(place.state)).not.toContain('config.json');
   });
 
+  test('of an empty path: 2, where the working directory would be meant, and nothing in it is touched', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    await place.write({ 'a.txt': 'as it was saved' });
+    await place.expectRun(['backup', place.source]);
+    await place.write({ 'a.txt': 'as it is now', 'b.txt': 'of now' });
+    const target = join(place.directory, 'target');
+    const over = ['--overwrite', 'always', '--delete-extra'];
+    for (const words of [
+      ['restore', `latest:${place.source}`, '--target', '', ...over],
+      ['restore', 'latest', '', '--target', target, ...over],
+      ['restore', 'latest', '', '--in-place', ...over],
+      ['restore', 'latest:', '--in-place', ...over],
+      ['restore', 'latest:', '--target', target],
+      ['ls', 'latest', ''],
+      ['ls', 'latest:'],
+      ['diff', 'latest:', 'latest'],
+      ['diff', 'latest', 'latest:'],
+      ['versions', ''],
+      ['tar', 'latest', ''],
+      ['cat', 'latest', ''],
+    ]) {
+      const { stdout, stderr } = await place.expectRun(words, 2, { cwd: place.source });
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(/is empty|No path follows the colon/);
+    }
+    expect(await readdir(place.source)).toEqual(['a.txt', 'b.txt']);
+    expect(await readFile(join(place.source, 'a.txt'), 'utf8')).toBe('as it is now');
+    expect(await readdir(place.directory)).not.toContain('target');
+  });
+
+  test('of an empty -r: 2, and no other repository takes its place', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    await place.write({ a: 'x' });
+    for (const host of ['one', 'two']) await place.expectRun(['backup', '--host', host, place.source]);
+    const fresh = { env: { HOLDFAST_REPOSITORY: undefined } };
+    await place.expectRun(['start', '--once', '--source', place.source], 0, fresh);
+    for (const options of [{}, fresh]) {
+      for (const words of [
+        ['-r', '', 'snapshots'],
+        ['forget', '-r', '', '--keep-last', '1', '--group-by', 'none'],
+        ['prune', '--repository=', '--grace', '0', '--no-other-writers'],
+      ])
+        expect((await place.expectRun(words, 2, options)).stderr).toContain('is empty');
+    }
+    await place.expectRun(['copy', '--from', ''], 2);
+    expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toHaveLength(2);
+    // Of the environment it is one that is not set.
+    const unset = { env: { HOLDFAST_REPOSITORY: '' } };
+    expect(jsonLines(await place.expectRun(['snapshots', '--json'], 0, unset))).toHaveLength(1);
+  });
+
+  test('of a filter that has no word in it: 2, and nothing is removed', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    await place.write({ a: 'x' });
+    for (const tag of ['one', 'two']) await place.expectRun(['backup', '--tag', tag, place.source]);
+    const forget = ['forget', '--keep-last', '1', '--group-by', 'none'];
+    for (const words of [
+      [...forget, '--tag', ''],
+      [...forget, '--tag', ','],
+      [...forget, '--tag', 'one', '--tag', ','],
+      [...forget, '--host', ''],
+      [...forget, '--path', ''],
+      ['forget', '--keep-last', '1', '--group-by', ''],
+      ['backup', '--host', '', place.source],
+      ['backup', '--tag', ',', place.source],
+      ['restore', 'latest', '--include', '', '--target', join(place.directory, 'target')],
+      ['backup', '--exclude-file', '', place.source],
+      ['snapshots', '--password-file', ''],
+    ])
+      await place.expectRun(words, 2);
+    expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toHaveLength(2);
+    // Where it means something, it still does.
+    await place.expectRun(['tag', 'latest', '--set', '']);
+    expect(jsonLines(await place.expectRun(['snapshots', '--json'])).at(-1)).toMatchObject({ tags: [] });
+    const [saved] = jsonLines(
+      await place.expectRun(['backup', '--json', '--stdin-name', 'x', '--stdin-command', '--', 'echo', '']),
+    ).slice(-1);
+    expect(saved).toMatchObject({ type: 'summary', files_total: 1 });
+  });
+
   test('of options that would not be obeyed: 2, and nothing is done', async () => {
     await using place = await openPlace();
     await place.expectRun(['init']);

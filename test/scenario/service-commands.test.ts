@@ -97,7 +97,7 @@ describe.runIf(isRoot && process.platform === 'linux')('holdfast service, for wh
         2,
         options,
       );
-      expect(stderr).toMatch(/There is no (?:user|service for root)/);
+      expect(stderr).toMatch(/There is no (?:user|service for root)|is empty/);
     }
   });
 
