@@ -3,6 +3,7 @@ import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { stateWords } from './listing-jobs.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
+import { printable } from './terminal.ts';
 
 export function define(command: Command, context: Context): void {
   command.argument('<id>', 'of the job, from "holdfast jobs"');
@@ -11,6 +12,6 @@ export function define(command: Command, context: Context): void {
   command.action(async (id: string, options: OutputOptions) => {
     const job = await askAgent(context, 'cancel', { id });
     if (options.json === true) await context.out.json({ ...job, type: 'job', job_type: job.type });
-    else await context.out.line(`${job.id} is ${stateWords(job)}.`);
+    else await context.out.line(`${printable(job.id)} is ${stateWords(job)}.`);
   });
 }

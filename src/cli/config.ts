@@ -13,7 +13,7 @@ import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { configFile, ensureStateDirectory, statePaths } from './state-directory.ts';
-import { printable, type Environment } from './terminal.ts';
+import { jsonText, printable, type Environment } from './terminal.ts';
 import { count } from './wording.ts';
 
 interface ConfigOptions extends OutputOptions {
@@ -91,7 +91,7 @@ async function get(key: string | undefined, options: ConfigOptions, { env, out }
   const { values, revision } = await readValues(file, options, env);
   const value = setting === undefined ? values : valueAt(values, setting.path);
   if (options.json === true) await out.json({ type: 'setting', key: key ?? null, value, file, revision });
-  else await out.line(typeof value === 'string' ? printable(value) : JSON.stringify(value, null, 2));
+  else await out.write(typeof value === 'string' ? `${printable(value)}\n` : jsonText(value));
 }
 
 async function readValues(
@@ -174,5 +174,5 @@ async function validate(named: string | undefined, options: ConfigOptions, conte
 async function showPath(options: ConfigOptions, { env, out }: Context): Promise<void> {
   const file = configFile(options.config, env);
   if (options.json === true) await out.json({ type: 'config_path', file });
-  else await out.line(file);
+  else await out.line(printable(file));
 }

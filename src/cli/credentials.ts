@@ -4,7 +4,7 @@ import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { renderTable } from './table.ts';
-import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+import { createStyles, printable, terminalWidth, wantsColor } from './terminal.ts';
 import { localTime } from './wording.ts';
 
 export function define(command: Command, context: Context): void {
@@ -46,7 +46,7 @@ export function define(command: Command, context: Context): void {
   revoke.action(async (apiKey: string, options: OutputOptions) => {
     await askAgent(context, 'revoke_credential', { api_key: apiKey });
     if (options.json === true) await context.out.json({ type: 'credential_revoked', api_key: apiKey });
-    else await context.out.line(`${apiKey} is no longer accepted.`);
+    else await context.out.line(`${printable(apiKey)} is no longer accepted.`);
   });
   addExamples(command, [
     ['holdfast credentials create --name dashboard', 'let a program use the Desktop API'],

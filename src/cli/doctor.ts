@@ -48,7 +48,9 @@ export function define(command: Command, context: Context): void {
     else {
       await showFindings(findings, context);
       if (written !== undefined)
-        await context.out.line(`Look through ${written} before you send it: paths of your files are in it.`);
+        await context.out.line(
+          `Look through ${printable(written)} before you send it: paths of your files are in it.`,
+        );
     }
   });
 }

@@ -80,7 +80,9 @@ async function join(
   });
   if (options.json === true) await context.out.json({ type: 'enrolled', ...status });
   else {
-    await context.out.line(`This machine is enrolled with ${status.service} as ${printable(status.name)}.`);
+    await context.out.line(
+      `This machine is enrolled with ${printable(status.service)} as ${printable(status.name)}.`,
+    );
     if (status.plan !== null) await context.out.line(planLine(status.plan));
     if (status.reports === null) await context.out.line('Reports begin with the agent: holdfast start');
   }
@@ -119,7 +121,7 @@ async function show(options: OutputOptions, context: Context): Promise<void> {
     return;
   }
   await out.line(
-    `Enrolled with ${status.service} as ${printable(status.name)} since ${localTime(status.enrolled_at)}.`,
+    `Enrolled with ${printable(status.service)} as ${printable(status.name)} since ${localTime(status.enrolled_at)}.`,
   );
   await out.line(
     status.plan === null
@@ -178,7 +180,7 @@ function planLine(plan: NonNullable<PartnerStatus['plan']>): string {
     trial_expired: '; the trial is over',
   };
   const requests = plan.desktop_requests_per_hour.toLocaleString('en');
-  return `Plan ${plan.slug}: ${requests} API requests an hour${standing[plan.status]}. It holds until ${localTime(plan.grace_until)} without the service.`;
+  return `Plan ${printable(plan.slug)}: ${requests} API requests an hour${standing[plan.status]}. It holds until ${localTime(plan.grace_until)} without the service.`;
 }
 
 function reportsLine(reports: NonNullable<PartnerStatus['reports']>): string {
@@ -186,5 +188,5 @@ function reportsLine(reports: NonNullable<PartnerStatus['reports']>): string {
   const last = lastAt === null ? 'No report since the agent started' : `Last report ${localTime(lastAt)}`;
   const parts = [`${last}; ${count(waiting, 'result')} waiting`];
   if (dropped > 0) parts.push(`${count(dropped, 'result')} given up`);
-  return `${parts.join(', ')}.${problem === null ? '' : ` ${problem}.`}`;
+  return `${parts.join(', ')}.${problem === null ? '' : ` ${printable(problem)}.`}`;
 }

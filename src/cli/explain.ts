@@ -18,6 +18,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
+import { printable } from './terminal.ts';
 import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 
 interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
@@ -73,7 +74,7 @@ async function explain(
     if (options.json === true) {
       const rule = 'rule' in decision ? decision.rule : null;
       await context.out.json({ type: 'explanation', path: written, excluded, rule, sentence });
-    } else await context.out.line(sentence);
+    } else await context.out.line(printable(sentence));
   }
 }
 
@@ -91,7 +92,7 @@ function explainOne(
     { root, kind, device: Number(stat?.dev ?? 0n) },
     {
       read: readRuleFile,
-      onError: (error) => stderr.write(`Warning: ${error.message}\n`),
+      onError: (error) => stderr.write(`Warning: ${printable(error.message)}\n`),
     },
   );
   return explainExclusion(excluder, path, PRESENT_TREE, sources);

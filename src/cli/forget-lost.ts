@@ -3,6 +3,7 @@ import { findLost, giveUpLost, type Lost } from '../repository/lost-records.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import type { OutputOptions } from './options.ts';
+import { printable } from './terminal.ts';
 import { count, shortId } from './wording.ts';
 
 export async function forgetLost(
@@ -33,7 +34,7 @@ export async function forgetLost(
 
 function lineOf({ record: { writer, seq, name }, host }: Lost): string {
   const what = name === undefined ? 'a snapshot or a list of removals' : shortId(name);
-  return `Gone: ${what}, record ${seq} of ${host ?? `writer ${writer.slice(0, 8)}`}`;
+  return printable(`Gone: ${what}, record ${seq} of ${host ?? `writer ${writer.slice(0, 8)}`}`);
 }
 
 function outcome(number: number, isDry: boolean): string {

@@ -30,7 +30,7 @@ import {
 } from './options.ts';
 import { chooseSnapshot, filterSnapshots, warnOfDamaged } from './reading.ts';
 import { renderTable } from './table.ts';
-import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+import { createStyles, printable, terminalWidth, wantsColor } from './terminal.ts';
 import { count, localTime, shortId } from './wording.ts';
 
 interface KeepOptions {
@@ -297,7 +297,7 @@ function groupTitle({ key }: RetentionGroup): string {
     key.paths === undefined ? '' : key.paths.join(', '),
     key.tags === undefined ? '' : `tags ${key.tags.join(',') || 'none'}`,
   ].filter((part) => part !== '');
-  return parts.length === 0 ? 'All snapshots' : parts.join(' · ');
+  return parts.length === 0 ? 'All snapshots' : printable(parts.join(' · '));
 }
 
 function planObject(plan: RetentionPlan, { dryRun }: ForgetOptions): object {

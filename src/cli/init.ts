@@ -24,7 +24,7 @@ import {
 import { secretOfSettings } from './reach.ts';
 import { canPrompt } from './prompt.ts';
 import { givenByOptions, promptSecret, readGiven, takeFromEnvironment } from './secret.ts';
-import { createStyles, wantsColor } from './terminal.ts';
+import { createStyles, printable, wantsColor } from './terminal.ts';
 
 interface InitOptions extends RepositoryOptions, OutputOptions {
   readonly like?: string;
@@ -190,7 +190,7 @@ async function tell(
     return;
   }
   const { bold } = createStyles(wantsColor(out.stream, env));
-  await out.write(`Repository ${id.slice(0, 8)} is ready in ${place}
+  await out.write(`Repository ${id.slice(0, 8)} is ready in ${printable(place)}
 
 Recovery code  ${bold(recoveryCode)}
 

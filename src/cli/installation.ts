@@ -138,7 +138,9 @@ async function install(options: ServiceOptions, context: Context): Promise<void>
   if (layout.person !== undefined)
     await out.line(`Ask it as ${printable(layout.person.name)}, with: holdfast status`);
   else if (layout.scope === 'system')
-    await out.line(`Ask it with: sudo -u holdfast env HOLDFAST_STATE_DIR=${layout.state} holdfast status`);
+    await out.line(
+      `Ask it with: sudo -u holdfast env HOLDFAST_STATE_DIR=${printable(layout.state)} holdfast status`,
+    );
 }
 
 function patienceOf({ timeout }: ServiceOptions): number {
@@ -163,7 +165,7 @@ async function uninstall(options: ServiceOptions, context: Context): Promise<voi
   if (options.dryRun === true) return;
   if (options.json === true)
     await context.out.json({ type: 'service', scope: layout.scope, installed: false });
-  else if (!purge) await context.out.line(`Settings, keys and backups are kept: ${layout.state}`);
+  else if (!purge) await context.out.line(`Settings, keys and backups are kept: ${printable(layout.state)}`);
 }
 
 /** Shows everything, then does it. */

@@ -26,7 +26,7 @@ import { canPrompt, promptNewPassphrase } from './prompt.ts';
 import { givenByOptions, readGiven } from './secret.ts';
 import { createMachineKey, ensureStateDirectory, readMachineKey, statePaths } from './state-directory.ts';
 import { renderTable } from './table.ts';
-import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+import { createStyles, printable, terminalWidth, wantsColor } from './terminal.ts';
 import { localTime, shortId } from './wording.ts';
 
 type KeyOptions = RepositoryOptions & OutputOptions;
@@ -173,7 +173,7 @@ async function addWriteOnly(
     throw error;
   }
   const lines = [
-    `Added the write-only key ${shortId(slot)}; it is in ${file}.`,
+    `Added the write-only key ${shortId(slot)}; it is in ${printable(file)}.`,
     '',
     'Carry the file to the machine that is to back up with it, for one machine each, and delete it here.',
     'There: holdfast backup --repository … --password-file FILE PATH',

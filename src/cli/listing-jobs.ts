@@ -2,7 +2,7 @@
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { Job } from '../jobs/job.ts';
 import { renderTable, type Cell } from './table.ts';
-import type { Styles } from './terminal.ts';
+import { printable, type Styles } from './terminal.ts';
 import { count, localTime } from './wording.ts';
 
 export function jobsTable(jobs: readonly Job[], look: { styles: Styles; width: number | undefined }): string {
@@ -28,11 +28,11 @@ export function jobsTable(jobs: readonly Job[], look: { styles: Styles; width: n
   return renderTable(columns, rows, { width, titleStyle: styles.bold });
 }
 
-/** `running, 42 %`, `completed with 3 warnings`, `failed`. */
+/** `running, 42 %`, `completed with 3 warnings`, `failed`. Printable. */
 export function stateWords(job: Job): string {
   const { status, progress } = job;
   if (status === 'queued')
-    return job.waiting_for === null ? 'queued' : `waiting: ${job.waiting_for.replace(/\.$/, '')}`;
+    return job.waiting_for === null ? 'queued' : `waiting: ${printable(job.waiting_for.replace(/\.$/, ''))}`;
   if (status === 'running') {
     return progress.percent === null
       ? `running (${job.phase ?? 'starting'})`
@@ -60,8 +60,8 @@ function subjectOf({ spec }: Job): string {
 export function jobText(job: Job, styles: Styles): string {
   const lines = [
     `${styles.bold(job.id)}  ${job.type}, ${stateStyle(job, styles)(stateWords(job))}`,
-    `  Of           ${subjectOf(job)}`,
-    `  Destination  ${job.spec.destination}`,
+    `  Of           ${printable(subjectOf(job))}`,
+    `  Destination  ${printable(job.spec.destination)}`,
     `  Asked for    ${localTime(job.created_at)} (${job.trigger})`,
   ];
   if (job.started_at !== null)
@@ -71,8 +71,8 @@ export function jobText(job: Job, styles: Styles): string {
   if (job.progress.bytes_uploaded > 0)
     lines.push(`  Uploaded     ${formatBytes(job.progress.bytes_uploaded)}`);
   if (job.error !== null)
-    lines.push(`  ${styles.red('Error')}        ${job.error.code}: ${job.error.message}`);
+    lines.push(`  ${styles.red('Error')}        ${job.error.code}: ${printable(job.error.message)}`);
   for (const { path, code, message } of job.problems)
-    lines.push(`  ${styles.yellow(code)}  ${path}: ${message}`);
+    lines.push(`  ${styles.yellow(printable(code))}  ${printable(path)}: ${printable(message)}`);
   return `${lines.join('\n')}\n`;
 }

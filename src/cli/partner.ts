@@ -200,7 +200,7 @@ async function makeAccount(options: InitOptions, context: Context): Promise<void
     return;
   }
   await out.line(
-    `Account ${partner.id} of ${partner.name} was made. Sign in as ${partner.email} at /settings.`,
+    `Account ${partner.id} of ${printable(partner.name)} was made. Sign in as ${printable(partner.email)} at /settings.`,
   );
 }
 

@@ -55,8 +55,8 @@ function reportText({
       `${count(keptFromIndex.length, 'pack')} with a damaged directory ${keptFromIndex.length === 1 ? 'was' : 'were'} indexed as an older index describes ${keptFromIndex.length === 1 ? 'it' : 'them'}.`,
     );
   }
-  for (const key of putBack) lines.push(`Put back from its second copy: ${key}`);
-  for (const key of removed) lines.push(`Removed, since nobody can read it: ${key}`);
+  for (const key of putBack) lines.push(`Put back from its second copy: ${printable(key)}`);
+  for (const key of removed) lines.push(`Removed, since nobody can read it: ${printable(key)}`);
   if (removed.some((key) => key.startsWith('trash/')))
     lines.push(
       'A removed tombstone said what was forgotten: look at the list of snapshots, and forget again what should go.',

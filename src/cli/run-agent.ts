@@ -157,7 +157,7 @@ async function greet(
   lines.push(`  Open its page with: ${run} ui`);
   const where = repositoryOption(options.sources, settings);
   // Commands read no other configuration than the usual one unless they are told.
-  const reading = options.config === undefined ? run : `HOLDFAST_CONFIG=${quoted(file)} ${run}`;
+  const reading = options.config === undefined ? run : `HOLDFAST_CONFIG=${printable(quoted(file))} ${run}`;
   lines.push(
     `  Bring files back with: ${reading} restore${where} latest --target DIR (what there is: ${reading} snapshots${where})`,
   );
@@ -168,7 +168,7 @@ async function greet(
 function kitText(env: Context['env'], stress: (text: string) => string): string {
   const why =
     'Store the recovery kit in another place: without it nobody can open the backups once this machine is lost.';
-  return `  Recovery kit  ${statePaths(env).recoveryKit}\n${stress(`  ${why}`)}`;
+  return `  Recovery kit  ${printable(statePaths(env).recoveryKit)}\n${stress(`  ${why}`)}`;
 }
 
 /** Where what was named is kept; without a name, where backups go by default. */
@@ -209,15 +209,17 @@ async function showJob(
 function lineOf(job: Job): string {
   const { progress } = job;
   const eta = progress.eta_seconds === null ? '' : `, ${formatDuration(progress.eta_seconds * 1000)} left`;
-  return `${subjectOf(job)}: ${stateWords(job)}, ${count(job.files_done, 'file')}, ${formatBytes(job.size_bytes)}${eta}`;
+  return `${printable(subjectOf(job))}: ${stateWords(job)}, ${count(job.files_done, 'file')}, ${formatBytes(job.size_bytes)}${eta}`;
 }
 
 function endOf(job: Job): string {
   if (job.status !== 'completed') {
-    return `${subjectOf(job)}: ${stateWords(job)}${job.error === null ? '' : `. ${job.error.message}`}`;
+    return printable(
+      `${subjectOf(job)}: ${stateWords(job)}${job.error === null ? '' : `. ${job.error.message}`}`,
+    );
   }
   const words = job.result === 'warning' ? ` with ${count(job.warnings_count, 'warning')}` : '';
-  return `Saved ${count(job.files_done, 'file')} (${formatBytes(job.size_bytes)}) from ${subjectOf(job)} in ${formatDuration(job.duration_ms)}${words}. The agent goes on watching; end it with Ctrl-C.`;
+  return `Saved ${count(job.files_done, 'file')} (${formatBytes(job.size_bytes)}) from ${printable(subjectOf(job))} in ${formatDuration(job.duration_ms)}${words}. The agent goes on watching; end it with Ctrl-C.`;
 }
 
 function subjectOf({ spec }: Job): string {

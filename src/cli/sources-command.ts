@@ -10,7 +10,7 @@ import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, collect, type OutputOptions } from './options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { renderTable } from './table.ts';
-import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+import { createStyles, printable, terminalWidth, wantsColor } from './terminal.ts';
 
 interface SourcesOptions extends OutputOptions {
   readonly config?: string;
@@ -157,5 +157,5 @@ async function remove(path: string, options: SourcesOptions, context: Context): 
 
 async function say(text: string, object: object, options: OutputOptions, { out }: Context): Promise<void> {
   if (options.json === true) await out.json(object);
-  else await out.line(text);
+  else await out.line(printable(text));
 }

@@ -22,7 +22,7 @@ import { showSummary } from './save-summary.ts';
 import { settingsOrDefaults } from './settings-file.ts';
 import { startPlace } from './start-place.ts';
 import { statePaths } from './state-directory.ts';
-import { createStyles, wantsColor } from './terminal.ts';
+import { createStyles, printable, wantsColor } from './terminal.ts';
 import { count, shortId } from './wording.ts';
 
 export interface StartOnceOptions extends OutputOptions {
@@ -114,8 +114,8 @@ async function openTarget({ place }: Target, context: Context): Promise<Embedded
 function createdText({ env }: Context): string {
   const { repository, recoveryKit } = statePaths(env);
   return `${toolName()}: the first start made an encrypted repository for you.
-  Repository    ${repository}
-  Recovery kit  ${recoveryKit}
+  Repository    ${printable(repository)}
+  Recovery kit  ${printable(recoveryKit)}
 
 `;
 }
@@ -131,10 +131,10 @@ async function savedText(
   const { recoveryKit } = statePaths(env);
   const problems = errors.length + errorsMore;
   const lines = [
-    `${bold('Saved')} ${count(counts.files, 'file')} (${formatBytes(counts.bytes)}) from ${named.map(quoted).join(', ')} in ${formatDuration(durationMs)}.`,
+    `${bold('Saved')} ${count(counts.files, 'file')} (${formatBytes(counts.bytes)}) from ${printable(named.map(quoted).join(', '))} in ${formatDuration(durationMs)}.`,
     `  Snapshot      ${shortId(snapshot.id)}`,
     `  Newly stored  ${formatBytes(bytesUploaded)}, compressed and encrypted`,
-    `  Repository    ${shownLocation(place.location)}`,
+    `  Repository    ${printable(shownLocation(place.location))}`,
   ];
   if (problems > 0)
     lines.push('', yellow(`${count(problems, 'problem')} (listed above): all the rest is saved.`));
@@ -142,7 +142,7 @@ async function savedText(
     lines.push(
       '',
       `${bold('Store the recovery kit in another place')}, on paper or in a password manager:`,
-      `  ${recoveryKit}`,
+      `  ${printable(recoveryKit)}`,
       'Without it nobody can open the backups once this machine is lost. When you have done so, delete',
       'the file and this reminder ends. The repository lies on this machine too: for a backup that outlives',
       `it, make one on another drive with: ${run} init -r DIR`,
@@ -152,7 +152,7 @@ async function savedText(
     '',
     bold('From here'),
     `  ${run} snapshots${option}                        list the snapshots`,
-    `  ${run} ls${option} latest ${quoted(firstPath(snapshot))}`,
+    `  ${run} ls${option} latest ${printable(quoted(firstPath(snapshot)))}`,
     `  ${run} restore${option} latest --target DIR      bring everything back into DIR`,
   );
   return `${lines.join('\n')}\n`;

@@ -69,7 +69,7 @@ async function show(status: FullStatus, context: Context): Promise<void> {
   const styles = createStyles(wantsColor(out.stream, env));
   const { level, sentence } = protectionOf(status, clock.now());
   const style = { good: styles.green, warning: styles.yellow, bad: styles.red }[level];
-  await out.line(style(styles.bold(sentence)));
+  await out.line(style(styles.bold(printable(sentence))));
   const wrong = status.config.error;
   for (const { name, status: found, message } of status.checks) {
     const mark = { ok: '', warning: styles.yellow('!'), error: styles.red('!') }[found];

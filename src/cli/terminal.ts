@@ -98,8 +98,18 @@ const utf8OrByte =
 
 /** One line of NDJSON that is as harmless on a terminal as printable text, and reads back as the same value. */
 export function jsonLine(value: unknown): string {
+  return `${harmlessJson(JSON.stringify(value))}\n`;
+}
+
+/** The same, indented over several lines. */
+export function jsonText(value: unknown): string {
+  // Ends of lines stand only between values: in text they are escaped.
+  return `${JSON.stringify(value, null, 2).split('\n').map(harmlessJson).join('\n')}\n`;
+}
+
+function harmlessJson(json: string): string {
   const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `${JSON.stringify(value).replace(harmful, (character) => character.split('').map(escapeUnit).join(''))}\n`;
+  return json.replace(harmful, (character) => character.split('').map(escapeUnit).join(''));
 }
 
 function escapeCharacter(character: string): string {

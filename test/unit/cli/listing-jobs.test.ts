@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { stateWords } from '../../../src/cli/listing-jobs.ts';
+import { jobText, stateWords } from '../../../src/cli/listing-jobs.ts';
+import { createStyles } from '../../../src/cli/terminal.ts';
 import { NO_PROGRESS, type Job } from '../../../src/jobs/job.ts';
 
 function job(changes: Partial<Job>): Job {
@@ -43,4 +44,33 @@ describe('the state of a job in words', () => {
   ])('%j is said as "%s"', (changes, words) => {
     expect(stateWords(job(changes))).toBe(words);
   });
+});
+
+test('nothing in a job drives the terminal that it is shown on', () => {
+  const hostile = 'a\u001b]0;x\u0007\nb\u202e';
+  const shown = jobText(
+    job({
+      type: 'restore',
+      spec: {
+        type: 'restore',
+        destination: hostile,
+        snapshot_id: '00',
+        paths: [],
+        target: hostile,
+        options: {
+          overwrite: 'never',
+          dry_run: false,
+          verify: true,
+          delete_extra: false,
+          restore_ownership: false,
+        },
+      },
+      waiting_for: hostile,
+      problems: [{ path: hostile, code: 'EIO', message: hostile }],
+      error: { code: 'INTERNAL_ERROR', message: hostile, details: {} },
+    }),
+    createStyles(false),
+  );
+  expect(shown).not.toMatch(/[[\p{Cc}\u202e]--\n]/v);
+  expect(shown.split(String.raw`a\x1b]0;x\x07\nb\u202e`)).toHaveLength(7);
 });
