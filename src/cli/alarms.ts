@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
@@ -17,7 +18,7 @@ export function define(command: Command, context: Context): void {
     const { out } = context;
     const alarms = await askAgent(context, options.acknowledge === true ? 'acknowledge' : 'alarms', {});
     if (options.json === true) {
-      for (const alarm of alarms) await out.json({ type: 'alarm', ...alarm });
+      for (const alarm of alarms) await out.json(agentObject({ type: 'alarm', ...alarm }));
       return;
     }
     for (const { at, text } of alarms) await out.line(`${localTime(at)}  ${printable(text)}`);

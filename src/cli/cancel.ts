@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { jobObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { stateWords } from './listing-jobs.ts';
@@ -11,7 +12,7 @@ export function define(command: Command, context: Context): void {
   addExamples(command, [['holdfast cancel bkp_01M7Z…', 'from "holdfast jobs"']]);
   command.action(async (id: string, options: OutputOptions) => {
     const job = await askAgent(context, 'cancel', { id });
-    if (options.json === true) await context.out.json({ ...job, type: 'job', job_type: job.type });
+    if (options.json === true) await context.out.json(jobObject(job));
     else await context.out.line(`${printable(job.id)} is ${stateWords(job)}.`);
   });
 }

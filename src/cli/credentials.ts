@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { NewCredential } from '../control/calls.ts';
+import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
@@ -67,7 +68,8 @@ async function showNew(credential: NewCredential, options: OutputOptions, { out 
 async function show(options: OutputOptions, context: Context): Promise<void> {
   const { out, env } = context;
   const credentials = await askAgent(context, 'credentials', {});
-  if (options.json === true) for (const one of credentials) await out.json({ type: 'credential', ...one });
+  if (options.json === true)
+    for (const one of credentials) await out.json(agentObject({ type: 'credential', ...one }));
   else if (credentials.length === 0) await out.line('There are no API keys.');
   else {
     const rows = credentials.map((one) => [

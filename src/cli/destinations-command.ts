@@ -7,6 +7,7 @@ import { findDestination } from '../config/effective-settings.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { DestinationSettings, SecretReference } from '../config/settings.ts';
 import type { DestinationView } from '../control/calls.ts';
+import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { lookAt, tryOut, type Look } from './destination-look.ts';
@@ -135,7 +136,7 @@ async function askIfRunning(context: Context): Promise<readonly DestinationView[
 }
 
 function jsonOf({ settings, known, isDefault, ...look }: Row, agentRuns: boolean): object {
-  return {
+  return agentObject({
     type: 'destination',
     name: settings.name,
     url: settings.url,
@@ -147,7 +148,7 @@ function jsonOf({ settings, known, isDefault, ...look }: Row, agentRuns: boolean
     repository_id: look.repositoryId,
     agent_running: agentRuns,
     last_check: known?.last_check ?? null,
-  };
+  });
 }
 
 const STATE_WORDS = { ready: 'ready', empty: 'not used yet', missing: 'NOT THERE', broken: 'NOT USABLE' };

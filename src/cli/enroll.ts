@@ -11,6 +11,7 @@ import { readEnrollment, removeEnrollment, type Enrollment } from '../enrollment
 import { readPlan, type PlanDocument } from '../enrollment/signed.ts';
 import { statusOf } from '../enrollment/status.ts';
 import type { PartnerStatus } from '../jobs/agent.ts';
+import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
@@ -78,7 +79,7 @@ async function join(
     const enrollment = await enroll(wish, place, signal);
     return await viewOf(enrollment);
   });
-  if (options.json === true) await context.out.json({ type: 'enrolled', ...status });
+  if (options.json === true) await context.out.json({ type: 'enrolled', ...agentObject(status) });
   else {
     await context.out.line(
       `This machine is enrolled with ${printable(status.service)} as ${printable(status.name)}.`,
@@ -113,7 +114,7 @@ async function show(options: OutputOptions, context: Context): Promise<void> {
   });
   const { out } = context;
   if (options.json === true) {
-    await out.json({ type: 'enrollment', enrolled: status !== null, ...status });
+    await out.json({ type: 'enrollment', enrolled: status !== null, ...agentObject(status ?? {}) });
     return;
   }
   if (status === null) {

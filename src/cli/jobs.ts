@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { JobStatus } from '../jobs/job.ts';
+import { jobObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { jobText, jobsTable } from './listing-jobs.ts';
@@ -39,8 +40,7 @@ async function showJobs(options: JobsOptions, context: Context): Promise<void> {
   if (!Number.isInteger(limit) || limit < 1)
     throw usage(`"${options.limit}" is not a number of jobs`, 'Use 1 or more.');
   const jobs = await askAgent(context, 'jobs', { types: null, status, limit });
-  if (options.json === true)
-    for (const job of jobs) await out.json({ ...job, type: 'job', job_type: job.type });
+  if (options.json === true) for (const job of jobs) await out.json(jobObject(job));
   else if (jobs.length === 0) await out.line('There are no jobs like that.');
   else {
     const styles = createStyles(wantsColor(out.stream, env));
@@ -51,6 +51,6 @@ async function showJobs(options: JobsOptions, context: Context): Promise<void> {
 async function showJob(id: string, options: JobsOptions, context: Context): Promise<void> {
   const { out, env } = context;
   const job = await askAgent(context, 'job', { id, wait_ms: 0 });
-  if (options.json === true) await out.json({ ...job, type: 'job', job_type: job.type });
+  if (options.json === true) await out.json(jobObject(job));
   else await out.write(jobText(job, createStyles(wantsColor(out.stream, env))));
 }

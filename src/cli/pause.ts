@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parseDuration } from '../base/units.ts';
+import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
@@ -20,7 +21,7 @@ export function define(command: Command, context: Context): void {
   command.action(async (options: PauseOptions) => {
     const until = options.for === undefined ? null : context.clock.now() + parseDuration(options.for);
     await askAgent(context, 'pause', { until, interrupt: options.interrupt ?? false });
-    if (options.json === true) await context.out.json({ type: 'paused', until });
+    if (options.json === true) await context.out.json(agentObject({ type: 'paused', until }));
     else if (until === null) await context.out.line('Paused. Go on with: holdfast resume');
     else await context.out.line(`Paused until ${localTime(until)}. Go on sooner with: holdfast resume`);
   });

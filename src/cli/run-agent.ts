@@ -14,6 +14,7 @@ import { readConfig, NO_FILE } from '../config/load.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
 import { parseLocation, shownPlace } from '../destination/location.ts';
 import type { Job } from '../jobs/job.ts';
+import { jobObject } from './agent-object.ts';
 import { openAgentLog } from './agent-log.ts';
 import { settingsContext } from './config.ts';
 import type { Context } from './context.ts';
@@ -200,7 +201,7 @@ async function showJob(
     if (stderr.isTTY && !options.json && !options.quiet) stderr.write(`\r\u001b[2K${lineOf(job)}`);
   }
   if (stderr.isTTY && !options.json && !options.quiet) stderr.write('\r\u001b[2K');
-  if (options.json) out.stream.write(jsonLine({ ...job, type: 'job', job_type: job.type }));
+  if (options.json) out.stream.write(jsonLine(jobObject(job)));
   else if (!options.quiet) await out.write(`${endOf(job)}\n`);
   else if (job.status !== 'completed' || job.result === 'warning') stderr.write(`${endOf(job)}\n`);
   await out.flush();

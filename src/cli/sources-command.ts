@@ -5,6 +5,7 @@ import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import { formatDuration } from '../base/units.ts';
 import { addSource, removeSource } from '../config/config-edit.ts';
 import type { SourceStatus } from '../jobs/agent.ts';
+import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, collect, type OutputOptions } from './options.ts';
@@ -56,7 +57,7 @@ async function list(options: SourcesOptions, context: Context): Promise<void> {
     for (const source of sources) {
       const good = source.destinations.map((name) => [name, lastGood(source.path, name) ?? null]);
       const known = told === undefined ? {} : { last_good_backup_at: Object.fromEntries(good) };
-      await out.json({ type: 'source', ...source, ...known });
+      await out.json(agentObject({ type: 'source', ...source, ...known }));
     }
   } else if (sources.length === 0) {
     await out.line('Nothing is backed up. Begin with: holdfast sources add DIR');

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { StateError } from '../base/errors.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { FullStatus } from '../jobs/agent.ts';
+import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { forMachineService } from './install/installed.ts';
@@ -29,7 +30,7 @@ export function define(command: Command, context: Context): void {
         protected: protection.level !== 'bad',
         sentence: protection.sentence,
         agent_running: true,
-        ...status,
+        ...agentObject(status),
       });
     } else await show(status, context);
   });

@@ -1,5 +1,6 @@
 /** `holdfast webdav`: the snapshots as a folder, turned on and off. */
 import type { Command } from 'commander';
+import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
@@ -53,7 +54,8 @@ async function turnOn(options: OutputOptions, context: Context): Promise<void> {
 async function show(options: OutputOptions, context: Context): Promise<void> {
   const { out } = context;
   const { enabled, created_at: since, address } = await askAgent(context, 'webdav', {});
-  if (options.json === true) await out.json({ type: 'webdav', enabled, created_at: since, address });
+  if (options.json === true)
+    await out.json(agentObject({ type: 'webdav', enabled, created_at: since, address }));
   else if (since === null)
     await out.line('The snapshots are not shown as a folder. Turn it on with: holdfast webdav on');
   else {

@@ -73,7 +73,8 @@ describe.concurrent('holdfast enroll', () => {
       enrolled: true,
       device_id: stub.deviceId,
       name: 'front desk',
-      plan: { slug: 'pro', status: 'active' },
+      enrolled_at: expect.stringMatching(/Z$/),
+      plan: { slug: 'pro', status: 'active', grace_until: expect.stringMatching(/Z$/) },
       reports: null,
     });
     const again = await run(place, ['enroll', stub.address, 'hfe_good'], 2);

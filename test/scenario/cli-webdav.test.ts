@@ -30,7 +30,7 @@ test('the folder of snapshots is turned on and off, and its secret shown once', 
     const later = await run('address');
     expect(later).toMatch(/^Address +http:\/\/127\.0\.0\.1:\d+\/dav\/$/m);
     expect(later).not.toContain('hfw_');
-    expect(await json('address')).toMatchObject({ enabled: true, created_at: expect.any(Number) });
+    expect(await json('address')).toMatchObject({ enabled: true, created_at: expect.stringMatching(/Z$/) });
 
     const made = await json('on');
     expect(made).toMatchObject({ type: 'webdav', enabled: true, user: 'holdfast' });
