@@ -36,14 +36,14 @@ export async function settingsOrDefaults(named: string | undefined, context: Con
   return loadConfig(file, Buffer.from('{}'), settingsContext(context.env)).settings;
 }
 
-/** @throws {RequestError} REVISION_MISMATCH when somebody else changed the file since it was read */
+/** Gives what is there then. @throws {RequestError} REVISION_MISMATCH when somebody else changed the file since it was read */
 export async function changeSettings(
   changes: readonly ConfigChange[],
   read: LoadedConfig | undefined,
   named: string | undefined,
   { env, signal }: Context,
-): Promise<void> {
+): Promise<LoadedConfig> {
   await ensureStateDirectory(statePaths(env).directory);
   const target = { file: configFile(named, env), context: settingsContext(env) };
-  await editConfig(target, changes, read?.revision ?? NO_FILE, signal);
+  return await editConfig(target, changes, read?.revision ?? NO_FILE, signal);
 }

@@ -4,12 +4,16 @@ import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import { formatDuration } from '../base/units.ts';
 import { addSource, removeSource } from '../config/config-edit.ts';
+import { findDestination } from '../config/effective-settings.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { SourceStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
+import { quoted } from './invocation.ts';
 import { addExamples, addOutputOptions, collect, type OutputOptions } from './options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
+import { alsoTo } from './start-place.ts';
 import { renderTable } from './table.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from './terminal.ts';
 
@@ -34,7 +38,7 @@ export function define(command: Command, context: Context): void {
     async (options: SourcesOptions) => await list(options, context),
   );
   sub('add', 'Back a directory or file up from now on; a running agent begins at once')
-    .argument('<path>')
+    .argument('<path>', 'with -d, one that is backed up already gets these destinations too')
     .option('-d, --destination <name>', 'Where to (repeatable: read once, stored in each)', collect)
     .option('--schedule <when>', 'How often: hourly, daily at 02:30, every 4h, or a cron expression')
     .action(async (path: string, options: SourcesOptions) => await add(path, options, context));
@@ -103,10 +107,10 @@ function ageWords(at: number | null | undefined, nowMs: number): string {
 async function add(path: string, options: SourcesOptions, context: Context): Promise<void> {
   const loaded = await readSettings(options.config, context);
   const wanted = resolve(path);
-  if (loaded?.settings.sources.some((source) => source.path === wanted) === true)
-    throw new RequestError('INVALID_SOURCE', `${wanted} is backed up already`, {
-      hint: 'List with: holdfast sources list',
-    });
+  if (loaded?.settings.sources.some((source) => source.path === wanted) === true) {
+    await addDestinations(wanted, loaded, options, context);
+    return;
+  }
   await requireThere(wanted);
   const source = {
     path: wanted,
@@ -115,6 +119,40 @@ async function add(path: string, options: SourcesOptions, context: Context): Pro
   };
   await changeSettings([addSource(source)], loaded, options.config, context);
   await say(`${wanted} is backed up from now on.`, { type: 'source_added', path: wanted }, options, context);
+}
+
+/** Of a source that is backed up already, as `start` does it: what was kept up to date before stays so. */
+async function addDestinations(
+  path: string,
+  loaded: LoadedConfig,
+  { schedule, ...options }: SourcesOptions,
+  context: Context,
+): Promise<void> {
+  const { settings } = loaded;
+  const { sources } = settings;
+  const at = sources.findIndex((source) => source.path === path);
+  if (schedule !== undefined) {
+    const key = quoted(`sources[${at}].schedule`);
+    throw new RequestError('INVALID_SOURCE', `${path} is backed up already`, {
+      hint: `Give it more destinations with -d alone. Its schedule is changed with: holdfast config set ${key} ${quoted(schedule)}`,
+    });
+  }
+  const names = (options.destination ?? []).map((name) => findDestination(settings, name)?.name ?? name);
+  const { added, changes } = alsoTo(path, names, sources);
+  if (added.length === 0) {
+    const to = names.length === 0 ? '' : ` to ${names.join(', ')}`;
+    throw new RequestError('INVALID_SOURCE', `${path} is backed up${to} already`, {
+      hint: 'List with: holdfast sources list',
+    });
+  }
+  const changed = await changeSettings(changes, loaded, options.config, context);
+  const destinations = changed.settings.sources[at]?.destinations;
+  await say(
+    `${path} is backed up to ${added.join(', ')}, too, from now on.`,
+    { type: 'source_changed', path, destinations },
+    options,
+    context,
+  );
 }
 
 function whereTo(names: readonly string[]): { destination?: string; destinations?: string[] } {

@@ -74,15 +74,36 @@ export function changesToBegin(
   const made = place?.isNew === true ? [setDestination(place.name, { url: place.url })] : [];
   const begun = paths.flatMap((path): readonly ConfigChange[] => {
     const known = sources.filter((source) => source.path === path);
-    const [first] = known;
-    if (first === undefined)
+    if (known.length === 0)
       return [addSource({ path, ...(place === undefined ? {} : { destination: place.name }) })];
-    if (place === undefined || known.some(({ destinations }) => destinations.includes(place.name))) return [];
-    const at = ['sources', sources.indexOf(first)];
-    return [
-      setValue([...at, 'destinations'], [...first.destinations, place.name]),
-      removeValue([...at, 'destination']),
-    ];
+    return place === undefined ? [] : alsoTo(path, [place.name], sources).changes;
   });
   return begun.length === 0 ? [] : [...made, ...begun];
+}
+
+export interface MoreDestinations {
+  /** Those that the source did not have, each once. */
+  readonly added: readonly string[];
+  /** None when it has all of them already. */
+  readonly changes: readonly ConfigChange[];
+}
+
+/** What a source of the settings needs so that it goes to these destinations, too, whatever others it has. */
+export function alsoTo(
+  path: string,
+  names: readonly string[],
+  sources: Settings['sources'],
+): MoreDestinations {
+  const known = sources.filter((source) => source.path === path);
+  const added = [...new Set(names)].filter(
+    (name) => !known.some(({ destinations }) => destinations.includes(name)),
+  );
+  const [first] = known;
+  if (first === undefined || added.length === 0) return { added: [], changes: [] };
+  const at = ['sources', sources.indexOf(first)];
+  const changes = [
+    setValue([...at, 'destinations'], [...first.destinations, ...added]),
+    removeValue([...at, 'destination']),
+  ];
+  return { added, changes };
 }

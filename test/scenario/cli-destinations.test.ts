@@ -190,6 +190,31 @@ describe.concurrent('holdfast destinations', () => {
     expect(twice.stderr).toContain('both "destination" and "destinations"');
   });
 
+  test('a source that is backed up already gets those that it lacks', async () => {
+    await using place = await openPlace();
+    for (const name of ['nas', 'bucket', 'usb'])
+      await run(place, ['destinations', 'add', name, join(place.directory, name)]);
+    await run(place, ['config', 'set', 'defaultDestination', 'nas']);
+    await run(place, ['sources', 'add', place.source]);
+    const add = ['sources', 'add', place.source];
+    const more = await run(place, [...add, '-d', 'nas', '-d', 'bucket']);
+    expect(more.stdout).toBe(`${place.source} is backed up to bucket, too, from now on.\n`);
+    const [told] = jsonLines(await run(place, [...add, '-d', 'usb', '-d', 'usb', '--json']));
+    const destinations = ['nas', 'bucket', 'usb'];
+    expect(told).toEqual({ type: 'source_changed', path: place.source, destinations });
+    const file = join(place.state, 'config.json');
+    const before = await readFile(file, 'utf8');
+    expect(JSON.parse(before)).toMatchObject({ sources: [{ path: place.source, destinations }] });
+
+    // The first one is where it goes by default.
+    for (const words of [[], ['-d', 'nas'], ['-d', 'default']])
+      expect((await run(place, [...add, ...words], 2)).stderr).toMatch(/ is backed up (?:to nas )?already\n/);
+    const other = await run(place, [...add, '-d', 'default', '--schedule', 'daily'], 2);
+    expect(other.stderr).toContain("holdfast config set 'sources[0].schedule' daily");
+    expect((await run(place, [...add, '-d', 'nowhere'], 2)).stderr).toContain('"nowhere"');
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
   test('a source is backed up no longer wherever it went, by however many settings of its own', async () => {
     await using place = await openPlace();
     for (const name of ['usb', 'nas'])
