@@ -43,7 +43,9 @@ test('has one effect: who repeats it is told of the job that it has made', async
   await using place = await openPlace();
   await place.write({ a: 'x' });
   const first = await start(place);
-  const [made] = jsonLines(await place.expectRun(['credentials', 'create', '--name', 'test', '--json'], 0, fresh));
+  const [made] = jsonLines(
+    await place.expectRun(['credentials', 'create', '--name', 'test', '--json'], 0, fresh),
+  );
   const signIn = async (address: string): Promise<object> => {
     const login = { api_key: made?.['api_key'], secret: made?.['secret'] };
     const { data } = await post(address, '/auth/token', login);
