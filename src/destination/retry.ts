@@ -7,7 +7,7 @@ import { leftoversOf } from './leftovers.ts';
 export interface RetryPolicy {
   /** Tries per call, the first one included. */
   readonly attempts: number;
-  /** Where the store answers, though not as it should, tries go on beyond that until so much was waited in all. */
+  /** Where the store answers, though not as it should, tries go on until so much was waited in all, however many they are. */
   readonly answeredMs?: number;
   /** The longest wait before the second try; it doubles with every further one. */
   readonly firstDelayMs: number;
@@ -104,8 +104,12 @@ class Tries {
     const ownMs = Math.round((longestMs * (1 + random())) / 2);
     // Never earlier than asked for, and not all at that very moment.
     const delayMs = askedMs > 0 ? Math.round(askedMs + ownMs / 4) : ownMs;
-    const goesOn = isAnswer(error) && this.#waitedMs + delayMs < answeredMs;
-    if (this.#made >= (isNonsense(error) ? Math.max(attempts, FEW) : attempts) && !goesOn) throw error;
+    // A store that answers is given its time, in however many tries, and no more, however long it asks for.
+    const isOver =
+      (isAnswer(error) || askedMs > 0) && answeredMs > 0
+        ? this.#waitedMs + delayMs >= answeredMs
+        : this.#made >= (isNonsense(error) ? Math.max(attempts, FEW) : attempts);
+    if (isOver) throw error;
     this.#waitedMs += delayMs;
     onRetry?.(error, delayMs);
     try {

@@ -70,9 +70,15 @@ describe('a store that answers that it cannot', () => {
   const answer = new DestinationError('unreachable', 'busy', { retry: 'later', details: { status: 503 } });
   const waitedFor = async (
     times: number,
+    details?: { readonly status: number; readonly retryAfterMs: number },
   ): Promise<{ readonly delaysMs: number[]; readonly outcome: unknown }> => {
     const faulty = faultyDestination(await memoryWithOld(), [
-      { on: 'get', fault: 'fail', error: answer, times },
+      {
+        on: 'get',
+        fault: 'fail',
+        error: details === undefined ? answer : new DestinationError('unreachable', 'busy', { details }),
+        times,
+      },
     ]);
     const { sleep, delaysMs } = sleeper();
     const patient = withRetry(faulty, { ...defaultRetryPolicy, random: () => 1 }, sleep);
@@ -92,6 +98,14 @@ describe('a store that answers that it cannot', () => {
     const waitedMs = delaysMs.reduce((sum, ms) => sum + ms, 0);
     expect(waitedMs).toBeLessThan(15 * 60_000);
     expect(waitedMs).toBeGreaterThan(13 * 60_000);
+  });
+
+  test.each([60_000, 300_000, 840_000])('that asks for %d ms each time is, too', async (retryAfterMs) => {
+    const { delaysMs, outcome } = await waitedFor(1_000, { status: 503, retryAfterMs });
+    expect(outcome).toBeInstanceOf(DestinationError);
+    const waitedMs = delaysMs.reduce((sum, ms) => sum + ms, 0);
+    expect(waitedMs).toBeLessThan(15 * 60_000);
+    expect(waitedMs).toBeGreaterThan(9 * 60_000);
   });
 
   test('is given up at once by who has no patience, and what came garbled is asked for a few times', async () => {
