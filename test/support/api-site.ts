@@ -261,7 +261,9 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
       requested.push({ ...job, trigger, spec: { ...job.spec, ...options } });
       return job;
     },
-    destinationOf: (name = 'default') => name,
+    destinationOf: () => {
+      throw new RequestError('INVALID_DESTINATION', 'There is no destination');
+    },
     submit: nothing,
     newestOf: nothing,
     snapshotOfBackup: nothing,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { momentOf } from '../../../src/jobs/agent.ts';
 import {
   parseTime,
   readEitherPath,
@@ -77,7 +78,7 @@ describe('a time', () => {
 test('a snapshot is named by a word, an id or a time', () => {
   expect(readSnapshot('latest')).toBe('latest');
   expect(readSnapshot('2020abcd')).toBe('2020abcd');
-  expect(readSnapshot('1970-01-01T00:00:01Z')).toBe('1000');
+  expect(readSnapshot('1970-01-01T00:00:01Z')).toBe(momentOf(1000));
   expect(() => readSnapshot('1970-01-01')).toThrow(invalid);
 });
 

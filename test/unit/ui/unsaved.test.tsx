@@ -6,6 +6,9 @@ import { type SmallPage, smallPage } from '../../support/small-document.ts';
 const TOPIC = 'notices.ntfy.url';
 const TOKEN = 'notices.ntfy.token';
 
+/** Scripts are compiled when they are first asked for, which takes seconds where much else runs. */
+const PATIENCE = { timeout: 30_000, interval: 20 };
+
 afterEach(() => {
   vi.unstubAllGlobals();
 });
@@ -26,7 +29,7 @@ async function notifications(): Promise<SmallPage> {
   await vi.waitFor(async () => {
     await page.settle();
     page.field(TOPIC);
-  });
+  }, PATIENCE);
   return page;
 }
 
@@ -37,7 +40,7 @@ async function speak(page: SmallPage, language: string): Promise<void> {
   await vi.waitFor(async () => {
     await page.settle();
     expect(page.button('Abmelden')).toBeDefined();
-  });
+  }, PATIENCE);
 }
 
 describe('what is not saved yet', () => {
