@@ -2,6 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import { RequestError } from '../base/errors.ts';
 import { findDestination } from '../config/effective-settings.ts';
+import type { Agent } from '../jobs/agent.ts';
 import type { JobType } from '../jobs/job.ts';
 import { ApiError } from './api-error.ts';
 import { localDirectory } from './local-directory.ts';
@@ -39,9 +40,20 @@ export function jobDestination(
   if (named !== undefined) return named.name;
   // Also of jobs from before the place had a name.
   if (agent.jobs({ types: [type], destination: given, limit: 1 }).length > 0) return given;
+  const known = knownName(given, agent);
+  if (known !== undefined) return known;
   const directory = localDirectory(given);
   const same = current.destinations.find(
     ({ url }) => url === given || (directory !== undefined && localDirectory(url) === directory),
   );
   return same?.name ?? (directory === undefined ? given : pathToFileURL(directory).href);
+}
+
+function knownName(given: string, agent: Pick<Agent, 'destinationOf'>): string | undefined {
+  try {
+    return agent.destinationOf(given);
+  } catch (error) {
+    if (error instanceof RequestError) return undefined;
+    throw error;
+  }
 }

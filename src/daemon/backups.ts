@@ -8,7 +8,6 @@ import type { Runner } from '../jobs/runner.ts';
 import type { Destinations } from './destinations.ts';
 import { backupsOf, type PlannedJob } from './planning.ts';
 import { isFar, placeOf } from './prepare-pass.ts';
-import { sourceOf } from './prepare-job.ts';
 import type { Watching } from './watching.ts';
 
 export interface BackupParts {
@@ -83,12 +82,16 @@ export class Backups {
   /**
    * Where a request goes that names no destination: to all of the source, when the settings name several for it. A dry
    * run has nothing to copy, so it goes to the first.
+   * @returns those of each entry of the settings, which has rules of its own, so that each is read by itself
    */
-  destinationsOf(path: string, isDryRun: boolean): readonly string[] {
+  destinationsOf(path: string, isDryRun: boolean): readonly (readonly string[])[] {
     const { settings, destinations } = this.#parts;
-    const source = sourceOf(settings(), { source: path, destination: '' });
-    if (source === undefined || source.destinations.length === 1) return [destinations.standard().name];
-    return isDryRun ? source.destinations.slice(0, 1) : source.destinations;
+    const entries = settings()
+      .sources.filter((source) => source.path === path)
+      .map((source) => source.destinations);
+    const all = entries.flat();
+    if (all.length <= 1) return [[destinations.standard().name]];
+    return isDryRun ? [all.slice(0, 1)] : entries;
   }
 
   /** Nobody asked for what waits of sources that are not in the settings any more; their rules are gone, too. */

@@ -127,6 +127,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     createDestinations({
       settings,
       repositories: state.database.repositories,
+      notes: state.database.settings,
       stateDirectory,
       secrets,
       machineKey: options.machineKey,

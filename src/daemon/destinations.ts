@@ -8,6 +8,7 @@ import { findDestination } from '../config/effective-settings.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
 import type { AccessSettings, DestinationSettings, SecretReference, Settings } from '../config/settings.ts';
 import type { KnownRepository, RepositoryStore } from '../db/repositories.ts';
+import type { SettingStore } from '../db/settings.ts';
 import {
   directoryOf,
   findPlace,
@@ -41,6 +42,8 @@ export interface Place {
 export interface DestinationParts {
   readonly settings: () => Settings;
   readonly repositories: RepositoryStore;
+  /** Of how places are reached. */
+  readonly notes: Pick<SettingStore, 'get' | 'set'>;
   readonly stateDirectory: string;
   readonly secrets: SecretContext;
   /** The secret of the embedded repository. */
@@ -71,6 +74,8 @@ export interface Destinations {
   /** Of the repository that was seen there; undefined before the first backup. */
   repositoryId(place: Place): string | undefined;
   remember(place: Place, repositoryId: string, nowMs: number): void;
+  /** How a place that no settings name was reached when a repository was seen there; `url` for any other. */
+  reachOf(url: string): string;
   /** False: there was a repository, and its directory is not there now. */
   isPresent(place: Place): boolean;
 }
@@ -79,7 +84,7 @@ export interface Destinations {
 const PARTS_OF_REPOSITORY = ['keys', 'packs'];
 
 export function createDestinations(parts: DestinationParts): Destinations {
-  const { repositories, settings, stateDirectory } = parts;
+  const { notes, repositories, settings, stateDirectory } = parts;
   const embedded = join(stateDirectory, 'repository');
   const isThere = createPresence(parts.clock);
 
@@ -115,6 +120,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
     const place = placeAt({ name: openUrl(parseLocation(wanted)), url: wanted, passphrase: null });
     return findPlace(place.url, configured, ({ url }) => url) ?? place;
   };
+  const reachOf = (url: string): string => notes.get(reachKey(url)) ?? url;
   const remembered = (url: string): KnownRepository | undefined => rememberedAt(url, repositories, all());
 
   const holdsRepository = (directory: string): boolean =>
@@ -131,6 +137,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
   return {
     all,
     stores,
+    reachOf,
     placeOf: placeAt,
     standard: () => find(settings().defaultDestination),
     find,
@@ -146,13 +153,19 @@ export function createDestinations(parts: DestinationParts): Destinations {
       };
     },
     repositoryId: ({ url }) => remembered(url)?.repositoryId,
-    remember({ url }, repositoryId, nowMs) {
+    remember({ name, url }, repositoryId, nowMs) {
+      const isNamed = all().some((place) => place.name === name);
+      if (!isNamed && name !== reachOf(url)) notes.set(reachKey(url), name === url ? undefined : name);
       if (repositoryId === '' || repositories.get(url) !== undefined) return;
       repositories.set({ url, repositoryId, since: remembered(url)?.since ?? nowMs });
     },
     isPresent: ({ url, directory }) =>
       directory === undefined || repositories.get(url) === undefined || isThere(directory),
   };
+}
+
+function reachKey(url: string): string {
+  return `reach ${url}`;
 }
 
 async function secretOf(

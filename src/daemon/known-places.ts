@@ -8,7 +8,7 @@ import { placeOf } from './prepare-pass.ts';
  * at other places, which were named by their URLs or have left the settings since.
  */
 export function knownPlaces(
-  destinations: Pick<Destinations, 'all' | 'find' | 'repositoryId' | 'standard'>,
+  destinations: Pick<Destinations, 'all' | 'find' | 'reachOf' | 'repositoryId' | 'standard'>,
   repositories: Pick<RepositoryStore, 'all'>,
 ): ReadonlyMap<string, Place> {
   const known = new Map<string, Place>();
@@ -19,6 +19,6 @@ export function knownPlaces(
   };
   add(destinations.standard());
   for (const place of destinations.all()) add(place);
-  for (const { url } of repositories.all()) add(placeOf(destinations, url));
+  for (const { url } of repositories.all()) add(placeOf(destinations, destinations.reachOf(url)));
   return known;
 }

@@ -6,7 +6,7 @@ import type { JobLogStore } from '../db/job-log.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { JobBook } from '../jobs/job-book.ts';
-import type { BackupOptions, BackupSpec } from '../jobs/job.ts';
+import type { BackupOptions, BackupSpec, Job } from '../jobs/job.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { Backups } from './backups.ts';
 import type { Catalogs } from './catalogs.ts';
@@ -56,11 +56,18 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
       const { stateDirectory } = parts;
       const source = await checkSource(request.source, { stateDirectory, stores: destinations.stores() });
       checkExcludes(options.exclude, source);
-      const wanted = named === undefined ? backups.destinationsOf(source, options.dry_run) : [named.name];
-      const specs = wanted.map((name): BackupSpec => {
+      const passes = named === undefined ? backups.destinationsOf(source, options.dry_run) : [[named.name]];
+      const specOf = (name: string): BackupSpec => {
         return { type: 'backup', source, destination: destinations.find(name).name, options };
-      });
-      const [job] = backups.submit(specs, trigger, also);
+      };
+      let first: Job | undefined;
+      for (const [index, names] of passes.entries()) {
+        const isLast = index === passes.length - 1;
+        const told = also === undefined || !isLast ? undefined : (made: Job) => also(first ?? made);
+        const [made] = backups.submit(names.map(specOf), trigger, told);
+        first ??= made;
+      }
+      const job = first;
       if (job === undefined) throw new BugError('A backup was asked for that goes nowhere');
       return job;
     },

@@ -7,6 +7,7 @@ import type { JobStore, NewestFilter } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import { forgetProtectedSince } from './absence-watch.ts';
 import type { Place } from './destinations.ts';
+import { formerSpelling } from './remembered-at.ts';
 import { forgetStoredBytes } from './stored-bytes.ts';
 
 export class PlacedJobs {
@@ -25,9 +26,10 @@ export class PlacedJobs {
       const known = this.#known(name);
       // A time in the future was noted under a wrong clock.
       if (known?.url === url && known.since <= nowMs) continue;
-      const hasMoved = known !== undefined && known.url !== url;
+      const hasMoved = known !== undefined && known.url !== url && known.url !== formerSpelling(url);
       // Of one that is seen for the first time everything counts: it may have been there before such notes were made.
-      this.#store.set(keyOf(name), JSON.stringify({ url, since: known === undefined ? 0 : nowMs }));
+      const since = hasMoved ? nowMs : Math.min(known?.since ?? 0, nowMs);
+      this.#store.set(keyOf(name), JSON.stringify({ url, since }));
       if (!hasMoved) continue;
       forgetStoredBytes(this.#store, name);
       forgetProtectedSince(this.#store, name);

@@ -24,7 +24,7 @@ export function rememberedAt(
 }
 
 /** As URLs of SFTP were spelled that nobody could read back. */
-function formerSpelling(url: string): string {
+export function formerSpelling(url: string): string {
   const [, place, path] = /^(sftp:\/\/[^/]*)(.*)$/s.exec(url) ?? [];
   if (place === undefined || path === undefined) return url;
   return place + path.replaceAll('%23', '#').replaceAll('%3F', '?');

@@ -84,6 +84,8 @@ class Tries {
   readonly #policy: RetryPolicy;
   readonly #sleep: Sleep;
   #made = 0;
+  /** Those that the policy counts: not those that the store has answered. */
+  #counted = 0;
   #waitedMs = 0;
 
   constructor(policy: RetryPolicy, sleep: Sleep) {
@@ -105,10 +107,11 @@ class Tries {
     // Never earlier than asked for, and not all at that very moment.
     const delayMs = askedMs > 0 ? Math.round(askedMs + ownMs / 4) : ownMs;
     // A store that answers is given its time, in however many tries, and no more, however long it asks for.
-    const isOver =
-      (isAnswer(error) || askedMs > 0) && answeredMs > 0
-        ? this.#waitedMs + delayMs >= answeredMs
-        : this.#made >= (isNonsense(error) ? Math.max(attempts, FEW) : attempts);
+    const isPatient = (isAnswer(error) || askedMs > 0) && answeredMs > 0;
+    if (!isPatient) this.#counted += 1;
+    const isOver = isPatient
+      ? this.#waitedMs + delayMs >= answeredMs
+      : this.#counted >= (isNonsense(error) ? Math.max(attempts, FEW) : attempts);
     if (isOver) throw error;
     this.#waitedMs += delayMs;
     onRetry?.(error, delayMs);

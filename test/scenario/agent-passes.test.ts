@@ -128,6 +128,36 @@ test('what is asked for goes to all destinations, to one, or to the first, and e
   ]);
 });
 
+test('a path of several entries goes to the destinations of each, read by itself by the rules of its own', async () => {
+  await using site = await openDaemonSite();
+  site.write({ 'a.txt': 'a', 'b.tmp': 'b' });
+  const place = (name: string): object => ({ url: join(site.directory, name), passphrase: null });
+  const entry = { path: site.source, schedule: 'off', watch: false };
+  await site.configure({
+    sources: [
+      { ...entry, destination: 'usb', exclude: { patterns: ['*.tmp'] } },
+      { ...entry, destinations: ['nas', 'off'] },
+    ],
+    destinations: { usb: place('usb'), nas: place('nas'), off: place('off') },
+    defaultDestination: 'off',
+  });
+  const before = site.jobs('backup').map(({ id }) => id);
+  const first = await site.backUp();
+  const jobs = site.jobs('backup').filter(({ id }) => !before.includes(id));
+  expect(first.spec.destination).toBe('usb');
+  const files = new Map<string, number>();
+  for (const { id } of jobs) {
+    const job = await site.ended(id);
+    expect(job).toMatchObject({ status: 'completed', result: 'success' });
+    files.set(job.spec.destination, job.files_done);
+  }
+  expect([...files].sort()).toEqual([
+    ['nas', 2],
+    ['off', 2],
+    ['usb', 1],
+  ]);
+});
+
 const STORES = ['near', 'far'] as const;
 
 /** Two buckets, and a disk that is named last. */

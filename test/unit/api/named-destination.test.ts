@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { jobDestination } from '../../../src/api/named-destination.ts';
+import { RequestError } from '../../../src/base/errors.ts';
 import { defaultSettings } from '../../../src/config/effective-settings.ts';
 import type { Settings } from '../../../src/config/settings.ts';
 
@@ -16,6 +17,9 @@ const settings: Settings = {
 function ask(given: string, recorded: readonly string[] = []): string {
   const agent = {
     jobs: ({ destination }: { destination?: string }) => recorded.filter((one) => one === destination),
+    destinationOf: () => {
+      throw new RequestError('INVALID_DESTINATION', 'There is none');
+    },
   } as unknown as Parameters<typeof jobDestination>[2]['agent'];
   return jobDestination(given, 'backup', { agent, settings: () => settings });
 }

@@ -14,6 +14,7 @@ test('a catalog that cannot be opened is told of and fails nothing', async () =>
   const told: unknown[] = [];
   const destinations = {
     repositoryId: () => '0'.repeat(32),
+    reachOf: (url: string) => url,
     open: async () => await Promise.reject(new Error('opened')),
   } as unknown as Destinations;
   const place = { name: 'default', url: 'file:///nowhere' } as unknown as Place;
@@ -56,6 +57,7 @@ test('of all catalogs one that cannot be opened fails the question, whose answer
     find: placeAt,
     standard: () => placeAt('file:///here'),
     repositoryId: ({ url }: Place) => ids.get(url),
+    reachOf: (url: string) => url,
   } as unknown as Destinations;
   try {
     await using catalogs = new Catalogs({

@@ -3,9 +3,20 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings } from '../../../src/config/effective-settings.ts';
 import { createDestinations, type Destinations } from '../../../src/daemon/destinations.ts';
 import type { KnownRepository } from '../../../src/db/repositories.ts';
+import { knownPlaces } from '../../../src/daemon/known-places.ts';
 import { parseLocation } from '../../../src/destination/location.ts';
 
+interface Known {
+  readonly destinations: Destinations;
+  /** Of all that is known, where it is reached. */
+  locations(): readonly string[];
+}
+
 function destinations(named: Readonly<Record<string, string>>, defaultDestination: string): Destinations {
+  return knowing(named, defaultDestination).destinations;
+}
+
+function knowing(named: Readonly<Record<string, string>>, defaultDestination: string): Known {
   const settings = {
     ...defaultSettings({ home: '/home/ana', stateDirectory: '/state' }),
     defaultDestination,
@@ -17,8 +28,23 @@ function destinations(named: Readonly<Record<string, string>>, defaultDestinatio
     all: () => [...known.values()],
     set: (one: KnownRepository) => void known.set(one.url, one),
   };
-  const parts = { settings: () => settings, repositories, stateDirectory: '/state', clock: systemClock };
-  return createDestinations(parts as unknown as Parameters<typeof createDestinations>[0]);
+  const notes = new Map<string, string>();
+  const parts = {
+    settings: () => settings,
+    repositories,
+    notes: {
+      get: (key: string) => notes.get(key),
+      set: (key: string, value: string | undefined) =>
+        void (value === undefined ? notes.delete(key) : notes.set(key, value)),
+    },
+    stateDirectory: '/state',
+    clock: systemClock,
+  };
+  const made = createDestinations(parts as unknown as Parameters<typeof createDestinations>[0]);
+  return {
+    destinations: made,
+    locations: () => [...knownPlaces(made, repositories).values()].map(({ location }) => location),
+  };
 }
 
 describe('a destination', () => {
@@ -59,6 +85,20 @@ describe('a destination', () => {
       'id',
     ]);
     expect(some.find('s3://bucket/x?region=us-1&path_style=true').name).toBe('far');
+  });
+
+  test.each([
+    's3://other/x?endpoint=https://s3.example&region=eu-1&path_style=false',
+    'sftp://ana@NAS/backup',
+  ])('that no settings name is reached later as jobs reached it: %s', (given) => {
+    const { destinations: some, locations } = knowing({ usb: '/mnt/b' }, 'usb');
+    const place = some.find(given);
+    some.remember(place, 'id', 1);
+    expect(locations().map(parseLocation)).toEqual([parseLocation(given)]);
+    // The last job tells.
+    const otherwise = some.find(place.url);
+    some.remember(otherwise, 'id', 2);
+    expect(locations()).toEqual([otherwise.name]);
   });
 
   test('on a WebDAV server is another one for each user', () => {

@@ -110,3 +110,15 @@ test('what was stored and since when it should be backed up begin anew, for this
   ]);
   expect(protectedSince(settings, 'main', '/home')).toBeUndefined();
 });
+
+test('a directory by SFTP whose URL was spelled otherwise before has not moved', async () => {
+  lies('sftp://ana@nas:22/a#b');
+  const first = backUp('completes');
+  keepStoredBytes(database, 'main', 7, clock.now());
+  await clock.advance(1_000);
+  lies('sftp://ana@nas:22/a%23b');
+  expect(newest()).toBe(first);
+  expect(storedBytesOf(database.settings, 'main')?.bytes).toBe(7);
+  lies('sftp://ana@nas:22/a%23c');
+  expect(newest()).toBeUndefined();
+});

@@ -29,6 +29,7 @@ function destinationsOf(places: Readonly<Record<string, Facts>>): Destinations {
   return {
     all: () => Object.keys(places).map(placeOf),
     stores: () => [],
+    reachOf: (url) => url,
     standard: () => placeOf('default'),
     placeOf: ({ name }) => placeOf(name),
     find(name) {

@@ -68,6 +68,7 @@ async function openSite(): Promise<Site> {
     destinations: createDestinations({
       settings: () => settings,
       repositories: state.database.repositories,
+      notes: state.database.settings,
       stateDirectory: context.stateDirectory,
       secrets: { env: {}, home: directory, clock: systemClock },
       machineKey: async () => await Promise.resolve(Buffer.alloc(32)),

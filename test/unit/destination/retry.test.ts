@@ -108,6 +108,16 @@ describe('a store that answers that it cannot', () => {
     expect(waitedMs).toBeGreaterThan(9 * 60_000);
   });
 
+  test('has its time also when a connection to it breaks meanwhile', async () => {
+    const faulty = faultyDestination(await memoryWithOld(), [
+      { on: 'get', fault: 'fail', error: answer, times: 9 },
+      { on: 'get', fault: 'fail', error: away() },
+      { on: 'get', fault: 'fail', error: answer, times: 3 },
+    ]);
+    const patient = withRetry(faulty, { ...defaultRetryPolicy, random: () => 0 }, sleeper().sleep);
+    expect(String(await call(patient, 'get'))).toBe('old');
+  });
+
   test('is given up at once by who has no patience, and what came garbled is asked for a few times', async () => {
     const impatient: RetryPolicy = { ...policy, attempts: 1 };
     const garbled = new DestinationError('corrupt-reply', 'cut short', { retry: 'now' });

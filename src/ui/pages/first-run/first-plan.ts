@@ -100,10 +100,12 @@ export function settingsWith(settings: Settings, plan: FirstPlan): Settings {
 
 /** The first backups of what is chosen, which go where the settings say. */
 export function backupsOf({ sources }: Settings, paths: readonly string[]): readonly AskedBackup[] {
-  return paths.map((path) => {
-    const { destination, destinations } = sources.find((source) => source.path === path) ?? {};
-    return { path, destinations: destinations ?? [destination ?? []].flat() };
-  });
+  return paths.map((path) => ({
+    path,
+    destinations: sources
+      .filter((source) => source.path === path)
+      .flatMap(({ destination, destinations }) => destinations ?? destination ?? []),
+  }));
 }
 
 /** As it was tried; a place that was given nothing to be reached with keeps what it has. */
