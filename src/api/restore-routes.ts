@@ -1,10 +1,10 @@
-import { asByteString, bytesOfText, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { Agent, SnapshotSummary } from '../jobs/agent.ts';
 import type { RestoreSpec } from '../jobs/job.ts';
 import { ApiError } from './api-error.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
 import { presentRestore } from './presentation/restore.ts';
-import { badField, readPath, readPathB64, readSource, readTime } from './request-values.ts';
+import { badField, readPath, readPathB64, readSource, readTime, rootedPath } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';
 import type { ApiApp } from './route.ts';
@@ -37,8 +37,8 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
         type: 'restore',
         destination: snapshot.destination,
         snapshot_id: snapshot.id,
-        paths,
-        target: await placeOf(body, placesOf(paths, snapshot), parts),
+        paths: paths.map(pathOfSpec),
+        target: await placeOf(body, paths.length > 0 ? paths : snapshot.paths.map(asByteString), parts),
         options: {
           overwrite: body.options?.overwrite ?? 'never',
           dry_run: body.options?.dry_run ?? false,
@@ -85,25 +85,17 @@ async function placeOf(
   return await checkTarget(target, rules);
 }
 
-/** What is restored: the paths that the request names, or else all that was backed up. */
-function placesOf(wanted: RestoreSpec['paths'], snapshot: SnapshotSummary): readonly ByteString[] {
-  if (wanted.length === 0) return snapshot.paths.map(asByteString);
-  return wanted.map((one) =>
-    typeof one === 'string'
-      ? bytesOfText(one)
-      : asByteString(Buffer.from(one.b64, 'base64').toString('latin1')),
+type RequestPath = NonNullable<RestoreRequest['paths']>[number];
+
+function readRestorePath(path: RequestPath, index: number): ByteString {
+  const field = `paths.${index}`;
+  return rootedPath(
+    typeof path === 'string' ? readPath(field, path) : readPathB64(`${field}.path_b64`, path.path_b64),
   );
 }
 
-type RequestPath = NonNullable<RestoreRequest['paths']>[number];
-
-function readRestorePath(path: RequestPath, index: number): RestoreSpec['paths'][number] {
-  if (typeof path === 'string') {
-    readPath(`paths.${index}`, path);
-    return path;
-  }
-  const bytes = readPathB64(`paths.${index}.path_b64`, path.path_b64);
-  // Text stays text, so that a job shows its paths in one way.
+/** Text stays text, so that a job shows its paths in one way. */
+function pathOfSpec(bytes: ByteString): RestoreSpec['paths'][number] {
   return isUtf8(bytes) ? textOfBytes(bytes) : { b64: Buffer.from(bytes, 'latin1').toString('base64') };
 }
 

@@ -63,7 +63,7 @@ export async function checkTarget(target: string, rules: TargetRules): Promise<s
 
 /**
  * For a restore to where the files were. No link is followed on the way to them.
- * @param places absolute paths of all that is to be restored
+ * @param places paths of all that is to be restored, from the root on, without `.` and `..`
  * @throws {ApiError} INVALID_TARGET
  */
 export async function checkInPlace(
@@ -79,8 +79,8 @@ export async function checkInPlace(
 /** The path, or what is above it as far up as its names are text: allowed directories are, too. */
 function asText(place: ByteString): ByteString {
   let above = place;
-  while (!isUtf8(above)) above = asByteString(above.slice(0, Math.max(1, above.lastIndexOf('/'))));
-  return above;
+  while (!isUtf8(above)) above = asByteString(above.slice(0, above.lastIndexOf('/')));
+  return above === '' ? asByteString('/') : above;
 }
 
 interface Place {

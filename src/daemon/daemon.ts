@@ -218,6 +218,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       membership.ended(job);
       afterJob(job, outcome, { destinations, opened, catalogs, alarms, metrics, notifier, state, clock });
       opened.ended(job);
+      // It may have made a repository in a source, or somebody has removed one since.
+      watching.follow(settings().sources);
     },
     trouble,
   });

@@ -123,12 +123,14 @@ export function createDestinations(parts: DestinationParts): Destinations {
   const reachOf = (url: string): string => notes.get(reachKey(url)) ?? url;
   const remembered = (url: string): KnownRepository | undefined => rememberedAt(url, repositories, all());
 
+  // What does not answer may be one; and each of its parts is asked for, so that all are known the sooner.
   const holdsRepository = (directory: string): boolean =>
-    [directory, ...PARTS_OF_REPOSITORY.map((part) => join(directory, part))].every(isThere);
+    [directory, ...PARTS_OF_REPOSITORY.map((part) => join(directory, part))]
+      .map((path) => isThere(path, true))
+      .every(Boolean);
   const stores = (): readonly string[] => {
     const configured = all().flatMap(({ directory }) => directory ?? []);
-    const found = repositories.all().filter(({ url }) => url.startsWith('file:'));
-    const others = found.flatMap(({ url }) => directoryOf(url) ?? []);
+    const others = repositories.all().flatMap(({ url }) => localDirectoryOf(url) ?? []);
     return [...new Set([...configured, ...others.filter(holdsRepository)])];
   };
 
@@ -162,6 +164,17 @@ export function createDestinations(parts: DestinationParts): Destinations {
     isPresent: ({ url, directory }) =>
       directory === undefined || repositories.get(url) === undefined || isThere(directory),
   };
+}
+
+/** Undefined also for what no path of this system can be. */
+function localDirectoryOf(url: string): string | undefined {
+  if (!url.startsWith('file:')) return undefined;
+  try {
+    return directoryOf(url);
+  } catch (error) {
+    if (error instanceof RequestError) return undefined;
+    throw error;
+  }
 }
 
 function reachKey(url: string): string {

@@ -2,8 +2,9 @@
  * When the last good backup of a source at a destination was made. One that ended while the clock was ahead bears a time
  * that is still to come, and would hide for as long that all others fail: it counts from when that was first noticed.
  */
+import type { JobStore, NewestFilter } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
-import type { Job } from '../jobs/job.ts';
+import type { Job, JobStatus } from '../jobs/job.ts';
 
 interface Noticed {
   readonly job: string;
@@ -24,6 +25,24 @@ export function goodAt(
   const noticed = noticedIn(settings, goodKey(destination, source));
   return Math.min(noticed?.job === last?.id ? (noticed?.at ?? nowMs) : nowMs, nowMs);
 }
+
+/** The job that ended last. By the order of their coming where one of them bears a time that is still to come. */
+export function lastEnded(
+  jobs: Pick<JobStore, 'newest'>,
+  filter: Omit<NewestFilter, 'status' | 'statuses'>,
+  nowMs: number,
+): Job | undefined {
+  const [good, failed] = (['completed', 'failed'] as const).map((status) =>
+    jobs.newest({ ...filter, status }),
+  );
+  if (good === undefined || failed === undefined) return good ?? failed;
+  const [goodMs, failedMs] = [good.finished_at ?? 0, failed.finished_at ?? 0];
+  if (Math.max(goodMs, failedMs) > nowMs) return jobs.newest({ ...filter, statuses: ENDED_BY_ITSELF });
+  return failedMs > goodMs ? failed : good;
+}
+
+/** Not by a person, who canceled it. */
+const ENDED_BY_ITSELF: readonly JobStatus[] = ['completed', 'failed'];
 
 /** To be called now and then: notes what bears a time that is still to come. */
 export function noticeGood(

@@ -15,10 +15,10 @@ interface Known {
 }
 
 /**
- * Tells at once, whatever hangs: of a directory on another machine what was found last, while it is looked at again. One
- * that has not answered yet is not there.
+ * Tells at once, whatever hangs: of a directory on another machine what was found last, while it is looked at again. Of one
+ * that has not answered yet it tells `unanswered`, which is false unless somebody says otherwise.
  */
-export function createPresence(clock: Clock): (directory: string) => boolean {
+export function createPresence(clock: Clock): (directory: string, unanswered?: boolean) => boolean {
   const known = new Map<string, Known>();
   const ask = async ({ path, mount }: FarPlace, of: Known): Promise<void> => {
     of.isAsking = true;
@@ -26,7 +26,7 @@ export function createPresence(clock: Clock): (directory: string) => boolean {
     of.isAsking = false;
     of.askedMs = clock.monotonic();
   };
-  return (directory) => {
+  return (directory, unanswered = false) => {
     const far = farPlaceOf(bytesOfText(directory));
     if (far === undefined) return existsSync(directory);
     const of = known.get(directory) ?? {
@@ -36,6 +36,6 @@ export function createPresence(clock: Clock): (directory: string) => boolean {
     };
     known.set(directory, of);
     if (!of.isAsking && clock.monotonic() - of.askedMs >= HOLDS_MS) void ask(far, of);
-    return of.isThere;
+    return of.askedMs === Number.NEGATIVE_INFINITY ? unanswered : of.isThere;
   };
 }

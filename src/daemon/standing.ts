@@ -3,18 +3,14 @@ import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
-import type { JobStatus } from '../jobs/job.ts';
 import { isAbsent } from '../notify/absence.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { protectedSince } from './absence-watch.ts';
-import { goodAt } from './good-backups.ts';
+import { goodAt, lastEnded } from './good-backups.ts';
 import { dueAfter, schedulesOf, zoneOf } from './planning.ts';
 
 /** A run is late, not overdue, for this long at least: it may be waiting for its turn. Milliseconds. */
 const LATE_MS = 3_600_000;
-
-/** Not by a person, who canceled it. */
-export const ENDED_BY_ITSELF: readonly JobStatus[] = ['completed', 'failed'];
 
 export interface Standing {
   readonly source: SourceSettings;
@@ -45,8 +41,7 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
       const asked = { types: ['backup'], source: source.path, destination } as const;
       const good = jobs.newest({ ...asked, status: 'completed' });
       const lastGoodAt = goodAt(notes, destination, source.path, good, now());
-      // Not by their times, of which some may be those of a clock that was wrong.
-      const hasFailed = jobs.newest({ ...asked, statuses: ENDED_BY_ITSELF })?.status === 'failed';
+      const hasFailed = lastEnded(jobs, asked, now())?.status === 'failed';
       const since = lastGoodAt ?? protectedSince(notes, destination, source.path);
       const overdue =
         since !== undefined &&

@@ -15,13 +15,8 @@ import type { Destinations } from './destinations.ts';
 import { freeBytesOf } from './free-space.ts';
 import { backupKey } from './planning.ts';
 import { reachability } from './reachability.ts';
-import {
-  ENDED_BY_ITSELF,
-  standingChecks,
-  standingsOf,
-  type Standing,
-  type StandingParts,
-} from './standing.ts';
+import { lastEnded } from './good-backups.ts';
+import { standingChecks, standingsOf, type Standing, type StandingParts } from './standing.ts';
 import type { Watching } from './watching.ts';
 
 export interface StatusParts {
@@ -46,7 +41,7 @@ export interface StatusParts {
 export function publicStatus(parts: StatusParts): PublicStatus {
   const { jobs, now, uptime, version } = parts;
   const checks = checksOf(parts);
-  const newest = jobs.newest({ types: ['backup'], statuses: ENDED_BY_ITSELF });
+  const newest = lastEnded(jobs, { types: ['backup'] }, now());
   const next = parts.settings().sources.flatMap((source) => parts.scheduler.nextRun(backupKey(source)) ?? []);
   const worst = checks.some(({ status }) => status === 'error')
     ? 'error'

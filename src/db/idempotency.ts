@@ -95,8 +95,8 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
       },
     ),
     finish(id, response) {
-      keep(id, response);
       noted.delete(nameOf(id));
+      keep(id, response);
     },
     note(id, response) {
       keep(id, response);

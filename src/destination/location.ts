@@ -97,6 +97,7 @@ export interface RclonePlace {
  * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL
  */
 export function parseLocation(location: string): Location {
+  if (!location.isWellFormed()) throw invalid('The destination contains half of a character.');
   const found = understand(location);
   if (found.kind === 'local' && found.directory.includes('\0'))
     throw invalid('The destination contains a NUL character.');

@@ -3,7 +3,7 @@
  */
 import { monotonicFactory } from 'ulid';
 import type { Clock } from '../base/clock.ts';
-import { RequestError } from '../base/errors.ts';
+import { BugError, RequestError } from '../base/errors.ts';
 import { redactDeep, redactText } from '../base/redact.ts';
 import { isFull } from '../db/database.ts';
 import type { JobRecord } from '../db/jobs.ts';
@@ -16,12 +16,14 @@ import type { AgentState } from './open-state.ts';
 export interface JobBook {
   readonly feed: EventFeed;
   /** Makes a queued job, of that pass when one is named. @throws {RequestError} INSUFFICIENT_STORAGE */
-  /** @param more `also` is called with the job in the transaction that stores it */
-  add(
-    spec: JobSpec,
+  /** @param also called with the job in the transaction that stores it */
+  add(spec: JobSpec, trigger: JobTrigger, also?: Noted): JobRecord;
+  /** All of them or none. `also` is called with the first one in the transaction that stores them. */
+  addAll(
+    specs: readonly JobSpec[],
     trigger: JobTrigger,
-    more?: { readonly pass?: string; readonly also?: Noted },
-  ): JobRecord;
+    more: { readonly pass?: string | undefined; readonly also?: Noted | undefined },
+  ): readonly JobRecord[];
   /**
    * Applies a step to the job as it is stored now, and gives it as it then is.
    * @throws {BugError} when the step is not allowed
@@ -61,28 +63,39 @@ export function createJobBook(
     return found;
   };
   const jobOf = (id: string): Job => jobs.get(id) ?? record(id).job;
+  const addAll: JobBook['addAll'] = (specs, trigger, { pass, also }) => {
+    const nowMs = clock.now();
+    const added = specs.map((spec) => {
+      const made = newJob(`${ID_PREFIX[spec.type]}${nextUlid(nowMs)}`, spec, trigger, nowMs);
+      return pass === undefined ? made : inPass(made, pass);
+    });
+    const [first] = added;
+    try {
+      database.transaction(() => {
+        for (const one of added) {
+          jobs.insert(one);
+          feed.store(eventOf('job.created', one.job, false));
+        }
+        if (first !== undefined) also?.(first.job);
+        for (const one of added) journal.append({ kind: 'job', record: one });
+      });
+    } catch (error) {
+      // Whoever asked for it is told that it was refused, so it must not be found in the journal later.
+      for (const one of added) takeBack({ kind: 'job', record: canceled(one, nowMs) });
+      throw isFull(error) ? noRoom(error) : error;
+    }
+    feed.wake();
+    return added;
+  };
 
   return {
     feed,
-    add(spec, trigger, { pass, also } = {}) {
-      const nowMs = clock.now();
-      const made = newJob(`${ID_PREFIX[spec.type]}${nextUlid(nowMs)}`, spec, trigger, nowMs);
-      const added = pass === undefined ? made : inPass(made, pass);
-      try {
-        database.transaction(() => {
-          jobs.insert(added);
-          feed.store(eventOf('job.created', added.job, false));
-          also?.(added.job);
-          journal.append({ kind: 'job', record: added });
-        });
-      } catch (error) {
-        // Whoever asked for it is told that it was refused, so it must not be found in the journal later.
-        takeBack({ kind: 'job', record: canceled(added, nowMs) });
-        throw isFull(error) ? noRoom(error) : error;
-      }
-      feed.wake();
+    add: (spec, trigger, also) => {
+      const [added] = addAll([spec], trigger, { also });
+      if (added === undefined) throw new BugError('A job that was added is not there');
       return added;
     },
+    addAll,
     change(id, step) {
       const after = database.transaction(() => {
         const before = record(id);

@@ -3,7 +3,7 @@
  * made is copied by the others.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { RequestError } from '../base/errors.ts';
+import { BugError, RequestError } from '../base/errors.ts';
 import type { JobRecord } from '../db/jobs.ts';
 import type { JobBook } from './job-book.ts';
 import { inPass, isTerminal } from './job-states.ts';
@@ -104,7 +104,7 @@ export interface PassRequest {
   readonly pass: string;
   /** Whether a job of that pass reads the source just now. */
   readonly isRead: (pass: string) => boolean;
-  /** Called with the first job in the transaction that stores the last one that is new. */
+  /** Called with the first job that is new in the transaction that stores all of them. */
   readonly also?: Noted | undefined;
 }
 
@@ -127,17 +127,16 @@ export function submitPass(book: JobBook, request: PassRequest): readonly Job[] 
   const joined = onePass(known);
   if (joined !== undefined) return joined.map(({ job }) => job);
   requireRoom(queued, trigger, known.filter((record) => record === undefined).length);
-  const lastNew = known.lastIndexOf(undefined);
-  const jobs: Job[] = [];
-  for (const [index, spec] of specs.entries()) {
-    const record = known[index];
-    if (record === undefined) {
-      const told =
-        index === lastNew && also !== undefined ? { also: (job: Job) => also(jobs[0] ?? job) } : {};
-      jobs.push(book.add(spec, trigger, { pass, ...told }).job);
-    } else jobs.push(book.change(record.job.id, (found) => inPass(found, pass)).job);
-  }
-  return jobs;
+  const fresh = specs.filter((_, index) => known[index] === undefined);
+  const added = book.addAll(fresh, trigger, { pass, also }).values();
+  return known.map((record) => {
+    if (record === undefined) return (added.next().value ?? unadded()).job;
+    return book.change(record.job.id, (found) => inPass(found, pass)).job;
+  });
+}
+
+function unadded(): never {
+  throw new BugError('A job of a pass was not added');
 }
 
 /** All of them, when nothing has to be added and they belong together already. */

@@ -44,7 +44,7 @@ export function submitJob(
   const same = isPersons(trigger) ? undefined : queued.find((record) => canStandFor(record, spec));
   if (same !== undefined) return same.job;
   requireRoom(queued, trigger, 1);
-  return book.add(spec, trigger, also && { also }).job;
+  return book.add(spec, trigger, also).job;
 }
 
 /**

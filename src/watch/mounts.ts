@@ -29,10 +29,32 @@ const NOTHING_TO_WATCH = new Set(['autofs', 'devpts', 'devtmpfs', 'hugetlbfs', '
 
 /** Where the system has no table of mounts, every file system counts as one that tells. */
 export function mountsOf(root: ByteString): MountView {
-  return viewOf(root, parseMounts(mountTable()));
+  return viewIn(root, mountTable());
 }
 
-export function viewOf(root: ByteString, mounts: readonly Mount[]): MountView {
+/** @param table as `/proc/self/mountinfo` has it */
+export function viewIn(root: ByteString, table: string): MountView {
+  return viewOf(root, parseMounts(table), identitiesIn(table));
+}
+
+/**
+ * The numbers of mounts, with what is mounted: another directory of one file system may come in the place of the first.
+ * By the path of each.
+ */
+function identitiesIn(table: string): ReadonlyMap<ByteString, string> {
+  return new Map(
+    table.split('\n').flatMap((line) => {
+      const facts = line.split(' ').slice(0, 4).join(' ');
+      return parseMounts(line).map(({ path }) => [path, facts] as const);
+    }),
+  );
+}
+
+export function viewOf(
+  root: ByteString,
+  mounts: readonly Mount[],
+  identities: ReadonlyMap<ByteString, string> = new Map(),
+): MountView {
   const own = mountOf(root, mounts);
   const prefix = root === '/' ? '/' : `${root}/`;
   const below = mounts.filter(({ path }) => path !== root && path.startsWith(prefix));
@@ -43,7 +65,12 @@ export function viewOf(root: ByteString, mounts: readonly Mount[]): MountView {
     silent: of(isElsewhere),
     virtual: of(isVirtual),
     telling: of((type) => !isElsewhere(type) && !isVirtual(type)),
-    text: JSON.stringify([own, below.filter(({ type }) => !isVirtual(type))]),
+    text: JSON.stringify(
+      [own, ...below.filter(({ type }) => !isVirtual(type))].map((mount) => [
+        mount,
+        mount && identities.get(mount.path),
+      ]),
+    ),
   };
 }
 

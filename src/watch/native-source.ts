@@ -1,6 +1,6 @@
 import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
-import { errnoOf, isAbort, StateError } from '../base/errors.ts';
+import { isAbort, StateError } from '../base/errors.ts';
 import type { ChangeSink } from './change-log.ts';
 import { endsOf, type DirectoryEnd, type DirectoryEnds } from './directory-ends.ts';
 import { directoriesSince, scanDirectories, statOf, subdirectoriesOf, topmost } from './directories.ts';
@@ -55,8 +55,8 @@ export class NativeSource implements ChangeFeed, NativeClient {
   readonly #sink: ChangeSink;
   readonly #ended = new AbortController();
   readonly #leftOut: readonly ByteString[];
-  /** Of the source and of what is mounted in it; an error while that cannot be known. */
-  #ends: DirectoryEnds | StateError;
+  /** Of the source and of what is mounted in it. */
+  #ends: DirectoryEnds;
   #isDisplaced = false;
   #state: WatchState = 'starting';
   #directories = 0;
@@ -70,6 +70,8 @@ export class NativeSource implements ChangeFeed, NativeClient {
   /** Every start has a number: what an earlier one still does is of no concern. */
   #starts = 0;
   #renewing = false;
+  /** All start over when one of them does: else each that fails would have all of them tried again once more. */
+  #isRetrying = false;
   /** Since when what happens is not told of, or not all of it. Milliseconds since 1970; undefined while it is. */
   #unwatchedSince: number | undefined;
   /** Something came or went meanwhile, or may have. */
@@ -83,7 +85,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     this.#unwatchedSince = request.unwatchedSince;
     this.#leftOut = [...request.never, ...request.mounts.virtual, ...request.mounts.silent];
     // Before anything else takes time: what the mounts are has just been looked up.
-    this.#ends = this.#endsOrError();
+    this.#ends = this.#endsNow();
     this.#inBackground(joinNative(this));
   }
 
@@ -97,12 +99,12 @@ export class NativeSource implements ChangeFeed, NativeClient {
 
   check(): boolean {
     const { root, clock } = this.#request;
-    const end = this.#ends instanceof StateError ? undefined : this.#ends.seen();
+    const end = this.#ends.seen();
     if (end !== undefined) this.#displaced(ENDS[end]);
     if (this.#isDisplaced) return false;
     measureNative(clock, 0);
     // A new directory that the native watcher may not watch is not told of either.
-    if (this.#state === 'watching') this.#tryToWatch(root);
+    if (this.#state === 'watching' && process.platform === 'linux') this.#tryToWatch(root);
     // Directories that were moved are known by old names, too, which may lead astray: not for long.
     if (this.#subscriptions.length > 1 && clock.monotonic() - this.#startedMs >= STALE_MS) this.#renewSoon();
     for (const path of this.#blind) this.#sink.subtree(path);
@@ -111,7 +113,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
 
   async close(): Promise<void> {
     this.#ended.abort();
-    if (!(this.#ends instanceof StateError)) this.#ends[Symbol.dispose]();
+    this.#ends[Symbol.dispose]();
     await leaveNative(this);
     await this.#covering;
   }
@@ -125,8 +127,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     this.#directories = 0;
     this.#blind.clear();
     try {
-      if (this.#ends instanceof StateError) this.#ends = this.#endsOrError();
-      if (this.#ends instanceof StateError) throw this.#ends;
+      if (!this.#ends.isWatching) this.#ends = this.#endsNow();
       if (!canOpenQueue()) throw watchError(root, new Error('Too many open files'));
       await this.#cover(root);
       this.#state = 'watching';
@@ -166,14 +167,9 @@ export class NativeSource implements ChangeFeed, NativeClient {
     this.#renewSoon();
   }
 
-  #endsOrError(): DirectoryEnds | StateError {
+  #endsNow(): DirectoryEnds {
     const { root, mounts } = this.#request;
-    try {
-      return endsOf([root, ...mounts.telling.filter((path) => !this.#isLeftOut(path))]);
-    } catch (error) {
-      if (errnoOf(error) === undefined) throw error;
-      return watchError(root, error);
-    }
+    return endsOf([root, ...mounts.telling.filter((path) => !this.#isLeftOut(path))]);
   }
 
   /** What is watched is no longer what lies there. */
@@ -246,7 +242,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
         if (this.#isLeftOut(entry)) continue;
         seen += 1;
         // It then no longer tells of what is at the top of it.
-        if (entry === root && event.type !== 'update') this.#displaced(ENDS.moved);
+        if (entry === root && event.type === 'delete') this.#displaced(ENDS.moved);
         if (this.#isNewDirectory(entry, event.type)) arrived.set(entry, event.type);
       }
     }
@@ -344,11 +340,14 @@ export class NativeSource implements ChangeFeed, NativeClient {
         : 'the source cannot be watched',
     );
     this.#sink.problem(known);
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
     this.#inBackground(this.#retry());
   }
 
   async #retry(): Promise<void> {
     await this.#request.clock.sleep(RETRY_MS, this.#ended.signal);
+    this.#isRetrying = false;
     if (this.#state === 'lost') await renewNative();
   }
 

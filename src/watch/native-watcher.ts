@@ -65,8 +65,15 @@ export async function leaveNative(client: NativeClient): Promise<void> {
 
 /** Starts all sources over. */
 export async function renewNative(): Promise<void> {
-  await inTurn(async () => await renew(new Set()));
+  queuedRenewal ??= inTurn(async () => {
+    queuedRenewal = undefined;
+    await renew(new Set());
+  });
+  await queuedRenewal;
 }
+
+/** One that has not begun does for all who want it. */
+let queuedRenewal: Promise<void> | undefined;
 
 async function inTurn(work: () => Promise<void>): Promise<void> {
   const mine = turn.then(work);

@@ -121,6 +121,13 @@ test('in place goes only where all of a snapshot may go', async () => {
   await site.configure({ restore: { allowedRoots: [join(site.source, 'inner')] } });
   const ask = await signedIn(site);
   const body = { snapshot_id: id, in_place: true, options: { dry_run: true } };
+  const inner = join(site.source, 'inner');
+  const b64 = (path: string): object => ({ path_b64: Buffer.from(path, 'latin1').toString('base64url') });
+  for (const path of [b64('\xff'), b64(`${inner}/\xff/../../a.txt`), `${inner}/../a.txt`, 'etc/shadow'])
+    expect(await ask('POST', '/v1/restore', { ...body, paths: [path] })).toMatchObject({
+      status: 400,
+      error: { details: { reason: 'not_allowed' } },
+    });
   expect(await ask('POST', '/v1/restore', body)).toMatchObject({
     status: 400,
     error: { details: { reason: 'not_allowed' } },

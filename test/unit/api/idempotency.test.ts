@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   beginIdempotent,
@@ -149,5 +150,15 @@ describe('a request whose effect is stored before it is answered', () => {
     expect(fail).toThrow('no space');
     running.abandon();
     expect(begin().kind).toBe('run');
+  });
+
+  test('is answered with what was noted when its own answer cannot be kept', () => {
+    const running = run();
+    running.note(noted, '/v1');
+    const other = new Database(path.join(directory, 'state.db'));
+    other.exec("CREATE TRIGGER full BEFORE UPDATE ON idempotency BEGIN SELECT RAISE(ABORT, 'no space'); END");
+    other.close();
+    expect(() => running.finish({ status: 200, headers: {}, body: '{}' }, '/v1')).toThrow('no space');
+    expect(begin()).toEqual({ kind: 'replay', response: noted });
   });
 });

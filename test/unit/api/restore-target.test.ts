@@ -106,5 +106,6 @@ describe('in place', () => {
     await checkInPlace([odd], rules(['/home']));
     await expect(checkInPlace([odd], rules(['/srv']))).rejects.toMatchObject(refusal);
     await expect(checkInPlace([asByteString('/\xff')], rules(['/srv']))).rejects.toMatchObject(refusal);
+    await checkInPlace([asByteString('/\xff')], rules(['/']));
   });
 });

@@ -101,6 +101,12 @@ describe('a destination', () => {
     expect(locations()).toEqual([otherwise.name]);
   });
 
+  test('that no path of this system can be keeps nobody from anything', () => {
+    const { destinations: some } = knowing({ usb: '/mnt/b' }, 'usb');
+    some.remember({ ...some.standard(), name: 'x', url: 'file://server/share' }, 'id', 1);
+    expect(some.stores()).toEqual(['/mnt/b']);
+  });
+
   test('on a WebDAV server is another one for each user', () => {
     const both = destinations({ ana: 'webdavs://ana@nas/x', bob: 'webdavs://bob@nas/x' }, 'ana');
     expect(both.find('webdavs://bob@nas/x/').name).toBe('bob');

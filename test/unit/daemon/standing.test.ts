@@ -230,3 +230,16 @@ test('a good backup is as old as it is once a clock is right again that was behi
     last_good_backup_at: START,
   });
 });
+
+test('a backup that was asked for before one that failed, and ended well after it, is the last one', async () => {
+  const early = newJob('bkp_early', backupOf('/docs', settings.defaultDestination), 'schedule', START);
+  database.jobs.insert(early);
+  job('fails', '/docs', START + HOUR);
+  const hasFailed = async (): Promise<boolean> =>
+    (await statusAt(START + 3 * HOUR, [source('/docs')])).checks.some(({ message }) =>
+      /failed/.test(message),
+    );
+  expect(await hasFailed()).toBe(true);
+  database.jobs.update(completed(started(early, START), OUTCOME, START + 2 * HOUR));
+  expect(await hasFailed()).toBe(false);
+});

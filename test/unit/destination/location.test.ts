@@ -393,3 +393,10 @@ test('what a destination can be is told without anything that would be taken for
   expect(hint).toContain('azblob://container/prefix');
   expect(redactText(hint)).toBe(hint);
 });
+
+test.each(['/backup/\ud800', 'sftp://host/\ud800', 'webdavs://host/\udc00x', 's3://bucket/\ud800'])(
+  'half of a character is in no place: %j',
+  (location) => {
+    expect(() => parseLocation(location)).toThrow('half of a character');
+  },
+);

@@ -22,3 +22,17 @@ it('stores no secret that is in a line of the log or in a problem', () => {
   expect(stored).toContain('… is no key');
   expect(stored).not.toContain('hunter2');
 });
+
+it('stores all jobs of a pass, with what is noted of them, or none', () => {
+  const book = createJobBook(site.state, site.clock);
+  const specs = ['near', 'far'].map((name) => backupOf('/photos', name));
+  const refuse = (): never => {
+    throw new Error('no space');
+  };
+  expect(() => book.addAll(specs, 'api', { pass: 'p', also: refuse })).toThrow('no space');
+  expect(book.queued()).toEqual([]);
+  const told: string[] = [];
+  const added = book.addAll(specs, 'api', { pass: 'p', also: ({ id }) => told.push(id) });
+  expect(told).toEqual([added[0]?.job.id]);
+  expect(book.queued().map(({ job }) => job.spec)).toEqual(specs);
+});

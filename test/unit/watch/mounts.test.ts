@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { parseMounts } from '../../../src/system/mount-table.ts';
-import { mountsOf, viewOf } from '../../../src/watch/mounts.ts';
+import { mountsOf, viewIn, viewOf } from '../../../src/watch/mounts.ts';
 
 const table = [
   '22 27 0:21 / /proc rw,relatime - proc proc rw',
@@ -24,6 +24,13 @@ describe('the file systems of a source', () => {
     expect(view('/srv')).toMatchObject({ silentRoot: false, silent: ['/srv/share'], virtual: [] });
     expect(view('/home/a b')).toMatchObject({ silentRoot: false, silent: ['/home/a b/far'] });
     expect(view('/srv/disk/x')).toMatchObject({ silentRoot: false, silent: [] });
+  });
+
+  test('are others when another directory of the same disk is mounted in the place of one', () => {
+    const bound = (facts: string): string => `${table}\n${facts} /srv/data rw,relatime - ext4 /dev/vda rw\n`;
+    const text = (facts: string): string => viewIn(asByteString('/srv'), bound(facts)).text;
+    expect(text('40 27 254:0 /one')).toBe(text('40 27 254:0 /one'));
+    expect(new Set(['40 27 254:0 /one', '40 27 254:0 /two', '41 27 254:0 /one'].map(text)).size).toBe(3);
   });
 
   test('do not tell of changes when they are far away', () => {

@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { mountsOf } from '../../../src/watch/mounts.ts';
 import { NativeSource } from '../../../src/watch/native-source.ts';
+import { hastyClock } from '../../support/hasty-clock.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 import { until } from './watched-source.ts';
 
@@ -63,3 +64,45 @@ test('after events may have been dropped a backup is worthwhile in any case', as
   await until(() => source.state === 'watching');
   expect(happened).toBe(1);
 });
+
+test('sources that cannot be watched are tried again once an hour, however many they are', async () => {
+  const clock = hastyClock();
+  let problems = 0;
+  const failing = ['1', '2', '3', '4'].map((name) => {
+    const root = asByteString(`${directory}/${name}\xff`);
+    mkdirSync(Buffer.from(root, 'latin1'));
+    return new NativeSource(
+      { root, never: [], clock, mounts: mountsOf(root) },
+      {
+        directory: () => undefined,
+        subtree: () => undefined,
+        unknown: () => undefined,
+        lose: () => undefined,
+        happened: () => undefined,
+        problem: () => void (problems += 1),
+      },
+    );
+  });
+  await until(() => problems >= failing.length);
+  const eachHour: number[] = [];
+  for (let hour = 0; hour < 4; hour += 1) {
+    await settled(() => problems);
+    const before = problems;
+    clock.skip(3_601_000);
+    await until(() => problems > before);
+    await settled(() => problems);
+    eachHour.push(problems - before);
+  }
+  expect(Math.max(...eachHour)).toBeLessThanOrEqual(2 * failing.length);
+  for (const one of failing) await one.close();
+});
+
+/** Until a number has not changed for a while. */
+async function settled(count: () => number): Promise<void> {
+  for (let last = -1; last !== count();) {
+    last = count();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 300);
+    });
+  }
+}
