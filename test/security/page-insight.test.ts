@@ -49,6 +49,7 @@ beforeAll(async () => {
       job: (id) => (id === RESTORE ? DONE : undefined),
       jobs: () => [DONE],
       log: () => [{ at: 1, level: 'warn', text: NAME }],
+      destinationOf: () => 'default',
       submit: async ({ type }) => change(`submit ${type}`),
       cancel: async (id) => change(`cancel ${id}`),
     },
