@@ -22,19 +22,6 @@ export function readPath(field: string, text: string): ByteString {
 }
 
 /**
- * A path in a snapshot, from the root on: `.`, `..` and doubled slashes resolved as text, as whoever looks for it there
- * resolves them.
- */
-export function rootedPath(path: ByteString): ByteString {
-  const names: string[] = [];
-  for (const name of path.split('/')) {
-    if (name === '..') names.pop();
-    else if (name !== '' && name !== '.') names.push(name);
-  }
-  return asByteString(`/${names.join('/')}`);
-}
-
-/**
  * The source that was typed, as jobs and snapshots have it: without doubled slashes, `..` and a slash at the end.
  * @throws {ApiError} INVALID_REQUEST
  */

@@ -1,10 +1,11 @@
 import { asByteString, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { pathNames, pathOf } from '../base/path-names.ts';
 import type { Agent, SnapshotSummary } from '../jobs/agent.ts';
 import type { RestoreSpec } from '../jobs/job.ts';
 import { ApiError } from './api-error.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
 import { presentRestore } from './presentation/restore.ts';
-import { badField, readPath, readPathB64, readSource, readTime, rootedPath } from './request-values.ts';
+import { badField, readPath, readPathB64, readSource, readTime } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';
 import type { ApiApp } from './route.ts';
@@ -89,9 +90,10 @@ type RequestPath = NonNullable<RestoreRequest['paths']>[number];
 
 function readRestorePath(path: RequestPath, index: number): ByteString {
   const field = `paths.${index}`;
-  return rootedPath(
-    typeof path === 'string' ? readPath(field, path) : readPathB64(`${field}.path_b64`, path.path_b64),
-  );
+  const bytes =
+    typeof path === 'string' ? readPath(field, path) : readPathB64(`${field}.path_b64`, path.path_b64);
+  // As whoever looks for it in the snapshot takes it.
+  return pathOf(pathNames(bytes));
 }
 
 /** Text stays text, so that a job shows its paths in one way. */

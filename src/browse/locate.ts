@@ -1,4 +1,5 @@
-import { asByteString, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { pathNames } from '../base/path-names.ts';
+import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RepositoryError, corrupt } from '../base/errors.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
@@ -87,21 +88,6 @@ export function notInSnapshot(snapshot: Snapshot, path: ByteString, nearest: Loc
 /** For a shell; what needs no quotes stays as it is. */
 function quoted(text: string): string {
   return /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** The names on the way from the root to a path, `.` and `..` resolved as text. */
-export function pathNames(path: ByteString): ByteString[] {
-  const names: ByteString[] = [];
-  for (const name of path.split('/')) {
-    if (name === '..') names.pop();
-    else if (name !== '' && name !== '.') names.push(asByteString(name));
-  }
-  return names;
-}
-
-/** The path of those names. */
-export function pathOf(names: readonly ByteString[]): ByteString {
-  return asByteString(`/${names.join('/')}`);
 }
 
 async function findEntry(

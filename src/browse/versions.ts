@@ -5,7 +5,8 @@ import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import { contentDiffers } from './entry-comparison.ts';
-import { childOf, pathNames, pathOf, rootOf, type Location } from './locate.ts';
+import { pathNames, pathOf } from '../base/path-names.ts';
+import { childOf, rootOf, type Location } from './locate.ts';
 import { isDamage, shareNamespace, type SnapshotTrees } from './snapshot-trees.ts';
 
 /** What one snapshot says of a path. */

@@ -3,7 +3,7 @@
  * that comes before. The order of the directory that was asked for last is remembered, as four bytes for each entry.
  */
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
-import { pathNames, pathOf } from '../browse/locate.ts';
+import { pathNames, pathOf } from '../base/path-names.ts';
 import type { FileItem } from '../jobs/agent.ts';
 import { fileItem } from './file-item.ts';
 import { notThere } from './file-list.ts';

@@ -10,7 +10,7 @@
  */
 import type { ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
-import { pathNames, pathOf } from '../browse/locate.ts';
+import { pathNames, pathOf } from '../base/path-names.ts';
 import type { FileItem, FilePage, FileQuery } from '../jobs/agent.ts';
 import { decodeCursor, encodeCursor, invalid, type Cursor } from './cursor.ts';
 import { fileItem } from './file-item.ts';

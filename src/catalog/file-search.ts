@@ -4,7 +4,7 @@
  */
 import { joinBytes } from '../base/byte-path.ts';
 import type { ByteString } from '../base/byte-path.ts';
-import { pathNames } from '../browse/locate.ts';
+import { pathNames } from '../base/path-names.ts';
 import type { FileItem } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';

@@ -1,6 +1,6 @@
 /** The entries that may be in a list, in its order. */
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
-import { pathNames } from '../browse/locate.ts';
+import { pathNames } from '../base/path-names.ts';
 import type { FileQuery } from '../jobs/agent.ts';
 import { batches, type Hit } from './hits.ts';
 import type { InOrder } from './list-order.ts';

@@ -1,7 +1,7 @@
 /** The snapshots that the catalog knows, and which of them a question is about. */
 import { asByteString, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, StateError } from '../base/errors.ts';
-import { pathNames, pathOf } from '../browse/locate.ts';
+import { pathNames, pathOf } from '../base/path-names.ts';
 import type { SnapshotSummary } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { SNAPSHOT_STATE } from './schema.ts';

@@ -1,7 +1,7 @@
 /** What one path was in every snapshot. */
 import type { ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
-import { pathNames, pathOf } from '../browse/locate.ts';
+import { pathNames, pathOf } from '../base/path-names.ts';
 import { newestFirst, type FileItem, type FileVersion, type SnapshotPosition } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { sameContent, type EntryRow } from './entry-row.ts';

@@ -1,5 +1,5 @@
 /** Which snapshots there are: new ones are listed, forgotten ones vanish at once, and with them all that only they had. */
-import { pathNames, pathOf } from '../browse/locate.ts';
+import { pathNames, pathOf } from '../base/path-names.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { SNAPSHOT_STATE, SPAN, lastOrdinal } from './schema.ts';

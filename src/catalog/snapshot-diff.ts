@@ -1,6 +1,6 @@
 /** What differs between two snapshots, in order of the paths, a directory before what is in it. */
 import type { ByteString } from '../base/byte-path.ts';
-import { pathNames } from '../browse/locate.ts';
+import { pathNames } from '../base/path-names.ts';
 import type { SnapshotChange } from '../jobs/agent.ts';
 import { decodeCursor, encodeCursor, invalid } from './cursor.ts';
 import { sameContent } from './entry-row.ts';

@@ -1,6 +1,7 @@
 import { asByteString, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
-import { findPath, pathNames } from '../browse/locate.ts';
+import { pathNames } from '../base/path-names.ts';
+import { findPath } from '../browse/locate.ts';
 import type { Namespace } from '../codec/keys.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { asByteString } from '../../../src/base/byte-path.ts';
-import { pathNames, pathOf } from '../../../src/browse/locate.ts';
 import { momentOf } from '../../../src/jobs/agent.ts';
 import {
   parseTime,
@@ -8,7 +6,6 @@ import {
   readPath,
   readPathB64,
   readSnapshot,
-  rootedPath,
   readWait,
 } from '../../../src/api/request-values.ts';
 
@@ -99,20 +96,4 @@ test.each([
   ['await=5', undefined],
 ])('a preference of %j waits %j seconds', (header, seconds) => {
   expect(readWait(header, 60)).toBe(seconds);
-});
-
-test('a path in a snapshot is what whoever looks for it there takes it for', () => {
-  const paths = ['/a/b', 'a/b', '//a/./b/', '/x/../a/b', '/../a/c/../b', '\xff', '/a/\xff/../b', '..', ''];
-  expect(paths.map((path) => rootedPath(asByteString(path)))).toEqual([
-    '/a/b',
-    '/a/b',
-    '/a/b',
-    '/a/b',
-    '/a/b',
-    '/\xff',
-    '/a/b',
-    '/',
-    '/',
-  ]);
-  for (const path of paths.map(asByteString)) expect(rootedPath(path)).toBe(pathOf(pathNames(path)));
 });

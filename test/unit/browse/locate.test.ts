@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
-import { findPath, lookUpPath, pathNames, pathOf } from '../../../src/browse/locate.ts';
+import { pathNames, pathOf } from '../../../src/base/path-names.ts';
+import { findPath, lookUpPath } from '../../../src/browse/locate.ts';
 import { SnapshotTrees } from '../../../src/browse/snapshot-trees.ts';
 import { loadIndex } from '../../../src/repository/chunk-index.ts';
 import {
