@@ -111,11 +111,13 @@ describe('a store that answers that it cannot', () => {
   test('has its time also when a connection to it breaks meanwhile', async () => {
     const faulty = faultyDestination(await memoryWithOld(), [
       { on: 'get', fault: 'fail', error: answer, times: 9 },
-      { on: 'get', fault: 'fail', error: away() },
-      { on: 'get', fault: 'fail', error: answer, times: 3 },
+      { on: 'get', nth: 10, fault: 'fail', error: away() },
+      { on: 'get', nth: 11, fault: 'fail', error: answer, times: 3 },
     ]);
-    const patient = withRetry(faulty, { ...defaultRetryPolicy, random: () => 0 }, sleeper().sleep);
+    const { sleep, delaysMs } = sleeper();
+    const patient = withRetry(faulty, { ...defaultRetryPolicy, random: () => 0 }, sleep);
     expect(String(await call(patient, 'get'))).toBe('old');
+    expect(delaysMs).toHaveLength(13);
   });
 
   test('is given up at once by who has no patience, and what came garbled is asked for a few times', async () => {
