@@ -32,7 +32,7 @@ import {
   specialEntry,
 } from './source-entry.ts';
 import { rulesDiffer, unstoredRules } from './rule-files.ts';
-import { namesWithSources, sourcesBelow, type SourceNode } from './source-tree.ts';
+import { namesWithSources, sourcesBelow, sourcesFrom, type SourceNode } from './source-tree.ts';
 import type { Tally } from './tally.ts';
 
 export interface WalkParts {
@@ -170,7 +170,7 @@ export class DirectoryStep {
         const entryPath = joinBytes(path, name);
         const child = node?.children.get(name);
         const before = old.at(name);
-        const stat = this.#statOrReport(entryPath, () => listed.stat(name), child ? undefined : scope);
+        const stat = this.#statOrReport(entryPath, () => listed.stat(name), child ? undefined : scope, child);
         if (stat === undefined) this.#pending.differs();
         else this.#entry(name, entryPath, stat, before, child, scope);
       }
@@ -201,7 +201,7 @@ export class DirectoryStep {
     const old = new Map(oldEntries.map((entry) => [entry.name, entry]));
     if (old.size !== children.size) this.#pending.differs();
     for (const [name, child] of children) {
-      const stat = this.#statOrReport(child.path, () => statPath(child.path));
+      const stat = this.#statOrReport(child.path, () => statPath(child.path), undefined, child);
       if (stat === undefined) this.#pending.differs();
       else this.#entry(name, child.path, stat, old.get(name), child, undefined);
     }
@@ -359,11 +359,11 @@ export class DirectoryStep {
     path: ByteString,
     look: () => SourceStat | undefined,
     scope?: DirectoryScope,
+    node?: SourceNode,
   ): SourceStat | undefined {
     try {
       const stat = look();
-      if (stat === undefined)
-        this.#parts.tally.problem(path, 'ENOENT', 'it vanished while its directory was read');
+      if (stat === undefined) this.#gone(path, node);
       return stat;
     } catch (error) {
       if (!isHung(path)) this.#report(path, error, 'it cannot be looked at');
@@ -371,6 +371,13 @@ export class DirectoryStep {
         this.#parts.tally.problem(path, 'ETIMEDOUT', 'its file system does not answer, and is left alone');
       return undefined;
     }
+  }
+
+  /** @param node set where it is or leads to sources, which are looked for whether or not the directory has them */
+  #gone(path: ByteString, node: SourceNode | undefined): void {
+    const { tally } = this.#parts;
+    if (node === undefined) tally.problem(path, 'ENOENT', 'it vanished while its directory was read');
+    else for (const source of sourcesFrom(node)) tally.problem(source, 'ENOENT', 'the source is not there');
   }
 
   #report(path: ByteString, error: unknown, what: string): void {

@@ -36,9 +36,12 @@ function arrange(path: ByteString, rests: readonly (readonly ByteString[])[]): S
 
 /** The sources that lie below a node, itself not among them. */
 export function sourcesBelow({ children }: SourceNode): readonly ByteString[] {
-  return [...children.values()].flatMap((child) =>
-    child.whole ? [child.path, ...sourcesBelow(child)] : sourcesBelow(child),
-  );
+  return [...children.values()].flatMap(sourcesFrom);
+}
+
+/** The same with the node itself, where that is one. */
+export function sourcesFrom(node: SourceNode): readonly ByteString[] {
+  return node.whole ? [node.path, ...sourcesBelow(node)] : sourcesBelow(node);
 }
 
 /** The names in byte order, with those that lead to sources even where the directory does not have them. */

@@ -153,7 +153,7 @@ export function planRetention(
 /** `host,paths` as on the command line; `none` or nothing makes one group. Throws RequestError. */
 export function parseGroupBy(text: string): readonly GroupField[] {
   const words = text.split(',').map((word) => word.trim());
-  if (words.length === 1 && (words[0] === '' || words[0] === 'none')) return [];
+  if (text === '' || (words.length === 1 && words[0] === 'none')) return [];
   return [...new Set(words.map((word) => groupField(word)))];
 }
 

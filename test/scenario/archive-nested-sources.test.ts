@@ -162,9 +162,11 @@ describe('a source inside another one', () => {
     for (const parent of ['none', 'auto'] as const) {
       const run = await engine.backup([engine.source, at('a/gone'), at('m/gone')], { parent });
       expect(problems(run)).toEqual([
-        ['m', 'ENOENT'],
+        ['m/gone', 'ENOENT'],
         ['a/gone', 'ENOENT'],
       ]);
+      const told = run.snapshot.record.errors.map(({ message }) => message);
+      expect(told).toEqual(['the source is not there', 'the source is not there']);
       expect(await stored(run)).toEqual(['a', 'a/file', 'z']);
     }
   });

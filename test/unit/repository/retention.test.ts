@@ -370,8 +370,8 @@ describe('groups', () => {
     expect(result.keep).toHaveLength(count);
   });
 
-  it('are refused by an unknown word', () => {
-    expect(() => parseGroupBy('host,colour')).toThrow(RequestError);
+  it.each(['host,colour', ' ', 'host,'])('are refused by "%s", which has an unknown word', (words) => {
+    expect(() => parseGroupBy(words)).toThrow(RequestError);
   });
 });
 
