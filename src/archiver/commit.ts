@@ -1,7 +1,7 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { listNamed, packKey } from '../repository/listing.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
-import { LEASE_TIMES } from '../repository/lease-objects.ts';
+import { commitWindowMs } from '../repository/commit-window.ts';
 import type { Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import {
@@ -29,8 +29,6 @@ export function reliedPackGone(cause: ReliedPackGone): RepositoryError {
   });
 }
 
-/** A snapshot is committed at most this part of the grace period after all that it relies on was seen to be there. */
-const WINDOW = 1 / 6;
 /** How often a run that is held up looks before it commits all the same, and looks once more afterwards. */
 const LOOKS = 3;
 
@@ -59,7 +57,7 @@ export async function commitRelied(
   signal: AbortSignal,
 ): Promise<Snapshot> {
   const { session } = relied;
-  const windowMs = repository.config.graceSeconds * 1_000 * WINDOW + LEASE_TIMES.heartbeat;
+  const windowMs = commitWindowMs(repository);
   let lookedMs = await look(repository, relied, signal);
   await session.assertHeld(signal);
   for (let looks = 1; looks < LOOKS && session.storageMs - lookedMs > windowMs; looks += 1) {

@@ -224,7 +224,9 @@ async function forgetByRules(
   if (options.json === true) await context.out.json(planObject(plan, options));
   else if (options.quiet !== true) await context.out.write(planText(plan, context));
   if (options.dryRun !== true)
-    await forgetSnapshots(repository, plan.remove, 'removed by rules', context.signal);
+    await forgetSnapshots(repository, plan.remove, 'removed by rules', context.signal, {
+      countingOn: plan.keep,
+    });
   if (options.json !== true && options.quiet !== true)
     await context.out.line(
       `${outcome(plan.remove.length, options)} ${count(plan.keep.length, 'stays', 'stay')}.`,

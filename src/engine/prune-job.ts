@@ -72,7 +72,8 @@ async function forget(
     );
   if (plan.future > 0)
     report.note(`${plan.future} snapshots bear a time in the future and are kept: a clock is or was wrong.`);
-  await forgetSnapshots(repository, plan.remove, 'removed by rules', signal);
+  const countingOn = [...plan.kept.keys()];
+  await forgetSnapshots(repository, plan.remove, 'removed by rules', signal, { countingOn });
   return {
     snapshots_forgotten: plan.remove.length,
     snapshots_kept: live.length - plan.remove.length,

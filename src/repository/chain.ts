@@ -147,7 +147,8 @@ async function advanceChain(
   try {
     await putHead(repository, position, { record, live }, late);
   } catch (error) {
-    if (isAbort(error)) return;
+    // What it is broken off with may be another error: that the right to it was lost.
+    if (isAbort(error) || late.aborted) return;
     if (!(error instanceof DestinationError)) throw error;
     if (error.kind === 'exists') await settleTakenNumber(repository, position, record, late);
   }

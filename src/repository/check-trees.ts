@@ -36,14 +36,18 @@ interface Visit {
   readonly part?: { readonly level: number; readonly from: string; readonly before: string | undefined };
 }
 
-/** Visits each distinct tree chunk of the snapshots once. */
+/**
+ * Visits each distinct tree chunk of the snapshots once.
+ * @param passed chunks that are passed over, with all that is below them
+ */
 export async function traverseTrees(
   repository: Repository,
   index: ChunkIndex,
   snapshots: readonly Snapshot[],
   signal: AbortSignal,
+  passed?: SlotSet,
 ): Promise<Traversal> {
-  const walk = new TreeWalk(index);
+  const walk = new TreeWalk(index, passed);
   for (const { namespace, roots } of byNamespace(snapshots)) {
     await walk.visitAll(new TreeReader(repository, index, namespace), roots, signal);
   }
@@ -74,9 +78,11 @@ class TreeWalk implements Traversal {
   trees = 0;
   files = 0;
   readonly #index: ChunkIndex;
+  readonly #passed: SlotSet | undefined;
 
-  constructor(index: ChunkIndex) {
+  constructor(index: ChunkIndex, passed: SlotSet | undefined) {
     this.#index = index;
+    this.#passed = passed;
   }
 
   async visitAll(reader: TreeReader, roots: readonly Buffer[], signal: AbortSignal): Promise<void> {
@@ -96,7 +102,7 @@ class TreeWalk implements Traversal {
   /** True the first time that an existing chunk is asked for. */
   #claim(id: Buffer): boolean {
     const slot = this.#index.table.slotOf(id);
-    if (slot >= 0) return this.referenced.add(slot);
+    if (slot >= 0) return this.#passed?.has(slot) !== true && this.referenced.add(slot);
     this.missing.set(chunkKey(id), Buffer.from(id));
     return false;
   }

@@ -21,9 +21,15 @@ export class ForgottenMeanwhile {
   }
 
   async includes(id: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.anyOf([id], signal)) !== undefined;
+  }
+
+  /** Looks once, and returns the first of these that is forgotten by now. */
+  async anyOf(ids: Iterable<string>, signal: AbortSignal): Promise<string | undefined> {
     const listed = await listNamed(this.#repository.destination, 'trash/', signal);
     if ([...listed.keys()].some((name) => !this.#passed.has(name))) await this.#read(signal);
-    return this.#ids.has(id);
+    for (const id of ids) if (this.#ids.has(id)) return id;
+    return undefined;
   }
 
   async #read(signal: AbortSignal): Promise<void> {

@@ -71,7 +71,7 @@ export interface PrunePlan {
   readonly revive: readonly PackFate[];
   /** Marked for longer than the grace period, and still not needed: they go now. */
   readonly remove: readonly PackFate[];
-  /** Marked, and still within the grace period. */
+  /** Marked, and still within the grace period, or needed by a snapshot until a moment ago. */
   readonly waiting: readonly PackFate[];
   /** Not needed yet, but younger than the oldest backup at work, or than this plan. */
   readonly young: readonly PackFate[];
@@ -136,7 +136,8 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
     if (isMarked(pack)) {
       // What is damaged and needed stays, and stays marked: nothing is to rely on it again.
       if (fate.liveBytes > 0 && damaged.has(pack.name)) continue;
-      (fate.liveBytes > 0 ? fates.revive : due.has(pack.name) ? fates.remove : fates.waiting).push(fate);
+      const isDue = due.has(pack.name) && (settings.noOtherWriters || !pack.isAwaited);
+      (fate.liveBytes > 0 ? fates.revive : isDue ? fates.remove : fates.waiting).push(fate);
     } else if (fate.liveBytes === 0) {
       (pack.storedMs >= youngMs ? fates.young : fates.mark).push(fate);
     } else if (inUse.has(pack.sealedBy)) {

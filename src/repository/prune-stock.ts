@@ -1,6 +1,7 @@
 import { RepositoryError } from '../base/errors.ts';
 import { traverseTrees } from './check-trees.ts';
 import { loadIndex, type ChunkIndex, type LoadOptions } from './chunk-index.ts';
+import { packsOfLastParents } from './last-parents.ts';
 import { liveSessions, type LiveSession } from './lease-objects.ts';
 import { listNamed, type Listed } from './listing.ts';
 import type { Repository } from './repository.ts';
@@ -17,6 +18,8 @@ export interface StockedPack {
   readonly readable: boolean;
   readonly liveBytes: number;
   readonly rawBytes: number;
+  /** Holds what only snapshots need that were forgotten a moment ago: a backup may be about to be stored on top of these. */
+  readonly isAwaited: boolean;
   /** Number of the write-only key that sealed it, or 0. */
   readonly sealedBy: number;
 }
@@ -67,7 +70,12 @@ export async function takeStock(
       { hint: 'Run: holdfast check' },
     );
   }
-  const live = liveBytesOf(index, traversal.referenced);
+  const { referenced: reachable } = traversal;
+  const awaited =
+    last.size === 0
+      ? new Set<string>()
+      : await packsOfLastParents(repository, snapshots, { index, reachable, nowMs }, signal);
+  const live = liveBytesOf(index, reachable);
   const packs = new Map<string, StockedPack>();
   for (const [name, { size, modifiedMs }] of listed) {
     const number = readable.get(name);
@@ -75,9 +83,9 @@ export async function takeStock(
     const liveBytes = number === undefined ? 0 : (live[number] ?? 0);
     const rawBytes = number === undefined ? 0 : rawBytesOf(index, number);
     const sealedBy = number === undefined ? 0 : (index.packs[number]?.sealedBy ?? 0);
-    packs.set(name, { ...facts, liveBytes, rawBytes, sealedBy });
+    packs.set(name, { ...facts, liveBytes, rawBytes, isAwaited: awaited.has(name), sealedBy });
   }
-  return { nowMs, snapshots, sessions, index, reachable: traversal.referenced, packs, indexObjects };
+  return { nowMs, snapshots, sessions, index, reachable, packs, indexObjects };
 }
 
 /**

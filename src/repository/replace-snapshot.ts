@@ -37,6 +37,8 @@ export async function replaceSnapshot(
 ): Promise<Snapshot> {
   // Whoever is broken off, or loses the right to it, still sees to what he has stored.
   const late = lateSignal(signal, LEASE_TIMES.release);
+  // Once it is stored both stand, or one too many: a destination that answers slowly is waited for.
+  const patient = lateSignal(signal, LEASE_TIMES.giveUp);
   const look = async (): Promise<void> => {
     signal.throwIfAborted();
     await held?.(signal);
@@ -54,10 +56,10 @@ export async function replaceSnapshot(
     atMs: repository.clock.now(),
     fence,
   };
-  forgotten.passOver((await putTombstone(repository, tombstone, { live }, late)).name);
-  if (!(await forgotten.includes(old.id, late))) return stored;
+  forgotten.passOver((await putTombstone(repository, tombstone, { live }, patient)).name);
+  if (!(await forgotten.includes(old.id, patient))) return stored;
   // Whoever forgot the old one has not seen the new one.
-  await forgetSnapshots(repository, [stored.id], 'forgotten while it was stored anew', late);
+  await forgetSnapshots(repository, [stored.id], 'forgotten while it was stored anew', patient);
   throw removedMeanwhile(old.id);
 }
 

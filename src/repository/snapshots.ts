@@ -11,6 +11,7 @@ import {
   type SnapshotRecord,
 } from '../format/records.ts';
 import { appendRecord, leaveCopiedIdentity, type SealedRecord } from './chain.ts';
+import { ForgottenMeanwhile } from './forgotten-meanwhile.ts';
 import { listNamed } from './listing.ts';
 import { damageTo } from './lost-object.ts';
 import { getNamed } from './metadata-cache.ts';
@@ -194,16 +195,27 @@ export async function commitSnapshot(
 /**
  * Marks snapshots as forgotten. They vanish from every list; prune removes them and their data after the grace period.
  * Also those that cannot be read, which somebody gives up.
+ *
+ * @param countingOn ids of snapshots that have to stay for it: where others have forgotten one meanwhile nothing is forgotten
+ * @throws {RepositoryError} REPOSITORY_LOCKED when one of these is gone
  */
 export async function forgetSnapshots(
   repository: Repository,
   ids: readonly string[],
   reason: string,
   signal: AbortSignal,
+  { countingOn = [] }: { readonly countingOn?: readonly string[] } = {},
 ): Promise<void> {
   if (ids.length === 0) return;
   const forgotten = new Set(ids);
   const list = await listSnapshots(repository, signal);
+  const gone = countingOn.find((id) => list.tombstones.snapshots.has(id));
+  if (gone !== undefined) throw countedOnAndGone(gone);
+  const meanwhile = new ForgottenMeanwhile(repository, list.tombstones);
+  const look = async (): Promise<void> => {
+    const late = countingOn.length === 0 ? undefined : await meanwhile.anyOf(countingOn, signal);
+    if (late !== undefined) throw countedOnAndGone(late);
+  };
   const { live } = list;
   const chains = new Map<string, ChainPlace>(live.map(({ id, chain }) => [id, chain]));
   const isRead = ids.every((id) => chains.has(id));
@@ -214,7 +226,15 @@ export async function forgetSnapshots(
   await leaveCopiedIdentity(repository, live, signal);
   const { writer } = repository.writer.memory;
   const own = live.filter((one) => one.chain.writer === writer && !forgotten.has(one.id)).length;
-  await putTombstone(repository, record, { live: own }, signal);
+  await putTombstone(repository, record, { live: own, look }, signal);
+}
+
+function countedOnAndGone(id: string): RepositoryError {
+  return new RepositoryError(
+    'REPOSITORY_LOCKED',
+    `Snapshot ${id}, which was to stay, was removed by somebody else meanwhile`,
+    { hint: 'Nothing was removed because of it. Run this again.', retry: 'later' },
+  );
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Repository } from '../../src/repository/repository.ts';
 import { readSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { readTombstones, type Tombstone, type Tombstones } from '../../src/repository/tombstones.ts';
 import type { JudgeOptions } from './judge-options.ts';
+import { JudgedForgetting } from './judged-forgetting.ts';
 import { JudgedKeys } from './judged-keys.ts';
 import { JudgedPacks } from './judged-packs.ts';
 import { LateRecords } from './late-records.ts';
@@ -45,8 +46,7 @@ export class Judge {
   /** Snapshots of backups that have said so. */
   readonly #completed = new Set<string>();
   readonly #salts = new Map<string, string>();
-  /** When, by id. */
-  readonly #forgottenByHand = new Map<string, number>();
+  readonly #forgetting = new JudgedForgetting();
   /** Since when packs are marked. */
   readonly #marked = new Map<string, number>();
   /** Snapshots whose packs went before they came. */
@@ -170,8 +170,9 @@ export class Judge {
     this.#tombstones = tombstones;
     // A power failure took a tombstone back that nobody had been told of.
     for (const id of before)
-      if (!tombstones.snapshots.has(id) && this.#snapshots.has(id)) this.#forgottenByHand.delete(id);
+      if (!tombstones.snapshots.has(id) && this.#snapshots.has(id)) this.#forgetting.takenBack(id);
     const nowMs = this.#repository.clock.now();
+    this.#forgetting.see(tombstones.snapshots, nowMs);
     for (const name of tombstones.packs) if (!this.#marked.has(name)) this.#marked.set(name, nowMs);
     for (const name of this.#marked.keys()) if (!tombstones.packs.has(name)) this.#marked.delete(name);
     for (const key of changed) {
@@ -184,7 +185,7 @@ export class Judge {
       const gone = new Set(tombstone.record.names.filter((id) => !before.has(id)));
       if (tombstone.record.kind === 'packs') this.#lookAtMark(tombstone);
       if (tombstone.record.reason === 'by hand')
-        for (const id of gone) this.#forgottenByHand.set(id, this.#repository.clock.now());
+        for (const id of gone) this.#forgetting.byHand(id, nowMs, this.#snapshots.get(id)?.snapshot);
       if (tombstone.record.reason === 'removed by rules') this.#requireLastKept(gone);
     }
   }
@@ -278,9 +279,18 @@ export class Judge {
     const key = `snapshots/${id}`;
     const sleeper = record.original === undefined ? undefined : this.#options.sleeper(key);
     if (sleeper !== undefined) this.#lateRecords.add(key, sleeper, violation);
+    else if (record.original !== undefined && this.#isOfOneLeft(record)) return;
     else if (record.original === undefined && this.#options.overslept(record.host))
       this.#late.set(id, violation);
     else throw violation;
+  }
+
+  /** Somebody has changed the tags of one that a machine stored too late, and died before it could take it back. */
+  #isOfOneLeft({ root }: Snapshot['record']): boolean {
+    return [...this.#snapshots.values()].some(
+      ({ snapshot: { id, record } }) =>
+        record.root.equals(root) && this.#lateRecords.wasLeft(`snapshots/${id}`),
+    );
   }
 
   /** By true time: the storage's clock runs as that does unless it lies, and a power cut takes what was never stored. */
@@ -295,13 +305,17 @@ export class Judge {
       );
   }
 
+  /** What the parent has is taken over unseen: prune keeps it while that is live, and for a while after. */
   #requireUnmarked({ id, record }: Snapshot, needs: ReadonlySet<string>): void {
     const lookedMs = this.#options.lookedMs(record.host);
     if (this.#options.isLied || lookedMs === undefined || this.#late.has(id) || record.original !== undefined)
       return;
     const wasMarked = (pack: string): boolean => (this.#marked.get(pack) ?? Infinity) < lookedMs;
+    const parent = record.parent ?? '';
+    const wasLive = this.#forgetting.sinceMs(parent) >= lookedMs;
+    const unseen = wasLive ? this.#snapshots.get(parent)?.needs : undefined;
     for (const chunk of needs) {
-      if (!this.#packs.holdersOf(chunk).every(wasMarked)) continue;
+      if (unseen?.has(chunk) === true || !this.#packs.holdersOf(chunk).every(wasMarked)) continue;
       throw new Violation(
         'commit-unmarked',
         `snapshot ${id} relies on a pack that was marked before its last look`,
@@ -343,22 +357,8 @@ export class Judge {
   }
 
   #requireLastKept(gone: ReadonlySet<string>): void {
-    const sinceMs = this.#options.retentionsSinceMs() - ROUNDING_MS;
-    const complete = [...this.#snapshots.values()].filter(
-      ({ snapshot }) => snapshot.record.status === 'complete',
-    );
-    for (const { snapshot } of complete) {
-      if (!gone.has(snapshot.id)) continue;
-      const { host } = snapshot.record;
-      const stays = ({ id, record }: Snapshot): boolean => {
-        if (record.host !== host || gone.has(id)) return false;
-        const byHandMs = this.#forgottenByHand.get(id);
-        if (byHandMs !== undefined) return byHandMs >= sinceMs;
-        return this.#tombstones?.snapshots.has(id) !== true;
-      };
-      if (complete.some((one) => stays(one.snapshot))) continue;
-      throw new Violation('last-complete-kept', `of ${host} no complete snapshot is left`);
-    }
+    const all = [...this.#snapshots.values()].map(({ snapshot }) => snapshot);
+    this.#forgetting.requireLastKept(gone, all, this.#options.retentionsSinceMs() - ROUNDING_MS);
   }
 
   #index(): ChunkIndex {

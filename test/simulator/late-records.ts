@@ -10,6 +10,7 @@ const FOUND_OUT: ReadonlySet<string> = new Set(['REPOSITORY_LOCKED', 'REFUSED', 
 
 export class LateRecords {
   readonly #records = new Map<string, { readonly machine: string; readonly violation: Violation }>();
+  readonly #left = new Set<string>();
 
   add(name: string, machine: string, violation: Violation): void {
     this.#records.set(name, { machine, violation });
@@ -22,7 +23,14 @@ export class LateRecords {
     for (const [name, record] of this.#records) {
       if (record.machine !== machine) continue;
       this.#records.delete(name);
-      if (mayKnow && stands(name)) throw record.violation;
+      if (!stands(name)) continue;
+      if (mayKnow) throw record.violation;
+      this.#left.add(name);
     }
+  }
+
+  /** Its machine died, or failed, before it could find out. */
+  wasLeft(name: string): boolean {
+    return this.#left.has(name);
   }
 }

@@ -3,8 +3,14 @@
 /** No request takes longer to arrive, whatever became of who sent it. */
 const LATE_MS = 300_000;
 
+interface TimedOperation {
+  readonly machine: string;
+  readonly beganMs: number;
+  endedMs: number | undefined;
+}
+
 export class OperationTimes {
-  #operations: { readonly machine: string; readonly beganMs: number; endedMs: number | undefined }[] = [];
+  #operations: TimedOperation[] = [];
 
   begin(machine: string, nowMs: number): void {
     this.#operations.push({ machine, beganMs: nowMs, endedMs: undefined });
@@ -16,11 +22,16 @@ export class OperationTimes {
       if (one.machine === machine && one.endedMs === undefined) one.endedMs = nowMs;
   }
 
-  /** When the first began of those whose requests may still be on their way. */
-  sinceMs(nowMs: number): number {
+  /**
+   * When the first began of those whose requests may still be on their way.
+   * @param lookedMs since when what others do is not known to a machine that is at work, where that is later
+   */
+  sinceMs(nowMs: number, lookedMs: (machine: string) => number | undefined = () => undefined): number {
     this.#operations = this.#operations.filter(
       ({ endedMs }) => endedMs === undefined || nowMs - endedMs < LATE_MS,
     );
-    return Math.min(nowMs, ...this.#operations.map(({ beganMs }) => beganMs));
+    const since = ({ machine, beganMs, endedMs }: TimedOperation): number =>
+      endedMs === undefined ? Math.max(beganMs, lookedMs(machine) ?? beganMs) : beganMs;
+    return Math.min(nowMs, ...this.#operations.map(since));
   }
 }

@@ -116,7 +116,8 @@ async function operateOn(
         { ...rules, keep_last: 1 + machine.chance.below(2) },
         repository.clock.now(),
       );
-      await forgetSnapshots(repository, plan.remove, 'removed by rules', signal);
+      const countingOn = [...plan.kept.keys()];
+      await forgetSnapshots(repository, plan.remove, 'removed by rules', signal, { countingOn });
       return;
     }
     case 'forget': {

@@ -124,8 +124,8 @@ class Simulation {
       isLied: this.#isLied,
       overslept: (host) => (host === undefined ? this.#isAnyOverslept : this.#overslept(host)),
       isStore: this.#drive === undefined,
-      lookedMs: (host) => this.#actors.find(({ plan }) => plan.name === host)?.machine.lookedMs,
-      retentionsSinceMs: () => FIRST_MOMENT_MS + this.#retentions.sinceMs(this.#world.nowMs),
+      lookedMs: (host) => this.#lookedMs(host),
+      retentionsSinceMs: () => this.#retentionsSinceMs(),
       prunesSinceMs: () => FIRST_MOMENT_MS + this.#prunes.sinceMs(this.#world.nowMs),
       sleeper: (key) => this.#actors.find(({ machine }) => machine.hasSleptSince(key))?.machine.name,
       prunersSleptMs: () =>
@@ -287,6 +287,19 @@ class Simulation {
     if (reason === undefined || (this.#calm && reason !== 'fork'))
       this.#fail(new Violation(this.#calm ? 'sound-afterwards' : 'no-false-alarm', `${what} failed`, error));
     else this.#count(`${what}: ${reason}`);
+  }
+
+  #lookedMs(name: string): number | undefined {
+    return this.#actors.find(({ plan }) => plan.name === name)?.machine.lookedMs;
+  }
+
+  /** A list that lies shows what was forgotten later, or not at all. */
+  #retentionsSinceMs(): number {
+    const looked = (machine: string): number | undefined => {
+      const ms = this.#isLied ? undefined : this.#lookedMs(machine);
+      return ms === undefined ? undefined : ms - FIRST_MOMENT_MS;
+    };
+    return FIRST_MOMENT_MS + this.#retentions.sinceMs(this.#world.nowMs, looked);
   }
 
   get #isAnyOverslept(): boolean {

@@ -1,6 +1,6 @@
 /**
- * Plans in which a machine falls asleep as it marks packs or stores a snapshot again, and others forget and prune until it
- * wakes up. By chance alone that happens once in some hundred thousands of plans.
+ * Plans in which a machine falls asleep as it marks packs, stores a snapshot again or forgets by rules, and others forget and
+ * prune until it wakes up. By chance alone that happens once in some hundred thousands of plans.
  */
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Fault, MachinePlan, Operation } from './plan.ts';
@@ -9,16 +9,23 @@ import { DAY, GRACE_MS, HOUR, MINUTE } from './times.ts';
 const ASLEEP_MS = [HOUR, 8 * DAY, 8 * DAY, 20 * DAY];
 /** Calls of one that has everything sealed anew, or so. */
 const STEPS = 250;
-const SLEEPY: ReadonlySet<Operation['do']> = new Set(['prune', 'planned-prune', 'rekey', 'retag']);
+const SLEEPY: ReadonlySet<Operation['do']> = new Set([
+  'prune',
+  'planned-prune',
+  'rekey',
+  'retag',
+  'retention',
+]);
 /** What is sent, or the memory of the writer that says that it will be. */
 const SENT: Readonly<Record<string, readonly string[]>> = {
   prune: ['put trash/', '.json'],
   'planned-prune': ['put trash/', '.json'],
   rekey: ['put trash/', 'put snapshots/', '.json'],
   retag: ['put snapshots/', 'put trash/', '.json'],
+  retention: ['put trash/', '.json'],
 };
 
-/** Has one of those who mark packs or store snapshots again sleep while it does, and others forget and prune meanwhile. */
+/** Has one of those who mark packs, store snapshots again or forget by rules sleep while it does, and others forget and prune meanwhile. */
 export function withSleepyRecord(machines: readonly MachinePlan[], random: SeededRandom): MachinePlan[] {
   const all = machines.flatMap((machine) =>
     machine.operations

@@ -276,6 +276,33 @@ describe('prune', () => {
     await expectSound();
   });
 
+  it('deletes no pack that the parent of a backup needed until a moment ago', async () => {
+    const tree = files(6);
+    const first = await backup(tree);
+    await forget(first);
+    // The parent looked before the packs were marked, and was stored after that.
+    const parent = await backup(tree, {
+      step: async (name) => {
+        if (name === 'commit') await run();
+      },
+    });
+    const marked = await names('packs/');
+    await clock.advance(GRACE);
+    // A backup has taken over the parent's tree, looked for the last time, and is not stored yet.
+    await forget(parent);
+    expect(await run()).toMatchObject({ revivedPacks: 0, removedPacks: 0 });
+    expect(await names('packs/')).toEqual(marked);
+    const next = await commitSnapshot(repository, parent.record, { live: 1 }, signal);
+    trees.set(next.id, tree);
+    expect(await run()).toMatchObject({ revivedPacks: marked.length });
+    await expectSound();
+    // Without one they go with the first prune after the time that a backup has for that.
+    await forget(next);
+    await run();
+    await clock.advance(GRACE);
+    expect(await run()).toMatchObject({ removedPacks: marked.length });
+  });
+
   it('deletes no pack that a snapshot has come to need since it looked first', async () => {
     const tree = files(6);
     const gone = await backup(tree);

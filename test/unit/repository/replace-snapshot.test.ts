@@ -1,6 +1,6 @@
 /** A snapshot that is stored again while somebody else forgets it. */
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RepositoryError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
@@ -29,19 +29,27 @@ let repository: Repository;
 let old: Snapshot;
 /** Awaited before the new snapshot is there. */
 let whileStored: () => Promise<void>;
+/** Called before its head is there. */
+let beforeHead: () => void;
 
 beforeEach(async () => {
   whileStored = async () => {};
+  beforeHead = () => {};
   memory = createMemoryDestination();
   const secrets = [{ secret, label: 'test' }];
   const options = { clock, stateDirectory: undefined, secrets, cost: { m: 64, t: 1, p: 1 } };
   const hooked = hookedDestination(memory, {
     put: async (key) => {
       if (key.startsWith('snapshots/')) await whileStored();
+      if (key.startsWith('heads/')) beforeHead();
     },
   });
   repository = await createRepository(hooked, options, signal);
   old = await tinyBackup(repository, { file: randomBytes(100) }, {}, signal);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 async function open(): Promise<Repository> {
@@ -117,6 +125,22 @@ describe('whoever has to have a right to it', () => {
     whileStored = async () => {
       await forgetByOther();
       stop.abort(lost);
+    };
+    await expect(replaced(stop, async () => {})).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
+    expect(await storedNow()).toBe(2);
+    expect(await liveNow()).toEqual([]);
+  });
+
+  it('sees to it also when the destination has become slow', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const stop = new AbortController();
+    whileStored = async () => {
+      await forgetByOther();
+      stop.abort(lost);
+    };
+    beforeHead = () => {
+      beforeHead = () => {};
+      vi.advanceTimersByTime(60_000);
     };
     await expect(replaced(stop, async () => {})).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
     expect(await storedNow()).toBe(2);
