@@ -10,12 +10,12 @@ import { loadForReading } from '../repository/index-for.ts';
 import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
-import { damagedPacks } from '../repository/tombstones.ts';
+import { lastPacks, unsoundPacks } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
 import { changesSince, type ChangeSet } from './change-set.ts';
-import { commitRelied, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
+import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
 import { DamagedParts, PackDamaged } from './damaged-parts.ts';
 import { createExcluder, sourceLeftOut, type Excluder, type ExcludeOptions } from './exclude.ts';
 import { FileSaver, type ContentOf } from './file-saver.ts';
@@ -95,11 +95,11 @@ export async function archive(
   observer: ArchiveObserver,
   signal: AbortSignal,
 ): Promise<ArchiveSummary> {
-  let { known } = request;
+  let { known, parent } = request;
   const damaged = new DamagedParts(request.repository);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await archiveOnce({ ...request, known }, damaged, observer, signal);
+      return await archiveOnce({ ...request, known, parent }, damaged, observer, signal);
     } catch (error) {
       if (error instanceof PackDamaged) {
         // Each time there is one pack less to rely on; that is no attempt.
@@ -113,6 +113,8 @@ export async function archive(
       }
       if (!(error instanceof ReliedPackGone)) throw error;
       if (attempt === ATTEMPTS) throw reliedPackGone(error);
+      // The parent that was named may be what is gone.
+      if (typeof parent === 'object') parent = 'auto';
     }
   }
 }
@@ -128,6 +130,7 @@ async function archiveOnce(
   const startedMs = clock.now();
   const started = clock.monotonic();
   const namespace = repository.keys.newNamespace(request);
+  const generations = generationsNow(repository);
   observer.phase('scanning');
   await using disposal = new AsyncDisposableStack();
   // Beside the lists: it has to stand before the first pack is stored.
@@ -141,12 +144,12 @@ async function archiveOnce(
   // What the first look listed is not needed any more.
   repository.lookAnew();
   const { packs: marked } = snapshots.tombstones;
-  const known = new Set([...damagedPacks(snapshots.tombstones), ...damaged.packs]);
+  const known = new Set([...unsoundPacks(snapshots.tombstones), ...damaged.packs]);
   // What can still be read of a damaged pack need not be read from the source.
   const readable =
     known.size === 0
       ? index
-      : async () => await loadForReading(repository, new Set([...marked, ...known]), signal);
+      : async () => await loadForReading(repository, lastPacks(snapshots.tombstones, known), signal);
   const onDamage = (pack: string): void => {
     if (!known.has(pack)) damaged.found(pack, index);
   };
@@ -176,7 +179,7 @@ async function archiveOnce(
 
   observer.phase('committing');
   const finished = { root, namespace, tally, parent, startedMs, kind: 'files' as const };
-  const relied = { index, stored: store.stored, parent, session };
+  const relied = { index, stored: store.stored, parent, generations, session };
   const make = async () => {
     await leaveCopiedIdentity(repository, snapshots.live, signal);
     const record = snapshotRecord(request, { ...finished, finishedMs: clock.now() });

@@ -11,7 +11,7 @@ import {
   type SnapshotList,
 } from '../repository/snapshots.ts';
 import type { SnapshotRecord } from '../format/records.ts';
-import { readTombstones } from '../repository/tombstones.ts';
+import { readTombstones, unsoundPacks } from '../repository/tombstones.ts';
 import { getCopy } from '../repository/second-copies.ts';
 import type { Parent } from './parent.ts';
 
@@ -38,6 +38,8 @@ export interface Relied {
   /** Length of each pack that this run has stored, by name. */
   readonly stored: ReadonlyMap<string, number>;
   readonly parent: Parent | undefined;
+  /** Of the keys that were known before anything was stored. */
+  readonly generations: readonly number[];
   readonly session: Pick<Lease, 'assertHeld' | 'storageMs'>;
 }
 
@@ -71,13 +73,9 @@ export async function commitRelied(
 }
 
 /** Returns a time of the storage's clock that was before the look: that of the last heartbeat. */
-async function look(
-  repository: Repository,
-  { index, stored, parent, session }: Relied,
-  signal: AbortSignal,
-): Promise<number> {
-  const beforeMs = session.storageMs;
-  await requireRelied(repository, index, stored, parent, signal);
+async function look(repository: Repository, relied: Relied, signal: AbortSignal): Promise<number> {
+  const beforeMs = relied.session.storageMs;
+  await requireRelied(repository, relied, signal);
   return beforeMs;
 }
 
@@ -118,14 +116,11 @@ async function takeBack(
  * tombstone, and the parent, whose subtrees were taken over unseen, must still be a live snapshot. Without a parent the
  * keyring must be there: what is stored in a place that was emptied meanwhile could never be opened.
  *
- * @param stored length of each pack that this run has stored, by name
  * @throws {ReliedPackGone} {RepositoryError} NO_REPOSITORY
  */
 async function requireRelied(
   repository: Repository,
-  index: ChunkIndex,
-  stored: ReadonlyMap<string, number>,
-  parent: Parent | undefined,
+  { index, stored, parent, generations }: Relied,
   signal: AbortSignal,
 ): Promise<void> {
   const relied = new Map(stored);
@@ -134,7 +129,7 @@ async function requireRelied(
     if (pack !== undefined) relied.set(pack.name, pack.length);
   }
   repository.lookAnew();
-  const requireGenerations = generationsCheck(repository);
+  const requireGenerations = generationsCheck(repository, generations);
   // Tombstones first: prune takes them away only after the packs that they name.
   const tombstones = await readTombstones(repository, signal);
   // They may have told of newer keys.
@@ -148,6 +143,10 @@ async function requireRelied(
     const size = listed.get(name)?.size ?? (await sizeOf(repository, packKey(name), signal));
     if (size !== length || tombstones.packs.has(name)) throw new ReliedPackGone(name);
   }
+  // What is damaged no mark keeps, and the parent may have it: such packs were left out of the index.
+  const unsound = unsoundPacks(tombstones);
+  const damaged = parent && index.packs.find(({ name }) => unsound.has(name));
+  if (damaged !== undefined) throw new ReliedPackGone(damaged.name);
   if (parent === undefined || present === undefined) {
     await requireKeys(repository, signal);
     requireGenerations();
@@ -158,10 +157,10 @@ async function requireRelied(
 }
 
 /** What this run stored under a generation that is gone by the time of the check nobody could open. */
-function generationsCheck(repository: Repository): () => void {
-  const { generations } = repository.keyring;
+function generationsCheck(repository: Repository, before: readonly number[]): () => void {
+  const generations = new Set([...before, ...generationsNow(repository)]);
   return () => {
-    if (!generations.every(({ g }) => repository.keys.knows(g))) throw new ReliedPackGone('key generation');
+    if (![...generations].every((g) => repository.keys.knows(g))) throw new ReliedPackGone('key generation');
   };
 }
 
@@ -192,6 +191,11 @@ async function sizeOf(
     if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
     throw error;
   }
+}
+
+/** The generations of keys that this run may store something under. To be called before it does. */
+export function generationsNow({ keyring }: Repository): readonly number[] {
+  return keyring.generations.map(({ g }) => g);
 }
 
 /** Live snapshots of this writer with the one that is being made; 0 where they cannot be counted. */

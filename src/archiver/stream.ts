@@ -12,7 +12,7 @@ import { PackWriter } from '../repository/pack-writer.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { snapshotRecord, type ArchiveRequest, type ArchiveSummary } from './archive.ts';
 import { ChunkSink } from './chunk-sink.ts';
-import { commitRelied, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
+import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
 import { Cutter } from './cutter.ts';
 import type { ArchiveObserver } from './observer.ts';
 import { PackStore } from './pack-store.ts';
@@ -42,6 +42,7 @@ export async function archiveStream(
   const startedMs = clock.now();
   const started = clock.monotonic();
   const namespace = repository.keys.newNamespace({ plain, isolated: false });
+  const generations = generationsNow(repository);
   observer.phase('scanning');
   await using session = await openSession(repository, {}, signal);
   const { snapshots, index } = await whatIsThere(repository, signal);
@@ -102,7 +103,7 @@ export async function archiveStream(
 
   observer.phase('committing');
   const finished = { root, namespace, tally, parent: undefined, startedMs, kind: 'stream' as const };
-  const relied = { index, stored: store.stored, parent: undefined, session };
+  const relied = { index, stored: store.stored, parent: undefined, generations, session };
   const make = async () => {
     await leaveCopiedIdentity(repository, snapshots.live, signal);
     const record = snapshotRecord({ ...request, sources: [path] }, { ...finished, finishedMs: clock.now() });

@@ -5,6 +5,7 @@ import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
+import { lastPacks, type LastPacks } from '../repository/tombstones.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { ingestTree, type IngestObserver } from './ingest-tree.ts';
 import { registerSnapshots, type PendingSnapshot } from './register.ts';
@@ -63,7 +64,7 @@ export async function syncCatalog(
   const taken = await takeInNew(
     database,
     repository,
-    { pending, marked: tombstones.packs },
+    { pending, last: lastPacks(tombstones) },
     onProgress,
     signal,
   );
@@ -81,15 +82,14 @@ export async function syncCatalog(
 async function takeInNew(
   database: CatalogDatabase,
   repository: Repository,
-  { pending, marked }: { readonly pending: readonly PendingSnapshot[]; readonly marked: ReadonlySet<string> },
+  { pending, last }: { readonly pending: readonly PendingSnapshot[]; readonly last: LastPacks },
   onProgress: (progress: SyncProgress) => void,
   signal: AbortSignal,
 ): Promise<Unreadable> {
   if (pending.length === 0) return { unreadable: [], unreadableCount: 0 };
   let loading: Promise<ChunkIndex> | undefined;
   // Trees that this machine has copies of do without.
-  const index = async (): Promise<ChunkIndex> =>
-    await (loading ??= loadForReading(repository, marked, signal));
+  const index = async (): Promise<ChunkIndex> => await (loading ??= loadForReading(repository, last, signal));
   const trees = new SnapshotTrees(repository, index);
   return await takeIn(database, trees, pending, onProgress, signal);
 }

@@ -221,12 +221,12 @@ async function forgetByRules(
   const settings = await readSettings(undefined, context);
   const policy = policyOf(options, settings?.settings.timeZone ?? undefined);
   const plan = planRetention(inputs, policy, context.clock.now());
-  if (options.json === true) await context.out.json(planObject(plan, options));
-  else if (options.quiet !== true) await context.out.write(planText(plan, context));
   if (options.dryRun !== true)
     await forgetSnapshots(repository, plan.remove, 'removed by rules', context.signal, {
       countingOn: plan.keep,
     });
+  if (options.json === true) await context.out.json(planObject(plan, options));
+  else if (options.quiet !== true) await context.out.write(planText(plan, context));
   if (options.json !== true && options.quiet !== true)
     await context.out.line(
       `${outcome(plan.remove.length, options)} ${count(plan.keep.length, 'stays', 'stay')}.`,

@@ -12,6 +12,7 @@ import { loadForReading } from '../repository/index-for.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
+import { lastPacks } from '../repository/tombstones.ts';
 import { choosePlace } from './chosen-place.ts';
 import type { Context } from './context.ts';
 import { rememberDrill } from './drilled-keys.ts';
@@ -127,7 +128,7 @@ interface Proven {
 /** Every piece is checked against its id. @throws {RepositoryError} CORRUPT_DATA; {RequestError} when there is no file */
 async function readBack(repository: Repository, files: number, signal: AbortSignal): Promise<Proven> {
   const { live, tombstones } = await listSnapshots(repository, signal);
-  const index = await loadForReading(repository, tombstones.packs, signal);
+  const index = await loadForReading(repository, lastPacks(tombstones), signal);
   const trees = new SnapshotTrees(repository, index);
   const newest = newestOfEachSource(live);
   const picked = await pickFiles(trees, newest, files, (below) => randomInt(below), signal);

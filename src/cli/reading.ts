@@ -6,6 +6,7 @@ import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
+import { lastPacks } from '../repository/tombstones.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Look } from './listing.ts';
@@ -33,7 +34,7 @@ export async function withReading(
     const list = await listSnapshots(repository, context.signal);
     let loading: Promise<ChunkIndex> | undefined;
     const index = async (): Promise<ChunkIndex> =>
-      await (loading ??= loadForReading(repository, list.tombstones.packs, context.signal));
+      await (loading ??= loadForReading(repository, lastPacks(list.tombstones), context.signal));
     warnOfDamaged(list, context);
     await work({ repository, index, snapshots: list.live, trees: new SnapshotTrees(repository, index) });
   });

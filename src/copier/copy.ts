@@ -1,6 +1,12 @@
 /** Snapshots from one repository to another: read, checked, named by the target's keys, sealed anew. */
 import { PackStore } from '../archiver/pack-store.ts';
-import { commitRelied, liveCount, ReliedPackGone, reliedPackGone } from '../archiver/commit.ts';
+import {
+  commitRelied,
+  generationsNow,
+  liveCount,
+  ReliedPackGone,
+  reliedPackGone,
+} from '../archiver/commit.ts';
 import { TreeStore } from '../archiver/tree-store.ts';
 import type { RepositoryError } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
@@ -12,7 +18,7 @@ import { openSession, type Lease } from '../repository/lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { runPlace } from '../repository/run-order.ts';
 import { listSnapshots, writeOnlyOrigin, type Snapshot } from '../repository/snapshots.ts';
-import { readTombstones } from '../repository/tombstones.ts';
+import { lastPacks, readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { ChunkCopy } from './chunk-copy.ts';
@@ -77,10 +83,11 @@ export async function copySnapshots(
   signal: AbortSignal,
 ): Promise<CopySummary> {
   const { from, to } = request;
+  const generations = generationsNow(to);
   await using session = await openSession(to, {}, signal);
   const present = await listSnapshots(to, signal, { remembered: true });
   const toIndex = await loadForWriting(to, present.tombstones.packs, signal);
-  const fromIndex = await loadForReading(from, (await readTombstones(from, signal)).packs, signal);
+  const fromIndex = await loadForReading(from, lastPacks(await readTombstones(from, signal)), signal);
   // What the first look listed is not needed any more.
   to.lookAnew();
   await using store = new PackStore(to, signal);
@@ -89,7 +96,7 @@ export async function copySnapshots(
   observer.live?.(() => store.uploadedBytes);
   let [copied, there, failed] = [0, 0, 0];
   const live = (): number => liveCount(to, present) + copied;
-  const parts = { ...request, fromIndex, toIndex, store, session, live };
+  const parts = { ...request, fromIndex, toIndex, store, session, generations, live };
   const transfer = new Transfer(parts);
   for (const snapshot of request.snapshots) {
     try {
@@ -132,6 +139,7 @@ interface CopyParts extends CopyRequest {
   readonly toIndex: ChunkIndex;
   readonly store: PackStore;
   readonly session: Lease;
+  readonly generations: readonly number[];
   /** Live snapshots of this writer in the target. */
   live(): number;
 }
@@ -207,14 +215,14 @@ async function copyOne(
   observer: CopyObserver,
   signal: AbortSignal,
 ): Promise<Snapshot> {
-  const { to, store, session, toIndex } = parts;
+  const { to, store, session, toIndex, generations } = parts;
   const root = await transfer.bring(snapshot, observer, signal);
   // The parent has another id there, or none.
   const tags = parts.tags?.(snapshot) ?? snapshot.record.tags;
   const writeOnly = writeOnlyOrigin(snapshot, to.clock.now());
   const run = runPlace(snapshot);
   const copy = { ...snapshot.record, tags, root, parent: undefined, run, writeOnly };
-  const relied = { index: toIndex, stored: store.stored, parent: undefined, session };
+  const relied = { index: toIndex, stored: store.stored, parent: undefined, generations, session };
   const make = async () => {
     await requireMissing(snapshot, to, signal);
     return { record: copy, live: parts.live() + 1 };

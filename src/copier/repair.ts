@@ -5,11 +5,12 @@ import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading, loadForSalvage, loadForWriting } from '../repository/index-for.ts';
+import { markDamaged } from '../repository/damaged-packs.ts';
 import { acquirePruneLease, type Lease } from '../repository/lease.ts';
 import { markPacks } from '../repository/mark-packs.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
-import { damagedPacks, readTombstones, REPAIRED } from '../repository/tombstones.ts';
+import { damagedPacks, lastPacks, readTombstones, REPAIRED } from '../repository/tombstones.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { runOf, Transfer, type CopyObserver } from './copy.ts';
 import { Healing } from './healing.ts';
@@ -46,9 +47,10 @@ export async function repairFrom(
   observer: CopyObserver,
   signal: AbortSignal,
 ): Promise<RepairSummary> {
-  const { repository } = request;
+  const { repository, damaged } = request;
   // Signing fails, with a reason, on hosts that may only append.
   repository.sign('hf1/tomb', Buffer.alloc(0));
+  await markFirst(repository, damaged, signal);
   const present = await listSnapshots(repository, signal);
   const floor = Math.max(0, ...present.tombstones.all.map(({ record }) => record.fence));
   await using lease = await acquirePruneLease(repository, { floor }, signal);
@@ -63,6 +65,17 @@ export async function repairFrom(
     broken: healed.broken.map(({ id }) => id),
     packsReplaced,
   };
+}
+
+/** Before anything is put back, so that no backup relies meanwhile on what is damaged. */
+async function markFirst(
+  repository: Repository,
+  damaged: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (damaged.size === 0) return;
+  const { refusal } = await markDamaged(repository, damaged, signal);
+  if (refusal !== undefined) throw refusal;
 }
 
 interface Healed {
@@ -166,7 +179,7 @@ class Repair {
 
   async #otherIndex(signal: AbortSignal): Promise<ChunkIndex> {
     const { other } = this.#request;
-    return await loadForReading(other, (await readTombstones(other, signal)).packs, signal);
+    return await loadForReading(other, lastPacks(await readTombstones(other, signal)), signal);
   }
 
   /** What can be relied on. The packs that no index object names are among it, so the next one names them. */

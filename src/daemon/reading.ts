@@ -12,6 +12,7 @@ import { openRepository, type Repository } from '../repository/repository.ts';
 import { secretHanded } from '../repository/typed-secret.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
+import { lastPacks } from '../repository/tombstones.ts';
 import type { Destinations, Place } from './destinations.ts';
 
 /** Milliseconds: the index of a repository is not kept in memory for longer than somebody uses it. */
@@ -164,7 +165,7 @@ export class Reading implements AsyncDisposable {
     const { live, tombstones } = await listSnapshots(repository, signal);
     return {
       snapshots: new Map(live.map((snapshot) => [snapshot.id, snapshot])),
-      index: await loadForReading(repository, tombstones.packs, signal),
+      index: await loadForReading(repository, lastPacks(tombstones), signal),
       readers: new Map(),
     };
   }

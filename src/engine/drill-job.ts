@@ -13,6 +13,7 @@ import type { DrillSpec, JobProblem } from '../jobs/job.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
+import { lastPacks } from '../repository/tombstones.ts';
 import { SILENT_RESTORE } from '../restorer/request.ts';
 import { restore } from '../restorer/restore.ts';
 import { newestOfEachSource, pickFiles, type PickedFile, type PickedFiles } from '../browse/file-sample.ts';
@@ -44,7 +45,7 @@ export async function runDrill(
   const { repository } = place;
   report.phase('scanning');
   const { live, tombstones } = await listSnapshots(repository, signal);
-  const index = await loadForReading(repository, tombstones.packs, signal);
+  const index = await loadForReading(repository, lastPacks(tombstones), signal);
   const trees = new SnapshotTrees(repository, index);
   const picked = await pickFiles(trees, newestOfEachSource(live), spec.files, (n) => randomInt(n), signal);
   const tally: Tally = { files: 0, bytes: 0, failed: 0, readOnly: 0, current: null };

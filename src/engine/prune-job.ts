@@ -35,9 +35,14 @@ export async function runPrune(
   const { plan } = result;
   if (plan.unreadable.length > 0)
     report.note(`${plan.unreadable.length} packs cannot be read and are left alone: run a check.`);
+  const { skipped } = result.repack;
+  if (skipped.length > 0)
+    report.note(
+      `${skipped.length} packs are damaged and could not be written anew (${skipped[0]?.reason}): run a check.`,
+    );
   return outcomeOf(parts, {
     bytes: result.removedBytes,
-    warnings: plan.unreadable.length,
+    warnings: plan.unreadable.length + skipped.length,
     progress: report.finished(momentOf(removed)),
     storedBytes: plan.packBytes - result.removedBytes + result.repack.writtenBytes,
     facts: { ...forgotten, ...factsOf(result) },

@@ -3,6 +3,7 @@ import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base
 import type { RestoreSpec } from '../jobs/job.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import { listSnapshots, resolveSnapshot, type Snapshot } from '../repository/snapshots.ts';
+import { lastPacks } from '../repository/tombstones.ts';
 import type {
   RestoreCounters,
   RestoreObserver,
@@ -26,7 +27,7 @@ export async function runRestore(
   report.phase('scanning');
   const { live, tombstones } = await listSnapshots(repository, signal);
   const snapshot = resolveSnapshot(live, spec.snapshot_id);
-  const index = await loadForReading(repository, tombstones.packs, signal);
+  const index = await loadForReading(repository, lastPacks(tombstones), signal);
   const { options } = spec;
   const request: RestoreRequest = {
     repository,

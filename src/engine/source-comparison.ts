@@ -4,7 +4,7 @@ import type { ByteString } from '../base/byte-path.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import { readTombstones } from '../repository/tombstones.ts';
+import { lastPacks, readTombstones } from '../repository/tombstones.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { SourceComparison } from './protocol.ts';
 
@@ -57,8 +57,8 @@ async function extensionsSince(
   made: Snapshot,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, number>>> {
-  const { packs } = await readTombstones(repository, signal);
-  const trees = new SnapshotTrees(repository, await loadForReading(repository, packs, signal));
+  const index = await loadForReading(repository, lastPacks(await readTombstones(repository, signal)), signal);
+  const trees = new SnapshotTrees(repository, index);
   try {
     const before = await extensionsOf(trees.reader(last), last.record.root, signal);
     const after = await extensionsOf(trees.reader(made), made.record.root, signal);

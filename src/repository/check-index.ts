@@ -14,6 +14,7 @@ import {
 import type { Listed } from './listing.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
+import type { LastPacks } from './tombstones.ts';
 
 /** The index as check needs it: with what index objects say of packs that are not there as they say. */
 export interface CheckedIndex {
@@ -45,7 +46,7 @@ export function chunkKey(ids: Uint8Array, at = 0): string {
 export async function readIndexForCheck(
   repository: Repository,
   listPacks: () => Promise<ReadonlyMap<string, Listed>>,
-  last: ReadonlySet<string>,
+  last: LastPacks,
   findings: Findings,
   signal: AbortSignal,
 ): Promise<CheckedIndex & { readonly listed: ReadonlyMap<string, Listed> }> {

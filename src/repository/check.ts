@@ -21,7 +21,7 @@ import { packKey, type Listed } from './listing.ts';
 import { rememberHeads } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, saltsOf, type SnapshotList } from './snapshots.ts';
-import { damagedPacks, repairedPacks } from './tombstones.ts';
+import { lastPacks, unsoundPacks, type LastPacks } from './tombstones.ts';
 import { chainView, newestRecords, verifyChains } from './verify-chains.ts';
 
 export interface CheckOptions {
@@ -76,7 +76,7 @@ export async function check(
   const checked = await readIndexForCheck(
     repository,
     async () => packsOf(await listAll(repository, 'packs/', signal)),
-    snapshots.tombstones.packs,
+    lastPacks(snapshots.tombstones),
     findings,
     signal,
   );
@@ -93,20 +93,20 @@ export async function check(
   // All of it ends before a failure of one is thrown, so that nothing goes on behind the caller's back.
   await Promise.allSettled(work);
   const [results, directories, firstTraversal] = await Promise.all(work);
-  const last = snapshots.tombstones.packs;
+  const last = lastPacks(snapshots.tombstones);
   const trueIndex = withTruth(checked, last, new Map([...directories.differing, ...results.differing]));
   const index = trueIndex ?? checked.index;
   const traversal =
     trueIndex === undefined ? firstTraversal : await traverseTrees(repository, index, snapshots.live, signal);
   const gone = [...checked.gone, ...directories.gone, ...results.gone];
   const damage = damageOf(checked, index, results, traversal, findings);
-  for (const name of gone) findGone(name, checked, index, traversal, last, damage, findings);
+  for (const name of gone)
+    findGone(name, checked, index, traversal, snapshots.tombstones.packs, damage, findings);
   if (!damage.isEmpty) {
     observer.phase('affected');
     await mapAffected(repository, index, snapshots.live, damage, signal);
   }
-  findings.acceptReplaced(repairedPacks(snapshots.tombstones));
-  findings.acceptReplaced(damagedPacks(snapshots.tombstones));
+  findings.acceptReplaced(unsoundPacks(snapshots.tombstones));
   findings.acceptReturned(needlessUnderRetired(repository, snapshots, checked));
   return {
     status: findings.hasErrors ? 'damaged' : 'ok',
@@ -167,7 +167,7 @@ async function checkChains(
 /** The index with packs as they really are; undefined when index objects tell the truth. */
 function withTruth(
   checked: CheckedIndex & { readonly listed: ReadonlyMap<string, Listed> },
-  last: ReadonlySet<string>,
+  last: LastPacks,
   differing: ReadonlyMap<string, IndexedPack>,
 ): ChunkIndex | undefined {
   if (differing.size === 0) return undefined;

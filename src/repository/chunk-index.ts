@@ -15,6 +15,7 @@ import { getNamed } from './metadata-cache.ts';
 import { decompressRecord, openObject, type OpenedObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
+import type { LastPacks } from './tombstones.ts';
 
 /** A pack that this session's listing shows. */
 export interface KnownPack {
@@ -76,7 +77,7 @@ export interface LoadOptions {
   /** Leave every index object aside and read the packs' own directories. */
   readonly ignoreIndexObjects?: boolean;
   /** Packs in which a chunk is located only when no other pack holds it. */
-  readonly last?: ReadonlySet<string>;
+  readonly last?: LastPacks;
   /**
    * A chunk is located in packs that are sealed under this key generation before others, those of `last`, of
    * write-only keys and without encryption left aside.
@@ -154,12 +155,13 @@ export function inOrderOfTrust(
   const others = packs.filter((pack) => !isTrusted(pack));
   const storedMs = ({ name }: IndexedPack): number => listed.get(name)?.modifiedMs ?? 0;
   others.sort((a, b) => storedMs(a) - storedMs(b));
-  return withLast([...trusted, ...others], last ?? new Set());
+  return withLast([...trusted, ...others], last ?? []);
 }
 
-/** Has chunks located in the packs `last` only where no other pack holds them. */
-export function withLast(packs: readonly IndexedPack[], last: ReadonlySet<string>): readonly IndexedPack[] {
-  return [...packs.filter(({ name }) => !last.has(name)), ...packs.filter(({ name }) => last.has(name))];
+/** Has chunks located in the packs of `last` only where no other pack holds them, and in those of its later sets last of all. */
+export function withLast(packs: readonly IndexedPack[], last: LastPacks): readonly IndexedPack[] {
+  const rank = ({ name }: IndexedPack): number => last.findLastIndex((names) => names.has(name));
+  return packs.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function isTrusted({ cipher, sealedBy }: IndexedPack): boolean {

@@ -7,7 +7,7 @@ import { markPacks } from './mark-packs.ts';
 import { sha256 } from './objects.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots } from './snapshots.ts';
-import { DAMAGED, damagedPacks } from './tombstones.ts';
+import { DAMAGED, unsoundPacks } from './tombstones.ts';
 
 export interface DamageMarks {
   /** Names of the packs that are marked now, by this call or before. */
@@ -45,7 +45,7 @@ async function mark(
   const listed = await listNamed(repository.destination, 'packs/', signal);
   const there = new Set([...names].filter((name) => listed.has(name)));
   const { live, tombstones } = await listSnapshots(repository, signal);
-  const before = damagedPacks(tombstones);
+  const before = unsoundPacks(tombstones);
   const fresh = [...there].filter((name) => !before.has(name));
   if (fresh.length === 0) return there;
   // Its clock is the storage's. The right to prune is not needed: that a pack is damaged is true whoever prunes.

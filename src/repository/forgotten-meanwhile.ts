@@ -1,6 +1,17 @@
+import type { TombstoneRecord } from '../format/records.ts';
 import { listNamed } from './listing.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones, type Tombstones } from './tombstones.ts';
+
+const REPLACED = /^replaced by ([0-9a-f]{64})$/;
+
+/** Why a snapshot is forgotten in whose place another one stands. */
+export function replacedBy(id: string): string {
+  return `replaced by ${id}`;
+}
+
+/** Of tombstones that were put together, so that what they had said of their reasons is gone. */
+export const COMPACTED = 'compacted';
 
 /** Snapshots that others forget while a run is at work which goes by what it saw when it began. */
 export class ForgottenMeanwhile {
@@ -8,11 +19,17 @@ export class ForgottenMeanwhile {
   /** Names of tombstones that are known, or this run's own. */
   readonly #passed: Set<string>;
   readonly #ids = new Set<string>();
+  readonly #before: ReadonlySet<string>;
+  /** Ids of what stands in the place of these. */
+  readonly #replacements = new Map<string, string>();
+  readonly #unexplained = new Set<string>();
 
   /** @param before what the run goes by */
   constructor(repository: Repository, before: Tombstones) {
     this.#repository = repository;
     this.#passed = new Set([...before.all, ...before.ignored].map(({ name }) => name));
+    this.#before = before.snapshots;
+    for (const { record } of before.all) this.#takeReason(record);
   }
 
   /** A tombstone that this run has stored itself. */
@@ -21,15 +38,40 @@ export class ForgottenMeanwhile {
   }
 
   async includes(id: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.anyOf([id], signal)) !== undefined;
+    return (await this.allOf([id], signal)).length > 0;
   }
 
-  /** Looks once, and returns the first of these that is forgotten by now. */
-  async anyOf(ids: Iterable<string>, signal: AbortSignal): Promise<string | undefined> {
+  /** Looks once, and returns those of these that are forgotten by now. */
+  async allOf(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
     const listed = await listNamed(this.#repository.destination, 'trash/', signal);
     if ([...listed.keys()].some((name) => !this.#passed.has(name))) await this.#read(signal);
-    for (const id of ids) if (this.#ids.has(id)) return id;
-    return undefined;
+    return ids.filter((id) => this.#ids.has(id) || this.#before.has(id));
+  }
+
+  /**
+   * Of what the last look showed: whether another snapshot stands in the place of this one and is not forgotten itself, so
+   * that all that this one had is still held.
+   */
+  isReplaced(id: string): boolean {
+    const seen = new Set<string>();
+    for (let by = this.#replacements.get(id); by !== undefined; by = this.#replacements.get(by)) {
+      if (!this.#ids.has(by) && !this.#before.has(by)) return true;
+      if (seen.has(by)) return false;
+      seen.add(by);
+    }
+    return false;
+  }
+
+  /** Of what the last look showed: nobody says any more why this one was forgotten. */
+  isUnexplained(id: string): boolean {
+    return this.#unexplained.has(id);
+  }
+
+  #takeReason({ kind, names, reason }: TombstoneRecord): void {
+    if (kind !== 'snapshots') return;
+    const [, by] = REPLACED.exec(reason) ?? [];
+    if (by !== undefined) for (const id of names) this.#replacements.set(id, by);
+    if (reason === COMPACTED) for (const id of names) this.#unexplained.add(id);
   }
 
   async #read(signal: AbortSignal): Promise<void> {
@@ -39,6 +81,7 @@ export class ForgottenMeanwhile {
       if (this.#passed.has(name)) continue;
       this.#passed.add(name);
       if (record.kind === 'snapshots') for (const id of record.names) this.#ids.add(id);
+      this.#takeReason(record);
     }
   }
 }

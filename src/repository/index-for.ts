@@ -2,18 +2,18 @@
 import type { IndexedPack } from '../format/index-object.ts';
 import { loadIndex, loadPacks, type ChunkIndex } from './chunk-index.ts';
 import type { Repository } from './repository.ts';
+import type { LastPacks } from './tombstones.ts';
 
 /**
  * For whoever reads. What is marked for deletion is there until the grace period is over, and may be all that holds a
  * chunk; but it may be a damaged pack that was replaced, so it is read only where there is nothing else.
- * @param marked packs with a tombstone
  */
 export async function loadForReading(
   repository: Repository,
-  marked: ReadonlySet<string>,
+  last: LastPacks,
   signal: AbortSignal,
 ): Promise<ChunkIndex> {
-  return await loadIndex(repository, { without: new Set(), last: marked }, signal);
+  return await loadIndex(repository, { without: new Set(), last }, signal);
 }
 
 /**
@@ -37,6 +37,6 @@ export async function loadForSalvage(
   { marked, damaged }: { readonly marked: ReadonlySet<string>; readonly damaged: ReadonlySet<string> },
   signal: AbortSignal,
 ): Promise<readonly IndexedPack[]> {
-  const { packs } = await loadPacks(repository, { without: new Set(), last: damaged }, signal);
+  const { packs } = await loadPacks(repository, { without: new Set(), last: [damaged] }, signal);
   return packs.filter(({ name }) => marked.has(name) || damaged.has(name));
 }

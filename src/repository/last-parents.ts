@@ -3,57 +3,65 @@
  * keeps what a live snapshot needs, also where a pack was marked while that snapshot was on its way. When the parent is
  * forgotten after the backup looked for the last time, nothing would hold such a pack until the backup is stored.
  */
+import { DestinationError, RepositoryError, type DestinationKind } from '../base/errors.ts';
 import { traverseTrees } from './check-trees.ts';
-import type { ChunkIndex } from './chunk-index.ts';
 import { commitWindowMs } from './commit-window.ts';
-import { damageTo } from './lost-object.ts';
+import { mapParallel } from './parallel.ts';
+import type { PruneStock } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
-import type { SlotSet } from './slot-set.ts';
-import { readSnapshot, type Snapshot, type SnapshotList } from './snapshots.ts';
+import { readSnapshot, type Snapshot } from './snapshots.ts';
 
-/** The clock of the storage, by which both times are, may be put right between them. */
-const ROUNDING_MS = 300_000;
+/** A list may hide for so long from a backup that its parent was forgotten. */
+const HIDDEN_MS = 900_000;
+
+/** What a destination says of one object that it does not give, where it answers all the same. */
+const OF_ONE_OBJECT: ReadonlySet<DestinationKind> = new Set(['not-found', 'denied', 'corrupt-reply']);
 
 /**
- * Names of the packs that hold what only such snapshots need. What cannot be read of them no backup takes over.
- * @param nowMs the storage's clock, from before the snapshots were listed
- * @param reachable what live snapshots need
+ * Names of the packs that hold what only such snapshots need. Unknown where something of them cannot be read: a backup may
+ * have read it before.
+ * @throws {DestinationError}
  */
 export async function packsOfLastParents(
   repository: Repository,
-  { forgotten, tombstones }: SnapshotList,
-  { index, reachable, nowMs }: { index: ChunkIndex; reachable: SlotSet; nowMs: number },
+  stock: PruneStock,
   signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const sinceMs = nowMs - commitWindowMs(repository) - ROUNDING_MS;
+): Promise<ReadonlySet<string> | 'unknown'> {
+  const { index, reachable } = stock;
+  try {
+    const parents = await lastParents(repository, stock, signal);
+    const walk = await traverseTrees(repository, index, parents, signal, reachable);
+    if (walk.missing.size + walk.unreadable.size > 0) return 'unknown';
+    const names = new Set<string>();
+    walk.referenced.forEach((slot) => {
+      const pack = index.packs[index.table.locationAt(slot).pack];
+      if (pack !== undefined && !reachable.has(slot)) names.add(pack.name);
+    });
+    return names;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isAboutOneObject(error)) throw error;
+    return 'unknown';
+  }
+}
+
+async function lastParents(
+  repository: Repository,
+  { snapshots: { forgotten, tombstones }, nowMs }: PruneStock,
+  signal: AbortSignal,
+): Promise<readonly Snapshot[]> {
+  const sinceMs = nowMs - commitWindowMs(repository) - HIDDEN_MS;
   const late = new Set(
     tombstones.all
       .filter(({ record, storedMs }) => record.kind === 'snapshots' && storedMs > sinceMs)
       .flatMap(({ record }) => record.names),
   );
-  const parents: Snapshot[] = [];
-  for (const id of forgotten) {
-    const parent = late.has(id) ? await readableSnapshot(repository, id, signal) : undefined;
-    if (parent !== undefined) parents.push(parent);
-  }
-  const { referenced } = await traverseTrees(repository, index, parents, signal, reachable);
-  const names = new Set<string>();
-  referenced.forEach((slot) => {
-    const pack = index.packs[index.table.locationAt(slot).pack];
-    if (pack !== undefined && !reachable.has(slot)) names.add(pack.name);
-  });
-  return names;
+  const ids = forgotten.filter((id) => late.has(id));
+  const { maxParallel } = repository.destination.properties;
+  return await mapParallel(ids, maxParallel, async (id) => await readSnapshot(repository, id, signal));
 }
 
-async function readableSnapshot(
-  repository: Repository,
-  id: string,
-  signal: AbortSignal,
-): Promise<Snapshot | undefined> {
-  try {
-    return await readSnapshot(repository, id, signal);
-  } catch (error) {
-    if (damageTo(error) === undefined) throw error;
-    return undefined;
-  }
+function isAboutOneObject(error: unknown): boolean {
+  if (error instanceof RepositoryError) return error.code !== 'WRONG_PASSPHRASE';
+  return error instanceof DestinationError && OF_ONE_OBJECT.has(error.kind);
 }

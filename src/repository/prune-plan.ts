@@ -1,9 +1,10 @@
 import { RepositoryError } from '../base/errors.ts';
 import { writeOnlyInUse } from './keys.ts';
+import { packsOfLastParents } from './last-parents.ts';
 import type { LiveSession } from './lease-objects.ts';
 import type { PruneStock, StockedPack } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
-import { damagedPacks } from './tombstones.ts';
+import { unsoundPacks } from './tombstones.ts';
 
 /** Reasons stand beside each; all can be changed by those who know better. */
 export const PRUNE_LIMITS = Object.freeze({
@@ -127,7 +128,7 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
   // A machine with a write-only key would not learn where its chunks are then, and store them again after each prune.
   const inUse = writeOnlyInUse(repository.keyring);
   const isMarked = ({ name }: StockedPack): boolean => snapshots.tombstones.packs.has(name);
-  const damaged = damagedPacks(snapshots.tombstones);
+  const damaged = unsoundPacks(snapshots.tombstones);
   // Everything that snapshots need was found when the stock was taken, so none of it is in one that cannot be read.
   const isUnknown = (pack: StockedPack): boolean => !pack.readable && !isMarked(pack);
   for (const pack of packs.values()) {
@@ -136,8 +137,7 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
     if (isMarked(pack)) {
       // What is damaged and needed stays, and stays marked: nothing is to rely on it again.
       if (fate.liveBytes > 0 && damaged.has(pack.name)) continue;
-      const isDue = due.has(pack.name) && (settings.noOtherWriters || !pack.isAwaited);
-      (fate.liveBytes > 0 ? fates.revive : isDue ? fates.remove : fates.waiting).push(fate);
+      (fate.liveBytes > 0 ? fates.revive : due.has(pack.name) ? fates.remove : fates.waiting).push(fate);
     } else if (fate.liveBytes === 0) {
       (pack.storedMs >= youngMs ? fates.young : fates.mark).push(fate);
     } else if (inUse.has(pack.sealedBy)) {
@@ -164,6 +164,27 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
     ...fates,
     unreadable: [...packs.values()].filter(isUnknown).map(({ name }) => name),
     removeSnapshots: dueSnapshots(stock, dueMs),
+  };
+}
+
+/**
+ * The plan with those packs left that a backup may be about to rely on, because the snapshot on top of which it is made
+ * needed them until a moment ago.
+ */
+export async function planWith(
+  repository: Repository,
+  stock: PruneStock,
+  settings: PruneSettings,
+  signal: AbortSignal,
+): Promise<PrunePlan> {
+  const plan = decide(repository, stock, settings);
+  if (plan.remove.length === 0 || settings.noOtherWriters) return plan;
+  const awaited = await packsOfLastParents(repository, stock, signal);
+  const isAwaited = ({ name }: PackFate): boolean => awaited === 'unknown' || awaited.has(name);
+  return {
+    ...plan,
+    remove: plan.remove.filter((fate) => !isAwaited(fate)),
+    waiting: [...plan.waiting, ...plan.remove.filter(isAwaited)],
   };
 }
 

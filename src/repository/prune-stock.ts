@@ -1,12 +1,12 @@
 import { RepositoryError } from '../base/errors.ts';
 import { traverseTrees } from './check-trees.ts';
 import { loadIndex, type ChunkIndex, type LoadOptions } from './chunk-index.ts';
-import { packsOfLastParents } from './last-parents.ts';
 import { liveSessions, type LiveSession } from './lease-objects.ts';
 import { listNamed, type Listed } from './listing.ts';
 import type { Repository } from './repository.ts';
 import type { SlotSet } from './slot-set.ts';
 import type { SnapshotList } from './snapshots.ts';
+import { lastPacks } from './tombstones.ts';
 import { listEverySnapshot } from './whole-list.ts';
 
 export interface StockedPack {
@@ -18,8 +18,6 @@ export interface StockedPack {
   readonly readable: boolean;
   readonly liveBytes: number;
   readonly rawBytes: number;
-  /** Holds what only snapshots need that were forgotten a moment ago: a backup may be about to be stored on top of these. */
-  readonly isAwaited: boolean;
   /** Number of the write-only key that sealed it, or 0. */
   readonly sealedBy: number;
 }
@@ -56,7 +54,7 @@ export async function takeStock(
   const snapshots = await allSnapshots(repository, signal);
   const listed = await listNamed(destination, 'packs/', signal);
   const indexObjects = await listNamed(destination, 'index/', signal);
-  const last = snapshots.tombstones.packs;
+  const last = lastPacks(snapshots.tombstones);
   const index = await loadIndex(repository, { ...options, without: new Set(), last }, signal);
   const readable = new Map(index.packs.map((pack, number) => [pack.name, number]));
   requireNoneLost('packs', listed.keys(), await listNamed(destination, 'packs/', signal));
@@ -71,10 +69,6 @@ export async function takeStock(
     );
   }
   const { referenced: reachable } = traversal;
-  const awaited =
-    last.size === 0
-      ? new Set<string>()
-      : await packsOfLastParents(repository, snapshots, { index, reachable, nowMs }, signal);
   const live = liveBytesOf(index, reachable);
   const packs = new Map<string, StockedPack>();
   for (const [name, { size, modifiedMs }] of listed) {
@@ -83,7 +77,7 @@ export async function takeStock(
     const liveBytes = number === undefined ? 0 : (live[number] ?? 0);
     const rawBytes = number === undefined ? 0 : rawBytesOf(index, number);
     const sealedBy = number === undefined ? 0 : (index.packs[number]?.sealedBy ?? 0);
-    packs.set(name, { ...facts, liveBytes, rawBytes, isAwaited: awaited.has(name), sealedBy });
+    packs.set(name, { ...facts, liveBytes, rawBytes, sealedBy });
   }
   return { nowMs, snapshots, sessions, index, reachable, packs, indexObjects };
 }

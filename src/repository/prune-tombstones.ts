@@ -1,11 +1,12 @@
 import type { ChainPlace, TombstoneRecord } from '../format/records.ts';
+import { COMPACTED } from './forgotten-meanwhile.ts';
 import type { Lease } from './lease.ts';
 import { markPacks } from './mark-packs.ts';
 import { PRUNE_LIMITS } from './prune-plan.ts';
 import { putTombstone } from './put-tombstone.ts';
 import type { Repository } from './repository.ts';
 import type { SnapshotList } from './snapshots.ts';
-import { placesIn, type Tombstone } from './tombstones.ts';
+import { isOfUnsound, placesIn, type Tombstone } from './tombstones.ts';
 
 /** Writes the tombstones of one prune. */
 export class TombstoneWriter {
@@ -64,15 +65,17 @@ export class TombstoneWriter {
 
   /**
    * Takes tombstones away. They are records of chains, so one that stays names them first, together with what they
-   * said of snapshots: that a snapshot was forgotten is never forgotten.
+   * said of snapshots: that a snapshot was forgotten is never forgotten, nor that a pack holds damage.
    */
   async retire(tombstones: readonly Tombstone[], signal: AbortSignal): Promise<void> {
     if (tombstones.length === 0) return;
+    for (const { record } of tombstones)
+      if (isOfUnsound(record)) await this.write('packs', record.names, record.reason, signal);
     const forgotten = tombstones.flatMap(({ record }) => (record.kind === 'snapshots' ? record.names : []));
     const names = new Set([...forgotten, ...tombstones.map(({ name }) => name)]);
     const places = placesIn(tombstones);
     for (const { name, chain } of tombstones) places.set(name, chain);
-    await this.write('snapshots', [...names], 'compacted', signal, places);
+    await this.write('snapshots', [...names], COMPACTED, signal, places);
     for (const { name } of tombstones) {
       await this.#assertHeld(signal);
       await this.#repository.destination.delete(`trash/${name}`, signal);
@@ -98,7 +101,7 @@ export class TombstoneWriter {
 
 /**
  * Tombstones that have done their work: of packs that are all gone, and, once there are many, those of snapshots that
- * are all gone.
+ * are all gone. That a pack holds damage is never forgotten: a list may lack it now, or the storage bring it back.
  */
 export function finishedTombstones(
   tombstones: readonly Tombstone[],
@@ -106,7 +109,8 @@ export function finishedTombstones(
   storedSnapshots: ReadonlyMap<string, unknown>,
 ): Tombstone[] {
   const packs = tombstones.filter(
-    ({ record }) => record.kind === 'packs' && !record.names.some((name) => listedPacks.has(name)),
+    ({ record }) =>
+      record.kind === 'packs' && !isOfUnsound(record) && !record.names.some((name) => listedPacks.has(name)),
   );
   const snapshots = tombstones.filter(
     ({ record }) => record.kind === 'snapshots' && !record.names.some((name) => storedSnapshots.has(name)),

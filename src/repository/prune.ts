@@ -6,8 +6,8 @@ import { listNamed, packKey } from './listing.ts';
 import { indexUncovered, rewriteIndex } from './prune-index.ts';
 import {
   PRUNE_LIMITS,
-  decide,
   keepTo,
+  planWith,
   resolveSettings,
   type PackFate,
   type PruneOptions,
@@ -51,7 +51,7 @@ export async function planPrune(
 ): Promise<PrunePlan> {
   const settings = resolveSettings(repository, options);
   const nowMs = await probeStorageClock(repository, signal);
-  return decide(repository, await takeStock(repository, nowMs, signal), settings);
+  return await planWith(repository, await takeStock(repository, nowMs, signal), settings, signal);
 }
 
 /**
@@ -198,7 +198,10 @@ class PruneRun {
       this.#requireAlone(stock);
       const holds = await this.#stillHolds(stock);
       if (holds || (tries >= PRUNE_LIMITS.stockTries && !this.#settings.noOtherWriters))
-        return { stock, plan: restrict(decide(this.#repository, stock, this.#settings)) };
+        return {
+          stock,
+          plan: restrict(await planWith(this.#repository, stock, this.#settings, this.#signal)),
+        };
       if (tries === PRUNE_LIMITS.stockTries) {
         throw new RepositoryError('REPOSITORY_LOCKED', 'Snapshots are added while prune works', {
           hint: 'Make sure that no other machine writes, or prune with the usual grace period.',

@@ -2,11 +2,12 @@
 import { RepositoryError } from '../base/errors.ts';
 import type { SnapshotRecord, TombstoneRecord } from '../format/records.ts';
 import { leaveCopiedIdentity } from './chain.ts';
-import { ForgottenMeanwhile } from './forgotten-meanwhile.ts';
+import { ForgottenMeanwhile, replacedBy } from './forgotten-meanwhile.ts';
 import { LEASE_TIMES, lateSignal } from './lease-objects.ts';
 import { putTombstone } from './put-tombstone.ts';
 import type { Repository } from './repository.ts';
 import { commitSnapshot, forgetSnapshots, listSnapshots, recordAgain, type Snapshot } from './snapshots.ts';
+import { isWhole } from './whole-snapshot.ts';
 
 export interface Replacement {
   readonly old: Snapshot;
@@ -35,10 +36,8 @@ export async function replaceSnapshot(
   { old, record, twin, forgotten, own, fence, held }: Replacement,
   signal: AbortSignal,
 ): Promise<Snapshot> {
-  // Whoever is broken off, or loses the right to it, still sees to what he has stored.
-  const late = lateSignal(signal, LEASE_TIMES.release);
-  // Once it is stored both stand, or one too many: a destination that answers slowly is waited for.
-  const patient = lateSignal(signal, LEASE_TIMES.giveUp);
+  // Whoever is broken off, or loses the right to it, still sees to what he has stored: a slow destination is waited for.
+  const late = lateSignal(signal, LEASE_TIMES.giveUp);
   const look = async (): Promise<void> => {
     signal.throwIfAborted();
     await held?.(signal);
@@ -52,14 +51,17 @@ export async function replaceSnapshot(
     kind: 'snapshots',
     names: [old.id],
     places: [old.chain],
-    reason: `replaced by ${stored.id}`,
+    reason: replacedBy(stored.id),
     atMs: repository.clock.now(),
     fence,
   };
-  forgotten.passOver((await putTombstone(repository, tombstone, { live }, patient)).name);
-  if (!(await forgotten.includes(old.id, patient))) return stored;
+  forgotten.passOver((await putTombstone(repository, tombstone, { live }, late)).name);
+  if (!(await forgotten.includes(old.id, late))) return stored;
+  // Somebody else has replaced it too, by this one or by another: both stay, rather than none.
+  if (forgotten.isReplaced(old.id)) return stored;
+  if (forgotten.isUnexplained(old.id) && (await isWhole(repository, stored, late))) return stored;
   // Whoever forgot the old one has not seen the new one.
-  await forgetSnapshots(repository, [stored.id], 'forgotten while it was stored anew', patient);
+  await forgetSnapshots(repository, [stored.id], 'forgotten while it was stored anew', late);
   throw removedMeanwhile(old.id);
 }
 

@@ -209,13 +209,14 @@ export async function forgetSnapshots(
   if (ids.length === 0) return;
   const forgotten = new Set(ids);
   const list = await listSnapshots(repository, signal);
-  const gone = countingOn.find((id) => list.tombstones.snapshots.has(id));
-  if (gone !== undefined) throw countedOnAndGone(gone);
   const meanwhile = new ForgottenMeanwhile(repository, list.tombstones);
   const look = async (): Promise<void> => {
-    const late = countingOn.length === 0 ? undefined : await meanwhile.anyOf(countingOn, signal);
-    if (late !== undefined) throw countedOnAndGone(late);
+    const gone = countingOn.length === 0 ? [] : await meanwhile.allOf(countingOn, signal);
+    // In the place of one that got other tags another one stands.
+    const lost = gone.find((id) => !meanwhile.isReplaced(id));
+    if (lost !== undefined) throw countedOnAndGone(lost);
   };
+  await look();
   const { live } = list;
   const chains = new Map<string, ChainPlace>(live.map(({ id, chain }) => [id, chain]));
   const isRead = ids.every((id) => chains.has(id));

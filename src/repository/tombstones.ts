@@ -49,6 +49,27 @@ export function damagedPacks(tombstones: Tombstones): ReadonlySet<string> {
   return packsMarked(tombstones, DAMAGED);
 }
 
+/** Packs in which damage was found. Such a mark is never taken back: nothing is to rely on them again. */
+export function unsoundPacks(tombstones: Tombstones): ReadonlySet<string> {
+  return new Set([...damagedPacks(tombstones), ...repairedPacks(tombstones)]);
+}
+
+/** Whether such a mark is one of these. */
+export function isOfUnsound({ kind, reason }: TombstoneRecord): boolean {
+  return kind === 'packs' && (reason === REPAIRED || reason === DAMAGED);
+}
+
+/** Sets of names of packs: a chunk is located in packs of a later set only where no others hold it. */
+export type LastPacks = readonly ReadonlySet<string>[];
+
+/**
+ * What is marked for deletion is sound, and comes before what holds damage.
+ * @param unsound further packs in which damage was found
+ */
+export function lastPacks(tombstones: Tombstones, unsound: Iterable<string> = []): LastPacks {
+  return [tombstones.packs, new Set([...unsoundPacks(tombstones), ...unsound])];
+}
+
 function packsMarked({ all }: Tombstones, reason: string): ReadonlySet<string> {
   const marks = all.filter(({ record }) => record.kind === 'packs' && record.reason === reason);
   return new Set(marks.flatMap(({ record }) => record.names));

@@ -7,7 +7,7 @@ import type { SnapshotRecord } from '../format/records.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
-import { readTombstones } from '../repository/tombstones.ts';
+import { lastPacks, readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { assignCompared } from './assign-compared.ts';
 import { ContentPlan } from './content-plan.ts';
@@ -110,8 +110,8 @@ async function restoreTo(
 }
 
 async function openIndex(repository: Repository, signal: AbortSignal): Promise<ChunkIndex> {
-  const { packs } = await readTombstones(repository, signal);
-  return await loadForReading(repository, packs, signal);
+  const last = lastPacks(await readTombstones(repository, signal));
+  return await loadForReading(repository, last, signal);
 }
 
 function openPool(

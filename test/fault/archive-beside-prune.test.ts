@@ -4,10 +4,15 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, afterEach, expect, test } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
+import { commitRelied, generationsNow, ReliedPackGone } from '../../src/archiver/commit.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import type { Destination } from '../../src/destination/destination.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
+import { markDamaged } from '../../src/repository/damaged-packs.ts';
+import { loadForWriting } from '../../src/repository/index-for.ts';
+import { openSession } from '../../src/repository/lease.ts';
 import { packKey } from '../../src/repository/listing.ts';
+import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
 import { putTombstone } from '../../src/repository/put-tombstone.ts';
@@ -111,6 +116,49 @@ test('a tombstone that appears during the run makes it start over', async () => 
   expect(lists).toBe(4);
   expect(second.bytesNew).toBeGreaterThanOrEqual(1_800_000);
   await expectWholeWithout(second, gone);
+});
+
+test('a pack of the parent in which damage is found during the run makes it start over', async () => {
+  // So that no file may have changed unseen while the parent was made, and none is read again.
+  clock.skip(5_000);
+  await engine.backup();
+  let gone: readonly string[] = [];
+  beforeList = async (nth) => {
+    if (nth !== 2) return;
+    gone = await packNames('data');
+    await markDamaged(other, new Set(gone), never);
+  };
+  lists = 0;
+  const second = await engine.backup();
+  expect(gone.length).toBeGreaterThan(0);
+  expect(second.snapshot.record.parent).toBeDefined();
+  expect(second.bytesNew).toBeGreaterThanOrEqual(1_800_000);
+  await expectWholeWithout(second, gone);
+});
+
+test('keys that are gone under which something was stored make it start over', async () => {
+  const { index, session } = {
+    index: await loadForWriting(other, new Set(), never),
+    session: await openSession(other, {}, never),
+  };
+  const relied = { index, stored: new Map<string, number>(), parent: undefined, generations: [77], session };
+  const make = async (): Promise<never> => await Promise.reject(new Error('it was about to be stored'));
+  await expect(commitRelied(other, relied, make, never)).rejects.toBeInstanceOf(ReliedPackGone);
+  const known = { ...relied, generations: generationsNow(other) };
+  await expect(commitRelied(other, known, make, never)).rejects.toThrow('it was about to be stored');
+  await session.release();
+});
+
+test('a parent that was named and is stored again during the run is passed over', async () => {
+  const { snapshot } = await engine.backup();
+  beforeList = async (nth) => {
+    if (nth === 2) await rewriteSnapshot(other, snapshot, { tags: ['other'] }, never);
+  };
+  lists = 0;
+  const second = await engine.backup(undefined, { parent: { snapshot: snapshot.id } });
+  const [first] = (await engine.snapshots()).filter(({ id }) => id !== second.snapshot.id);
+  expect(second.snapshot.record.parent).toBe(first?.id);
+  expect(await engine.differences(second.snapshot)).toEqual([]);
 });
 
 test('a pack that is deleted during the run makes it start over', async () => {

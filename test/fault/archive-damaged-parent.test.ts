@@ -55,7 +55,7 @@ function bound(destination: Destination): Destination {
 
 async function treePacks(): Promise<readonly string[]> {
   const { packs: marked } = await readTombstones(engine.repository, never);
-  const { packs } = await loadForReading(engine.repository, marked, never);
+  const { packs } = await loadForReading(engine.repository, [marked], never);
   return packs.filter(({ kind }) => kind === 'tree').map(({ name }) => name);
 }
 

@@ -362,7 +362,7 @@ export class Judge {
   }
 
   #index(): ChunkIndex {
-    const table = fillTable(withLast(this.#packs.all, this.#tombstones?.packs ?? new Set()));
+    const table = fillTable(withLast(this.#packs.all, [this.#tombstones?.packs ?? new Set()]));
     return { ...table, damaged: [], indexNames: [], uncovered: [], missing: [] };
   }
 

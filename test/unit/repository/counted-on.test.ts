@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import type { Secret } from '../../../src/repository/key-slots.ts';
+import { rewriteSnapshot } from '../../../src/repository/replace-snapshot.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';
@@ -55,9 +56,20 @@ describe('what is forgotten because others stay', () => {
     expect(await liveNow()).toEqual([newer.id]);
   });
 
+  it.each([1, 2])('goes when one of these only got other tags before list %i', async (list) => {
+    beforeList = async (nth) => {
+      if (nth === list) await rewriteSnapshot(await others(), newer, { tags: ['other'] }, signal);
+    };
+    await forgetOlder();
+    const live = await liveNow();
+    expect(live).toHaveLength(1);
+    expect(live).not.toContain(older.id);
+  });
+
   it.each([
     ['before the list is read', 1],
-    ['after that, before the tombstone is stored', 2],
+    ['after that', 2],
+    ['before the tombstone is stored', 3],
   ])('stays when one of these was forgotten %s', async (_when, list) => {
     beforeList = async (nth) => {
       if (nth === list) await forgetSnapshots(await others(), [newer.id], 'by hand', signal);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
@@ -302,6 +303,37 @@ describe('prune', () => {
     await clock.advance(GRACE);
     expect(await run()).toMatchObject({ removedPacks: marked.length });
   });
+
+  it.each(['corrupt-reply', 'denied'] as const)(
+    'deletes nothing that is due while it cannot know what such a parent needed: %s',
+    async (kind) => {
+      const tree = files(6);
+      await forget(await backup(tree));
+      const parent = await backup(tree, {
+        step: async (name) => {
+          if (name === 'commit') await run();
+        },
+      });
+      const marked = await names('packs/');
+      await clock.advance(GRACE);
+      await forget(parent);
+      let isBroken = false;
+      const broken = hookedDestination(destination, {
+        get: (key) => {
+          if (!key.startsWith('packs/')) return;
+          isBroken = true;
+          throw new DestinationError(kind, 'planned', { retry: 'never', details: { key } });
+        },
+      });
+      const through = await openRepository(broken, secret, { clock, stateDirectory: undefined }, signal);
+      const { plan, removedPacks } = await prune(through, {}, SILENT_PRUNE, signal);
+      expect(isBroken).toBe(true);
+      expect(removedPacks).toBe(0);
+      expect(plan.waiting).toHaveLength(marked.length);
+      // Whoever vouches that nobody else writes need not wait.
+      expect((await run({ noOtherWriters: true })).removedPacks).toBe(marked.length);
+    },
+  );
 
   it('deletes no pack that a snapshot has come to need since it looked first', async () => {
     const tree = files(6);

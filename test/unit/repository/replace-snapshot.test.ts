@@ -6,8 +6,10 @@ import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
 import { check } from '../../../src/repository/check.ts';
+import { listNamed, packKey } from '../../../src/repository/listing.ts';
 import { ForgottenMeanwhile } from '../../../src/repository/forgotten-meanwhile.ts';
 import type { Secret } from '../../../src/repository/key-slots.ts';
+import { putTombstone } from '../../../src/repository/put-tombstone.ts';
 import { replaceSnapshot, rewriteSnapshot } from '../../../src/repository/replace-snapshot.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import {
@@ -31,10 +33,12 @@ let old: Snapshot;
 let whileStored: () => Promise<void>;
 /** Called before its head is there. */
 let beforeHead: () => void;
+let beforeTombstone: () => Promise<void>;
 
 beforeEach(async () => {
   whileStored = async () => {};
   beforeHead = () => {};
+  beforeTombstone = async () => {};
   memory = createMemoryDestination();
   const secrets = [{ secret, label: 'test' }];
   const options = { clock, stateDirectory: undefined, secrets, cost: { m: 64, t: 1, p: 1 } };
@@ -42,6 +46,7 @@ beforeEach(async () => {
     put: async (key) => {
       if (key.startsWith('snapshots/')) await whileStored();
       if (key.startsWith('heads/')) beforeHead();
+      if (key.startsWith('trash/')) await beforeTombstone();
     },
   });
   repository = await createRepository(hooked, options, signal);
@@ -102,6 +107,54 @@ describe('a snapshot with other tags', () => {
   });
 });
 
+describe('two who store a snapshot again at the same time', () => {
+  it('leave what both have stored', async () => {
+    const other = await open();
+    let theirs: Promise<Snapshot> | undefined;
+    // Both look before either has stored anything.
+    whileStored = async () => {
+      whileStored = async () => {};
+      theirs = rewriteSnapshot(other, old, { tags: ['theirs'] }, signal);
+      await theirs;
+    };
+    const ours = await rewriteSnapshot(repository, old, { tags: ['ours'] }, signal);
+    const live = await liveNow();
+    expect(live.map(({ id }) => id).sort()).toEqual([ours.id, (await theirs)?.id].sort());
+  });
+
+  it('forget it when what took its place was forgotten', async () => {
+    const other = await open();
+    whileStored = async () => {
+      whileStored = async () => {};
+      const { id } = await rewriteSnapshot(other, old, { tags: ['theirs'] }, signal);
+      await forgetSnapshots(other, [id], 'by somebody', signal);
+    };
+    await expect(rewriteSnapshot(repository, old, { tags: ['ours'] }, signal)).rejects.toMatchObject({
+      code: 'SNAPSHOT_NOT_FOUND',
+    });
+    expect(await liveNow()).toEqual([]);
+  });
+
+  it.each([
+    ['leave it where nobody says any more why the old one was forgotten', true],
+    ['forget it there when it lacks something', false],
+  ])('%s', async (_what, isWhole) => {
+    const other = await open();
+    whileStored = async () => {
+      whileStored = async () => {};
+      const record = { kind: 'snapshots' as const, names: [old.id], places: [old.chain], atMs: 0, fence: 0 };
+      await putTombstone(other, { ...record, reason: 'compacted' }, { live: 0 }, signal);
+      if (isWhole) return;
+      for (const name of (await listNamed(memory, 'packs/', signal)).keys())
+        await memory.delete(packKey(name), signal);
+    };
+    const made = rewriteSnapshot(repository, old, { tags: ['ours'] }, signal);
+    if (isWhole) expect((await liveNow()).map(({ id }) => id)).toEqual([(await made).id]);
+    else await expect(made).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
+    expect((await listSnapshots(await open(), signal)).live).toHaveLength(isWhole ? 1 : 0);
+  });
+});
+
 describe('whoever has to have a right to it', () => {
   const lost = new RepositoryError('REPOSITORY_LOCKED', 'The right to prune was lost');
 
@@ -120,6 +173,26 @@ describe('whoever has to have a right to it', () => {
     expect(await liveNow()).toHaveLength(2);
   });
 
+  it('leaves it to the next one who has adopted it', async () => {
+    const stop = new AbortController();
+    let adopted: string | undefined;
+    // Its own tombstone is late: the right to it had gone, and whoever has that now has found both.
+    beforeTombstone = async () => {
+      beforeTombstone = async () => {};
+      stop.abort(lost);
+      const other = await open();
+      const { live, tombstones } = await listSnapshots(other, signal);
+      const twin = live.find(({ id }) => id !== old.id);
+      const forgotten = new ForgottenMeanwhile(other, tombstones);
+      const record = recordAgain(old, 0);
+      const next = { old, record, forgotten, own: 0, fence: 2, held: async () => {}, twin };
+      adopted = (await replaceSnapshot(other, next, signal)).id;
+    };
+    const { id } = await replaced(stop, async () => {});
+    expect(id).toBe(adopted);
+    expect((await liveNow()).map((one) => one.id)).toEqual([id]);
+  });
+
   it('sees to what was stored when it goes in between', async () => {
     const stop = new AbortController();
     whileStored = async () => {
@@ -131,19 +204,24 @@ describe('whoever has to have a right to it', () => {
     expect(await liveNow()).toEqual([]);
   });
 
-  it('sees to it also when the destination has become slow', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const stop = new AbortController();
-    whileStored = async () => {
-      await forgetByOther();
-      stop.abort(lost);
-    };
-    beforeHead = () => {
-      beforeHead = () => {};
-      vi.advanceTimersByTime(60_000);
-    };
-    await expect(replaced(stop, async () => {})).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
-    expect(await storedNow()).toBe(2);
-    expect(await liveNow()).toEqual([]);
-  });
+  it.each(['with the snapshot', 'with its head'])(
+    'sees to it also when the destination is slow %s',
+    async (when) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const stop = new AbortController();
+      const aMinute = (): void => void vi.advanceTimersByTime(60_000);
+      whileStored = async () => {
+        await forgetByOther();
+        stop.abort(lost);
+        if (when === 'with the snapshot') aMinute();
+      };
+      beforeHead = () => {
+        beforeHead = () => {};
+        if (when === 'with its head') aMinute();
+      };
+      await expect(replaced(stop, async () => {})).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
+      expect(await storedNow()).toBe(2);
+      expect(await liveNow()).toEqual([]);
+    },
+  );
 });
