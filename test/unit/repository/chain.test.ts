@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { DestinationError } from '../../../src/base/errors.ts';
+import { DestinationError, RepositoryError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { NO_RECORD } from '../../../src/format/records.ts';
 import { leaveCopiedIdentity } from '../../../src/repository/chain.ts';
 import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
 import { check } from '../../../src/repository/check.ts';
+import { LEASE_TIMES } from '../../../src/repository/lease-objects.ts';
 import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
@@ -122,6 +124,30 @@ describe("a writer's chain", () => {
     expect(stop.signal.aborted).toBe(true);
     expect(await keysBelow(`heads/${host.writer.memory.writer}/`)).toHaveLength(1);
   });
+
+  it.each([
+    ['an abort', new DOMException('stopped', 'AbortError')],
+    ['the loss of a right', new RepositoryError('REPOSITORY_LOCKED', 'The right to prune was lost')],
+  ])(
+    'reports no failure of a record that stands when %s ends the wait for its head',
+    async (_what, reason) => {
+      const stop = new AbortController();
+      const silent = hookedDestination(destination, {
+        put: async (key) => {
+          if (!key.startsWith('heads/')) return;
+          stop.abort(reason);
+          // As a request does whose signal is over.
+          await delay(LEASE_TIMES.settle + 100);
+          throw reason;
+        },
+      });
+      const host = await again(silent);
+      const record = { kind: 'snapshots' as const, names: [NO_RECORD], reason: 'test', atMs: 0, fence: 0 };
+      const { name } = await putTombstone(host, record, { live: 0 }, stop.signal);
+      expect(await keysBelow('trash/')).toEqual([`trash/${name}`]);
+      expect(host.writer.memory).toMatchObject({ prev: name, announced: undefined });
+    },
+  );
 
   it('gives no number twice though the record over which a run died was stored, and removed by others since', async () => {
     const memory = join(stateDirectory, 'repositories', `${repository.id}.json`);
