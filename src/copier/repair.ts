@@ -10,7 +10,13 @@ import { acquirePruneLease, type Lease } from '../repository/lease.ts';
 import { markPacks } from '../repository/mark-packs.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
-import { damagedPacks, lastPacks, readTombstones, REPAIRED } from '../repository/tombstones.ts';
+import {
+  damagedPacks,
+  lastPacks,
+  readTombstones,
+  REPAIRED,
+  type Tombstones,
+} from '../repository/tombstones.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import { runOf, Transfer, type CopyObserver } from './copy.ts';
 import { Healing } from './healing.ts';
@@ -50,11 +56,12 @@ export async function repairFrom(
   const { repository, damaged } = request;
   // Signing fails, with a reason, on hosts that may only append.
   repository.sign('hf1/tomb', Buffer.alloc(0));
+  const before = await readTombstones(repository, signal);
   await markFirst(repository, damaged, signal);
   const present = await listSnapshots(repository, signal);
   const floor = Math.max(0, ...present.tombstones.all.map(({ record }) => record.fence));
   await using lease = await acquirePruneLease(repository, { floor }, signal);
-  const repair = new Repair(request, present, lease);
+  const repair = new Repair(request, { before, present }, lease);
   let healed = await repair.heal(signal);
   if (healed.broken.length > 0 && (await repair.bringCopies(healed.broken, observer, signal)))
     healed = await repair.heal(signal);
@@ -89,12 +96,19 @@ interface Healed {
 
 class Repair {
   readonly #request: RepairRequest;
+  /** From before this repair has marked anything. */
+  readonly #before: Tombstones;
   readonly #present: SnapshotList;
   readonly #lease: Lease;
   bytes = 0;
 
-  constructor(request: RepairRequest, present: SnapshotList, lease: Lease) {
+  constructor(
+    request: RepairRequest,
+    { before, present }: { readonly before: Tombstones; readonly present: SnapshotList },
+    lease: Lease,
+  ) {
     this.#request = request;
+    this.#before = before;
     this.#present = present;
     this.#lease = lease;
   }
@@ -159,10 +173,9 @@ class Repair {
   /** Marks the damaged packs that nothing needs any more, so that every reader takes the new copies. */
   async replacePacks({ lostIn, packs }: Healed, signal: AbortSignal): Promise<readonly string[]> {
     const { repository, damaged } = this.#request;
-    const { tombstones } = this.#present;
     // That one is known to be damaged does not say yet that everything needed of it was stored anew.
-    const known = damagedPacks(tombstones);
-    const isMarked = (name: string): boolean => tombstones.packs.has(name) && !known.has(name);
+    const known = damagedPacks(this.#before);
+    const isMarked = (name: string): boolean => this.#before.packs.has(name) && !known.has(name);
     const names = [...damaged].filter((name) => packs.has(name) && !lostIn.has(name) && !isMarked(name));
     if (names.length === 0) return [];
     const lease = this.#lease;
