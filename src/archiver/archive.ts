@@ -95,11 +95,11 @@ export async function archive(
   observer: ArchiveObserver,
   signal: AbortSignal,
 ): Promise<ArchiveSummary> {
-  let { known, parent } = request;
+  let { known, parent, changes } = request;
   const damaged = new DamagedParts(request.repository);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await archiveOnce({ ...request, known, parent }, damaged, observer, signal);
+      return await archiveOnce({ ...request, known, parent, changes }, damaged, observer, signal);
     } catch (error) {
       if (error instanceof PackDamaged) {
         // Each time there is one pack less to rely on; that is no attempt.
@@ -113,8 +113,11 @@ export async function archive(
       }
       if (!(error instanceof ReliedPackGone)) throw error;
       if (attempt === ATTEMPTS) throw reliedPackGone(error);
-      // The parent that was named may be what is gone.
-      if (typeof parent === 'object') parent = 'auto';
+      if (typeof parent !== 'object') continue;
+      // The parent that was named may be what is gone; what has changed is told since that one alone.
+      parent = 'auto';
+      changes = undefined;
+      known = undefined;
     }
   }
 }

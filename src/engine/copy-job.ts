@@ -6,7 +6,7 @@ import { copySnapshots, runOf, type CopyObserver, type CopySummary } from '../co
 import type { BackupSpec } from '../jobs/job.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { keepProtected } from './keep-protected.ts';
-import { MADE_BEFORE, alreadyMade, finalMoment, problemOf, stands } from './made-snapshot.ts';
+import { MADE_BEFORE, alreadyMade, finalMoment, problemOf } from './made-snapshot.ts';
 import { outcomeOf, snapshotOfJob, tagsOfPerson, type JobParts } from './job-parts.ts';
 import { sentences } from './job-error.ts';
 import type { JobRepository } from './open-repository.ts';
@@ -29,11 +29,9 @@ export async function runCopy(
 ): Promise<EngineOutcome> {
   const { job, place, report } = parts;
   report.phase('scanning');
-  const { live: listed } = await listSnapshots(place.cached, signal, { remembered: true });
-  const made = snapshotOfJob(listed, job.id);
-  if (made !== undefined && (await stands(parts, made, signal)))
-    return await standing(parts, made, MADE_BEFORE, signal);
-  const live = listed.filter(({ id }) => id !== made?.id);
+  const { live } = await listSnapshots(place.cached, signal, { remembered: true });
+  const made = snapshotOfJob(live, job.id);
+  if (made !== undefined) return await standing(parts, made, MADE_BEFORE, signal);
   for (const origin of origins) {
     const outcome = await copyFrom(origin, live, parts, spec, signal);
     if (outcome !== undefined) return outcome;
@@ -79,8 +77,7 @@ async function copyFrom(
     const snapshot = await findRun(from, origin, signal);
     if (snapshot === undefined) return giveUp('the snapshot is not there any more.');
     const same = sameRun(live, snapshot);
-    if (same !== undefined && (await stands(parts, same, signal)))
-      return await standing(parts, same, SAME_RUN, signal);
+    if (same !== undefined) return await standing(parts, same, SAME_RUN, signal);
     return await copy(snapshot, from, name, { parts, spec }, signal);
   } catch (error) {
     // What its own destination does is for the job to fail with, or to wait for.

@@ -1,10 +1,8 @@
 /** What a backup says of a snapshot that is there. */
 import { textOfBytes } from '../base/byte-path.ts';
-import { RepositoryError } from '../base/errors.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { JobProblem } from '../jobs/job.ts';
-import { forgetSnapshots, type Snapshot } from '../repository/snapshots.ts';
-import { isWhole } from '../repository/whole-snapshot.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Counters, Moment } from './report.ts';
@@ -12,30 +10,6 @@ import { compareWithLast, type ComparedRun } from './source-comparison.ts';
 
 /** What is said of a job that was interrupted when its snapshot was committed and the daemon had not heard of it. */
 export const MADE_BEFORE = 'The snapshot of this job was there already: an earlier attempt had completed it.';
-
-/**
- * Whether a snapshot that is there can be restored. One that was stored when others had pruned what it needs, and whose run
- * died or lost its connection before it could take it back, is forgotten, so that it is made again.
- */
-export async function stands(
-  { place, report }: JobParts,
-  snapshot: Snapshot,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { cached } = place;
-  if (await isWhole(cached, snapshot, signal)) return true;
-  report.note(
-    `Snapshot ${snapshot.id.slice(0, 8)} lacks data, and is made again: an earlier attempt stored it too late.`,
-  );
-  try {
-    await forgetSnapshots(cached, [snapshot.id], 'its packs were removed before it was stored', signal);
-  } catch (error) {
-    // This host may not remove any.
-    if (!(error instanceof RepositoryError)) throw error;
-    report.note(`It stays, since it cannot be removed from here: ${error.message}`);
-  }
-  return false;
-}
 
 /** The outcome of a job whose snapshot is there. */
 export async function alreadyMade(

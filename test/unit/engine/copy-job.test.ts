@@ -8,7 +8,6 @@ import { openLocalDestination } from '../../../src/destination/local.ts';
 import { NOTHING_TO_COPY, type CopyOrigin, type EngineJob } from '../../../src/engine/protocol.ts';
 import { openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
-import { isWhole } from '../../../src/repository/whole-snapshot.ts';
 import { never } from '../../support/engine.ts';
 import {
   PASSPHRASE,
@@ -107,30 +106,6 @@ test('a copy is the same run, under the tag of its own job, in a repository made
   expect(b.repository.equals(a.repository)).toBe(false);
   expect(b.generations).not.toEqual(a.generations);
 });
-
-test.each(['copy', 'backup'])(
-  'what an earlier attempt at a %s stored too late, without its data, is made again',
-  async (kind) => {
-    using _site = begin();
-    const origin = await backUp('a');
-    const job =
-      kind === 'copy'
-        ? copyJob('b', [origin])
-        : site.job(site.backup(), { destination: place('b'), never: places() });
-    const first = completed(await engine.run(job));
-    rmSync(join(at('b'), 'packs'), { recursive: true });
-    const again = await engine.run(job);
-    const { snapshotId } = completed(again);
-    expect(snapshotId).not.toBe(first.snapshotId);
-    expect(notesOf(again).join()).toContain('lacks data, and is made again');
-    expect((await snapshotsIn('b')).map(({ id }) => id)).toEqual([snapshotId]);
-    const isThere = async (repository: Repository): Promise<boolean> => {
-      const [made] = (await listSnapshots(repository, never)).live;
-      return made !== undefined && (await isWhole(repository, made, never));
-    };
-    expect(await opened('b', isThere)).toBe(true);
-  },
-);
 
 test('the source is not looked at, and a second attempt at the job finds what the first has made', async () => {
   using _site = begin();
