@@ -151,13 +151,20 @@ export class Findings {
     }
   }
 
-  /** A pack that was damaged, and of which everything that is needed is stored anew, only waits for prune. */
-  acceptReplaced(packs: ReadonlySet<string>): void {
+  /**
+   * A pack that was damaged, and of which everything that is needed is stored anew, only waits for prune.
+   * @param inUse those that hold something else that no sound pack has
+   */
+  acceptReplaced(packs: ReadonlySet<string>, inUse: ReadonlyMap<string, unknown>): void {
     for (const name of packs) {
       const draft = this.#drafts.get(`pack ${name}`);
       if (draft?.severity !== 'error' || draft.isAffecting) continue;
       draft.severity = 'warning';
-      draft.because('everything that is needed of it was stored anew, and prune will delete it');
+      draft.because(
+        inUse.has(name)
+          ? 'another pack has what is damaged in it; it stays for as long as a snapshot needs something else of it'
+          : 'everything that is needed of it was stored anew, and prune will delete it',
+      );
     }
   }
 

@@ -22,6 +22,7 @@ import { rememberHeads } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, saltsOf, type SnapshotList } from './snapshots.ts';
 import { lastPacks, unsoundPacks, type LastPacks } from './tombstones.ts';
+import { heldByUnsoundAlone } from './unsound-holders.ts';
 import { chainView, newestRecords, verifyChains } from './verify-chains.ts';
 
 export interface CheckOptions {
@@ -106,7 +107,11 @@ export async function check(
     observer.phase('affected');
     await mapAffected(repository, index, snapshots.live, damage, signal);
   }
-  findings.acceptReplaced(unsoundPacks(snapshots.tombstones));
+  const unsound = unsoundPacks(snapshots.tombstones);
+  findings.acceptReplaced(
+    unsound,
+    heldByUnsoundAlone(packsIn(checked), unsound, index, traversal.referenced),
+  );
   findings.acceptReturned(needlessUnderRetired(repository, snapshots, checked));
   return {
     status: findings.hasErrors ? 'damaged' : 'ok',
@@ -164,6 +169,11 @@ async function checkChains(
   }
 }
 
+function packsIn({ claims, index }: CheckedIndex): readonly IndexedPack[] {
+  const claimed = [...claims.values()].flatMap(([first]) => (first === undefined ? [] : [first.pack]));
+  return [...claimed, ...index.uncovered];
+}
+
 /** The index with packs as they really are; undefined when index objects tell the truth. */
 function withTruth(
   checked: CheckedIndex & { readonly listed: ReadonlyMap<string, Listed> },
@@ -171,10 +181,7 @@ function withTruth(
   differing: ReadonlyMap<string, IndexedPack>,
 ): ChunkIndex | undefined {
   if (differing.size === 0) return undefined;
-  const packs = [...checked.claims.values()].flatMap(([first]) =>
-    first === undefined ? [] : [differing.get(first.pack.name) ?? first.pack],
-  );
-  const usable = [...packs, ...checked.index.uncovered];
+  const usable = packsIn(checked).map((pack) => differing.get(pack.name) ?? pack);
   return { ...checked.index, ...fillTable(inOrderOfTrust(usable, checked.listed, { last })) };
 }
 

@@ -1,12 +1,13 @@
 import { RepositoryError } from '../base/errors.ts';
 import { traverseTrees } from './check-trees.ts';
-import { loadIndex, type ChunkIndex, type LoadOptions } from './chunk-index.ts';
+import { fillTable, loadPacks, type ChunkIndex, type LoadOptions } from './chunk-index.ts';
 import { liveSessions, type LiveSession } from './lease-objects.ts';
 import { listNamed, type Listed } from './listing.ts';
 import type { Repository } from './repository.ts';
 import type { SlotSet } from './slot-set.ts';
 import type { SnapshotList } from './snapshots.ts';
-import { lastPacks } from './tombstones.ts';
+import { lastPacks, unsoundPacks } from './tombstones.ts';
+import { heldByUnsoundAlone } from './unsound-holders.ts';
 import { listEverySnapshot } from './whole-list.ts';
 
 export interface StockedPack {
@@ -55,7 +56,8 @@ export async function takeStock(
   const listed = await listNamed(destination, 'packs/', signal);
   const indexObjects = await listNamed(destination, 'index/', signal);
   const last = lastPacks(snapshots.tombstones);
-  const index = await loadIndex(repository, { ...options, without: new Set(), last }, signal);
+  const loaded = await loadPacks(repository, { ...options, without: new Set(), last }, signal);
+  const index: ChunkIndex = { ...loaded, ...fillTable(loaded.packs) };
   const readable = new Map(index.packs.map((pack, number) => [pack.name, number]));
   requireNoneLost('packs', listed.keys(), await listNamed(destination, 'packs/', signal));
   const traversal = await traverseTrees(repository, index, snapshots.live, signal);
@@ -70,11 +72,13 @@ export async function takeStock(
   }
   const { referenced: reachable } = traversal;
   const live = liveBytesOf(index, reachable);
+  const unsound = unsoundPacks(snapshots.tombstones);
+  const held = heldByUnsoundAlone(loaded.packs, unsound, index, reachable);
   const packs = new Map<string, StockedPack>();
   for (const [name, { size, modifiedMs }] of listed) {
     const number = readable.get(name);
     const facts = { name, bytes: size, storedMs: modifiedMs, readable: number !== undefined };
-    const liveBytes = number === undefined ? 0 : (live[number] ?? 0);
+    const liveBytes = number === undefined ? 0 : (held.get(name) ?? live[number] ?? 0);
     const rawBytes = number === undefined ? 0 : rawBytesOf(index, number);
     const sealedBy = number === undefined ? 0 : (index.packs[number]?.sealedBy ?? 0);
     packs.set(name, { ...facts, liveBytes, rawBytes, sealedBy });

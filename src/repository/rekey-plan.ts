@@ -6,7 +6,7 @@ import type { PackFate } from './prune-plan.ts';
 import type { PruneStock } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
 import type { Snapshot } from './snapshots.ts';
-import type { Tombstone } from './tombstones.ts';
+import { isOfUnsound, type Tombstone } from './tombstones.ts';
 
 /** Plain data, for people to read. */
 export interface RekeyPlan {
@@ -85,10 +85,11 @@ function newestIds(live: readonly Snapshot[]): ReadonlySet<string> {
   return new Set(newest.values());
 }
 
-/** Others are needed as they are until a prune has deleted what they name. */
+/** Others are needed as they are until a prune has deleted what they name; that a pack holds damage is said again. */
 function finishedUnder(old: ReadonlySet<number>, { snapshots, packs }: PruneStock): Tombstone[] {
   const stored = new Set([...snapshots.live.map(({ id }) => id), ...snapshots.forgotten, ...packs.keys()]);
   return snapshots.tombstones.all.filter(
-    ({ generation, record }) => old.has(generation) && !record.names.some((name) => stored.has(name)),
+    ({ generation, record }) =>
+      old.has(generation) && (isOfUnsound(record) || !record.names.some((name) => stored.has(name))),
   );
 }

@@ -161,6 +161,25 @@ test('a parent that was named and is stored again during the run is passed over'
   expect(await engine.differences(second.snapshot)).toEqual([]);
 });
 
+test('changes since a parent that was forgotten during the run are not taken for those since another one', async () => {
+  mkdirSync(at('quiet'));
+  writeFileSync(at('quiet/file'), 'one');
+  await engine.backup();
+  // In place: nothing about the directory tells of it.
+  writeFileSync(at('quiet/file'), 'twooo');
+  const { snapshot } = await engine.backup();
+  beforeList = async (nth) => {
+    if (nth === 2) await forgetSnapshots(other, [snapshot.id], 'test', never);
+  };
+  lists = 0;
+  const third = await engine.backup(undefined, {
+    parent: { snapshot: snapshot.id },
+    changes: { directories: new Set(), hiddenRules: false },
+  });
+  expect(lists).toBe(4);
+  expect(await engine.differences(third.snapshot)).toEqual([]);
+});
+
 test('a pack that is deleted during the run makes it start over', async () => {
   await engine.backup();
   let gone: readonly string[] = [];

@@ -98,6 +98,30 @@ describe('a pack that was written anew, and whose new copy rots within the grace
   });
 });
 
+describe('two packs with damage in different places', () => {
+  it.each([1, 2, 3, 4])('both stay, since only together they have everything, run %i', async () => {
+    const content = tree();
+    const first = await tinyBackup(repository, content, {}, signal);
+    const [one = ''] = await packs('data');
+    await markDamaged(repository, new Set([one]), signal);
+    await tinyBackup(repository, content, {}, signal);
+    const [two = ''] = (await packs('data')).filter((name) => name !== one);
+    await markDamaged(repository, new Set([two]), signal);
+    await forgetSnapshots(repository, [first.id], 'test', signal);
+    for (let turn = 0; turn < 2; turn += 1) {
+      await clock.advance(GRACE + 3_600_000);
+      await run();
+    }
+    const { packs: marked } = await readTombstones(repository, signal);
+    expect(new Set(await packs('data'))).toEqual(new Set([one, two]));
+    // Once a sound one has it they go.
+    await tinyBackup(repository, content, {}, signal);
+    await clock.advance(GRACE + 3_600_000);
+    await run();
+    expect((await packs('data')).filter((name) => marked.has(name))).toEqual([]);
+  });
+});
+
 describe('the mark', () => {
   it('of a pack that was repaired stays, also when a snapshot has come to need it', async () => {
     const content = tree();
