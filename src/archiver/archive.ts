@@ -148,11 +148,11 @@ async function archiveOnce(
   repository.lookAnew();
   const { packs: marked } = snapshots.tombstones;
   const known = new Set([...unsoundPacks(snapshots.tombstones), ...damaged.packs]);
-  // What can still be read of a damaged pack need not be read from the source.
-  const readable =
-    known.size === 0
-      ? index
-      : async () => await loadForReading(repository, lastPacks(snapshots.tombstones, known), signal);
+  // What can still be read of a damaged pack need not be read from the source; most are long gone.
+  const areThere = [...known].some((name) => index.leftOut.has(name));
+  const readable = !areThere
+    ? index
+    : async () => await loadForReading(repository, lastPacks(snapshots.tombstones, known), signal);
   const onDamage = (pack: string): void => {
     if (!known.has(pack)) damaged.found(pack, index);
   };

@@ -22,7 +22,7 @@ import { excludeOf } from './exclude-rules.ts';
 import { expectTotals } from './expected-totals.ts';
 import { keepProtected } from './keep-protected.ts';
 import { keepTree, recallTree } from './known-trees.ts';
-import { MADE_BEFORE, alreadyMade, finalMoment, nothingStored, problemOf } from './made-snapshot.ts';
+import { MADE_BEFORE, alreadyMade, finalMoment, nothingStored, problemOf, stands } from './made-snapshot.ts';
 import { neverPaths, outcomeOf, snapshotOfJob, type JobParts } from './job-parts.ts';
 import { sentences } from './job-error.ts';
 import type { EngineOutcome } from './protocol.ts';
@@ -46,10 +46,11 @@ export async function runBackup(
   const { host } = madeHere();
   const earlier = live.filter(({ id }) => id !== made?.id);
   const last = lastOfSource(earlier, host, lies);
-  if (made !== undefined) return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
+  if (made !== undefined && (await stands(parts, made, signal)))
+    return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
   const never = await neverPaths(parts, signal);
   // Where a directory was a link may stand now, to a place that was never backed up.
-  const lastThere = last ?? lastOfSource(earlier, host, bytesOfText(spec.source));
+  const lastThere = lastOfSource(live, host, lies) ?? lastOfSource(live, host, bytesOfText(spec.source));
   if (!job.emptyExpected && !spec.options.dry_run) refuseEmptySource(lies, lastThere, never);
   const { source, notes } = findSource(spec, never);
   for (const note of notes) report.note(note);

@@ -6,7 +6,7 @@ import { copySnapshots, runOf, type CopyObserver, type CopySummary } from '../co
 import type { BackupSpec } from '../jobs/job.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { keepProtected } from './keep-protected.ts';
-import { MADE_BEFORE, alreadyMade, finalMoment, problemOf } from './made-snapshot.ts';
+import { MADE_BEFORE, alreadyMade, finalMoment, problemOf, stands } from './made-snapshot.ts';
 import { outcomeOf, snapshotOfJob, tagsOfPerson, type JobParts } from './job-parts.ts';
 import { sentences } from './job-error.ts';
 import type { JobRepository } from './open-repository.ts';
@@ -31,7 +31,10 @@ export async function runCopy(
   report.phase('scanning');
   const { live } = await listSnapshots(place.cached, signal, { remembered: true });
   const made = snapshotOfJob(live, job.id);
-  if (made !== undefined) return await standing(parts, made, MADE_BEFORE, signal);
+  if (made !== undefined) {
+    if (await stands(parts, made, signal)) return await standing(parts, made, MADE_BEFORE, signal);
+    throw new NothingToCopy();
+  }
   for (const origin of origins) {
     const outcome = await copyFrom(origin, live, parts, spec, signal);
     if (outcome !== undefined) return outcome;
@@ -77,7 +80,10 @@ async function copyFrom(
     const snapshot = await findRun(from, origin, signal);
     if (snapshot === undefined) return giveUp('the snapshot is not there any more.');
     const same = sameRun(live, snapshot);
-    if (same !== undefined) return await standing(parts, same, SAME_RUN, signal);
+    if (same !== undefined) {
+      if (await stands(parts, same, signal)) return await standing(parts, same, SAME_RUN, signal);
+      return giveUp('the copy of it that is there lacks data.');
+    }
     return await copy(snapshot, from, name, { parts, spec }, signal);
   } catch (error) {
     // What its own destination does is for the job to fail with, or to wait for.

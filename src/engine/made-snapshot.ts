@@ -3,6 +3,7 @@ import { textOfBytes } from '../base/byte-path.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { JobProblem } from '../jobs/job.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { isWhole } from '../repository/whole-snapshot.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Counters, Moment } from './report.ts';
@@ -10,6 +11,24 @@ import { compareWithLast, type ComparedRun } from './source-comparison.ts';
 
 /** What is said of a job that was interrupted when its snapshot was committed and the daemon had not heard of it. */
 export const MADE_BEFORE = 'The snapshot of this job was there already: an earlier attempt had completed it.';
+
+/**
+ * Whether the snapshot of an earlier attempt can be restored: it may have been stored when others had pruned what it needs,
+ * and its run have died, or lost its connection, before it could take it back. It stays in any case, since it may be read
+ * another time; one that lacks something is for a person to remove.
+ */
+export async function stands(
+  { place, report }: JobParts,
+  snapshot: Snapshot,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (await isWhole(place.cached, snapshot, signal)) return true;
+  const id = snapshot.id.slice(0, 8);
+  report.note(
+    `Snapshot ${id} of an earlier attempt lacks data, and does not count. When a check confirms that, remove it with: holdfast forget ${id}`,
+  );
+  return false;
+}
 
 /** The outcome of a job whose snapshot is there. */
 export async function alreadyMade(

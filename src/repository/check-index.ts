@@ -86,6 +86,7 @@ export async function readIndexForCheck(
   ];
   const indexNames = [...objects.keys()].filter((name) => !superseded.has(name));
   const index = {
+    leftOut: new Set<string>(),
     ...fillTable(inOrderOfTrust(usable, listed, { last })),
     damaged,
     indexNames,

@@ -55,6 +55,8 @@ interface IndexFacts {
   readonly indexNames: readonly string[];
   /** Packs that no index object covers, with their directories as read. */
   readonly uncovered: readonly IndexedPack[];
+  /** Packs that are there and were to be treated as absent. */
+  readonly leftOut: ReadonlySet<string>;
   /** Packs that index objects name but the listing lacks or shows with another length. */
   readonly missing: readonly string[];
 }
@@ -136,6 +138,7 @@ export async function loadPacks(
     indexNames: inForce.map(([name]) => name),
     uncovered,
     missing: [...missing],
+    leftOut: new Set([...options.without].filter((name) => listed.has(name))),
   };
 }
 

@@ -78,7 +78,16 @@ export async function loadLedger(
     const unread = { generation: 0, salt: Buffer.alloc(0), sealedBy: 0, segments: new Uint32Array() };
     packs.push({ name, kind, cipher: CIPHER_GCM, length, ...unread });
   }
-  return { packs, table, chunks, damaged: [], indexNames: [], uncovered: [], missing: [] };
+  return {
+    packs,
+    table,
+    chunks,
+    damaged: [],
+    indexNames: [],
+    uncovered: [],
+    missing: [],
+    leftOut: new Set(),
+  };
 }
 
 /** Names files by everything that changes when they do. */

@@ -363,7 +363,7 @@ export class Judge {
 
   #index(): ChunkIndex {
     const table = fillTable(withLast(this.#packs.all, [this.#tombstones?.packs ?? new Set()]));
-    return { ...table, damaged: [], indexNames: [], uncovered: [], missing: [] };
+    return { ...table, damaged: [], indexNames: [], uncovered: [], missing: [], leftOut: new Set() };
   }
 
   #requireNeeds(): void {

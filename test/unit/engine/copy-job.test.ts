@@ -8,6 +8,7 @@ import { openLocalDestination } from '../../../src/destination/local.ts';
 import { NOTHING_TO_COPY, type CopyOrigin, type EngineJob } from '../../../src/engine/protocol.ts';
 import { openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
+import { isWhole } from '../../../src/repository/whole-snapshot.ts';
 import { never } from '../../support/engine.ts';
 import {
   PASSPHRASE,
@@ -105,6 +106,47 @@ test('a copy is the same run, under the tag of its own job, in a repository made
   expect(b.idData.equals(a.idData)).toBe(true);
   expect(b.repository.equals(a.repository)).toBe(false);
   expect(b.generations).not.toEqual(a.generations);
+});
+
+test('what an earlier attempt at a backup stored too late, without its data, is made again', async () => {
+  using _site = begin();
+  const job = site.job(site.backup(), { destination: place('b'), never: places() });
+  const first = completed(await engine.run(job));
+  rmSync(join(at('b'), 'packs'), { recursive: true });
+  const again = await engine.run(job);
+  const { snapshotId } = completed(again);
+  expect(notesOf(again).join()).toContain('of an earlier attempt lacks data');
+  const isThere = async (repository: Repository): Promise<readonly [string, boolean][]> => {
+    const { live } = await listSnapshots(repository, never);
+    return await Promise.all(
+      live.map(async (one) => [one.id, await isWhole(repository, one, never)] as [string, boolean]),
+    );
+  };
+  const found = new Map(await opened('b', isThere));
+  // The first one may have got back what it lacked: its content is the same.
+  expect(new Set(found.keys())).toEqual(new Set([first.snapshotId, snapshotId]));
+  expect(snapshotId).not.toBe(first.snapshotId);
+  expect(found.get(snapshotId ?? '')).toBe(true);
+});
+
+test('an empty source is refused though the only snapshot of it is that of an attempt that lacks data', async () => {
+  using _site = begin();
+  const job = site.job(site.backup(), { destination: place('b'), never: places() });
+  completed(await engine.run(job));
+  rmSync(join(at('b'), 'packs'), { recursive: true });
+  rmSync(site.source, { recursive: true });
+  mkdirSync(site.source);
+  expect(failed(await engine.run(job)).code).toBe('SOURCE_SUSPICIOUSLY_EMPTY');
+});
+
+test('a copy that lacks data is no copy: the source is backed up instead', async () => {
+  using _site = begin();
+  const origin = await backUp('a');
+  const job = copyJob('b', [origin]);
+  completed(await engine.run(job));
+  rmSync(join(at('b'), 'packs'), { recursive: true });
+  for (const next of [job, copyJob('b', [origin])])
+    expect(failed(await engine.run(next)).code).toBe(NOTHING_TO_COPY);
 });
 
 test('the source is not looked at, and a second attempt at the job finds what the first has made', async () => {

@@ -107,6 +107,22 @@ async function expectSound(): Promise<void> {
     expect(await lostFiles(repository, snapshot, trees.get(snapshot.id) ?? {}, signal)).toEqual([]);
 }
 
+/** One that looked before its packs were marked, was stored after that, and is forgotten when they are due. */
+async function forgottenParent(
+  tree: TinyTree,
+): Promise<{ readonly parent: Snapshot; readonly marked: readonly string[] }> {
+  await forget(await backup(tree));
+  const parent = await backup(tree, {
+    step: async (name) => {
+      if (name === 'commit') await run();
+    },
+  });
+  const marked = await names('packs/');
+  await clock.advance(GRACE);
+  await forget(parent);
+  return { parent, marked };
+}
+
 /** The changes made at the destination since the last reset, leases left aside. */
 function changes(): string[] {
   return destination.calls
@@ -279,18 +295,8 @@ describe('prune', () => {
 
   it('deletes no pack that the parent of a backup needed until a moment ago', async () => {
     const tree = files(6);
-    const first = await backup(tree);
-    await forget(first);
-    // The parent looked before the packs were marked, and was stored after that.
-    const parent = await backup(tree, {
-      step: async (name) => {
-        if (name === 'commit') await run();
-      },
-    });
-    const marked = await names('packs/');
-    await clock.advance(GRACE);
+    const { parent, marked } = await forgottenParent(tree);
     // A backup has taken over the parent's tree, looked for the last time, and is not stored yet.
-    await forget(parent);
     expect(await run()).toMatchObject({ revivedPacks: 0, removedPacks: 0 });
     expect(await names('packs/')).toEqual(marked);
     const next = await commitSnapshot(repository, parent.record, { live: 1 }, signal);
@@ -307,16 +313,7 @@ describe('prune', () => {
   it.each(['corrupt-reply', 'denied'] as const)(
     'deletes nothing that is due while it cannot know what such a parent needed: %s',
     async (kind) => {
-      const tree = files(6);
-      await forget(await backup(tree));
-      const parent = await backup(tree, {
-        step: async (name) => {
-          if (name === 'commit') await run();
-        },
-      });
-      const marked = await names('packs/');
-      await clock.advance(GRACE);
-      await forget(parent);
+      const { marked } = await forgottenParent(files(6));
       let isBroken = false;
       const broken = hookedDestination(destination, {
         get: (key) => {

@@ -63,7 +63,7 @@ function indexOf(lengths: readonly number[], perSegment = 3, perPack = 2): Chunk
       },
     });
   }
-  return { ...fillTable(packs), damaged: [], indexNames: [], uncovered: [], missing: [] };
+  return { ...fillTable(packs), damaged: [], indexNames: [], uncovered: [], missing: [], leftOut: new Set() };
 }
 
 describe('the pieces of a file', () => {
