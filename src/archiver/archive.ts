@@ -76,6 +76,8 @@ export interface ArchiveSummary {
   readonly filesBefore: number | undefined;
   /** Somebody else writes as this machine; it has gone on as another writer. */
   readonly foreign: ForeignRecord | undefined;
+  /** What had not changed since the parent was passed over by what was told. */
+  readonly fromChanges: boolean;
   /** Packs that were found damaged: what the snapshot needs of them is stored again. */
   readonly packsDamaged: number;
   /** When it was to learn. */
@@ -96,13 +98,18 @@ export async function archive(
   signal: AbortSignal,
 ): Promise<ArchiveSummary> {
   let { known, parent, changes } = request;
+  let runs = 0;
   const damaged = new DamagedParts(request.repository);
+  const foundByOthers = new Set<string>();
   for (let attempt = 1; ; attempt += 1) {
     try {
+      runs += 1;
       return await archiveOnce({ ...request, known, parent, changes }, damaged, observer, signal);
     } catch (error) {
+      // What it saw is older than the next run's beginning.
+      request.scout?.forget();
+      // Each time there is one pack less to rely on; that is no attempt.
       if (error instanceof PackDamaged) {
-        // Each time there is one pack less to rely on; that is no attempt.
         if (await damaged.confirm(error, signal)) attempt -= 1;
         else if (attempt === ATTEMPTS) throw error;
         continue;
@@ -111,8 +118,16 @@ export async function archive(
         known = undefined;
         continue;
       }
-      if (!(error instanceof ReliedPackGone)) throw error;
-      if (attempt === ATTEMPTS) throw reliedPackGone(error);
+      if (error instanceof ReliedPackGone && error.isDamaged && !foundByOthers.has(error.message)) {
+        foundByOthers.add(error.message);
+        attempt -= 1;
+        continue;
+      }
+      // Whoever named it for the first run is to hear of a mistake; with changes the agent did, by what it saw before.
+      const wasThere = runs > 1 || changes !== undefined;
+      const isParentGone = wasThere && isGone(error) && typeof parent === 'object';
+      if (!(error instanceof ReliedPackGone) && !isParentGone) throw error;
+      if (error instanceof ReliedPackGone && attempt === ATTEMPTS) throw reliedPackGone(error);
       if (typeof parent !== 'object') continue;
       // The parent that was named may be what is gone; what has changed is told since that one alone.
       parent = 'auto';
@@ -120,6 +135,10 @@ export async function archive(
       known = undefined;
     }
   }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof RepositoryError && error.code === 'SNAPSHOT_NOT_FOUND';
 }
 
 async function archiveOnce(
@@ -198,6 +217,7 @@ async function archiveOnce(
     durationMs: clock.monotonic() - started,
     filesBefore: parent?.snapshot.record.counts.files,
     foreign: repository.writer.takeForeign(),
+    fromChanges: changesSince(parent, request.changes) !== undefined,
     packsDamaged: damaged.packs.size,
     known: notes && { snapshot: snapshot.id, packs: packsOf(index, store), notes },
   };

@@ -11,19 +11,29 @@ import {
   type SnapshotList,
 } from '../repository/snapshots.ts';
 import type { SnapshotRecord } from '../format/records.ts';
-import { readTombstones, unsoundPacks } from '../repository/tombstones.ts';
+import { readTombstones, unsoundPacks, type Tombstones } from '../repository/tombstones.ts';
 import { getCopy } from '../repository/second-copies.ts';
 import type { Parent } from './parent.ts';
 
 /** A pack this run relies on went away before the commit: the run starts again and stores those chunks itself. */
 export class ReliedPackGone extends Error {
   override readonly name = 'ReliedPackGone';
+  /** It is there, and others have found damage in it meanwhile. */
+  readonly isDamaged: boolean;
+
+  constructor(what: string, { isDamaged = false }: { readonly isDamaged?: boolean } = {}) {
+    super(what);
+    this.isDamaged = isDamaged;
+  }
 }
 
 /** For when starting again does not help, or cannot be done. */
 export function reliedPackGone(cause: ReliedPackGone): RepositoryError {
-  return new RepositoryError('REPOSITORY_LOCKED', 'Packs were removed while this backup ran', {
-    hint: 'Let prune finish, then run the backup again. Nothing was lost.',
+  const [what, first] = cause.isDamaged
+    ? (['Damage was found in packs', 'Let the check finish'] as const)
+    : (['Packs were removed', 'Let prune finish'] as const);
+  return new RepositoryError('REPOSITORY_LOCKED', `${what} while this backup ran`, {
+    hint: `${first}, then run the backup again. Nothing was lost.`,
     retry: 'later',
     cause,
   });
@@ -75,7 +85,7 @@ export async function commitRelied(
 /** Returns a time of the storage's clock that was before the look: that of the last heartbeat. */
 async function look(repository: Repository, relied: Relied, signal: AbortSignal): Promise<number> {
   const beforeMs = relied.session.storageMs;
-  await requireRelied(repository, relied, signal);
+  requireSound(relied, await requireRelied(repository, relied, signal));
   return beforeMs;
 }
 
@@ -86,7 +96,8 @@ async function confirm(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await look(repository, relied, signal);
+    // Damage that others found meanwhile is no reason to take back what stands: the next backup makes it good.
+    await requireRelied(repository, relied, signal);
   } catch (error) {
     if (error instanceof ReliedPackGone) await takeBack(repository, snapshot, error, signal);
     throw error;
@@ -116,13 +127,14 @@ async function takeBack(
  * tombstone, and the parent, whose subtrees were taken over unseen, must still be a live snapshot. Without a parent the
  * keyring must be there: what is stored in a place that was emptied meanwhile could never be opened.
  *
+ * @returns the tombstones that it went by
  * @throws {ReliedPackGone} {RepositoryError} NO_REPOSITORY
  */
 async function requireRelied(
   repository: Repository,
   { index, stored, parent, generations }: Relied,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Tombstones> {
   const relied = new Map(stored);
   for (const number of index.table.reliedPacks()) {
     const pack = index.packs[number];
@@ -138,22 +150,32 @@ async function requireRelied(
     listNamed(repository.destination, 'packs/', signal),
     parent && listNamed(repository.destination, 'snapshots/', signal),
   ]);
+  const unsound = unsoundPacks(tombstones);
   for (const [name, length] of relied) {
     // A list may lag behind; an object that is asked for by itself is there or not.
     const size = listed.get(name)?.size ?? (await sizeOf(repository, packKey(name), signal));
-    if (size !== length || tombstones.packs.has(name)) throw new ReliedPackGone(name);
+    if (size !== length) throw new ReliedPackGone(name);
+    if (tombstones.packs.has(name)) throw new ReliedPackGone(name, { isDamaged: unsound.has(name) });
   }
-  // What is damaged no mark keeps, and the parent may have it: such packs were left out of the index.
-  const unsound = unsoundPacks(tombstones);
-  const damaged = parent && index.packs.find(({ name }) => unsound.has(name));
-  if (damaged !== undefined) throw new ReliedPackGone(damaged.name);
   if (parent === undefined || present === undefined) {
     await requireKeys(repository, signal);
     requireGenerations();
-    return;
+    return tombstones;
   }
   const { id } = parent.snapshot;
   if (!present.has(id) || tombstones.snapshots.has(id)) throw new ReliedPackGone(`snapshot ${id}`);
+  return tombstones;
+}
+
+/**
+ * What is damaged no mark keeps, and the parent may have it: what was marked so before was left out of the index.
+ * @throws {ReliedPackGone}
+ */
+function requireSound({ index, parent }: Relied, tombstones: Tombstones): void {
+  if (parent === undefined) return;
+  const unsound = unsoundPacks(tombstones);
+  const damaged = index.packs.find(({ name }) => unsound.has(name));
+  if (damaged !== undefined) throw new ReliedPackGone(damaged.name, { isDamaged: true });
 }
 
 /** What this run stored under a generation that is gone by the time of the check nobody could open. */

@@ -121,6 +121,7 @@ export async function archiveStream(
     durationMs: clock.monotonic() - started,
     filesBefore: undefined,
     foreign: repository.writer.takeForeign(),
+    fromChanges: false,
     packsDamaged: 0,
     known: undefined,
   };

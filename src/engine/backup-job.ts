@@ -46,8 +46,8 @@ export async function runBackup(
   const { host } = madeHere();
   const earlier = live.filter(({ id }) => id !== made?.id);
   const last = lastOfSource(earlier, host, lies);
-  if (made !== undefined && (await stands(parts, made, signal)))
-    return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
+  const lacking = made !== undefined && !(await stands(parts, made, signal)) ? 1 : 0;
+  if (made !== undefined && lacking === 0) return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
   const never = await neverPaths(parts, signal);
   // Where a directory was a link may stand now, to a place that was never backed up.
   const lastThere = lastOfSource(live, host, lies) ?? lastOfSource(live, host, bytesOfText(spec.source));
@@ -93,21 +93,20 @@ export async function runBackup(
   await keepProtected(parts, signal);
   // The catalog, which takes the snapshot in next, need not read it from the destination.
   place.cached.cache.write?.();
-  const run = { summary, last, incremental: changes !== undefined, rulesTold: rulesTold.size };
+  const run = { summary, last, told: rulesTold.size + lacking };
   return await madeNow(parts, run, signal);
 }
 
 interface Made {
   readonly summary: ArchiveSummary;
   readonly last: Snapshot | undefined;
-  readonly incremental: boolean;
-  /** Rules that were told of. */
-  readonly rulesTold: number;
+  /** Rules that were told of, and an earlier snapshot of the job that lacks data. */
+  readonly told: number;
 }
 
 async function madeNow(
   parts: JobParts,
-  { summary, last, incremental, rulesTold }: Made,
+  { summary, last, told }: Made,
   signal: AbortSignal,
 ): Promise<EngineOutcome> {
   const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs, foreign, packsDamaged } = summary;
@@ -126,7 +125,7 @@ async function madeNow(
     files: counts.files,
     bytes: counts.bytes,
     warnings:
-      errors.length + errorsMore + rulesTold + (foreign === undefined ? 0 : 1) + (packsDamaged > 0 ? 1 : 0),
+      errors.length + errorsMore + told + (foreign === undefined ? 0 : 1) + (packsDamaged > 0 ? 1 : 0),
     progress: parts.report.finished(moment),
     compared: await compareWithLast(run, signal),
     facts: {
@@ -134,7 +133,7 @@ async function madeNow(
       bytes_new: bytesNew,
       bytes_uploaded: bytesUploaded,
       duration_ms: Math.round(durationMs),
-      from_changes: incremental,
+      from_changes: summary.fromChanges,
     },
   });
 }

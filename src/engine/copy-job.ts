@@ -156,6 +156,8 @@ async function standingCopy(
   const { live } = await listSnapshots(parts.place.cached, signal, { remembered: true });
   const same = sameRun(live, snapshot);
   if (same === undefined) throw new DamagedOrigin('it was not copied');
+  if (!(await stands(parts, same, signal)))
+    throw new DamagedOrigin('the copy of it that is there lacks data');
   return await standing(parts, same, SAME_RUN, signal);
 }
 

@@ -57,12 +57,19 @@ export function choosePacks(listed: ReadonlyMap<string, Listed>, readData: ReadD
   return chosen.sort(([, a], [, b]) => b.size - a.size).map(([name]) => name);
 }
 
-/** Reads packs whole and examines them on worker threads. */
+/**
+ * Reads packs whole and examines them on worker threads.
+ * @param before what others showed: the results go on from there
+ */
 export async function readPacks(
   repository: Repository,
   names: readonly string[],
   checked: CheckedIndex & { readonly listed: ReadonlyMap<string, Listed> },
-  options: { readonly salts: readonly Uint8Array[]; readonly workers: number | undefined },
+  options: {
+    readonly salts: readonly Uint8Array[];
+    readonly workers: number | undefined;
+    readonly before?: PackResults;
+  },
   findings: Findings,
   observer: CheckObserver,
   signal: AbortSignal,
@@ -75,7 +82,7 @@ export async function readPacks(
     wanted === 0
       ? undefined
       : disposal.use(new CheckPool({ keys: repository.keys.material, salts: options.salts }, wanted));
-  const results = new Results(checked, findings);
+  const results = new Results(checked, findings, options.before);
   const budget = new ByteBudget(BYTES_IN_FLIGHT);
   const examine = async (name: string): Promise<PackExamination> => {
     const read = async (): Promise<Buffer> =>
@@ -92,7 +99,7 @@ export async function readPacks(
     const size = checked.listed.get(name)?.size ?? 0;
     try {
       results.add(await budget.run(size, async () => await examine(name)));
-      observer.packRead({ packs: 1, bytes: size });
+      observer.packRead({ packs: results.packsRead, bytes: results.bytesRead });
     } catch (error) {
       if (!isDamage(error)) throw error;
       results.unread(name, error);
@@ -102,19 +109,26 @@ export async function readPacks(
 }
 
 class Results implements PackResults {
-  readonly bad = new Map<string, readonly Uint8Array[]>();
-  readonly strangers = new Map<string, readonly Uint8Array[]>();
-  readonly differing = new Map<string, IndexedPack>();
-  readonly proven: string[] = [];
-  readonly gone: string[] = [];
-  packsRead = 0;
-  bytesRead = 0;
+  readonly bad: Map<string, readonly Uint8Array[]>;
+  readonly strangers: Map<string, readonly Uint8Array[]>;
+  readonly differing: Map<string, IndexedPack>;
+  readonly proven: string[];
+  readonly gone: string[];
+  packsRead: number;
+  bytesRead: number;
   readonly #checked: CheckedIndex;
   readonly #findings: Findings;
 
-  constructor(checked: CheckedIndex, findings: Findings) {
+  constructor(checked: CheckedIndex, findings: Findings, before?: PackResults) {
     this.#checked = checked;
     this.#findings = findings;
+    this.bad = new Map(before?.bad);
+    this.strangers = new Map(before?.strangers);
+    this.differing = new Map(before?.differing);
+    this.proven = [...(before?.proven ?? [])];
+    this.gone = [...(before?.gone ?? [])];
+    this.packsRead = before?.packsRead ?? 0;
+    this.bytesRead = before?.bytesRead ?? 0;
   }
 
   add(examination: PackExamination): void {

@@ -49,7 +49,7 @@ export interface CheckReport {
 /** Told what happens while a check runs; cheap calls, none may throw. */
 export interface CheckObserver {
   phase(phase: 'listing' | 'structure' | 'reading' | 'affected'): void;
-  /** A pack was read and examined. */
+  /** One more pack was read and examined: how many there are by now. */
   packRead(done: { readonly packs: number; readonly bytes: number }): void;
   finding(object: string, what: string): void;
 }

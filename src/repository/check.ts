@@ -59,7 +59,8 @@ export async function planCheck(
 
 /**
  * Examines a repository: opens every object, follows every tree, compares index objects with packs, verifies the
- * chains, and with `readData` reads packs whole and hashes every chunk again. Changes nothing.
+ * chains, and with `readData` reads packs whole and hashes every chunk again; in any case those in which damage was found
+ * before and that hold something that snapshots need and no sound pack has. Changes nothing.
  *
  * @throws {RepositoryError} {DestinationError} when the check itself cannot go on; damage is in the report
  */
@@ -93,7 +94,14 @@ export async function check(
   ] as const;
   // All of it ends before a failure of one is thrown, so that nothing goes on behind the caller's back.
   await Promise.allSettled(work);
-  const [results, directories, firstTraversal] = await Promise.all(work);
+  const [chosenResults, directories, firstTraversal] = await Promise.all(work);
+  const unsound = unsoundPacks(snapshots.tombstones);
+  const heldBy = (index: ChunkIndex, { referenced }: Traversal): ReadonlyMap<string, number> =>
+    heldByUnsoundAlone(packsIn(checked), unsound, index, referenced);
+  // What is known to be damaged and needed all the same is looked at each time: what can be had of it nobody else says.
+  const inDoubt = [...heldBy(checked.index, firstTraversal).keys()].filter((name) => !chosen.has(name));
+  const before = { ...packOptions, before: chosenResults };
+  const results = await readPacks(repository, inDoubt, checked, before, findings, observer, signal);
   const last = lastPacks(snapshots.tombstones);
   const trueIndex = withTruth(checked, last, new Map([...directories.differing, ...results.differing]));
   const index = trueIndex ?? checked.index;
@@ -107,11 +115,7 @@ export async function check(
     observer.phase('affected');
     await mapAffected(repository, index, snapshots.live, damage, signal);
   }
-  const unsound = unsoundPacks(snapshots.tombstones);
-  findings.acceptReplaced(
-    unsound,
-    heldByUnsoundAlone(packsIn(checked), unsound, index, traversal.referenced),
-  );
+  findings.acceptReplaced(unsound, heldBy(index, traversal));
   findings.acceptReturned(needlessUnderRetired(repository, snapshots, checked));
   return {
     status: findings.hasErrors ? 'damaged' : 'ok',

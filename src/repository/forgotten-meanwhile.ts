@@ -20,8 +20,10 @@ export class ForgottenMeanwhile {
   readonly #passed: Set<string>;
   readonly #ids = new Set<string>();
   readonly #before: ReadonlySet<string>;
-  /** Ids of what stands in the place of these. */
-  readonly #replacements = new Map<string, string>();
+  /** Ids of what was stored in the place of these: more than one where several did so at once. */
+  readonly #replacements = new Map<string, Set<string>>();
+  /** Those that somebody removed, or rules. */
+  readonly #removed = new Set<string>();
   readonly #unexplained = new Set<string>();
 
   /** @param before what the run goes by */
@@ -50,14 +52,17 @@ export class ForgottenMeanwhile {
 
   /**
    * Of what the last look showed: whether another snapshot stands in the place of this one and is not forgotten itself, so
-   * that all that this one had is still held.
+   * that all that this one had is still held. What was removed as well is to go.
    */
   isReplaced(id: string): boolean {
-    const seen = new Set<string>();
-    for (let by = this.#replacements.get(id); by !== undefined; by = this.#replacements.get(by)) {
-      if (!this.#ids.has(by) && !this.#before.has(by)) return true;
-      if (seen.has(by)) return false;
-      seen.add(by);
+    const seen = new Set([id]);
+    for (const one of seen) {
+      if (this.#removed.has(one)) continue;
+      for (const by of this.#replacements.get(one) ?? []) {
+        if (!this.#ids.has(by) && !this.#before.has(by)) return true;
+        // Sets are gone through with what is added meanwhile.
+        seen.add(by);
+      }
     }
     return false;
   }
@@ -70,8 +75,11 @@ export class ForgottenMeanwhile {
   #takeReason({ kind, names, reason }: TombstoneRecord): void {
     if (kind !== 'snapshots') return;
     const [, by] = REPLACED.exec(reason) ?? [];
-    if (by !== undefined) for (const id of names) this.#replacements.set(id, by);
-    if (reason === COMPACTED) for (const id of names) this.#unexplained.add(id);
+    for (const id of names) {
+      if (by !== undefined) this.#replacements.set(id, (this.#replacements.get(id) ?? new Set()).add(by));
+      else if (reason === COMPACTED) this.#unexplained.add(id);
+      else this.#removed.add(id);
+    }
   }
 
   async #read(signal: AbortSignal): Promise<void> {

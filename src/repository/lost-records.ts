@@ -1,5 +1,6 @@
 /** Records of chains that are gone from the storage though nobody removed them: what is lost for good is given up. */
 import { createHash } from 'node:crypto';
+import { DestinationError } from '../base/errors.ts';
 import { leaveCopiedIdentity, readAllHeads } from './chain.ts';
 import { isDamage } from './chunk-index.ts';
 import { putTombstone } from './put-tombstone.ts';
@@ -13,12 +14,30 @@ export interface Lost {
   readonly host: string | undefined;
 }
 
-/** Those that two looks miss. */
+/** Those that two looks miss, and that are not there when they are asked for by name: a list may lag behind. */
 export async function findLost(repository: Repository, signal: AbortSignal): Promise<readonly Lost[]> {
   const before = await look(repository, signal);
   if (before.length === 0) return [];
   const again = new Set((await look(repository, signal)).map(({ record }) => placeText(record)));
-  return before.filter(({ record }) => again.has(placeText(record)));
+  const lost: Lost[] = [];
+  for (const one of before) {
+    const { name } = one.record;
+    if (!again.has(placeText(one.record))) continue;
+    if (name === undefined || !(await isStored(repository, name, signal))) lost.push(one);
+  }
+  return lost;
+}
+
+async function isStored({ destination }: Repository, name: string, signal: AbortSignal): Promise<boolean> {
+  for (const key of [`snapshots/${name}`, `trash/${name}`]) {
+    try {
+      await destination.stat(key, signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
+    }
+  }
+  return false;
 }
 
 async function look(repository: Repository, signal: AbortSignal): Promise<readonly Lost[]> {

@@ -17,7 +17,10 @@ export interface StockedPack {
   readonly storedMs: number;
   /** False when neither an index object nor its own directory says what it holds. */
   readonly readable: boolean;
+  /** Raw bytes that snapshots need: of what only packs with damage hold, in each of these. */
   readonly liveBytes: number;
+  /** Of these, what is read from here: each chunk is located in one pack. */
+  readonly locatedBytes: number;
   readonly rawBytes: number;
   /** Number of the write-only key that sealed it, or 0. */
   readonly sealedBy: number;
@@ -78,10 +81,11 @@ export async function takeStock(
   for (const [name, { size, modifiedMs }] of listed) {
     const number = readable.get(name);
     const facts = { name, bytes: size, storedMs: modifiedMs, readable: number !== undefined };
-    const liveBytes = number === undefined ? 0 : (held.get(name) ?? live[number] ?? 0);
+    const locatedBytes = number === undefined ? 0 : (live[number] ?? 0);
+    const liveBytes = number === undefined ? 0 : (held.get(name) ?? locatedBytes);
     const rawBytes = number === undefined ? 0 : rawBytesOf(index, number);
     const sealedBy = number === undefined ? 0 : (index.packs[number]?.sealedBy ?? 0);
-    packs.set(name, { ...facts, liveBytes, rawBytes, sealedBy });
+    packs.set(name, { ...facts, liveBytes, locatedBytes, rawBytes, sealedBy });
   }
   return { nowMs, snapshots, sessions, index, reachable, packs, indexObjects };
 }

@@ -54,11 +54,13 @@ export function decideRekey(repository: Repository, stock: PruneStock): RekeyPla
     writeOnly: new Array<PackFate>(),
   };
   for (const pack of stock.packs.values()) {
-    const { name, bytes, liveBytes, rawBytes, storedMs, readable, sealedBy } = pack;
+    const { name, bytes, liveBytes, locatedBytes, rawBytes, storedMs, readable, sealedBy } = pack;
     const generation = generationOf.get(name);
     if (!readable || generation === undefined || !old.has(generation)) continue;
     const fate = { name, bytes, liveBytes, rawBytes };
     const marked = snapshots.tombstones.packs.has(name);
+    // It stays until the other pack with damage, which what it holds is read from, could be copied.
+    if (liveBytes > 0 && locatedBytes === 0) continue;
     if (liveBytes > 0 && inUse.has(sealedBy)) fates.writeOnly.push(fate);
     else if (liveBytes > 0) (storedMs >= youngMs ? fates.young : fates.packs).push(fate);
     else if (!marked) (storedMs >= youngMs ? fates.young : fates.dead).push(fate);

@@ -4,6 +4,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, afterEach, expect, test } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
+import { Scout } from '../../src/archiver/scout.ts';
+import { bytesOfText } from '../../src/base/byte-path.ts';
 import { commitRelied, generationsNow, ReliedPackGone } from '../../src/archiver/commit.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import type { Destination } from '../../src/destination/destination.ts';
@@ -136,6 +138,24 @@ test('a pack of the parent in which damage is found during the run makes it star
   await expectWholeWithout(second, gone);
 });
 
+test('damage that others keep finding ends no run: each time there is less to rely on', async () => {
+  clock.skip(5_000);
+  await engine.backup();
+  const found: string[] = [];
+  beforeList = async (nth) => {
+    if (nth % 2 !== 0 || found.length === 4) return;
+    const names = [...(await packNames('data')), ...(await packNames('tree'))];
+    const next = names.find((name) => !found.includes(name));
+    found.push(next ?? '');
+    await markDamaged(other, new Set([next ?? '']), never);
+  };
+  lists = 0;
+  const second = await engine.backup();
+  expect(found).toHaveLength(4);
+  expect(new Set(found)).not.toContain('');
+  await expectWholeWithout(second, found);
+});
+
 test('keys that are gone under which something was stored make it start over', async () => {
   const { index, session } = {
     index: await loadForWriting(other, new Set(), never),
@@ -158,6 +178,63 @@ test('a parent that was named and is stored again during the run is passed over'
   const second = await engine.backup(undefined, { parent: { snapshot: snapshot.id } });
   const [first] = (await engine.snapshots()).filter(({ id }) => id !== second.snapshot.id);
   expect(second.snapshot.record.parent).toBe(first?.id);
+  expect(await engine.differences(second.snapshot)).toEqual([]);
+});
+
+test('a parent that was named by what the agent had seen may be gone by now', async () => {
+  const { snapshot } = await engine.backup();
+  await forgetSnapshots(other, [snapshot.id], 'test', never);
+  writeFileSync(at('a/0'), 'changed');
+  const parent = { snapshot: snapshot.id };
+  const changes = { directories: new Set<never>(), hiddenRules: false };
+  const { snapshot: second, fromChanges } = await engine.backup(undefined, { parent, changes });
+  expect(fromChanges).toBe(false);
+  expect(await engine.differences(second)).toEqual([]);
+  await expect(engine.backup(undefined, { parent })).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
+});
+
+/** One byte of its trees. */
+async function rotTrees(): Promise<void> {
+  const [tree = ''] = await packNames('tree');
+  const bytes = await inner.get(packKey(tree), undefined, never);
+  bytes[90] = (bytes[90] ?? 0) ^ 0xff;
+  await inner.delete(packKey(tree), never);
+  await inner.put(packKey(tree), bytes, never);
+}
+
+test('what a scout saw before a damaged pack was looked at is not taken for what there is afterwards', async () => {
+  clock.skip(5_000);
+  await engine.backup();
+  await rotTrees();
+  const scout = Scout.start([bytesOfText(engine.source)]);
+  let isWritten = false;
+  beforeCall = async (method, key) => {
+    if (method !== 'put' || !key.startsWith('trash/') || isWritten) return;
+    isWritten = true;
+    writeFileSync(at('a/new'), 'new');
+    await Promise.resolve();
+  };
+  const second = await engine.backup(undefined, { scout });
+  expect(isWritten).toBe(true);
+  expect(second.packsDamaged).toBe(1);
+  expect(await engine.differences(second.snapshot)).toEqual([]);
+});
+
+test('a parent that was named and goes while a damaged pack is looked at is passed over', async () => {
+  clock.skip(5_000);
+  const { snapshot } = await engine.backup();
+  await rotTrees();
+  let isForgotten = false;
+  beforeCall = async (method, key) => {
+    // The mark of what was found damaged.
+    if (method !== 'put' || !key.startsWith('trash/') || isForgotten) return;
+    isForgotten = true;
+    await forgetSnapshots(other, [snapshot.id], 'test', never);
+  };
+  const second = await engine.backup(undefined, { parent: { snapshot: snapshot.id } });
+  expect(isForgotten).toBe(true);
+  expect(second.packsDamaged).toBe(1);
+  expect(second.snapshot.record.parent).toBeUndefined();
   expect(await engine.differences(second.snapshot)).toEqual([]);
 });
 
@@ -256,6 +333,24 @@ test('a run that slept while it committed keeps its snapshot when everything is 
   expect(slept).toBe(1);
   expect(await engine.snapshots()).toHaveLength(2);
   await expectWholeWithout(second, []);
+});
+
+test('a run that slept while it committed keeps its snapshot when others found damage meanwhile', async () => {
+  clock.skip(5_000);
+  await engine.backup();
+  const before = await packNames('data');
+  writeFileSync(at('new'), 'new');
+  let slept = 0;
+  beforeCall = async (method, key) => {
+    if (method !== 'put' || !key.startsWith('snapshots/')) return;
+    slept += 1;
+    await markDamaged(other, new Set(before), never);
+    clock.skip(LONG_MS);
+  };
+  const second = await engine.backup();
+  expect(slept).toBe(1);
+  expect(second.snapshot.record.parent).toBeDefined();
+  expect(await engine.snapshots()).toHaveLength(2);
 });
 
 test('a parent that is forgotten during the run is no parent of the snapshot', async () => {

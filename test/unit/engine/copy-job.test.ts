@@ -114,8 +114,9 @@ test('what an earlier attempt at a backup stored too late, without its data, is 
   const first = completed(await engine.run(job));
   rmSync(join(at('b'), 'packs'), { recursive: true });
   const again = await engine.run(job);
-  const { snapshotId } = completed(again);
+  const { snapshotId, warnings } = completed(again);
   expect(notesOf(again).join()).toContain('of an earlier attempt lacks data');
+  expect(warnings).toBe(1);
   const isThere = async (repository: Repository): Promise<readonly [string, boolean][]> => {
     const { live } = await listSnapshots(repository, never);
     return await Promise.all(

@@ -211,11 +211,16 @@ describe('a check of a sound repository', () => {
     const told: unknown[] = [];
     const observer: CheckObserver = {
       phase: (phase) => told.push(phase),
-      packRead: ({ packs }) => told.push(packs),
+      packRead: (done) => told.push(done),
       finding: (object) => told.push(object),
     };
-    await check(repository, { readData: 'all' }, observer, signal);
-    expect(told).toEqual(['listing', 'reading', 1, 1]);
+    const { counts } = await check(repository, { readData: 'all', workers: 0 }, observer, signal);
+    const first = {
+      packs: 1,
+      bytes: (await packKeys()).map(([, size]) => size).toSorted((a, b) => b - a)[0],
+    };
+    expect(told).toEqual(['listing', 'reading', first, { packs: 2, bytes: counts.bytesRead }]);
+    expect(counts.bytesRead).toBe(counts.packBytes);
   });
 
   it('stops when it is aborted', async () => {

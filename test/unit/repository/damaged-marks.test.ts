@@ -12,7 +12,7 @@ import { rotateKeys } from '../../../src/repository/keys.ts';
 import { listNamed, packKey } from '../../../src/repository/listing.ts';
 import { prune, SILENT_PRUNE } from '../../../src/repository/prune.ts';
 import { putTombstone } from '../../../src/repository/put-tombstone.ts';
-import { rekey, SILENT_REKEY } from '../../../src/repository/rekey.ts';
+import { planRekey, rekey, SILENT_REKEY } from '../../../src/repository/rekey.ts';
 import { createRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots } from '../../../src/repository/snapshots.ts';
 import { lastPacks, readTombstones, REPAIRED, unsoundPacks } from '../../../src/repository/tombstones.ts';
@@ -98,6 +98,32 @@ describe('a pack that was written anew, and whose new copy rots within the grace
   });
 });
 
+describe('damage that a snapshot needs and no backup makes good', () => {
+  it('is said by every check, also by one that reads no data, and no longer once nothing needs it', async () => {
+    const snapshot = await tinyBackup(repository, tree(), {}, signal);
+    const [name = ''] = await packs('data');
+    const now = async () => await check(repository, { readData: false, workers: 0 }, SILENT_CHECK, signal);
+    await rot(name);
+    expect((await now()).status).toBe('ok');
+    await markDamaged(repository, new Set([name]), signal);
+    const { status, findings, counts } = await now();
+    expect(status).toBe('damaged');
+    expect(findings).toMatchObject([
+      { severity: 'error', object: `pack ${name}`, snapshots: [snapshot.id], filesTotal: 2 },
+    ]);
+    expect(counts.packsRead).toBe(1);
+    await forgetSnapshots(repository, [snapshot.id], 'test', signal);
+    expect(await now()).toMatchObject({ status: 'ok', counts: { packsRead: 0 } });
+  });
+
+  it('is not said of a pack that was marked and is sound', async () => {
+    await tinyBackup(repository, tree(), {}, signal);
+    await markDamaged(repository, new Set(await packs('data')), signal);
+    const report = await check(repository, { readData: false, workers: 0 }, SILENT_CHECK, signal);
+    expect(report).toMatchObject({ status: 'ok', findings: [], counts: { packsRead: 1 } });
+  });
+});
+
 describe('two packs with damage in different places', () => {
   it.each([1, 2, 3, 4])('both stay, since only together they have everything, run %i', async () => {
     const content = tree();
@@ -114,6 +140,10 @@ describe('two packs with damage in different places', () => {
     }
     const { packs: marked } = await readTombstones(repository, signal);
     expect(new Set(await packs('data'))).toEqual(new Set([one, two]));
+    // What is read from the one is not copied from the other as well.
+    await rotateKeys(repository, signal);
+    const { packs: planned } = await planRekey(repository, signal);
+    expect(planned.map((fate) => fate.name)).toHaveLength(2);
     // Once a sound one has it they go.
     await tinyBackup(repository, content, {}, signal);
     await clock.advance(GRACE + 3_600_000);

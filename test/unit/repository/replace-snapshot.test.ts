@@ -136,6 +136,35 @@ describe('two who store a snapshot again at the same time', () => {
     expect(await liveNow()).toEqual([]);
   });
 
+  it('forget it when somebody removed the old one as well, whoever comes first', async () => {
+    const other = await open();
+    const third = await open();
+    whileStored = async () => {
+      whileStored = async () => {};
+      await rewriteSnapshot(other, old, { tags: ['theirs'] }, signal);
+      const record = { kind: 'snapshots' as const, names: [old.id], places: [old.chain], atMs: 0, fence: 0 };
+      await putTombstone(third, { ...record, reason: 'by somebody' }, { live: 0 }, signal);
+    };
+    await expect(rewriteSnapshot(repository, old, { tags: ['ours'] }, signal)).rejects.toMatchObject({
+      code: 'SNAPSHOT_NOT_FOUND',
+    });
+  });
+
+  it('leave it when one of three stands, whichever is read last', async () => {
+    const others = [await open(), await open()];
+    const forgotten = new ForgottenMeanwhile(
+      repository,
+      (await listSnapshots(repository, signal)).tombstones,
+    );
+    const [gone = old] = await Promise.all(
+      others.map(async (one, n) => await rewriteSnapshot(one, old, { tags: [`${n}`] }, signal)),
+    );
+    await forgetSnapshots(repository, [gone.id], 'by somebody', signal);
+    expect(await forgotten.allOf([old.id], signal)).toEqual([old.id]);
+    expect(forgotten.isReplaced(old.id)).toBe(true);
+    expect(await liveNow()).toHaveLength(1);
+  });
+
   it.each([
     ['leave it where nobody says any more why the old one was forgotten', true],
     ['forget it there when it lacks something', false],
