@@ -12,7 +12,7 @@
  */
 
 import { constants } from 'node:fs';
-import { constants as osConstants } from 'node:os';
+import { constants as osConstants, release } from 'node:os';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { cStringWriter } from './c-string.ts';
 import { joinDeviceNumber } from './device-number.ts';
@@ -23,6 +23,7 @@ import { bindListDirectory, type ListDirectory } from './list-directory.ts';
 import { bindMakeNode } from './make-node.ts';
 import { bindOpenWithoutLinks, type OpenWithoutLinks } from './open-without-links.ts';
 import { O_PATH } from './platform.ts';
+import { syncfsTellsErrors } from './syncfs-errors.ts';
 import { systemError } from './system-error.ts';
 
 /**
@@ -59,7 +60,7 @@ export interface Native extends StatCalls {
   futimens(fd: number, atimeNs: bigint, mtimeNs: bigint): void;
   /**
    * Returns when all that was written to the file system of an open directory is on disk, whoever wrote it. Undefined
-   * where the system has no such call (macOS).
+   * where the system has no such call (macOS), or one that does not tell what failed (Linux before 5.8).
    */
   readonly syncFileSystem: ((fd: number) => void) | undefined;
   /** Names in an open directory, without `.` and `..`, in no order. The descriptor's own position does not move. */
@@ -86,7 +87,8 @@ function bindNative(libc: Libc): Native {
   const chmod = libc.bind('chmod', 'int', ['address', 'uint32_t']);
   const utimensat = libc.bind('utimensat', 'int', ['int', 'address', 'address', 'int']);
   const futimens = libc.bind('futimens', 'int', ['int', 'address']);
-  const syncfs = libc.has('syncfs') ? libc.bind('syncfs', 'int', ['int']) : undefined;
+  const canSync = libc.has('syncfs') && syncfsTellsErrors(release());
+  const syncfs = canSync ? libc.bind('syncfs', 'int', ['int']) : undefined;
   const makeNode = bindMakeNode(libc);
   const stat = bindStat(libc);
   let linkTarget = libc.memory(libc.platform.PATH_MAX);
