@@ -1,11 +1,12 @@
 /** The ledger of a write-only key as a file: disposable, as every cache. */
+import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Clock } from '../base/clock.ts';
 import type { Ledger, NotedContent, NotedPack } from '../repository/ledger.ts';
 
-const SCHEMA = 1;
+const SCHEMA = 2;
 const DAY_MS = 86_400_000;
 /** Notes of files that were not asked for in so many days go: the files are gone, or no source any more. */
 const KEPT_DAYS = 30;
@@ -18,12 +19,14 @@ interface PackRow {
   readonly kind: number;
   readonly length: number;
   readonly ids: Buffer;
+  readonly digest: Buffer;
 }
 
 interface FileRow {
   readonly ids: Buffer;
   readonly holes: Buffer;
   readonly used: number;
+  readonly digest: Buffer;
 }
 
 /**
@@ -49,7 +52,10 @@ export class LedgerDatabase implements Ledger {
 
   packs(): NotedPack[] {
     const rows = this.#attempt((database) =>
-      database.prepare<[], PackRow>('SELECT name, kind, length, ids FROM packs').all(),
+      database
+        .prepare<[], PackRow>('SELECT name, kind, length, ids, digest FROM packs')
+        .all()
+        .map((row) => sound(row, digestOfPack(row))),
     );
     return (rows ?? []).map(({ name, kind, length, ids }) => ({
       name: name.toString('hex'),
@@ -60,10 +66,11 @@ export class LedgerDatabase implements Ledger {
   }
 
   notePack({ name, kind, length, ids }: NotedPack): void {
+    const row = { name: Buffer.from(name, 'hex'), kind: kind === 'data' ? 1 : 2, length, ids };
     this.#attempt((database) => {
       database
-        .prepare('INSERT OR REPLACE INTO packs (name, kind, length, ids) VALUES (?, ?, ?, ?)')
-        .run(Buffer.from(name, 'hex'), kind === 'data' ? 1 : 2, length, ids);
+        .prepare('INSERT OR REPLACE INTO packs (name, kind, length, ids, digest) VALUES (?, ?, ?, ?, ?)')
+        .run(row.name, row.kind, length, ids, digestOfPack(row));
     });
   }
 
@@ -80,9 +87,10 @@ export class LedgerDatabase implements Ledger {
   content(file: Buffer): NotedContent | undefined {
     return this.#attempt((database) => {
       const row = database
-        .prepare<[Buffer], FileRow>('SELECT ids, holes, used FROM files WHERE file = ?')
+        .prepare<[Buffer], FileRow>('SELECT ids, holes, used, digest FROM files WHERE file = ?')
         .get(file);
       if (row === undefined) return undefined;
+      sound(row, digestOfFile(file, row));
       if (row.used < this.#today()) this.#touched.push(Buffer.from(file));
       return { ids: row.ids, holes: decodeHoles(row.holes) };
     });
@@ -112,12 +120,15 @@ export class LedgerDatabase implements Ledger {
     const today = this.#today();
     this.#attempt((database) => {
       const note = database.prepare(
-        'INSERT OR REPLACE INTO files (file, ids, holes, used) VALUES (?, ?, ?, ?)',
+        'INSERT OR REPLACE INTO files (file, ids, holes, used, digest) VALUES (?, ?, ?, ?, ?)',
       );
       const touch = database.prepare('UPDATE files SET used = ? WHERE file = ?');
       database.transaction(() => {
-        for (const [file, { ids, holes }] of this.#waiting)
-          note.run(Buffer.from(file, 'hex'), ids, encodeHoles(holes), today);
+        for (const [name, { ids, holes }] of this.#waiting) {
+          const file = Buffer.from(name, 'hex');
+          const row = { ids, holes: encodeHoles(holes) };
+          note.run(file, ids, row.holes, today, digestOfFile(file, row));
+        }
         for (const file of this.#touched) touch.run(today, file);
       })();
     });
@@ -152,6 +163,31 @@ export class LedgerDatabase implements Ledger {
   }
 }
 
+/**
+ * SQLite does not notice a page that was written only half, or that a disk gives back wrong; and what is noted here goes
+ * into snapshots unread.
+ * @throws {Error} when a row is not what was stored
+ */
+function sound<R extends { readonly digest: Buffer }>(row: R, digest: Buffer): R {
+  if (!digest.equals(row.digest)) throw new Error('a row of the ledger is damaged');
+  return row;
+}
+
+function digestOfPack({ name, kind, length, ids }: Omit<PackRow, 'digest'>): Buffer {
+  return digestOf(name, Buffer.from(`${kind}/${length}`), ids);
+}
+
+function digestOfFile(file: Buffer, { ids, holes }: Pick<FileRow, 'ids' | 'holes'>): Buffer {
+  return digestOf(file, ids, holes);
+}
+
+/** 16 bytes: against chance, since whoever can write here can also use the key. */
+function digestOf(...parts: readonly Buffer[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
+  return hash.digest().subarray(0, 16);
+}
+
 function encodeHoles(holes: NotedContent['holes']): Buffer {
   const bytes = Buffer.alloc(holes.length * HOLE);
   for (const [i, { offset, length }] of holes.entries()) {
@@ -177,16 +213,16 @@ function open(path: string): Sqlite.Database {
   const database = new Sqlite(path, { timeout: 2_000 });
   try {
     database.pragma('journal_mode = WAL');
-    // Losing it in a power failure costs a full backup, nothing else.
+    // Losing it in a power failure costs a full backup, nothing else: what such a failure leaves half is noticed.
     database.pragma('synchronous = OFF');
     if (Number(database.pragma('user_version', { simple: true })) !== SCHEMA) {
       database.exec(
         `DROP TABLE IF EXISTS packs;
          DROP TABLE IF EXISTS files;
-         CREATE TABLE packs (name BLOB PRIMARY KEY, kind INTEGER NOT NULL, length INTEGER NOT NULL, ids BLOB NOT NULL)
-           WITHOUT ROWID;
-         CREATE TABLE files (file BLOB PRIMARY KEY, ids BLOB NOT NULL, holes BLOB NOT NULL, used INTEGER NOT NULL)
-           WITHOUT ROWID;
+         CREATE TABLE packs (name BLOB PRIMARY KEY, kind INTEGER NOT NULL, length INTEGER NOT NULL, ids BLOB NOT NULL,
+           digest BLOB NOT NULL) WITHOUT ROWID;
+         CREATE TABLE files (file BLOB PRIMARY KEY, ids BLOB NOT NULL, holes BLOB NOT NULL, used INTEGER NOT NULL,
+           digest BLOB NOT NULL) WITHOUT ROWID;
          PRAGMA user_version = ${SCHEMA};`,
       );
     }
