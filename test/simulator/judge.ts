@@ -207,23 +207,25 @@ export class Judge {
       return;
     }
     if (this.#snapshots.has(id)) return;
-    const snapshot = await this.#readSnapshot(id);
+    // One that comes back after it was forgotten is shown to nobody; the keys for it may be gone by then.
+    const isForgotten = this.#tombstones?.snapshots.has(id) === true;
+    const snapshot = await this.#readSnapshot(id, isForgotten);
     if (snapshot === undefined) return;
     this.#lookAtRecord(id, snapshot.chain);
-    // One that comes back after it was forgotten is shown to nobody.
-    const isForgotten = this.#tombstones?.snapshots.has(id) === true;
     const needs = isForgotten ? new Set<string>() : await this.#readWhole(snapshot);
     this.#requireUnmarked(snapshot, needs);
     this.#snapshots.set(id, { snapshot, needs, seenMs: this.#repository.clock.now() });
   }
 
-  /** Undefined for one that nobody can open, of a machine that slept until its keys were gone. */
-  async #readSnapshot(id: string): Promise<Snapshot | undefined> {
+  /** Undefined for one that nobody can open: forgotten, or of a machine that slept until its keys were gone. */
+  async #readSnapshot(id: string, isForgotten: boolean): Promise<Snapshot | undefined> {
     try {
       return await readSnapshot(this.#repository, id, signal);
     } catch (error) {
       const violation = new Violation('snapshot-whole', `snapshot ${id} does not open`, error);
-      if (unknownGeneration(error) === undefined || !this.#options.overslept()) throw violation;
+      const isSealedUnderNone = unknownGeneration(error) !== undefined;
+      if (isSealedUnderNone && isForgotten) return undefined;
+      if (!isSealedUnderNone || !this.#options.overslept()) throw violation;
       this.#sealedTooLate.set(id, violation);
       return undefined;
     }
