@@ -1,6 +1,7 @@
 import { DestinationError } from '../base/errors.ts';
 import type { IndexedPack } from '../format/index-object.ts';
 import type { PackDirectory } from '../format/pack.ts';
+import { IdEnds } from './check-ids.ts';
 import { disagreement, type PackIdentity } from './check-pack.ts';
 import type { Findings } from './check-report.ts';
 import {
@@ -19,6 +20,8 @@ import type { LastPacks } from './tombstones.ts';
 /** The index as check needs it: with what index objects say of packs that are not there as they say. */
 export interface CheckedIndex {
   readonly index: ChunkIndex;
+  /** Filled by whoever reads directories of packs, and trees. */
+  readonly ids: IdEnds;
   /** What index objects in force say of each usable pack, with the object's name. */
   readonly claims: ReadonlyMap<string, readonly { readonly object: string; readonly pack: IndexedPack }[]>;
   /** Packs that are gone or have another length, with what an index object says of them. */
@@ -93,7 +96,9 @@ export async function readIndexForCheck(
     uncovered,
     missing: [...lost.keys()],
   };
-  return { index, claims, lost, gone, listed };
+  const ids = new IdEnds(index);
+  for (const { name, directory } of uncovered) ids.takeDirectory(name, directory);
+  return { index, ids, claims, lost, gone, listed };
 }
 
 /** Whether a lost pack matters shows when the trees are traversed; until then it is a warning. */
@@ -186,6 +191,7 @@ export async function checkDirectories(
     if (claimed === undefined) return;
     try {
       const own = await readPackDirectory(repository, name, claimed.directory.packLength, signal);
+      checked.ids.takeDirectory(name, own.directory);
       if (!compareClaims(name, checked.claims, own, own.directory, findings)) differing.set(name, own);
     } catch (error) {
       if (!isDamage(error)) throw error;

@@ -142,6 +142,7 @@ class Results implements PackResults {
     if (self === undefined || problems.length > 0) return;
     const directory = decodePackDirectory(Buffer.from(self.directory), `pack ${name}`);
     if (directory.idBytes !== ID_BYTES) throw corrupt(`pack ${name}`, 'its directory has short ids');
+    this.#checked.ids.takeDirectory(name, directory);
     const identity = { ...self, salt: Buffer.from(self.salt) };
     if (!compareClaims(name, this.#checked.claims, identity, directory, this.#findings)) {
       this.differing.set(name, { name, ...identity, directory });

@@ -2,6 +2,7 @@ import { corrupt } from '../base/errors.ts';
 import { ID_BYTES } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
 import { MAX_DEPTH, type BranchChild, type FileEntry } from '../format/tree.ts';
+import type { IdEnds } from './check-ids.ts';
 import { chunkKey } from './check-index.ts';
 import { isDamage, type ChunkIndex } from './chunk-index.ts';
 import type { Repository } from './repository.ts';
@@ -29,6 +30,14 @@ export interface Traversal {
   readonly files: number;
 }
 
+/** What is found of a file's content. */
+class FileContent {
+  /** Of the chunks that are there. */
+  bytes = 0;
+  isWhole = true;
+  isNamedOtherwise = false;
+}
+
 interface Visit {
   readonly id: Buffer;
   readonly depth: number;
@@ -39,6 +48,7 @@ interface Visit {
 /**
  * Visits each distinct tree chunk of the snapshots once.
  * @param passed chunks that are passed over, with all that is below them
+ * @param ids told of each chunk that a file names: a file is unsound that names one otherwise than its pack has it
  */
 export async function traverseTrees(
   repository: Repository,
@@ -46,8 +56,9 @@ export async function traverseTrees(
   snapshots: readonly Snapshot[],
   signal: AbortSignal,
   passed?: SlotSet,
+  ids?: IdEnds,
 ): Promise<Traversal> {
-  const walk = new TreeWalk(index, passed);
+  const walk = new TreeWalk(index, passed, ids);
   for (const { namespace, roots } of byNamespace(snapshots)) {
     await walk.visitAll(new TreeReader(repository, index, namespace), roots, signal);
   }
@@ -79,10 +90,12 @@ class TreeWalk implements Traversal {
   files = 0;
   readonly #index: ChunkIndex;
   readonly #passed: SlotSet | undefined;
+  readonly #ids: IdEnds | undefined;
 
-  constructor(index: ChunkIndex, passed: SlotSet | undefined) {
+  constructor(index: ChunkIndex, passed: SlotSet | undefined, ids: IdEnds | undefined) {
     this.#index = index;
     this.#passed = passed;
+    this.#ids = ids;
   }
 
   async visitAll(reader: TreeReader, roots: readonly Buffer[], signal: AbortSignal): Promise<void> {
@@ -132,57 +145,75 @@ class TreeWalk implements Traversal {
       // Copied: the id is a view of a segment that would otherwise stay in memory as long as the stack.
       if (entry.type === 'directory') stack.push({ id: Buffer.from(entry.id), depth: depth + 1 });
       if (entry.type !== 'file') continue;
-      const bytes = entry.indirect ? await this.#listed(reader, entry, signal) : this.#content(entry.content);
-      if (bytes !== undefined) this.#file(id, entry, bytes);
+      const content = new FileContent();
+      if (entry.indirect) await this.#listed(reader, entry, content, signal);
+      else this.#content(entry.content, content);
+      this.#file(id, entry, content);
     }
   }
 
-  #file(tree: Buffer, { name, size, holes }: FileEntry, bytes: number): void {
+  #file(
+    tree: Buffer,
+    { name, size, holes }: FileEntry,
+    { bytes, isWhole, isNamedOtherwise }: FileContent,
+  ): void {
+    const file = `file ${JSON.stringify(name)}`;
+    if (isNamedOtherwise)
+      this.unsoundFiles.push({
+        tree,
+        name,
+        reason: `${file} names a chunk that no pack holds under this id; a backup with --force reads it again`,
+      });
+    if (!isWhole) return;
     const holeBytes = holes === undefined ? 0 : holes.reduce((sum, hole) => sum + hole.length, 0);
     if (bytes + holeBytes === size) return;
-    const reason = `file ${JSON.stringify(name)} has ${size} bytes, its chunks and holes ${bytes + holeBytes}`;
+    const reason = `${file} has ${size} bytes, its chunks and holes ${bytes + holeBytes}`;
     this.unsoundFiles.push({ tree, name, reason });
   }
 
-  /** Marks data chunks as needed; returns their bytes, or undefined when one is missing. */
-  #content(ids: Buffer): number | undefined {
+  /** Marks data chunks as needed. */
+  #content(ids: Buffer, content: FileContent): void {
     const { table } = this.#index;
-    let bytes: number | undefined = 0;
     for (let at = 0; at < ids.length; at += ID_BYTES) {
       const slot = table.slotOf(ids, at);
       if (slot < 0) {
         this.missing.set(chunkKey(ids, at), Buffer.from(ids.subarray(at, at + ID_BYTES)));
-        bytes = undefined;
+        content.isWhole = false;
         continue;
       }
       this.referenced.add(slot);
-      if (bytes !== undefined) bytes += table.locationAt(slot).length;
+      content.bytes += table.locationAt(slot).length;
+      if (this.#ids?.takeNamed(slot, ids, at) === false) content.isNamedOtherwise = true;
     }
-    return bytes;
   }
 
-  async #listed(reader: TreeReader, file: FileEntry, signal: AbortSignal): Promise<number | undefined> {
-    let bytes: number | undefined = 0;
+  async #listed(
+    reader: TreeReader,
+    file: FileEntry,
+    content: FileContent,
+    signal: AbortSignal,
+  ): Promise<void> {
     for (let at = 0; at < file.content.length; at += ID_BYTES) {
       const id = Buffer.from(file.content.subarray(at, at + ID_BYTES));
-      const found = await this.#list(reader, id, signal);
-      bytes = bytes === undefined || found === undefined ? undefined : bytes + found;
+      await this.#list(reader, id, content, signal);
     }
-    return bytes;
   }
 
-  async #list(reader: TreeReader, id: Buffer, signal: AbortSignal): Promise<number | undefined> {
+  async #list(reader: TreeReader, id: Buffer, content: FileContent, signal: AbortSignal): Promise<void> {
     const key = chunkKey(id);
     if (this.#claim(id)) this.trees += 1;
-    if (this.missing.has(key) || this.unreadable.has(key)) return undefined;
+    if (this.missing.has(key) || this.unreadable.has(key)) {
+      content.isWhole = false;
+      return;
+    }
     try {
       const chunk = await reader.chunk(id, signal);
       if (chunk.form !== 'list') throw corrupt(`tree ${id.toString('hex')}`, 'it is not a list of chunks');
-      return this.#content(chunk.ids);
+      this.#content(chunk.ids, content);
     } catch (error) {
       if (!isDamage(error)) throw error;
       this.unreadable.set(key, { id, error });
-      return undefined;
+      content.isWhole = false;
     }
   }
 }

@@ -90,7 +90,7 @@ export async function check(
   const work = [
     readPacks(repository, names, checked, packOptions, findings, observer, signal),
     checkDirectories(repository, others, checked, findings, signal),
-    traverseTrees(repository, checked.index, snapshots.live, signal),
+    traverseTrees(repository, checked.index, snapshots.live, signal, undefined, checked.ids),
   ] as const;
   // All of it ends before a failure of one is thrown, so that nothing goes on behind the caller's back.
   await Promise.allSettled(work);
@@ -105,8 +105,12 @@ export async function check(
   const last = lastPacks(snapshots.tombstones);
   const trueIndex = withTruth(checked, last, new Map([...directories.differing, ...results.differing]));
   const index = trueIndex ?? checked.index;
+  // Once more where the first walk was ahead of the directories. Where index objects lie, they are to be rebuilt first.
+  const ids = trueIndex === undefined ? checked.ids : undefined;
   const traversal =
-    trueIndex === undefined ? firstTraversal : await traverseTrees(repository, index, snapshots.live, signal);
+    ids?.differ === false
+      ? firstTraversal
+      : await traverseTrees(repository, index, snapshots.live, signal, undefined, ids);
   const gone = [...checked.gone, ...directories.gone, ...results.gone];
   const damage = damageOf(checked, index, results, traversal, findings);
   for (const name of gone)

@@ -41,6 +41,8 @@ export interface HandMadeFile extends Partial<Metadata> {
   readonly changedWhileRead?: boolean;
   /** Store the ids as lists of so many. */
   readonly idsPerList?: number;
+  /** Name each chunk by an id whose last byte is another. */
+  readonly isMisnamed?: boolean;
 }
 
 export interface HandMadeDirectory extends Partial<Omit<Metadata, 'holes'>> {
@@ -269,8 +271,9 @@ function storeEntry(name: ByteString, node: HandMadeNode, stored: StoredDirector
     return entry;
   }
   if (node.type !== 'file') return { ...defaults, ...node };
-  const { chunks, size, idsPerList, changedWhileRead, ...metadata } = node;
-  const ids = chunks.map((chunk) => stores.data(chunk));
+  const { chunks, size, idsPerList, isMisnamed, changedWhileRead, ...metadata } = node;
+  const ids = chunks.map((chunk) => Buffer.from(stores.data(chunk)));
+  if (isMisnamed === true) for (const id of ids) id[23] = (id[23] ?? 0) ^ 1;
   const holes = (node.holes ?? []).reduce((sum, hole) => sum + hole.length, 0);
   const entry: FileEntry = {
     ...defaults,

@@ -265,6 +265,28 @@ describe('a check finds', () => {
     expect(finding?.what).toContain('has 4 bytes');
   });
 
+  it.each([false, 'all'] as const)(
+    'files that name a chunk by another end of its id, data read: %s',
+    async (readData) => {
+      const content = [random.bytes(3_000), random.bytes(3_000)];
+      const misnamed = { isMisnamed: true };
+      const root = directory({
+        right: file(content),
+        wrong: file(content, misnamed),
+        lists: file(content, { ...misnamed, idsPerList: 1 }),
+        alone: file([random.bytes(500)], misnamed),
+      });
+      const { id } = await handMadeSnapshot(repository, root, {}, signal);
+      const report = await run({ readData });
+      expect(report.status).toBe('damaged');
+      const [finding, ...others] = report.findings.filter(({ severity }) => severity === 'error');
+      expect(others).toEqual([]);
+      expect(finding).toMatchObject({ snapshots: [id], filesTotal: 3 });
+      expect(finding?.files.toSorted()).toEqual(['/alone', '/lists', '/wrong']);
+      expect(finding?.what).toContain('names a chunk that no pack holds under this id');
+    },
+  );
+
   it('packs that are missing, and names every file that needs them', async () => {
     const first = await tinyBackup(repository, { a: tree['a'] ?? {}, c: Buffer.from('c') }, {}, signal);
     const packs = new Set((await listNamed(destination, 'packs/', signal)).keys());
