@@ -11,7 +11,11 @@ import { count, seconds, shortId } from './wording.ts';
 /** Deleted paths named one by one. */
 const DELETED_SHOWN = 20;
 
-export function restoreText(request: RestoreRequest, summary: RestoreSummary, { out, env }: Context): string {
+export function restoreText(
+  request: RestoreRequest,
+  summary: RestoreSummary,
+  { out, env }: Pick<Context, 'out' | 'env'>,
+): string {
   const { bold, yellow, red } = createStyles(wantsColor(out.stream, env));
   const { target, snapshot, dryRun } = request;
   const where = target.kind === 'directory' ? `to ${printable(target.path)}` : 'where they were';
@@ -31,13 +35,25 @@ export function restoreText(request: RestoreRequest, summary: RestoreSummary, { 
     lines.push(red(`  ${count(summary.filesFailed, 'file')} could not be restored.`));
   lines.push(...deletedLines(summary, dryRun), ...omissionLines(summary.omissions).map(yellow));
   lines.push(...lackingLines(snapshot).map(yellow));
-  const problems = summary.errors.length + summary.errorsMore;
-  if (problems > 0) {
-    const listed =
-      problems > PROBLEMS_SHOWN ? `; the first ${PROBLEMS_SHOWN} are listed above, all with --json` : '';
-    lines.push(red(`${count(problems, 'problem')}: all the rest is restored${listed}.`));
-  }
+  lines.push(...problemLines(summary, dryRun).map(red));
   return `${lines.join('\n')}\n`;
+}
+
+/** Where names are unknown nobody can say that all the rest is there. */
+function problemLines(summary: RestoreSummary, dryRun: boolean): readonly string[] {
+  const { errors, errorsMore, directoriesUnread: unread } = summary;
+  const problems = errors.length + errorsMore;
+  if (problems === 0) return [];
+  const is = dryRun ? 'would be' : 'is';
+  const listed =
+    problems > PROBLEMS_SHOWN ? `; the first ${PROBLEMS_SHOWN} are listed above, all with --json` : '';
+  const told = count(problems, 'problem');
+  if (unread === 0) return [`${told}: all the rest ${is} restored${listed}.`];
+  const directories = count(unread, 'directory', 'directories');
+  return [
+    `${told}${listed}. A part or all of ${directories} could not be read: which names were there is unknown, and nothing of them ${is} restored.`,
+    `Of what could be read, all that is not named as a problem ${is} restored.`,
+  ];
 }
 
 /** What was never saved cannot come back: whoever restores after a loss must not take it for all there was. */
@@ -116,6 +132,7 @@ export function restoreObject(request: RestoreRequest, summary: RestoreSummary):
     files_skipped: summary.filesSkipped,
     files_failed: summary.filesFailed,
     directories_restored: summary.directories,
+    directories_unread: summary.directoriesUnread,
     links_restored: summary.links,
     others_restored: summary.others,
     bytes_restored: summary.bytesRestored,

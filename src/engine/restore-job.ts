@@ -108,6 +108,10 @@ function outcomeOfRestore(
   const { report } = parts;
   for (const { kind, count, reason } of summary.omissions)
     report.note(`Not restored: ${kind} of ${count} entries, because ${reason}`);
+  if (summary.directoriesUnread > 0)
+    report.note(
+      `A part or all of ${summary.directoriesUnread} directories could not be read: which names were there is unknown`,
+    );
   const { filesRestored, filesUnchanged, filesSkipped, filesFailed } = summary;
   const moment: Moment = {
     files: filesRestored,

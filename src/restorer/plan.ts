@@ -1,10 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../base/byte-path.ts';
-import { RepositoryError } from '../base/errors.ts';
 import { DirectoryCursor } from '../browse/directory-cursor.ts';
 import { MAX_DEPTH, type DirectoryEntry, type FileEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
-import { isLostObject } from '../repository/lost-object.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import { clearDirectory } from './clear-directory.ts';
@@ -21,6 +19,7 @@ import type { NamedEntry, NamedKind } from './make-named.ts';
 import { standingOfMetadata } from './metadata-compare.ts';
 import { keptOwner, type MetadataPolicy } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
+import { isLostPart, readPart } from './read-part.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import type { SelectedDirectory } from './selection.ts';
@@ -140,12 +139,13 @@ class PlanWalk {
     const { reader, index, tally } = this.#parts;
     const below: Visit[] = [];
     const isRoot = visit.above === undefined;
+    let isWhole = true;
     try {
       const cursor = new DirectoryCursor(reader, visit.id);
       const budget = new EntryBudget(visit.totals?.entries ?? mostEntries(index), isRoot);
       while (cursor.part !== undefined) {
         await this.#pace(signal);
-        await cursor.read(signal);
+        if (!(await readPart(cursor, visit, tally, signal))) isWhole = false;
         for (let entry = cursor.entry; entry !== undefined; entry = cursor.entry) {
           cursor.skip();
           budget.count(entry);
@@ -160,14 +160,16 @@ class PlanWalk {
           }
         }
       }
-      this.#extra.finish(visit);
+      // what could not be read may have any name, so nothing there counts as extra then
+      if (isWhole) this.#extra.finish(visit);
     } catch (error) {
-      const isLimit = error instanceof RepositoryError && error.code === 'LIMIT_EXCEEDED';
-      if (isRoot || isLimit || !(error instanceof RepositoryError || isLostObject(error))) throw error;
-      // what was found before the damage is restored all the same; nothing there counts as extra
+      if (isRoot || !isLostPart(error)) throw error;
+      // what was found before the damage is restored all the same
       const { code, message } = entryFailure(error);
       tally.problem(pathOfVisit(visit), code, message);
+      isWhole = false;
     }
+    if (!isWhole) tally.directoriesUnread += 1;
     // the first one is visited next: the walk follows the order in which the archiver stored everything
     for (const child of below.toReversed()) this.#visits.push(child);
   }

@@ -109,6 +109,8 @@ export interface RestoreSummary {
   readonly filesFailed: number;
   /** Created or given their metadata. */
   readonly directories: number;
+  /** Directories that could not be read, or of which parts could not: which names were there is unknown. */
+  readonly directoriesUnread: number;
   readonly links: number;
   readonly others: number;
   /** Bytes written. */

@@ -16,6 +16,8 @@ export class RestoreTally {
   filesFailed = 0;
   filesTotal = 0;
   directories = 0;
+  /** Directories of which not all could be read: what else was in them is unknown. */
+  directoriesUnread = 0;
   links = 0;
   others = 0;
   bytesRestored = 0;
@@ -108,6 +110,7 @@ export class RestoreTally {
       filesSkipped: this.filesSkipped,
       filesFailed: this.filesFailed,
       directories: this.directories,
+      directoriesUnread: this.directoriesUnread,
       links: this.links,
       others: this.others,
       bytesRestored: this.bytesRestored,

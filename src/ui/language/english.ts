@@ -677,6 +677,8 @@ export const english = {
       count === 1
         ? 'Done, but one file could not be restored. It is named below.'
         : `Done, but ${shown} files could not be restored. They are named below.`,
+    /** No file is known to have failed, but something else has: part of a folder that could not be read, say. */
+    notAll: 'Done, but not everything could be restored. What is wrong is named below.',
     restored: 'Restored',
     skippedFiles: 'Left as they were',
     failedFiles: 'Failed',

@@ -678,6 +678,7 @@ export const german: Texts = {
       count === 1
         ? 'Fertig, aber eine Datei konnte nicht wiederhergestellt werden. Unten steht, welche.'
         : `Fertig, aber ${shown} Dateien konnten nicht wiederhergestellt werden. Unten steht, welche.`,
+    notAll: 'Fertig, aber nicht alles konnte wiederhergestellt werden. Unten steht, woran es lag.',
     restored: 'Wiederhergestellt',
     skippedFiles: 'So gelassen',
     failedFiles: 'Gescheitert',

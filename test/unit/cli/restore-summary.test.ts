@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { lackingLines } from '../../../src/cli/restore-summary.ts';
+import { Output } from '../../../src/cli/output.ts';
+import { lackingLines, restoreText } from '../../../src/cli/restore-summary.ts';
 import type { SnapshotRecord } from '../../../src/format/records.ts';
+import type { RestoreSummary } from '../../../src/restorer/request.ts';
 import { directory, file, handMadeSnapshot, memoryRepository } from '../../support/hand-made-snapshot.ts';
+import { wholeRestore } from '../../support/whole-restore.ts';
 
 const { signal } = new AbortController();
 
@@ -35,5 +38,41 @@ describe('the summary of a restore', () => {
   it('is silent where the backup read everything', async () => {
     const whole = await handMadeSnapshot(await memoryRepository(signal), directory({}), {}, signal);
     expect(lackingLines(whole)).toEqual([]);
+  });
+
+  const partial: RestoreSummary = {
+    status: 'partial',
+    filesRestored: 3,
+    filesUnchanged: 0,
+    filesSkipped: 0,
+    filesFailed: 0,
+    directories: 1,
+    directoriesUnread: 0,
+    links: 0,
+    others: 0,
+    bytesRestored: 3,
+    bytesTotal: 3,
+    omissions: [],
+    errors: [problem('/d', 'CORRUPT_DATA')],
+    errorsMore: 0,
+    deleted: [],
+    deletedMore: 0,
+    durationMs: 1,
+  };
+
+  async function textOf(summary: RestoreSummary): Promise<string> {
+    const repository = await memoryRepository(signal);
+    const snapshot = await handMadeSnapshot(repository, directory({}), {}, signal);
+    const out = new Output(process.stdout, signal);
+    return restoreText(wholeRestore(repository, snapshot, '/t'), summary, { out, env: { NO_COLOR: '1' } });
+  }
+
+  it('says that all the rest is restored only where it is known what else there was', async () => {
+    expect(await textOf(partial)).toContain('1 problem: all the rest is restored.');
+    const unknown = await textOf({ ...partial, directoriesUnread: 2 });
+    expect(unknown).not.toContain('all the rest');
+    expect(unknown).toContain(
+      'A part or all of 2 directories could not be read: which names were there is unknown',
+    );
   });
 });

@@ -18,6 +18,7 @@ import { JobProblems } from '../jobs/job-problems.tsx';
 import { JobError } from './job-error.tsx';
 import { type PathRef, refOfB64, textRef } from './path-ref.ts';
 import { restoreCommand } from './restore-draft.ts';
+import { outcomeOf } from './restore-outcome.ts';
 import { useDestination } from './restore-dialog.tsx';
 import { hasEnded, useRestore } from './use-restore.ts';
 
@@ -62,7 +63,7 @@ function titleOf(job: Restore | undefined): string {
 function Report({ job }: { readonly job: Restore }): JSX.Element {
   const { files_restored: restored, files_skipped: skipped, files_failed: failed, status, options } = job;
   const isDone = status === 'completed';
-  const isClean = isDone && failed === 0;
+  const isClean = isDone && failed === 0 && job.warnings_count === 0;
   return (
     <>
       {status === 'failed' ? <JobError job={job} /> : null}
@@ -73,11 +74,7 @@ function Report({ job }: { readonly job: Restore }): JSX.Element {
       ) : null}
       {isDone && !options.dry_run ? (
         <Notice look={isClean ? 'good' : 'warning'}>
-          <p>
-            {isClean
-              ? t.restore.allGood(restored, formatCount(restored))
-              : t.restore.someFailed(failed, formatCount(failed))}
-          </p>
+          <p>{outcomeOf(job)}</p>
         </Notice>
       ) : null}
       <Tiles>

@@ -1,0 +1,45 @@
+import { textOfBytes } from '../base/byte-path.ts';
+import { RepositoryError } from '../base/errors.ts';
+import type { DirectoryCursor, UnreadPart } from '../browse/directory-cursor.ts';
+import { isLostObject } from '../repository/lost-object.ts';
+import { entryFailure } from './entry-failure.ts';
+import type { RestoreTally } from './tally.ts';
+import { pathOfVisit, type Visit } from './visit.ts';
+
+/** Whether something of a directory cannot be had, as opposed to a destination that is away or a snapshot that is a bomb. */
+export function isLostPart(error: unknown): boolean {
+  if (error instanceof RepositoryError) return error.code !== 'LIMIT_EXCEEDED';
+  return isLostObject(error);
+}
+
+/**
+ * Reads the part of a directory that comes next. One that cannot be read is listed, and the others can still be had.
+ * @returns false when it could not be read
+ * @throws what ends the whole restore: that of the root nothing can be read, too
+ */
+export async function readPart(
+  cursor: DirectoryCursor,
+  visit: Visit,
+  tally: RestoreTally,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { part } = cursor;
+  try {
+    await cursor.read(signal);
+    return true;
+  } catch (error) {
+    const isWhole = part === undefined || part.firstName === '';
+    if (!isLostPart(error) || (isWhole && visit.above === undefined)) throw error;
+    const { code, message } = entryFailure(error);
+    const what = isWhole ? 'what is in it is unknown' : namesOf(part, cursor.part);
+    tally.problem(pathOfVisit(visit), code, `${what}: ${message}`);
+    return false;
+  }
+}
+
+/** Names that are unknown, by those on both sides. */
+function namesOf(part: UnreadPart, next: UnreadPart | undefined): string {
+  const from = `from '${textOfBytes(part.firstName)}'`;
+  const to = next === undefined ? 'to its last one' : `up to '${textOfBytes(next.firstName)}'`;
+  return `its names ${from} ${to} are unknown`;
+}
