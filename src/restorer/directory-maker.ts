@@ -1,5 +1,6 @@
 import type { ByteString } from '../base/byte-path.ts';
 import type { DirectoryEntry } from '../format/tree.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
 import { removeAbandoned, type SharedDirectory } from './abandoned-files.ts';
 import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
@@ -47,6 +48,19 @@ export class DirectoryMaker {
     return visit.state === 'live';
   }
 
+  /** Whether a file would have to go for a directory that was chosen itself. Makes those above it. */
+  takesPlaceOfFile({ unmade: entry, above, selection }: Visit): boolean {
+    if (entry === undefined || !selection.selected || above === undefined || !this.make(above)) return false;
+    try {
+      requirePossible(entry.name);
+      return standingOf(entry, this.#find(above, entry.name), this.#parts.request.overwrite) === 'replace';
+    } catch (error) {
+      // told of when it is made
+      entryFailure(error);
+      return false;
+    }
+  }
+
   /** Looks at the target. */
   begin(root: Visit): void {
     this.#arrive(root, this.#parts.place === '/' ? ROOT_DIRECTORY : undefined);
@@ -88,10 +102,9 @@ export class DirectoryMaker {
   #makeOne(visit: Visit, entry: DirectoryEntry): void {
     const { directories, request, planned } = this.#parts;
     const { above } = visit;
-    const parentFresh = above?.fresh ?? false;
     const parent =
-      above === undefined || (parentFresh && request.dryRun) ? undefined : directories?.at(above.handle);
-    const found = parentFresh ? undefined : parent?.find(entry.name);
+      above === undefined || (above.fresh && request.dryRun) ? undefined : directories?.at(above.handle);
+    const found = this.#find(above, entry.name);
     const standing = standingOf(entry, found, request.overwrite);
     const path = (): ByteString => pathOfVisit(visit);
     if (standing === 'skip') {
@@ -118,6 +131,11 @@ export class DirectoryMaker {
     visit.fresh = true;
     this.#parts.records.at(visit.handle).flags |= RECORD.created;
     this.made.push(visit.handle);
+  }
+
+  #find(above: Visit | undefined, name: ByteString): EntryStat | undefined {
+    if (above === undefined || above.fresh) return undefined;
+    return this.#parts.directories?.at(above.handle).find(name);
   }
 
   #merge(visit: Visit, resumed: boolean, givesMetadata: boolean): void {

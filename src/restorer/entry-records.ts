@@ -45,6 +45,8 @@ export const RECORD = {
   created: 128,
   /** A file that is made anew in the place of one that stands, whose owner it gets. */
   keepsOwner: 256,
+  /** A directory has this name, which goes with all that is in it once the file is complete. */
+  clears: 512,
 } as const;
 
 interface Page {

@@ -1,6 +1,7 @@
 import { fchownSync } from 'node:fs';
 import type { ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
+import { takePlaceOfDirectory } from './clear-directory.ts';
 import { EntryFailure } from './entry-failure.ts';
 import { RECORD, type EntryRecord, type EntryRecords, type RecordHandle } from './entry-records.ts';
 import type { MetadataWriter } from './metadata.ts';
@@ -154,6 +155,10 @@ function requireWritten({ created }: EntryRecord, directory: TargetDirectory, fd
 function putInPlace(directory: TargetDirectory, name: ByteString, record: EntryRecord): void {
   const ownName = record.name;
   if (name === ownName) return;
+  if (record.has(RECORD.clears)) {
+    takePlaceOfDirectory(directory, name, ownName);
+    return;
+  }
   if (!record.has(RECORD.replace) && directory.find(ownName) !== undefined) {
     throw new EntryFailure('CHANGED', 'another entry took its name during the restore');
   }

@@ -11,6 +11,7 @@ import type { OpenDirectories } from './open-directories.ts';
 import { removeTree } from './remove-tree.ts';
 import type { RestoreObserver } from './request.ts';
 import type { RestorePlan } from './restore-plan.ts';
+import { STATE } from './unfinished-files.ts';
 
 /** For a dry run: what `finishRestore` would do. */
 export function reportPlan({
@@ -67,7 +68,12 @@ const STRETCH = 256;
 
 /** After the files: links and special files, extra entries, and last the directories' own metadata, deepest first. */
 export async function finishRestore(parts: FinishParts): Promise<void> {
-  const { plan, records, tally } = parts;
+  const { plan, records, tally, directories } = parts;
+  for (const handle of plan.clearing) {
+    const { words, index } = records.at(handle).state;
+    // the directory stays where its file has failed
+    if (words[index] === STATE.complete) tally.deleted(directories.pathOfEntry(handle));
+  }
   const failed = new Set<NamedEntry>();
   await forEach(parts, plan.named, {
     place: ({ parent, entry }) => [parent, entry.name],

@@ -6,7 +6,7 @@ import { dataExtents } from '../system/holes.ts';
 import { EntryFailure } from './entry-failure.ts';
 import type { EntryRecord, EntryRecords, RecordHandle } from './entry-records.ts';
 import { writeFully } from './file-io.ts';
-import { inPlace, type NamedParts } from './make-named.ts';
+import { inPlace, type NamedParts, type Place } from './make-named.ts';
 import type { Standing } from './standing.ts';
 import { syncToDisk } from './sync-to-disk.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
@@ -48,7 +48,13 @@ export function makeHardLink(parts: HardLinkParts, link: HardLink): void {
     tally.filesUnchanged += 1;
     return;
   }
-  inPlace(directory, link.name, found !== undefined, run, (working) => {
+  const place: Place = {
+    name: link.name,
+    standing: found === undefined ? 'create' : link.standing,
+    run,
+    cleared: () => tally.deleted(directories.pathOf(link.parent, link.name)),
+  };
+  inPlace(directory, place, (working) => {
     const first = directories.at(leader.parent);
     try {
       directory.createHardLink(first, leader.name, working);

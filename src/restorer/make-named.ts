@@ -1,6 +1,7 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
+import { takePlaceOfDirectory } from './clear-directory.ts';
 import { NO_RECORD, type RecordHandle } from './entry-records.ts';
 import type { MetadataWriter } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
@@ -8,6 +9,7 @@ import { isSymlink, type Standing } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
 import type { TargetDirectory } from './target-directory.ts';
 import { temporaryName } from './temporary-names.ts';
+import { removeQuietly } from './unfinished-files.ts';
 
 /** An entry that is neither file nor directory. */
 export type NamedKind = Exclude<Entry, FileEntry | DirectoryEntry>;
@@ -55,6 +57,12 @@ export function makeNamed(parts: NamedParts, named: NamedEntry, failed: Readonly
   if (isLeftOut(parts, entry, path)) return;
   const directory = directories.at(parent);
   const found = named.standing === 'create' ? undefined : directory.find(name);
+  const place: Place = {
+    name,
+    standing: found === undefined ? 'create' : named.standing,
+    run,
+    cleared: () => tally.deleted(path()),
+  };
   const isSameLink =
     found !== undefined &&
     entry.type === 'symlink' &&
@@ -63,12 +71,12 @@ export function makeNamed(parts: NamedParts, named: NamedEntry, failed: Readonly
   if (isSameLink) {
     metadata.special(directory, name, entry, path);
   } else if (leader !== undefined && !failed.has(leader)) {
-    inPlace(directory, name, found !== undefined, run, (working) => {
+    inPlace(directory, place, (working) => {
       directory.createHardLink(directories.at(leader.parent), leader.entry.name, working);
     });
   } else {
     try {
-      inPlace(directory, name, found !== undefined, run, (working) => {
+      inPlace(directory, place, (working) => {
         create(directory, working, entry);
         metadata.special(directory, working, entry, path);
       });
@@ -81,25 +89,33 @@ export function makeNamed(parts: NamedParts, named: NamedEntry, failed: Readonly
   countNamed(tally, entry);
 }
 
+export interface Place {
+  readonly name: ByteString;
+  /** `create`: the name is free. */
+  readonly standing: Standing;
+  readonly run: string;
+  /** Told when a directory had the name, and is gone. */
+  readonly cleared: () => void;
+}
+
 /** Makes an entry under its own name, or, when that is taken, under another one that then replaces it. */
 export function inPlace(
   directory: TargetDirectory,
-  name: ByteString,
-  taken: boolean,
-  run: string,
+  { name, standing, run, cleared }: Place,
   make: (working: ByteString) => void,
 ): void {
-  if (!taken) {
+  if (standing === 'create') {
     make(name);
     return;
   }
   // one at a time is made in this way, so they can all have the same number
   const working = asByteString(temporaryName(run, NO_RECORD));
-  make(working);
   try {
-    directory.rename(working, name);
+    make(working);
+    if (standing !== 'clear') directory.rename(working, name);
+    else if (takePlaceOfDirectory(directory, working, name)) cleared();
   } catch (error) {
-    directory.removeFile(working);
+    removeQuietly(() => directory, working);
     throw error;
   }
 }

@@ -19,13 +19,13 @@ import type { NamedEntry, NamedKind } from './make-named.ts';
 import { standingOfMetadata } from './metadata-compare.ts';
 import { keptOwner, type MetadataPolicy } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
-import { isLostPart, readPart } from './read-part.ts';
+import { beginsUnread, isLostPart, readPart } from './read-part.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import type { SelectedDirectory } from './selection.ts';
 import { actionOf, isDirectory, standingOf, type Standing } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
-import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
+import { pathInVisit, pathOfVisit, rootVisit, visitBelow, type Visit } from './visit.ts';
 
 export interface PlanParts {
   readonly request: RestoreRequest;
@@ -80,6 +80,7 @@ class PlanWalk {
   /** The next one last. */
   readonly #visits: Visit[] = [];
   readonly #compare: RecordHandle[] = [];
+  readonly #clearing: RecordHandle[] = [];
   readonly #named: NamedEntry[] = [];
   readonly #hardLinks: HardLink[] = [];
   readonly #extra: ExtraCollector;
@@ -104,19 +105,8 @@ class PlanWalk {
   }
 
   async run({ tree, selection }: PlanStart, signal: AbortSignal): Promise<RestorePlan> {
-    const root: Visit = {
-      id: tree,
-      handle: this.#parts.root,
-      name: '' as ByteString,
-      above: undefined,
-      depth: 0,
-      selection,
-      totals: undefined,
-      unmade: undefined,
-      state: 'live',
-      fresh: this.#parts.directories === undefined,
-      extra: undefined,
-    };
+    const { root: handle, directories } = this.#parts;
+    const root = rootVisit(tree, handle, selection, directories === undefined);
     this.#maker.begin(root);
     this.#visits.push(root);
     for (let visit = this.#visits.pop(); visit !== undefined; visit = this.#visits.pop()) {
@@ -126,6 +116,7 @@ class PlanWalk {
     return {
       directories: this.#maker.made,
       compare: this.#compare,
+      clearing: this.#clearing,
       named: this.#named,
       hardLinks: this.#hardLinks,
       extra: this.#extra.entries,
@@ -154,7 +145,8 @@ class PlanWalk {
             const waiting = this.#file(visit, entry, signal);
             if (waiting !== undefined) await waiting;
           } else if (entry.type === 'directory') {
-            this.#directory(visit, entry, below);
+            const waiting = this.#directory(visit, entry, below, signal);
+            if (waiting !== undefined) await waiting;
           } else {
             this.#namedEntry(visit, entry);
           }
@@ -181,34 +173,41 @@ class PlanWalk {
     signal.throwIfAborted();
   }
 
-  #directory(visit: Visit, entry: DirectoryEntry, below: Visit[]): void {
+  /** Returns a promise only when something has to be read first. */
+  #directory(
+    visit: Visit,
+    entry: DirectoryEntry,
+    below: Visit[],
+    signal: AbortSignal,
+  ): Promise<void> | undefined {
     const selection = visit.selection.enter(entry.name);
-    if (selection === undefined) return;
+    if (selection === undefined) return undefined;
     if (selection.selected) this.#isEmpty = false;
     const flags = selection.selected ? RECORD.selected : 0;
-    const child: Visit = {
-      id: entry.id,
-      handle: this.#parts.records.add(visit.handle, entry, flags, 0, 0).handle,
-      name: entry.name,
-      above: visit,
-      depth: visit.depth + 1,
-      selection,
-      totals: entry.totals,
-      unmade: entry,
-      state: visit.state,
-      fresh: false,
-      extra: undefined,
-    };
+    const { handle } = this.#parts.records.add(visit.handle, entry, flags, 0, 0);
+    const child = visitBelow(visit, entry, handle, selection);
     if (child.depth > MAX_DEPTH) {
       this.#parts.tally.problem(
         pathOfVisit(child),
         'TOO_DEEP',
         `directories are nested deeper than ${MAX_DEPTH}`,
       );
-      return;
+      return undefined;
+    }
+    if (selection.selected && this.#maker.takesPlaceOfFile(child)) {
+      return this.#readAndMake(child, below, signal);
     }
     if (selection.selected) this.#maker.make(child);
     below.push(child);
+    return undefined;
+  }
+
+  /** A file gives way to a directory of which something can be had. */
+  async #readAndMake(visit: Visit, below: Visit[], signal: AbortSignal): Promise<void> {
+    const { reader, tally } = this.#parts;
+    if (await beginsUnread(reader, visit, tally, signal)) return;
+    this.#maker.make(visit);
+    below.push(visit);
   }
 
   /** Returns a promise only when something has to be read first. */
@@ -234,6 +233,7 @@ class PlanWalk {
       }
       const leader = this.#links.leaderOf(entry);
       if (leader !== undefined) {
+        if (standing === 'clear') this.#wouldDelete(visit, entry.name);
         this.#hardLinks.push({ parent: visit.handle, name: entry.name, size: entry.size, leader, standing });
         return undefined;
       }
@@ -269,6 +269,7 @@ class PlanWalk {
   /** Makes the record of a file whose content is worked out. */
   #planFile(visit: Visit, entry: FileEntry, standing: Standing): void {
     const { records, content, tally, policy } = this.#parts;
+    if (standing === 'clear') this.#wouldDelete(visit, entry.name);
     if (this.#dryRun) {
       tally.filesRestored += 1;
       tally.bytesRestored += entry.size;
@@ -282,6 +283,7 @@ class PlanWalk {
     const flags =
       (update ? RECORD.update : 0) |
       (standing === 'replace' ? RECORD.replace | keptOwner(policy) : 0) |
+      (standing === 'clear' ? RECORD.replace | RECORD.clears : 0) |
       (spread ? RECORD.spread : 0) |
       (resolved.endsInHole ? RECORD.sized : 0) |
       (HardLinks.hasSeveralNames(entry) ? RECORD.leader : 0);
@@ -289,6 +291,7 @@ class PlanWalk {
     resolved.store(record);
     this.#parts.expect(entry.size);
     this.#links.lead(entry, record.handle);
+    if (standing === 'clear') this.#clearing.push(record.handle);
     if (update) this.#compare.push(record.handle);
     else if (resolved.count === 0) content.addPlain(record.handle);
     else if (segment !== undefined) content.addWhole(record.handle, segment);
@@ -344,6 +347,7 @@ class PlanWalk {
       const standing = this.#standing(visit, entry, found);
       this.#planned(() => pathInVisit(visit, entry.name), actionOf(standing));
       if (standing === 'skip') return;
+      if (standing === 'clear') this.#wouldDelete(visit, entry.name);
       const leader = this.#links.namedLeaderOf(entry);
       const named: NamedEntry = { parent: visit.handle, entry, standing, leader };
       if (leader === undefined) this.#links.leadNamed(entry, named);
@@ -358,7 +362,7 @@ class PlanWalk {
     return visit.fresh ? undefined : this.#parts.directories?.at(visit.handle).find(name);
   }
 
-  /** How an entry stands once a directory is out of its way. @throws {EntryFailure} IN_THE_WAY */
+  /** How an entry stands. @throws {EntryFailure} IN_THE_WAY */
   #standing(visit: Visit, entry: NamedKind | FileEntry, found: EntryStat | undefined): Standing {
     const { directories, request } = this.#parts;
     const standing = standingOf(entry, found, request.overwrite);
@@ -366,13 +370,8 @@ class PlanWalk {
       this.#planned(() => pathInVisit(visit, entry.name), 'skip');
       throw new EntryFailure('IN_THE_WAY', 'a directory has its name and is left alone');
     }
-    if (standing !== 'clear') return standing;
-    // What is gone from the repository must not cost what stands in its place.
-    if (entry.type === 'file' && !entry.indirect)
-      this.#content.resolveDirect(entry, () => this.#largestFile(visit));
-    const directory = directories?.at(visit.handle);
-    if (directory !== undefined) clearDirectory(this.#parts, directory, visit, entry.name);
-    return 'create';
+    if (standing !== 'clear' || directories === undefined) return standing;
+    return clearDirectory(this.#parts, directories.at(visit.handle), visit, entry.name);
   }
 
   /** Bytes of data that one file can have in a directory. */
@@ -385,6 +384,10 @@ class PlanWalk {
   #fileFailed(visit: Visit, entry: FileEntry, error: unknown): void {
     const { code, message } = entryFailure(error);
     this.#parts.tally.fileFailed(pathInVisit(visit, entry.name), entry.size, code, message);
+  }
+
+  #wouldDelete(visit: Visit, name: ByteString): void {
+    if (this.#dryRun) this.#parts.tally.deleted(pathInVisit(visit, name));
   }
 
   #planned(path: () => ByteString, action: PlannedAction, kind: PlannedKind = 'file'): void {

@@ -1,7 +1,8 @@
 import { textOfBytes } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
-import type { DirectoryCursor, UnreadPart } from '../browse/directory-cursor.ts';
+import { DirectoryCursor, type UnreadPart } from '../browse/directory-cursor.ts';
 import { isLostObject } from '../repository/lost-object.ts';
+import type { TreeReader } from '../repository/tree-reader.ts';
 import { entryFailure } from './entry-failure.ts';
 import type { RestoreTally } from './tally.ts';
 import { pathOfVisit, type Visit } from './visit.ts';
@@ -34,6 +35,26 @@ export async function readPart(
     const what = isWhole ? 'what is in it is unknown' : namesOf(part, cursor.part);
     tally.problem(pathOfVisit(visit), code, `${what}: ${message}`);
     return false;
+  }
+}
+
+/** Whether nothing of a directory can be had for which a file would have to go; it is listed then. */
+export async function beginsUnread(
+  reader: TreeReader,
+  visit: Visit,
+  tally: RestoreTally,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const cursor = new DirectoryCursor(reader, visit.id);
+  try {
+    while (cursor.part !== undefined) await cursor.read(signal);
+    return false;
+  } catch (error) {
+    if (!isLostPart(error)) throw error;
+    const { code, message } = entryFailure(error);
+    tally.problem(pathOfVisit(visit), code, `what stands in its place is left alone: ${message}`);
+    tally.directoriesUnread += 1;
+    return true;
   }
 }
 

@@ -10,6 +10,8 @@ export interface RestorePlan {
   readonly directories: readonly RecordHandle[];
   /** Files that stand in the target and have to be compared. */
   readonly compare: readonly RecordHandle[];
+  /** Files in whose place a directory stands. */
+  readonly clearing: readonly RecordHandle[];
   readonly named: readonly NamedEntry[];
   readonly hardLinks: readonly HardLink[];
   /** Entries of restored directories that the snapshot does not have. */

@@ -25,6 +25,50 @@ export interface Visit {
   extra: ExtraNames | undefined;
 }
 
+/** The target itself. @param fresh it does not exist */
+export function rootVisit(
+  id: Buffer,
+  handle: RecordHandle,
+  selection: SelectedDirectory,
+  fresh: boolean,
+): Visit {
+  return {
+    id,
+    handle,
+    name: asByteString(''),
+    above: undefined,
+    depth: 0,
+    selection,
+    totals: undefined,
+    unmade: undefined,
+    state: 'live',
+    fresh,
+    extra: undefined,
+  };
+}
+
+/** A directory in another one, which has not been made. */
+export function visitBelow(
+  above: Visit,
+  entry: DirectoryEntry,
+  handle: RecordHandle,
+  selection: SelectedDirectory,
+): Visit {
+  return {
+    id: entry.id,
+    handle,
+    name: entry.name,
+    above,
+    depth: above.depth + 1,
+    selection,
+    totals: entry.totals,
+    unmade: entry,
+    state: above.state,
+    fresh: false,
+    extra: undefined,
+  };
+}
+
 /** Below the target. */
 export function pathOfVisit(visit: Visit): ByteString {
   const names: ByteString[] = [];
