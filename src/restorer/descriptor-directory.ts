@@ -4,6 +4,7 @@ import { BugError } from '../base/errors.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import type { Native } from '../system/native.ts';
 import type { XattrTarget } from '../system/xattr.ts';
+import { hasRoom } from './full-target.ts';
 import { syncToDisk } from './sync-to-disk.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
@@ -52,6 +53,10 @@ export class DescriptorDirectory implements TargetDirectory {
     if (process.platform !== 'linux') return Number.POSITIVE_INFINITY;
     const { blocks, bsize } = statfsSync(`/proc/self/fd/${this.#fd}`);
     return blocks * bsize;
+  }
+
+  hasRoom(): boolean {
+    return process.platform === 'linux' && hasRoom(statfsSync(`/proc/self/fd/${this.#fd}`));
   }
 
   isMountPoint(name: ByteString): boolean {

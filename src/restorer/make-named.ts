@@ -78,7 +78,13 @@ export function makeNamed(parts: NamedParts, named: NamedEntry, failed: Readonly
     try {
       inPlace(directory, place, (working) => {
         create(directory, working, entry);
-        metadata.special(directory, working, entry, path);
+        try {
+          metadata.special(directory, working, entry, path);
+        } catch (error) {
+          // nothing of it says that it is unfinished
+          removeQuietly(() => directory, working);
+          throw error;
+        }
       });
     } catch (error) {
       if (entry.type !== 'socket' || !NO_SOCKETS.has(errnoOf(error) ?? '')) throw error;

@@ -4,6 +4,7 @@ import { errnoOf } from '../base/errors.ts';
 import type { EntryMetadata, Xattr } from '../format/tree.ts';
 import { listXattrs, removeXattr, writeXattr, type XattrTarget } from '../system/xattr.ts';
 import { RECORD, type EntryRecord } from './entry-records.ts';
+import { isFull } from './full-target.ts';
 import type { Omissions } from './omissions.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
@@ -25,12 +26,19 @@ const SET_ID_BITS = 0o6000;
 const ACCESS_ACL = 'system.posix_acl_access' as ByteString;
 const DEFAULT_ACL = 'system.posix_acl_default' as ByteString;
 
+/** Where an entry is whose metadata is set: on the file system of a directory, and by which path it is told of. */
+interface Place {
+  readonly directory: TargetDirectory;
+  readonly path: () => ByteString;
+}
+
 /** The fields of an entry that are set after its content. */
 export type Facts = Pick<EntryMetadata, 'mode' | 'uid' | 'gid' | 'mtimeNs'>;
 
 /**
  * Gives entries their owner, attributes, times and, last, their permissions, which until then say "unfinished". What the
- * system refuses is counted as an omission; the entry stands all the same.
+ * system refuses is counted as an omission; the entry stands all the same. Only that the target is full is thrown: what
+ * looked finished without what there was no room for would be left alone from then on.
  */
 export class MetadataWriter {
   readonly #policy: MetadataPolicy;
@@ -61,22 +69,24 @@ export class MetadataWriter {
     path: () => ByteString,
   ): void {
     const { uid, gid } = record;
-    this.#owner(uid, gid, path, (user, group) => fchownSync(fd, user, group));
+    const place = { directory, path };
+    this.#owner(uid, gid, place, (user, group) => fchownSync(fd, user, group));
     if (record.hasXattrs || existed || this.#inheritsAcls) {
-      this.#xattrs(fd, record.hasXattrs ? record.xattrs : [], existed, path);
+      this.#xattrs(fd, record.hasXattrs ? record.xattrs : [], existed, place);
     }
-    this.#times(path, () => directory.setFileTimes(fd, record.mtimeNs));
-    this.#mode(record.mode, path, (mode) => fchmodSync(fd, mode));
+    this.#times(place, () => directory.setFileTimes(fd, record.mtimeNs));
+    this.#mode(record.mode, place, (mode) => fchmodSync(fd, mode));
   }
 
   directory(directory: TargetDirectory, record: EntryRecord, existed: boolean, path: () => ByteString): void {
     const { uid, gid } = record;
-    this.#owner(uid, gid, path, (user, group) => directory.setOwnOwner(user, group));
+    const place = { directory, path };
+    this.#owner(uid, gid, place, (user, group) => directory.setOwnOwner(user, group));
     if (record.hasXattrs || existed || this.#inheritsAcls) {
-      this.#xattrs(directory.ownXattrs, record.hasXattrs ? record.xattrs : [], existed, path);
+      this.#xattrs(directory.ownXattrs, record.hasXattrs ? record.xattrs : [], existed, place);
     }
-    this.#times(path, () => directory.setOwnTimes(record.mtimeNs));
-    this.#mode(record.mode, path, (mode) => directory.setOwnMode(mode));
+    this.#times(place, () => directory.setOwnTimes(record.mtimeNs));
+    this.#mode(record.mode, place, (mode) => directory.setOwnMode(mode));
   }
 
   /** A link, FIFO, socket or device, by its name. */
@@ -87,79 +97,93 @@ export class MetadataWriter {
     path: () => ByteString,
   ): void {
     const { uid, gid, mode, xattrs, mtimeNs }: Facts & Pick<EntryMetadata, 'xattrs'> = entry;
-    this.#owner(uid, gid, path, (user, group) => directory.setOwner(name, user, group));
+    const place = { directory, path };
+    this.#owner(uid, gid, place, (user, group) => directory.setOwner(name, user, group));
     if (xattrs !== undefined || (this.#inheritsAcls && entry.type !== 'symlink')) {
-      this.#xattrs(directory.xattrsOf(name), xattrs ?? [], false, path);
+      this.#xattrs(directory.xattrsOf(name), xattrs ?? [], false, place);
     }
-    this.#times(path, () => directory.setTimes(name, mtimeNs));
+    this.#times(place, () => directory.setTimes(name, mtimeNs));
     // Linux has no permissions on links
-    if (entry.type !== 'symlink') this.#mode(mode, path, (bits) => directory.setMode(name, bits));
+    if (entry.type !== 'symlink') this.#mode(mode, place, (bits) => directory.setMode(name, bits));
   }
 
   get privileged(): boolean {
     return this.#policy.privileged;
   }
 
-  #owner(uid: number, gid: number, path: () => ByteString, set: (uid: number, gid: number) => void): void {
+  #owner(uid: number, gid: number, place: Place, set: (uid: number, gid: number) => void): void {
     const policy = this.#policy;
     if (!policy.privileged) {
       if (uid !== policy.uid || gid !== policy.gid)
-        this.#omissions.note('ownership', policy.unprivilegedBecause, path);
+        this.#omissions.note('ownership', policy.unprivilegedBecause, place.path);
       return;
     }
     const here = ownerHere(policy, { uid, gid });
-    this.#attempt('ownership', path, () => set(here.uid, here.gid));
+    this.#attempt('ownership', place, () => set(here.uid, here.gid));
   }
 
-  #mode(mode: number, path: () => ByteString, set: (mode: number) => void): void {
+  #mode(mode: number, place: Place, set: (mode: number) => void): void {
     const here = modeHere(this.#policy, mode);
-    if (here !== mode) this.#omissions.note('setuid-bits', this.#policy.unprivilegedBecause, path);
-    this.#attempt('modes', path, () => set(here));
+    if (here !== mode) this.#omissions.note('setuid-bits', this.#policy.unprivilegedBecause, place.path);
+    this.#attempt('modes', place, () => set(here));
   }
 
-  #times(path: () => ByteString, set: () => void): void {
-    this.#attempt('times', path, set);
+  #times(place: Place, set: () => void): void {
+    this.#attempt('times', place, set);
   }
 
-  #xattrs(target: XattrTarget, wanted: readonly Xattr[], existed: boolean, path: () => ByteString): void {
-    if (existed) this.#removeOthers(target, wanted, path);
-    else if (this.#inheritsAcls) this.#removeAcls(target, wanted, path);
+  #xattrs(target: XattrTarget, wanted: readonly Xattr[], existed: boolean, place: Place): void {
+    if (existed) this.#removeOthers(target, wanted, place);
+    else if (this.#inheritsAcls) this.#removeAcls(target, wanted, place);
     for (const { name, value } of wanted) {
       if (isPrivileged(name) && !this.#policy.privileged) {
-        this.#omissions.note('privileged-xattrs', this.#policy.unprivilegedBecause, path);
+        this.#omissions.note('privileged-xattrs', this.#policy.unprivilegedBecause, place.path);
         continue;
       }
-      this.#attempt('xattrs', path, () => writeXattr(target, name, value));
+      this.#attempt('xattrs', place, () => writeXattr(target, name, value));
     }
   }
 
   /** Attributes that a file has and its snapshot version has not. */
-  #removeOthers(target: XattrTarget, wanted: readonly Xattr[], path: () => ByteString): void {
+  #removeOthers(target: XattrTarget, wanted: readonly Xattr[], place: Place): void {
     const names = new Set(wanted.map(({ name }) => name));
-    this.#attempt('xattrs', path, () => {
+    this.#attempt('xattrs', place, () => {
       for (const name of listXattrs(target)) {
         if (!names.has(name) && isRemovable(name)) removeXattr(target, name);
       }
     });
   }
 
-  #removeAcls(target: XattrTarget, wanted: readonly Xattr[], path: () => ByteString): void {
+  #removeAcls(target: XattrTarget, wanted: readonly Xattr[], place: Place): void {
     const present = listXattrs(target);
     for (const acl of [ACCESS_ACL, DEFAULT_ACL]) {
       if (!present.includes(acl) || wanted.some(({ name }) => name === acl)) continue;
-      this.#attempt('xattrs', path, () => removeXattr(target, acl));
+      this.#attempt('xattrs', place, () => removeXattr(target, acl));
     }
   }
 
+  /**
+   * ext4 says of an attribute that no block can hold what it says of a full disk, and says it again while there is room.
+   * @throws what the system says of a full target
+   */
   #attempt(
     kind: 'ownership' | 'modes' | 'times' | 'xattrs',
-    path: () => ByteString,
+    { directory, path }: Place,
     act: () => unknown,
   ): void {
+    const isRefused = (error: unknown): boolean => errnoOf(error) === 'ENOSPC' && directory.hasRoom();
     try {
-      act();
+      try {
+        act();
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        // there may be room since
+        act();
+      }
     } catch (error) {
-      if (!(error instanceof RangeError) && errnoOf(error) === undefined) throw error;
+      const code = errnoOf(error);
+      if (!(error instanceof RangeError) && code === undefined) throw error;
+      if (isFull(code) && !isRefused(error)) throw error;
       this.#omissions.note(kind, error instanceof Error ? error.message : String(error), path);
     }
   }

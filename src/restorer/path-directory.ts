@@ -25,6 +25,7 @@ import { BugError } from '../base/errors.ts';
 import { splitDeviceNumber } from '../system/device-number.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import type { XattrTarget } from '../system/xattr.ts';
+import { hasRoom } from './full-target.ts';
 import { syncToDisk } from './sync-to-disk.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
@@ -67,6 +68,10 @@ export class PathDirectory implements TargetDirectory {
   capacity(): number {
     const { blocks, bsize } = statfsSync(pathOnly(this.#path));
     return blocks * bsize;
+  }
+
+  hasRoom(): boolean {
+    return hasRoom(statfsSync(pathOnly(this.#path)));
   }
 
   isMountPoint(name: ByteString): boolean {

@@ -14,6 +14,8 @@ export interface TargetDirectory {
   names(): ByteString[];
   /** Bytes that the file system it lies on can hold in all; infinite where the system does not tell. */
   capacity(): number;
+  /** Whether the file system it lies on has free blocks and inodes; false where the system does not tell. */
+  hasRoom(): boolean;
   /** Whether a directory in it is where another file system, or another part of one, is mounted. */
   isMountPoint(name: ByteString): boolean;
   /** False when this process may not make or rename anything in it, as far as the system tells. */
