@@ -19,11 +19,11 @@ import { joinDeviceNumber } from './device-number.ts';
 import { bindStat, type StatCalls } from './entry-stat.ts';
 import { timesWriter } from './file-times.ts';
 import { libc, libcMissing, type Libc } from './libc.ts';
+import { isKernelFrom } from './kernel-release.ts';
 import { bindListDirectory, type ListDirectory } from './list-directory.ts';
 import { bindMakeNode } from './make-node.ts';
 import { bindOpenWithoutLinks, type OpenWithoutLinks } from './open-without-links.ts';
 import { O_PATH } from './platform.ts';
-import { syncfsTellsErrors } from './syncfs-errors.ts';
 import { systemError } from './system-error.ts';
 
 /**
@@ -59,8 +59,9 @@ export interface Native extends StatCalls {
   utimensat(dirFd: number, name: ByteString, atimeNs: bigint, mtimeNs: bigint): void;
   futimens(fd: number, atimeNs: bigint, mtimeNs: bigint): void;
   /**
-   * Returns when all that was written to the file system of an open directory is on disk, whoever wrote it. Undefined
-   * where the system has no such call (macOS), or one that does not tell what failed (Linux before 5.8).
+   * Returns when all that was written to the file system of an open directory is on disk, whoever wrote it; throws when
+   * something of it could not be. Undefined where the system has no such call (macOS), or one that does not say so (Linux
+   * before 5.8).
    */
   readonly syncFileSystem: ((fd: number) => void) | undefined;
   /** Names in an open directory, without `.` and `..`, in no order. The descriptor's own position does not move. */
@@ -87,8 +88,8 @@ function bindNative(libc: Libc): Native {
   const chmod = libc.bind('chmod', 'int', ['address', 'uint32_t']);
   const utimensat = libc.bind('utimensat', 'int', ['int', 'address', 'address', 'int']);
   const futimens = libc.bind('futimens', 'int', ['int', 'address']);
-  const canSync = libc.has('syncfs') && syncfsTellsErrors(release());
-  const syncfs = canSync ? libc.bind('syncfs', 'int', ['int']) : undefined;
+  const tellsOfLosses = system === 'linux' && isKernelFrom(release(), 5, 8);
+  const syncfs = tellsOfLosses && libc.has('syncfs') ? libc.bind('syncfs', 'int', ['int']) : undefined;
   const makeNode = bindMakeNode(libc);
   const stat = bindStat(libc);
   let linkTarget = libc.memory(libc.platform.PATH_MAX);
