@@ -58,9 +58,8 @@ export async function beginsUnread(
   }
 }
 
-/** Names that are unknown, by those on both sides. */
+/** Names that are unknown, by the first of them and the first that is not. */
 function namesOf(part: UnreadPart, next: UnreadPart | undefined): string {
-  const from = `from '${textOfBytes(part.firstName)}'`;
-  const to = next === undefined ? 'to its last one' : `up to '${textOfBytes(next.firstName)}'`;
-  return `its names ${from} ${to} are unknown`;
+  const before = next === undefined ? '' : `, before '${textOfBytes(next.firstName)}',`;
+  return `names at '${textOfBytes(part.firstName)}' and after it${before} are unknown`;
 }

@@ -91,7 +91,9 @@ async function restored(
 /** The names that a list of problems says are unknown. */
 function unknownNames(told: readonly string[]): readonly string[] {
   const names = Array.from({ length: MANY }, (_, i) => nameOf(i));
-  const ranges = told.map((text) => /from '(\w+)' (?:up to '(\w+)'|to its last one)/.exec(text));
+  const ranges = told.map((text) =>
+    /names at '(\w+)' and after it(?:, before '(\w+)',)? are unknown/.exec(text),
+  );
   return names.filter((name) =>
     ranges.some((range) => name >= (range?.[1] ?? '') && name < (range?.[2] ?? 'g')),
   );

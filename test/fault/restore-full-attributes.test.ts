@@ -31,7 +31,7 @@ vi.mock('node:fs', async (importOriginal) => {
   const fs = await importOriginal<typeof FileSystem>();
   return {
     ...fs,
-    statfsSync: (path: string) => ({ ...fs.statfsSync(path), ...disk.free }),
+    statfsSync: (path: string) => Object.assign(fs.statfsSync(path), disk.free),
   };
 });
 
