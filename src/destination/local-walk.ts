@@ -1,7 +1,7 @@
 /** The files below a destination's directory, by key. */
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DestinationError, errnoOf } from '../base/errors.ts';
 
 export interface FoundFile {
@@ -18,8 +18,9 @@ export const absentErrnos: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', '
 
 /**
  * Slices of the regular files at and below the directory `start` (a key, or '' for the root) among the entries
- * that `wanted` accepts; symbolic links are followed, as `get` does. Yields nothing when `start` is not there;
- * any other failure rejects. A file that takes another's place meanwhile is never missed together with that one.
+ * that `wanted` accepts; symbolic links are followed, as `get` does. Yields nothing when `start` is not there, and
+ * nothing of a directory that is removed meanwhile; any other failure rejects. A file that takes another's place
+ * meanwhile is never missed together with that one.
  */
 export async function* walkFiles(
   root: string,
@@ -64,13 +65,28 @@ async function readNames(
   } catch (error) {
     const isAbsent = absentErrnos.has(errnoOf(error) ?? '');
     if (!isAbsent) throw error;
-    if (mayBeAbsent) return [];
+    if (mayBeAbsent || (await isRemoved(root, directory))) return [];
     throw new DestinationError('unreachable', `${join(root, directory)} vanished while it was being listed`, {
       op: 'list',
       hint: 'Try again, and check that nothing else changes the destination.',
       retry: 'now',
       cause: error,
     });
+  }
+}
+
+/**
+ * Whether the directory above no longer names it: prune removes those that were empty for long. What is named and
+ * cannot be read is hidden, as is everything where the root itself has gone.
+ */
+async function isRemoved(root: string, directory: string): Promise<boolean> {
+  if (directory === '') return false;
+  const above = directory.slice(0, Math.max(0, directory.lastIndexOf('/')));
+  try {
+    return !(await readdir(join(root, above))).includes(basename(directory));
+  } catch (error) {
+    if (!absentErrnos.has(errnoOf(error) ?? '')) throw error;
+    return await isRemoved(root, above);
   }
 }
 

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { walkFiles } from '../../../src/destination/local-walk.ts';
 
 const never = new AbortController().signal;
@@ -48,6 +48,63 @@ test('a directory that goes once its files have gone is no failure', async () =>
     if (name === '1') rmSync(join(root, 'leases', 'session'), { recursive: true });
   };
   expect(await keys(removeAll)).toEqual(['leases/a']);
+});
+
+/** Calls `onFirst` with the name of the other directory once one of the two is read: the file system says which. */
+function whenOneIsRead(onFirst: (other: string) => void): (name: string) => void {
+  let isFirst = true;
+  return (name) => {
+    if (!name.startsWith('in-') || !isFirst) return;
+    isFirst = false;
+    onFirst(name === 'in-a' ? 'b' : 'a');
+  };
+}
+
+describe('a directory that goes between two reads', () => {
+  test('and is no longer named by the one above is empty', async () => {
+    for (const name of ['a', 'b']) {
+      mkdirSync(join(root, 'leases', name));
+      writeFileSync(join(root, 'leases', name, `in-${name}`), '');
+    }
+    let gone = '';
+    const remove = (other: string): void => {
+      gone = other;
+      rmSync(join(root, 'leases', other), { recursive: true });
+    };
+    const found = await keys(whenOneIsRead(remove));
+    expect(found).toEqual([gone === 'a' ? 'leases/b/in-b' : 'leases/a/in-a']);
+  });
+
+  test('together with the one above it is empty', async () => {
+    mkdirSync(join(root, 'leases', 'above'));
+    for (const name of ['a', 'b']) {
+      mkdirSync(join(root, 'leases', 'above', name));
+      writeFileSync(join(root, 'leases', 'above', name, `in-${name}`), '');
+    }
+    const removeAll = (): void => rmSync(join(root, 'leases', 'above'), { recursive: true });
+    expect(await keys(whenOneIsRead(removeAll))).toEqual([]);
+  });
+
+  test('and is still named, as a link whose target is away, fails the list', async () => {
+    for (const name of ['a', 'b']) {
+      mkdirSync(join(root, 'drives', name), { recursive: true });
+      writeFileSync(join(root, 'drives', name, `in-${name}`), '');
+      symlinkSync(join(root, 'drives', name), join(root, 'leases', name));
+    }
+    const unmount = (other: string): void => rmSync(join(root, 'drives', other), { recursive: true });
+    const listing = keys(whenOneIsRead(unmount));
+    await expect(listing).rejects.toMatchObject({ kind: 'unreachable', retry: 'now' });
+  });
+
+  test('with the root itself fails the list', async () => {
+    for (const name of ['a', 'b']) {
+      mkdirSync(join(root, 'leases', name));
+      writeFileSync(join(root, 'leases', name, `in-${name}`), '');
+    }
+    const pull = (): void => rmSync(root, { recursive: true });
+    await expect(keys(whenOneIsRead(pull))).rejects.toMatchObject({ kind: 'unreachable' });
+    mkdirSync(root);
+  });
 });
 
 test('each file is given once, however often the directory is read', async () => {
