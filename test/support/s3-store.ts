@@ -19,6 +19,8 @@ export type StoreFault =
   | { readonly status: number; readonly code?: string; readonly headers?: Readonly<Record<string, string>> }
   /** A page of something else, with success. */
   | { readonly page: string }
+  /** What a proxy says that has no store to ask. */
+  | { readonly status: number; readonly text: string; readonly type?: string }
   /** Does as it should, and closes the connection instead of answering. */
   | 'lose-reply'
   /** Never answers. */
@@ -53,12 +55,18 @@ export interface S3Store extends AsyncDisposable {
   readonly requests: StoreRequest[];
   /** Hits the next `times` requests that fit. The store tells at its end of faults that never came about. */
   plan(fits: (request: StoreRequest) => boolean, fault: StoreFault, times?: number): void;
+  /** For faults of a time, which hit whatever came in it. */
+  forgetPlans(): void;
   /** Ignores that a put is to create only. */
   ignoresConditions: boolean;
   /** Looks whether there is an object, and stores it later: those that come at the same moment all win. */
   looksFirst: boolean;
   /** Who may not delete. */
   appendOnly: boolean;
+  /** Says of what is not there no more than "404", as a few stores do. */
+  saysNoReason: boolean;
+  /** Numbers its answers, as Amazon and most others do. */
+  numbersAnswers: boolean;
   /** Who may not change how long an object is protected. */
   refusesRetention: boolean;
 }
@@ -103,8 +111,13 @@ export async function startS3Store(): Promise<S3Store> {
     looksFirst: false,
     appendOnly: false,
     refusesRetention: false,
+    saysNoReason: false,
+    numbersAnswers: true,
     plan(fits, fault, times = 1) {
       plans.push({ fits, fault, left: times });
+    },
+    forgetPlans() {
+      plans.length = 0;
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -125,6 +138,13 @@ function answer(
   fault: StoreFault | undefined,
 ): void {
   if (fault === 'hang') return;
+  if (typeof fault === 'object' && 'text' in fault) {
+    const { status, text, type = 'text/plain; charset=utf-8' } = fault;
+    response.writeHead(status, text === '' ? {} : { 'content-type': type });
+    response.end(asked.method === 'HEAD' ? '' : text);
+    return;
+  }
+  if (store.numbersAnswers) response.setHeader('x-amz-request-id', `${store.requests.length}`);
   if (typeof fault === 'object' && 'status' in fault) {
     refuse(response, fault.status, fault.code ?? 'InternalError', fault.headers);
     return;
@@ -150,10 +170,8 @@ function answer(
       return;
     case 'DELETE':
       if (store.appendOnly) refuse(response, 403, 'AccessDenied');
-      else {
-        store.objects.delete(asked.key);
-        response.writeHead(204).end();
-      }
+      else if (!store.objects.delete(asked.key) && store.saysNoReason) response.writeHead(404).end();
+      else response.writeHead(204).end();
       return;
     default:
       read(store, asked, response, fault);
@@ -195,7 +213,8 @@ function read(
 ): void {
   const found = store.objects.get(asked.key);
   if (found === undefined) {
-    refuse(response, 404, 'NoSuchKey');
+    if (store.saysNoReason) response.writeHead(404).end();
+    else refuse(response, 404, 'NoSuchKey');
     return;
   }
   const { body, ms } = found;

@@ -1,11 +1,12 @@
 /** What S3 stores answer when they do not do what they are asked. */
-import { errnoOf } from '../../base/errors.ts';
+import { DestinationError, errnoOf } from '../../base/errors.ts';
 import {
   DENIED,
   FULL,
   THROTTLED,
   failure,
   meaning,
+  meaningOfStatus,
   retryAfterMs,
   webFailure,
   type WebAction,
@@ -57,6 +58,13 @@ const REGION = meaning(
 );
 const BUSY = meaning('unreachable', 'now', 'another change of the same object is under way', 'Try again.');
 
+const NOT_SAID_BY_THE_STORE = meaning(
+  'unreachable',
+  'later',
+  'something else says "not found" in place of the store',
+  'See that the store runs, and that the address leads to it: a proxy answers so while it does not.',
+);
+
 /** By the store's own names; those of other makers among them. */
 const MEANINGS = {
   NoSuchBucket: NO_BUCKET,
@@ -100,7 +108,59 @@ export function s3Failure(error: unknown, action: WebAction): unknown {
   const name = error instanceof Error ? error.name : '';
   if (name === 'CredentialsProviderError' || name === 'TokenProviderError')
     return failure(NO_CREDENTIALS, action, error);
+  // A store says what it is that it does not have.
+  if (isNotFound(error) && answerOf(error)?.code === undefined) return notSaidByTheStore(action, error);
   return webFailure(error, action, answerOf, MEANINGS);
+}
+
+/** "Not found", from whomever. */
+export function isNotFound(error: unknown): boolean {
+  const status = statusOf(error);
+  return status === 404 || status === 410;
+}
+
+const REASONS: ReadonlySet<string> = new Set(['NoSuchKey', 'NoSuchVersion', 'NoSuchBucket']);
+
+/** "Not found" of an object without the reason that a store gives: it may be of a proxy whose store does not run. */
+export function lacksReason(error: unknown): boolean {
+  return isNotFound(error) && !REASONS.has(answerOf(error)?.code ?? '');
+}
+
+/** Whether the answer has what S3 stores number theirs by, and nobody else does. Not all of them do. */
+export function isNumbered(error: unknown): boolean {
+  return error instanceof Error && (headersOf(error)['x-amz-request-id'] ?? '') !== '';
+}
+
+/** The error for an object that is not there, by what the store itself says. */
+export function absent(action: WebAction, cause: unknown): DestinationError {
+  return failure(meaningOfStatus(404), action, cause, answerOf(cause));
+}
+
+/** The error for a "not found" that the store has not said. */
+export function notSaidByTheStore(action: WebAction, cause: unknown): DestinationError {
+  return failure(NOT_SAID_BY_THE_STORE, action, cause);
+}
+
+/** Whether a `not-found` is one of the bucket. */
+export function isBucketMissing({ cause }: DestinationError): boolean {
+  return cause instanceof Error && cause.name === 'NoSuchBucket';
+}
+
+/** The error for an answer that does not fit what was asked. */
+export function senseless(
+  op: string,
+  url: string,
+  key: string,
+  what: string,
+  cause?: unknown,
+): DestinationError {
+  return new DestinationError('corrupt-reply', `Cannot ${op} ${key} in ${url}: ${what}`, {
+    op,
+    hint: 'Check that no proxy answers in place of the store. Run a check of the repository.',
+    details: { key },
+    retry: 'now',
+    cause,
+  });
 }
 
 /** The HTTP status of the answer; undefined when there was none. */
@@ -111,16 +171,26 @@ export function statusOf(error: unknown): number | undefined {
 function answerOf(error: unknown): WebAnswer | undefined {
   if (!(error instanceof Error) || !('$metadata' in error)) return undefined;
   const metadata = error.$metadata as { readonly httpStatusCode?: number };
-  const response = ('$response' in error ? error.$response : undefined) as
-    | { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> }
-    | undefined;
-  const status = metadata.httpStatusCode ?? response?.statusCode;
+  const status = metadata.httpStatusCode ?? responseOf(error)?.statusCode;
   if (status === undefined && errnoOf(error) !== undefined) return undefined;
-  const headers = response?.headers ?? {};
+  const headers = headersOf(error);
   return {
     status,
     // What came without a body has no name of its own.
     code: /^(?:Unknown|UnknownError|Error|NotFound|\d+)$/.test(error.name) ? undefined : error.name,
     retryAfterMs: retryAfterMs(headers['retry-after'], headers['date']),
   };
+}
+
+interface Response {
+  readonly statusCode?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function responseOf(error: Error): Response | undefined {
+  return ('$response' in error ? error.$response : undefined) as Response | undefined;
+}
+
+function headersOf(error: Error): Readonly<Record<string, string>> {
+  return responseOf(error)?.headers ?? {};
 }

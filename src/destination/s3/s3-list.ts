@@ -6,7 +6,7 @@ import type { ListedObject } from '../destination.ts';
 import { orderedPages } from '../ordered-pages.ts';
 import type { Moving } from '../stall.ts';
 import type { S3Store } from './s3-client.ts';
-import { wholeSeconds } from './s3-objects.ts';
+import { wholeSeconds } from './s3-look.ts';
 
 const PAGE_LENGTH = 1000;
 

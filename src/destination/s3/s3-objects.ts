@@ -1,15 +1,16 @@
-/** Objects of an S3 store: stored, read, looked at and removed, each answer compared with what was asked for. */
+/** Objects of an S3 store: stored, read, removed and protected, each answer compared with what was asked for. */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { HeadObjectCommandOutput, PutObjectCommandInput } from '@aws-sdk/client-s3';
+import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
 import { DestinationError } from '../../base/errors.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { extentOf, LARGEST_OBJECT } from '../byte-range.ts';
-import type { ByteRange, ObjectStat } from '../destination.ts';
+import type { ByteRange } from '../destination.ts';
 import { TAKEN, failure, meaning } from '../http-failure.ts';
 import type { Moving } from '../stall.ts';
 import type { Question, S3Store } from './s3-client.ts';
-import { statusOf } from './s3-failure.ts';
+import { isBucketMissing, senseless, statusOf } from './s3-failure.ts';
+import { askAbout, askHead, headObject } from './s3-look.ts';
 
 /** How an object is put. */
 export interface PutManner {
@@ -110,68 +111,6 @@ async function conflict(
   }
 }
 
-export interface ObjectHead extends ObjectStat {
-  /** Base64; undefined where the store keeps none. */
-  readonly sha256: string | undefined;
-}
-
-export async function headObject(store: S3Store, key: string, signal: AbortSignal): Promise<ObjectHead> {
-  try {
-    return await askHead(store, key, signal);
-  } catch (error) {
-    // Such an answer has no body that could say why.
-    if (error instanceof DestinationError && UNEXPLAINED.has(Number(error.details['status'])))
-      await askWhy(store, key, signal);
-    throw error;
-  }
-}
-
-const UNEXPLAINED: ReadonlySet<number> = new Set([400, 403]);
-
-/** Asks for a byte in the place of the head: that is refused with a reason. */
-async function askWhy(store: S3Store, key: string, signal: AbortSignal): Promise<void> {
-  const { bucket, client, library, root } = store;
-  try {
-    const { Body: body } = await store.ask({ op: 'look at', key }, signal, async (moving) => {
-      const command = new library.GetObjectCommand({ Bucket: bucket, Key: root + key, Range: 'bytes=0-0' });
-      return await client.send(command, { abortSignal: moving.signal });
-    });
-    await body?.transformToByteArray();
-  } catch (error) {
-    if (error instanceof DestinationError && UNEXPLAINED.has(Number(error.details['status']))) throw error;
-    signal.throwIfAborted();
-  }
-}
-
-async function askHead(store: S3Store, key: string, signal: AbortSignal): Promise<ObjectHead> {
-  const { bucket, client, library, root } = store;
-  const reply = await store.ask({ op: 'look at', key }, signal, async (moving) => {
-    const command = new library.HeadObjectCommand({
-      Bucket: bucket,
-      Key: root + key,
-      ChecksumMode: 'ENABLED',
-    });
-    return await client.send(command, { abortSignal: moving.signal });
-  });
-  return { ...statOf(store, key, reply), sha256: reply.ChecksumSHA256 };
-}
-
-function statOf(
-  { url }: S3Store,
-  key: string,
-  { ContentLength: size, LastModified: modified }: HeadObjectCommandOutput,
-): ObjectStat {
-  const modifiedMs = modified?.getTime() ?? Number.NaN;
-  if (size === undefined || !Number.isSafeInteger(size) || size < 0 || !Number.isFinite(modifiedMs))
-    throw senseless('look at', url, key, 'the answer has no size or no time');
-  return { size, modifiedMs: wholeSeconds(modifiedMs) };
-}
-
-/** Lists say milliseconds where the answer about one object says seconds. */
-export function wholeSeconds(ms: number): number {
-  return Math.floor(ms / 1000) * 1000;
-}
-
 export async function getObject(
   store: S3Store,
   key: string,
@@ -232,7 +171,7 @@ async function fetchBytes(
   signal: AbortSignal,
 ): Promise<{ readonly bytes: Buffer; readonly total: number }> {
   const { bucket, client, library, root, url } = store;
-  return await store.ask({ op: 'read', key, mine: part.mine }, signal, async (moving) => {
+  return await askAbout(store, { op: 'read', key, mine: part.mine }, signal, async (moving) => {
     const command = new library.GetObjectCommand({ Bucket: bucket, Key: root + key, Range: part.asked });
     const reply = await client.send(command, { abortSignal: moving.signal });
     moving.moved();
@@ -295,10 +234,8 @@ export async function deleteObject(
   ifMatch?: string,
 ): Promise<void> {
   const { bucket, client, library, root } = store;
-  const mine = (error: unknown): boolean =>
-    statusOf(error) === 404 && !(error instanceof Error && error.name === 'NoSuchBucket');
   try {
-    await store.ask({ op: 'delete', key, mine }, signal, async (moving) => {
+    await askAbout(store, { op: 'delete', key }, signal, async (moving) => {
       const command = new library.DeleteObjectCommand({
         Bucket: bucket,
         Key: root + key,
@@ -307,7 +244,9 @@ export async function deleteObject(
       await client.send(command, { abortSignal: moving.signal });
     });
   } catch (error) {
-    if (!mine(error)) throw error;
+    // Others than Amazon say that there is nothing to delete.
+    if (!(error instanceof DestinationError) || error.kind !== 'not-found' || isBucketMissing(error))
+      throw error;
   }
 }
 
@@ -331,11 +270,7 @@ export async function retainObject(
 
 /** 0 where the store does not say. */
 async function protectedUntil(store: S3Store, key: string, signal: AbortSignal): Promise<number> {
-  const { bucket, client, library, root } = store;
-  const reply = await store.ask({ op: 'look at', key }, signal, async (moving) => {
-    const command = new library.HeadObjectCommand({ Bucket: bucket, Key: root + key });
-    return await client.send(command, { abortSignal: moving.signal });
-  });
+  const reply = await askHead(store, key, signal);
   return reply.ObjectLockRetainUntilDate?.getTime() ?? 0;
 }
 
@@ -357,21 +292,5 @@ async function protect(
       },
     });
     await client.send(command, { abortSignal: moving.signal });
-  });
-}
-
-export function senseless(
-  op: string,
-  url: string,
-  key: string,
-  what: string,
-  cause?: unknown,
-): DestinationError {
-  return new DestinationError('corrupt-reply', `Cannot ${op} ${key} in ${url}: ${what}`, {
-    op,
-    hint: 'Check that no proxy answers in place of the store. Run a check of the repository.',
-    details: { key },
-    retry: 'now',
-    cause,
   });
 }

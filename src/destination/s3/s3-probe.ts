@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { DestinationError, isAbort } from '../../base/errors.ts';
 import type { S3Store } from './s3-client.ts';
-import { deleteObject, getObject, headObject, senseless, sendObject } from './s3-objects.ts';
+import { isBucketMissing, senseless } from './s3-failure.ts';
+import { headObject } from './s3-look.ts';
+import { deleteObject, getObject, sendObject } from './s3-objects.ts';
 
 export interface S3Abilities {
   /**
@@ -41,10 +43,6 @@ export async function readAbilities(store: S3Store, signal: AbortSignal): Promis
     return undefined;
   }
   return parseRecord(text, store.where);
-}
-
-function isBucketMissing({ cause }: DestinationError): boolean {
-  return cause instanceof Error && cause.name === 'NoSuchBucket';
 }
 
 function parseRecord(text: string, here: string): S3Abilities | undefined {

@@ -16,8 +16,10 @@ import { checkKey, checkPrefix } from '../key.ts';
 import type { S3Place } from '../location.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { S3_PARALLEL, s3Store, type S3Options, type S3Store } from './s3-client.ts';
+import { senseless } from './s3-failure.ts';
 import { listObjects } from './s3-list.ts';
-import { deleteObject, getObject, headObject, retainObject, senseless, sendObject } from './s3-objects.ts';
+import { headObject } from './s3-look.ts';
+import { deleteObject, getObject, retainObject, sendObject } from './s3-objects.ts';
 import { CAUTIOUS, findAbilities, mayDelete, readAbilities, type S3Abilities } from './s3-probe.ts';
 
 export type { S3Options } from './s3-client.ts';
