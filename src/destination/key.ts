@@ -1,4 +1,5 @@
 /** Keys and prefixes: the same rule for every destination, checked before anything is touched. */
+import { createHash } from 'node:crypto';
 import { DestinationError } from '../base/errors.ts';
 
 const partCharacters = /^[a-z0-9._-]*$/;
@@ -18,6 +19,11 @@ export function checkPrefix(prefix: string): void {
   const parts = prefix.split('/');
   const last = parts.pop() ?? '';
   if (!parts.every(isKeyPart) || !partCharacters.test(last)) throw malformed('prefix', prefix);
+}
+
+/** True when the key ends in the SHA-256 of `body`: whoever stores something there stores the same. */
+export function isNamedByBytes(key: string, body: Uint8Array): boolean {
+  return key.endsWith(createHash('sha256').update(body).digest('hex'));
 }
 
 function malformed(what: string, text: string): DestinationError {

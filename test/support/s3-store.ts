@@ -37,6 +37,8 @@ export type StoreFault =
   | 'drop'
   /** Says that it has taken the object, and has half of it. */
   | 'keep-half'
+  /** Takes the object of another writer in its place before it answers, where it knows no conditions. */
+  | { readonly overtakenBy: Buffer }
   /** Changes the answer of a list. */
   | { readonly list: (page: ListPage) => ListPage }
   /** Gives the answer of a list in pieces of so many bytes, with a pause before each. */
@@ -196,7 +198,8 @@ function put(
   const keep = (): void => {
     if (fault !== 'drop') {
       const kept = fault === 'keep-half' ? body.subarray(0, body.length / 2) : body;
-      store.objects.set(key, { body: kept, ms: Date.now() });
+      const isOvertaken = typeof fault === 'object' && 'overtakenBy' in fault;
+      store.objects.set(key, { body: isOvertaken ? fault.overtakenBy : kept, ms: Date.now() });
     }
     if (fault === 'lose-reply') response.destroy();
     else response.writeHead(200, { etag: '"x"' }).end();

@@ -24,9 +24,15 @@ export interface SftpStoreOptions {
   readonly software?: string;
   /** Called when a session is let in; with it the session never says anything. */
   readonly onSilence?: () => void;
+  /** Opens a file that is to be created also where there is one. */
+  readonly createsTwice?: boolean;
 }
 
-export async function startSftpStore({ software, onSilence }: SftpStoreOptions = {}): Promise<SftpStore> {
+export async function startSftpStore({
+  software,
+  onSilence,
+  createsTwice = false,
+}: SftpStoreOptions = {}): Promise<SftpStore> {
   // Not ed25519: of those that ssh2 makes, one in 256 cannot be read back by it.
   const key = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
   const directories = new Set(['/', '/keep']);
@@ -66,7 +72,8 @@ export async function startSftpStore({ software, onSilence }: SftpStoreOptions =
       const isForgotten = isThere && path.startsWith('/keep/packs/') && forgotten > 0;
       if (isForgotten) forgotten -= 1;
       if (!isThere || isForgotten) return sftp.status(id, STATUS_CODE.NO_SUCH_FILE);
-      if ((flags & OPEN_MODE.EXCL) !== 0 && files.has(path)) return sftp.status(id, STATUS_CODE.FAILURE);
+      if ((flags & OPEN_MODE.EXCL) !== 0 && !createsTwice && files.has(path))
+        return sftp.status(id, STATUS_CODE.FAILURE);
       if ((flags & OPEN_MODE.CREAT) !== 0) files.set(path, Buffer.alloc(0));
       sftp.handle(id, handleOf(path));
     });

@@ -12,7 +12,7 @@ import { DestinationError } from '../../base/errors.ts';
 import type { S3Access } from '../access.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
 import { TAKEN, failure } from '../http-failure.ts';
-import { checkKey, checkPrefix } from '../key.ts';
+import { checkKey, checkPrefix, isNamedByBytes } from '../key.ts';
 import type { S3Place } from '../location.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { S3_PARALLEL, s3Store, type S3Options, type S3Store } from './s3-client.ts';
@@ -97,7 +97,13 @@ function s3Destination(store: S3Store, known: S3Abilities | undefined, canDelete
     if (create === 'all' || create === 'none') await expectAbsent(store, key, signal);
     const manner = { ifNoneMatch: create !== 'none', checksum, retainUntilMs: retainUntil(store) };
     const sha256 = await sendObject(store, key, body, manner, signal);
-    return await confirm(store.patient, key, { length: body.byteLength, sha256 }, canDelete, signal);
+    return await confirm(
+      store.patient,
+      key,
+      { body, sha256, createdByOne: create === 'one' },
+      canDelete,
+      signal,
+    );
   }
 
   async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
@@ -162,11 +168,22 @@ async function expectAbsent(store: S3Store, key: string, signal: AbortSignal): P
   throw failure(TAKEN, { op: 'store', url: store.url, key });
 }
 
-/** What the store says of the object that it has just taken. One that is not what was sent goes again. */
+interface Sent {
+  readonly body: Uint8Array;
+  /** Base64. */
+  readonly sha256: string;
+  /** Of several writers the store lets one create the object. */
+  readonly createdByOne: boolean;
+}
+
+/**
+ * What the store says of the object that it has just taken. One that is damaged goes again. Other bytes may be those of
+ * another writer, who was told that they are stored: they stay, and the put has failed with `exists`.
+ */
 async function confirm(
   store: S3Store,
   key: string,
-  sent: { readonly length: number; readonly sha256: string },
+  { body, sha256: ownSha256, createdByOne }: Sent,
   canDelete: boolean,
   signal: AbortSignal,
 ): Promise<ObjectStat> {
@@ -174,9 +191,15 @@ async function confirm(
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
     throw senseless('store', store.url, key, 'the store has taken it and does not have it', error);
   });
-  if (size === sent.length && (sha256 === undefined || sha256 === sent.sha256)) return { size, modifiedMs };
+  if (size === body.byteLength && (sha256 === undefined || sha256 === ownSha256)) return { size, modifiedMs };
+  if (!createdByOne && !isNamedByBytes(key, body)) throw failure(TAKEN, { op: 'store', url: store.url, key });
   if (canDelete) await deleteObject(store, key, signal);
-  throw senseless('store', store.url, key, `other bytes are there (${size}) than were sent (${sent.length})`);
+  throw senseless(
+    'store',
+    store.url,
+    key,
+    `other bytes are there (${size}) than were sent (${body.byteLength})`,
+  );
 }
 
 /** Until when nobody may remove what is put now; undefined where nothing is protected. */

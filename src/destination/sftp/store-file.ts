@@ -4,6 +4,7 @@ import { DestinationError } from '../../base/errors.ts';
 import type { ObjectStat } from '../destination.ts';
 import type { UploadPace } from '../limited.ts';
 import { CLAIM_TRIES, claimPauseMs, isTimeToList, leastAgeMs } from '../claim.ts';
+import { isNamedByBytes } from '../key.ts';
 import { claimName, temporaryName } from '../new-file.ts';
 import type { Abilities } from './abilities.ts';
 import { full, incomplete, isStatus, STATUS } from './answers.ts';
@@ -60,6 +61,8 @@ async function storeOnce(storing: Storing, body: Uint8Array, signal: AbortSignal
     open = false;
     const facts = await publish(storing, handle, temporary, path);
     if (facts.size === bytes.byteLength) return { size: facts.size, modifiedMs: facts.modifiedMs };
+    // Whoever renames a file of the same name meanwhile is told that it is stored.
+    if (storing.abilities.publishing === 'look' && !isNamedByBytes(key, body)) throw taken(path);
     await withdraw(storing, path);
     throw incomplete(url, key, facts.size, bytes.byteLength);
   } catch (error) {
@@ -255,6 +258,10 @@ function takenOr(seen: PromiseSettledResult<FileFacts>, path: string, cause?: un
       cause,
     });
   }
+  return taken(path, cause);
+}
+
+function taken(path: string, cause?: unknown): DestinationError {
   const hint = 'Objects are never replaced. Delete the object first if it has to change.';
   return new DestinationError('exists', `${path} already exists`, { op: 'store', hint, cause });
 }
