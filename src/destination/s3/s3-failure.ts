@@ -138,7 +138,9 @@ export function absent(action: WebAction, cause: unknown): DestinationError {
 
 /** The error for a "not found" that the store has not said. */
 export function notSaidByTheStore(action: WebAction, cause: unknown): DestinationError {
-  return failure(NOT_SAID_BY_THE_STORE, action, cause);
+  const type = cause instanceof Error ? headersOf(cause)['content-type'] : undefined;
+  // In place of what the library makes of a body that it cannot read.
+  return failure(NOT_SAID_BY_THE_STORE, action, new Error(`${statusOf(cause)} with ${type ?? 'no body'}`));
 }
 
 /** Whether a `not-found` is one of the bucket. */
