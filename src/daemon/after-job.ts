@@ -1,6 +1,7 @@
 /** What the end of a job means for everything but the job itself. */
 import { hostname } from 'node:os';
 import type { Clock } from '../base/clock.ts';
+import { BugError } from '../base/errors.ts';
 import type { StateDatabase } from '../db/state-database.ts';
 import type { EngineOutcome } from '../engine/protocol.ts';
 import type { Job } from '../jobs/job.ts';
@@ -24,6 +25,21 @@ export interface AfterJob {
   readonly notifier: Pick<Notifier, 'notify'>;
   readonly state: { readonly database: Pick<StateDatabase, 'jobLog' | 'jobs'> };
   readonly clock: Clock;
+}
+
+/** Which repository a job has opened or made, before it does anything there. @throws what the state database throws */
+export function keepRepository(
+  job: Job,
+  repositoryId: string,
+  { destinations, opened, clock }: KeepRepository,
+): void {
+  const place = opened.of(job);
+  if (place === undefined) throw new BugError(`Job ${job.id} has opened no place`);
+  destinations.remember(place, repositoryId, clock.now());
+}
+
+export interface KeepRepository extends Pick<KeepOutcome, 'opened' | 'clock'> {
+  readonly destinations: Pick<Destinations, 'remember'>;
 }
 
 /** What is remembered of a job that has completed, together with its end. */

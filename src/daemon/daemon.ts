@@ -27,7 +27,7 @@ import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import { tellAbsences } from './absence-watch.ts';
-import { afterJob, keepOutcome, tellOfJob } from './after-job.ts';
+import { afterJob, keepOutcome, keepRepository, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
 import { tellOpenAlarms } from './alarm-reminder.ts';
 import { Backups, firstBackup } from './backups.ts';
@@ -199,17 +199,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       const input = { conditions, timeZone, remote, destinationPresent };
       return await waitingReason(job, input, circumstances, clock.now());
     },
-    prepare: async (job, part, signal) =>
-      await prepareJob(
-        job,
-        part,
-        { destinations, opened, settings, watching, alarms, stateDirectory, never },
-        signal,
-      ),
+    prepare: async (job, part, signal) => {
+      const more = { destinations, opened, settings, watching, alarms, stateDirectory, never };
+      return await prepareJob(job, part, more, signal);
+    },
     hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
     hookRuns: (job) => watching.commandRuns(job),
     uploadLimit,
     completed: (job, outcome) => keepOutcome(job, outcome, { destinations, opened, state, clock }),
+    opened: (job, repositoryId) => keepRepository(job, repositoryId, { destinations, opened, clock }),
     began: (job) => tellOfJob(job, { state, notifier, clock }),
     tried: (jobId, trial) => drills.record(jobId, trial),
     ended: (job, outcome) => {

@@ -8,7 +8,12 @@ import { NothingToCopy, runCopy } from './copy-job.ts';
 import { runDrill } from './drill-job.ts';
 import { jobErrorOf } from './job-error.ts';
 import type { JobParts } from './job-parts.ts';
-import { RepositoryKeeper, type EngineSurroundings, type OpenRequest } from './open-repository.ts';
+import {
+  RepositoryKeeper,
+  type EngineSurroundings,
+  type JobRepository,
+  type OpenRequest,
+} from './open-repository.ts';
 import { NOTHING_TO_COPY } from './protocol.ts';
 import type { EngineJob, EngineOutcome, FromEngine, ToEngine } from './protocol.ts';
 import { runPrune } from './prune-job.ts';
@@ -31,6 +36,8 @@ export class Engine {
   /** Of the repositories that are copied from. */
   readonly #others: RepositoryKeeper;
   #running: Running | undefined;
+  /** Called when the daemon remembers what the running job has opened. */
+  #remembered: () => void = () => undefined;
   #ending: Promise<void> | undefined;
 
   constructor(links: EngineLinks) {
@@ -50,6 +57,9 @@ export class Engine {
         return;
       case 'limit':
         this.#keeper.limit(message.uploadLimit);
+        return;
+      case 'remembered':
+        this.#remembered();
         return;
     }
   }
@@ -88,6 +98,7 @@ export class Engine {
         await openAlike(job, openOther, report, signal);
       const place = await this.#keeper.open({ ...openRequest(job), like }, signal);
       if (place.created) report.note(`A new repository was made in ${place.shown}.`);
+      await this.#haveRemembered(place, job, signal);
       place.useSpool(await spoolOf(job, report));
       last = {
         kind: 'completed',
@@ -98,6 +109,29 @@ export class Engine {
     }
     report.stop();
     send(last);
+  }
+
+  /**
+   * Before anything is stored: a place that is away afterwards, however this job ends, would pass for one where no
+   * repository was yet, and get another one.
+   */
+  async #haveRemembered(
+    { repository, pretended }: JobRepository,
+    { destination }: EngineJob,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (pretended || destination.repositoryId === repository.id) return;
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const giveUp = (): void => reject(signal.reason);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', giveUp, { once: true });
+    this.#remembered = () => resolve(undefined);
+    this.#links.send({ kind: 'opened', repositoryId: repository.id });
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
   }
 
   async #failure(

@@ -298,14 +298,17 @@ function requireRemembered(repository: Repository, destination: EngineDestinatio
 }
 
 const GONE = {
-  missing: ['is gone', 'Check that the drive or share is connected and mounted.'],
+  missing: [
+    'is gone',
+    'Check that the drive or share is connected and mounted. If it was deleted on purpose, name another folder as the destination: backups begin anew there.',
+  ],
   empty: [
     'is gone: the place is empty',
-    'Check that the right drive is mounted there. To begin anew, choose another place.',
+    'Check that the right drive is mounted there. If it was emptied on purpose, name another folder as the destination, such as a new one below it: backups begin anew there.',
   ],
   different: [
     'was replaced by another one',
-    'Find out who replaced it. To use the other one, configure it as a new destination.',
+    'Find out who replaced it. To use the other one, move it to another folder, and name that as the destination.',
   ],
 } as const;
 

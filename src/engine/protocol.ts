@@ -95,6 +95,8 @@ export type ToEngine =
   /** Stop at the next safe point; what is stored stays. */
   | { readonly kind: 'cancel' }
   | { readonly kind: 'limit'; readonly uploadLimit: number | null }
+  /** The answer to `opened`: it is written down for good. */
+  | { readonly kind: 'remembered' }
   | { readonly kind: 'end' };
 
 export interface EngineOutcome {
@@ -142,6 +144,11 @@ export interface SnapshotTrial {
 
 export type FromEngine =
   | { readonly kind: 'ready'; readonly pid: number }
+  /**
+   * Which repository was opened, or made, at a place of which none was remembered. The job goes on once it is
+   * `remembered`: of a place that goes away later, it has to be known that one was there.
+   */
+  | { readonly kind: 'opened'; readonly repositoryId: string }
   | { readonly kind: 'phase'; readonly phase: JobPhase }
   /** At most twice a second. `stored`: bytes newly stored so far, which is what tells progress from a crash loop. */
   | {

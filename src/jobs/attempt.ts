@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
 import type { HookSettings } from '../config/settings.ts';
+import { isFull } from '../db/database.ts';
 import type { EngineJob, EngineOutcome, FromEngine, SnapshotTrial } from '../engine/protocol.ts';
 import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
@@ -40,6 +41,8 @@ export interface AttemptSetup {
   readonly hookRuns: (job: Job) => () => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly prepare: (job: Job, signal: AbortSignal) => Promise<EngineJob>;
+  /** Which repository the engine has opened: returns when that is written down for good. */
+  readonly opened: (job: Job, repositoryId: string) => void;
   /** A drill is through with one snapshot. */
   readonly tried: (jobId: string, trial: SnapshotTrial) => void;
   /** What could not be written down while the job goes on; told once. */
@@ -198,6 +201,9 @@ export class Attempt {
     switch (message.kind) {
       case 'ready':
         return;
+      case 'opened':
+        this.#remember(message.repositoryId);
+        return;
       case 'phase':
         this.#show(() => book.show(this.#id, (record) => inPhase(record, message.phase)));
         return;
@@ -223,6 +229,23 @@ export class Attempt {
       case 'canceled':
         return;
     }
+  }
+
+  /** A backup that cannot be sure of it ends here; other jobs make no repositories, whatever is remembered. */
+  #remember(repositoryId: string): void {
+    const { job, opened, trouble } = this.#setup;
+    try {
+      opened(job, repositoryId);
+    } catch (error) {
+      if (error instanceof BugError) throw error;
+      trouble(error);
+      if (job.type === 'backup') {
+        this.#last = { kind: 'failed', error: notRemembered(error) };
+        void this.#engine?.stop();
+        return;
+      }
+    }
+    this.#engine?.remembered();
   }
 
   #writeInTime(): void {
@@ -302,6 +325,16 @@ export function jobErrorOf(error: unknown): JobError {
   return {
     code: 'INTERNAL_ERROR',
     message: `The job could not be started: ${text}. Look at the log of the agent.`,
+    details: {},
+  };
+}
+
+function notRemembered(error: unknown): JobError {
+  const why = error instanceof Error ? error.message : String(error);
+  const what = 'The agent could not write down which repository the destination holds';
+  return {
+    code: isFull(error) ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
+    message: `${what}: ${why}. Nothing was backed up. See that its state directory has room and can be written to, then back up again.`,
     details: {},
   };
 }

@@ -12,6 +12,8 @@ export interface RunningEngine {
   cancel(): void;
   /** Bytes per second; null for no limit. */
   limit(uploadLimit: number | null): void;
+  /** The answer to `opened`, without which the job does not go on. */
+  remembered(): void;
   /** Asks it to stop, and kills it when it takes too long. Resolves when it has ended. */
   stop(): Promise<void>;
   /**

@@ -139,6 +139,7 @@ class EngineProcess {
           current.job = { ...current.job, destination };
           if (this.#state === 'ready') this.#send({ kind: 'limit', uploadLimit });
         }),
+      remembered: () => whileMine(() => this.#send({ kind: 'remembered' })),
       stop: async () => {
         whileMine(() => {
           this.#cancel();

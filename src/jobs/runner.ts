@@ -51,6 +51,11 @@ export interface RunnerSetup {
   readonly completed: (job: Job, outcome: EngineOutcome) => void;
   /** An attempt at a job begins. A throw is reported to `trouble`. */
   readonly began: (job: Job) => void;
+  /**
+   * An engine has opened, or made, a repository where none was remembered, and stored nothing there yet. Returns when it
+   * is remembered for good; a throw fails a backup.
+   */
+  readonly opened: (job: Job, repositoryId: string) => void;
   /** A drill is through with one snapshot. A throw is reported to `trouble`. */
   readonly tried: (jobId: string, trial: SnapshotTrial) => void;
   /** A job is over; with what its engine found out when it completed. A throw is reported to `trouble`. */

@@ -105,6 +105,7 @@ describe('the death of the daemon', () => {
            console.log(message.pid);
            engine.send({ kind: 'run', job: JSON.parse(job) });
          }
+         if (message.kind === 'opened') engine.send({ kind: 'remembered' });
        });`,
       { args: [ENGINE_MAIN, JSON.stringify(SOURCE_FLAGS), JSON.stringify(job)] },
     );

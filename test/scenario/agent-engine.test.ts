@@ -18,6 +18,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { EngineJob } from '../../src/engine/protocol.ts';
 import type { RetentionRules } from '../../src/repository/forgetting.ts';
 import { obeyingModes } from '../support/cli.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
@@ -187,7 +188,7 @@ describe('a backup', () => {
     if (under === undefined) return context.skip();
     await fill();
     chmodSync(join(site.source, 'a.txt'), 0);
-    await using other = await startEngine(under);
+    await using other = await startEngine({ under });
     const ended = await other.run(site.job(site.backup()));
     expect(completed(ended)).toMatchObject({ result: 'warning', warnings: 1, files: 4 });
     expect(completed(ended).progress.files_failed).toBe(1);
@@ -266,6 +267,57 @@ describe('a change set', () => {
   });
 });
 
+describe('which repository a job has opened', () => {
+  /** At work until it has opened its repository, which nobody answers. */
+  async function opensUnanswered(waiting: EngineProcess): Promise<{
+    readonly repositoryId: string;
+    readonly ended: ReturnType<EngineProcess['run']>;
+  }> {
+    const opened = waiting.next('opened');
+    const ended = waiting.run(site.job(site.backup()));
+    return { repositoryId: (await opened).repositoryId, ended };
+  }
+
+  test('is told before anything is stored there, and the job waits until that is remembered', async () => {
+    await fill();
+    await using waiting = await startEngine({ remembers: false });
+    const { repositoryId, ended } = await opensUnanswered(waiting);
+    await delay(300);
+    expect(readdirSync(site.store).sort()).toEqual(['config', 'copies', 'keys']);
+    waiting.send({ kind: 'remembered' });
+    expect(completed(await ended).repositoryId).toBe(repositoryId);
+  });
+
+  test('is not told again when it is remembered, nor by a dry run that makes none', async () => {
+    const isTold = async (job: EngineJob): Promise<boolean> =>
+      (await engine.run(job)).messages.some(({ kind }) => kind === 'opened');
+    await fill();
+    expect(await isTold(site.job(site.backup({ dry_run: true })))).toBe(false);
+    const { repository: repositoryId } = await backUp();
+    expect(await isTold(site.job(site.backup(), { destination: { repositoryId } }))).toBe(false);
+    expect(await isTold(site.job(site.backup()))).toBe(true);
+  });
+
+  test('is found again by the next attempt when nobody has come to remember it', async () => {
+    await fill();
+    await using dying = await startEngine({ remembers: false });
+    const { repositoryId, ended } = await opensUnanswered(dying);
+    dying.child.kill('SIGKILL');
+    await expect(ended).rejects.toThrow('SIGKILL');
+    const again = await engine.run(site.job(site.backup()));
+    expect(completed(again).repositoryId).toBe(repositoryId);
+    expect(notesOf(again).join()).not.toContain('A new repository');
+  });
+
+  test('is not waited for by a job that is canceled', async () => {
+    await fill();
+    await using waiting = await startEngine({ remembers: false });
+    const { ended } = await opensUnanswered(waiting);
+    waiting.send({ kind: 'cancel' });
+    expect((await ended).last).toEqual({ kind: 'canceled' });
+  });
+});
+
 describe('a destination', () => {
   test('opened with another passphrase is refused', async () => {
     await fill();
@@ -284,6 +336,7 @@ describe('a destination', () => {
     const job = site.job(site.backup(), { destination: { repositoryId: repository } });
     expect(failed(await engine.run(job))).toMatchObject({
       code: 'DESTINATION_ERROR',
+      message: expect.stringContaining('name another folder as the destination'),
       details: { reason: 'missing' },
     });
     expect(existsSync(site.store)).toBe(false);
@@ -297,6 +350,7 @@ describe('a destination', () => {
     const job = site.job(site.backup(), { destination: { repositoryId: repository } });
     expect(failed(await engine.run(job))).toMatchObject({
       code: 'DESTINATION_ERROR',
+      message: expect.stringContaining('name another folder as the destination'),
       details: { reason: 'empty' },
     });
     expect(readdirSync(site.store)).toEqual([]);
@@ -310,6 +364,7 @@ describe('a destination', () => {
     const job = site.job(site.backup(), { destination: { repositoryId: repository } });
     expect(failed(await engine.run(job))).toMatchObject({
       code: 'DESTINATION_ERROR',
+      message: expect.stringContaining('move it to another folder'),
       details: { reason: 'different' },
     });
     expect(snapshots()).toHaveLength(1);

@@ -54,6 +54,7 @@ function startAgent(): Agent {
     hookRuns: () => () => undefined,
     uploadLimit: () => uploadLimit,
     completed: () => undefined,
+    opened: () => undefined,
     began: () => undefined,
     tried: () => undefined,
     ended: () => undefined,

@@ -1,8 +1,8 @@
 /** What keeps jobs from running, and what lets them go on, through the real agent. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Job } from '../../src/jobs/job.ts';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 
@@ -122,6 +122,90 @@ test('without its destination everything for it waits, and nothing is made in it
   renameSync(`${disk}-away`, disk);
   site.clock.skip(MINUTE_MS);
   expect((await site.ended(id)).status).toBe('completed');
+});
+
+describe('a drive that is unplugged during its first backup', () => {
+  const NOT_THERE = /^The destination is not there: connect or mount it\.$/;
+  const SLOW = { bandwidth: [{ from: '00:00', uploadLimit: '100 KiB' }] };
+  /** The mount point, which goes with the drive, and the repository below it. */
+  let mounted: string;
+  let repository: string;
+  let source: string;
+  beforeEach(async ({ task }) => {
+    const name = `first-${task.id}`;
+    mounted = join(site.directory, name, 'media', 'usb');
+    repository = join(mounted, 'backup');
+    source = join(site.source, name);
+    mkdirSync(mounted, { recursive: true });
+    site.write({ [`${name}/large`]: randomBytes(3_000_000) });
+    const destinations = { usb: { url: repository, passphrase: null } };
+    await site.configure({ destinations, defaultDestination: 'usb', timeZone: 'UTC', ...SLOW });
+  });
+
+  const unplug = (): void => renameSync(mounted, `${mounted}-away`);
+  const plugIn = (): void => renameSync(`${mounted}-away`, mounted);
+  /** A backup that has made the repository, and is far from its end. */
+  const begin = async (): Promise<string> => {
+    const { id } = await site.agent.requestBackup({ source, options: {} }, 'api');
+    await eventually(() => existsSync(join(repository, 'leases')), 'the first lease');
+    return id;
+  };
+  /** Rather than to be made somewhere else. */
+  const waitsForIt = async (id: string): Promise<void> => {
+    const job = await eventually(() => {
+      const now = site.agent.job(id);
+      return (now?.finished_at !== null || NOT_THERE.test(now.waiting_for ?? '')) && now;
+    }, 'a reason to wait, or the end');
+    expect(job).toMatchObject({ status: 'queued', waiting_for: expect.stringMatching(NOT_THERE) });
+    expect(existsSync(mounted)).toBe(false);
+  };
+  const letGo = async (): Promise<void> => {
+    const destinations = { usb: { url: repository, passphrase: null } };
+    await site.configure({ destinations, defaultDestination: 'usb', timeZone: 'UTC' });
+  };
+  /** The only one that was ever made. */
+  const expectOneRepository = (): void => {
+    expect(readdirSync(join(mounted, '..'))).toEqual(['usb']);
+    expect(readdirSync(join(repository, 'config'))).toHaveLength(1);
+  };
+
+  test('is waited for, and the same backup goes on there', async () => {
+    const id = await begin();
+    unplug();
+    await letGo();
+    await waits(id, /cannot be reached|is not there/);
+    site.clock.skip(MINUTE_MS);
+    await waitsForIt(id);
+    plugIn();
+    site.clock.skip(MINUTE_MS);
+    expect((await site.ended(id)).status).toBe('completed');
+    expectOneRepository();
+  });
+
+  test('is waited for by the next backup when the first one has come to nothing', async () => {
+    const first = await begin();
+    await site.ask('cancel', { id: first });
+    expect((await site.ended(first)).status).toBe('canceled');
+    unplug();
+    await letGo();
+    const { id } = await site.agent.requestBackup({ source, options: {} }, 'api');
+    await waitsForIt(id);
+    plugIn();
+    site.clock.skip(MINUTE_MS);
+    expect((await site.ended(id)).status).toBe('completed');
+    expectOneRepository();
+  });
+
+  test('is waited for by an agent that was started again meanwhile', async () => {
+    const id = await begin();
+    await site.restart(unplug);
+    await waitsForIt(id);
+    plugIn();
+    await letGo();
+    site.clock.skip(MINUTE_MS);
+    expect((await site.ended(id)).status).toBe('completed');
+    expectOneRepository();
+  });
 });
 
 test('the limit of the time of day holds uploads back, and another one holds at once', async () => {

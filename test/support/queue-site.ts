@@ -67,6 +67,7 @@ export function openQueueSite(): QueueSite {
       hookRuns: () => () => undefined,
       uploadLimit: () => null,
       completed: () => undefined,
+      opened: () => undefined,
       began: () => undefined,
       tried: () => undefined,
       ended: () => undefined,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RequestError } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { afterJob, keepOutcome, type AfterJob } from '../../../src/daemon/after-job.ts';
+import { afterJob, keepOutcome, keepRepository, type AfterJob } from '../../../src/daemon/after-job.ts';
 import type { Place } from '../../../src/daemon/destinations.ts';
 import { OpenedPlaces } from '../../../src/daemon/opened-places.ts';
 import { storedBytesOf } from '../../../src/daemon/stored-bytes.ts';
@@ -91,6 +91,9 @@ test('what a job found is remembered of the place that it opened, wherever its d
   expect([remembered, storedBytesOf(database.settings, 'main')?.bytes]).toEqual([['file:///a'], undefined]);
   keep(place('file:///a'));
   expect([remembered.length, storedBytesOf(database.settings, 'main')?.bytes]).toEqual([2, 5]);
+  const destinations = { remember: ({ url }: Place) => void remembered.push(url) };
+  keepRepository(job, 'r', { destinations, opened, clock: systemClock });
+  expect(remembered).toEqual(['file:///a', 'file:///a', 'file:///a']);
 
   const moved = { ...parts(), opened, destinations: { find: () => place('file:///b') } };
   afterJob(job, null, moved);

@@ -34,8 +34,17 @@ export interface EngineProcess extends AsyncDisposable {
   end(): Promise<number | null>;
 }
 
-/** @param under a program and its words to put before node */
-export async function startEngine(under: readonly string[] = []): Promise<EngineProcess> {
+export interface EngineStart {
+  /** A program and its words to put before node. */
+  readonly under?: readonly string[];
+  /** Whether it is told at once that what it opened is remembered; default true. */
+  readonly remembers?: boolean;
+}
+
+export async function startEngine({
+  under = [],
+  remembers = true,
+}: EngineStart = {}): Promise<EngineProcess> {
   const [program, ...words] = [...under, process.execPath];
   const child = fork(ENGINE_MAIN, {
     serialization: 'advanced',
@@ -63,6 +72,9 @@ export async function startEngine(under: readonly string[] = []): Promise<Engine
         return { last, messages: log.messages.slice(from, at + 1) };
     }
   };
+  child.on('message', (message: FromEngine) => {
+    if (message.kind === 'opened' && remembers) send({ kind: 'remembered' });
+  });
   await log.at(0);
   return {
     child,

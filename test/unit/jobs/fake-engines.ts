@@ -20,6 +20,8 @@ export const OUTCOME: EngineOutcome = {
 export interface FakeEngine {
   readonly job: EngineJob;
   readonly limits: readonly (number | null)[];
+  /** It was told that what it opened is remembered. */
+  readonly mayGoOn: boolean;
   readonly asked: 'nothing' | 'cancel' | 'stop';
   readonly isRunning: boolean;
   say(message: FromEngine): void;
@@ -67,6 +69,7 @@ function fakeEngine(
   const { promise, resolve } = Promise.withResolvers<EngineEnd>();
   const limits: (number | null)[] = [];
   let [asked, isRunning]: [FakeEngine['asked'], boolean] = ['nothing', true];
+  let mayGoOn = false;
   const end = (final: FromEngine | undefined, how: EngineEnd): void => {
     if (!isRunning) return;
     isRunning = false;
@@ -83,6 +86,9 @@ function fakeEngine(
     limits,
     get asked() {
       return asked;
+    },
+    get mayGoOn() {
+      return mayGoOn;
     },
     get isRunning() {
       return isRunning;
@@ -101,6 +107,9 @@ function fakeEngine(
     ended: promise,
     cancel: () => ask('cancel'),
     limit: (uploadLimit) => limits.push(uploadLimit),
+    remembered: () => {
+      mayGoOn = true;
+    },
     stop: async () => {
       ask('stop');
       await promise;

@@ -106,6 +106,7 @@ export async function runnerSite(
       hookRuns: () => () => undefined,
       uploadLimit: () => null,
       completed: () => undefined,
+      opened: () => undefined,
       began: () => undefined,
       tried: () => undefined,
       ended: (job) => ended.push(job),

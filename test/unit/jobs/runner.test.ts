@@ -109,6 +109,61 @@ describe('a job', () => {
       error: { code: 'READ_ERROR', message: 'The password file is gone. Put it back.' },
     });
   });
+
+  it('goes on in a repository once it is remembered which one that is', async () => {
+    const opened: string[] = [];
+    const { runner, engines } = await begin({ opened: ({ id }, repository) => opened.push(id, repository) });
+    const { id } = runner.submit(backupOf('/home'), 'api');
+    await settle();
+    expect(engines.of(id).mayGoOn).toBe(false);
+    engines.of(id).say({ kind: 'opened', repositoryId: 'r' });
+    expect(opened).toEqual([id, 'r']);
+    expect(engines.of(id).mayGoOn).toBe(true);
+  });
+});
+
+describe('a repository that cannot be remembered', () => {
+  const full = new StateError('WRITE_ERROR', 'The disk is full', {
+    cause: Object.assign(new Error('no space'), { code: 'ENOSPC' }),
+  });
+  const opened = (): never => {
+    throw full;
+  };
+
+  it('fails a backup before anything is stored there', async () => {
+    const { runner, engines, job, troubles } = await begin({ opened });
+    const { id } = runner.submit(backupOf('/home'), 'api');
+    await settle();
+    const engine = engines.of(id);
+    engine.say({ kind: 'opened', repositoryId: 'r' });
+    await settle();
+    expect(engine).toMatchObject({ mayGoOn: false, asked: 'stop', isRunning: false });
+    expect(job(id)).toMatchObject({ status: 'failed', error: { code: 'INSUFFICIENT_STORAGE' } });
+    expect(job(id).error?.message).toContain('Nothing was backed up');
+    expect(troubles).toEqual([full]);
+  });
+
+  it('keeps no restore from being made', async () => {
+    const { runner, engines, job } = await begin({ opened });
+    const options = { overwrite: 'never', dry_run: false, verify: true } as const;
+    const { id } = runner.submit(
+      {
+        type: 'restore',
+        destination: 'default',
+        snapshot_id: 's',
+        paths: [],
+        target: '/to',
+        options: { ...options, delete_extra: false, restore_ownership: false },
+      },
+      'api',
+    );
+    await settle();
+    engines.of(id).say({ kind: 'opened', repositoryId: 'r' });
+    expect(engines.of(id).mayGoOn).toBe(true);
+    engines.of(id).complete();
+    await settle();
+    expect(job(id).status).toBe('completed');
+  });
 });
 
 describe('an engine process that dies', () => {
