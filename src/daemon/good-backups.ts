@@ -1,5 +1,6 @@
 /**
- * When the last good backup of a source at a destination was made. One that ended while the clock was ahead bears a time
+ * How the source was when it was last backed up well to a destination: as of when the run began that read it. A copy of an
+ * older snapshot makes nothing newer than that, whenever it ended. A run that began while the clock was ahead bears a time
  * that is still to come, and would hide for as long that all others fail: it counts from when that was first noticed.
  */
 import type { JobStore, NewestFilter } from '../db/jobs.ts';
@@ -20,10 +21,15 @@ export function goodAt(
   last: Job | undefined,
   nowMs: number,
 ): number | null {
-  const end = last?.finished_at ?? null;
-  if (end === null || end <= nowMs) return end;
+  const at = sourceReadAt(last);
+  if (at === null || at <= nowMs) return at;
   const noticed = noticedIn(settings, goodKey(destination, source));
   return Math.min(noticed?.job === last?.id ? (noticed?.at ?? nowMs) : nowMs, nowMs);
+}
+
+/** Of a job that an earlier version has completed nothing says more than when it began itself. */
+function sourceReadAt(job: Job | undefined): number | null {
+  return job?.source_read_at ?? job?.started_at ?? job?.finished_at ?? null;
 }
 
 /** The job that ended last. By the order of their coming where one of them bears a time that is still to come. */
@@ -54,8 +60,7 @@ export function noticeGood(
 ): void {
   const key = goodKey(destination, source);
   const noticed = noticedIn(settings, key);
-  const isAhead = last !== undefined && (last.finished_at ?? 0) > nowMs;
-  if (!isAhead) {
+  if (last === undefined || (sourceReadAt(last) ?? 0) <= nowMs) {
     // Also where the clock was behind, and is right again.
     if (noticed !== undefined) settings.set(key, undefined);
     return;

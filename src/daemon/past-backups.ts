@@ -108,5 +108,6 @@ function jobOf({ id, record }: Snapshot, { name }: Place): Job | undefined {
     created_at: startedMs,
     started_at: startedMs,
     finished_at: finishedMs,
+    source_read_at: startedMs,
   };
 }

@@ -15,7 +15,7 @@ const LATE_MS = 3_600_000;
 export interface Standing {
   readonly source: SourceSettings;
   readonly destination: string;
-  /** Milliseconds since 1970; null when there is none. */
+  /** As of when the source is in its last good backup; milliseconds since 1970, null when there is none. */
   readonly lastGoodAt: number | null;
   /** The last one that ended by itself failed. */
   readonly hasFailed: boolean;

@@ -122,6 +122,7 @@ async function madeNow(
   const run = { ...nothingStored(parts, snapshot), bytesNew: contentNew, bytesStored: bytesUploaded, last };
   return outcomeOf(parts, {
     snapshotId: snapshot.id,
+    sourceReadAt: snapshot.record.startedMs,
     files: counts.files,
     bytes: counts.bytes,
     warnings:

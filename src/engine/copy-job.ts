@@ -235,6 +235,7 @@ function outcome(
   });
   return outcomeOf(parts, {
     snapshotId: made.id,
+    sourceReadAt: made.record.startedMs,
     files: counts.files,
     bytes: counts.bytes,
     warnings: errors.length + errorsMore,

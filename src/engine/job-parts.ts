@@ -60,6 +60,7 @@ export function outcomeOf(
   return {
     result: warnings > 0 ? 'warning' : 'success',
     snapshotId: null,
+    sourceReadAt: null,
     repositoryId: place.pretended ? '' : place.repository.id,
     files: 0,
     filesSkipped: 0,

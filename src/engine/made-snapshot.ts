@@ -44,6 +44,7 @@ export async function alreadyMade(
   const moment = finalMoment(snapshot, { bytes_deduplicated: counts.bytes });
   return outcomeOf(parts, {
     snapshotId: snapshot.id,
+    sourceReadAt: startedMs,
     files: counts.files,
     bytes: counts.bytes,
     warnings: errors.length + errorsMore,

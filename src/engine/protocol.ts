@@ -102,6 +102,11 @@ export type ToEngine =
 export interface EngineOutcome {
   readonly result: JobResult;
   readonly snapshotId: string | null;
+  /**
+   * Of a backup: when the run began that read the source, in milliseconds since 1970, whenever its snapshot was copied.
+   * Null for anything else, and for a dry run.
+   */
+  readonly sourceReadAt: number | null;
   /** Empty for a dry run that found no repository. */
   readonly repositoryId: string;
   readonly files: number;

@@ -141,6 +141,7 @@ export function completed({ job, bookkeeping }: JobRecord, outcome: EngineOutcom
       progress: outcome.progress,
       warnings_count: outcome.warnings,
       finished_at: nowMs,
+      ...(outcome.sourceReadAt === null ? {} : { source_read_at: outcome.sourceReadAt }),
     },
     bookkeeping,
   };

@@ -175,4 +175,9 @@ export interface Job {
   readonly created_at: number;
   readonly started_at: number | null;
   readonly finished_at: number | null;
+  /**
+   * Of a completed backup: when the run began that read the source. Copies of one snapshot have the same, whenever they
+   * were made. Jobs that earlier versions have completed lack it.
+   */
+  readonly source_read_at?: number;
 }

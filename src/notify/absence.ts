@@ -5,7 +5,7 @@ import type { NoticeFacts } from './notice.ts';
 export interface ProtectedSource {
   readonly source: string;
   readonly destination: string;
-  /** When the last backup ended that completed; null when there is none. */
+  /** When the last run began that read the source for a backup that completed; null when there is none. */
   readonly lastGoodAt: number | null;
   /** Since when it is to be backed up: the days count from here while there is none. */
   readonly since: number;

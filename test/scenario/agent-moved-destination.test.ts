@@ -32,7 +32,7 @@ test('a job goes on to the place where it began; the new place has a backup of i
   const ended = await site.ended(second.id);
   expect(ended).toMatchObject({ status: 'completed', files_done: 1 });
   const { sources, destinations } = await site.agent.fullStatus();
-  expect(sources.map((source) => source.last_good_backup_at)).toEqual([ended.finished_at]);
+  expect(sources.map((source) => source.last_good_backup_at)).toEqual([ended.source_read_at]);
   expect(destinations.find(({ name }) => name === 'main')?.used_bytes).toBeGreaterThan(0);
   // Both are known for what they are: what a job finds there later is not taken for a repository that was replaced.
   const { data } = await site.get<{ data: { items: readonly { backup_id: string }[] } }>('/v1/snapshots');

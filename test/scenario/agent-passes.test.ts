@@ -61,6 +61,9 @@ test('three runs, with one destination away in the second: the others complete a
   });
   expect(here.facts(third.c.id)).toMatchObject({ copied_from: 'a', bytes_read: '0' });
   expect(here.opened().size).toBe(0);
+  // It is as old as the others, though it was copied later.
+  const asOf = (await site.agent.fullStatus()).sources.map(({ last_good_backup_at: at }) => at);
+  expect(new Set(asOf).size).toBe(1);
 
   // Whom one would copy from is away as well: it reads for itself.
   here.unplug('c');

@@ -53,6 +53,12 @@ function job(how: 'completes' | 'fails' | 'waits', path: string, at: number, des
   else database.jobs.insert(waiting(queued, 'The computer runs on battery.'));
 }
 
+/** A backup that ends at that time, of a source that was read at another. */
+function copied(path: string, readAt: number, at: number): void {
+  const queued = newJob(`bkp_${(ids += 1)}`, backupOf(path, settings.defaultDestination), 'schedule', readAt);
+  database.jobs.insert(completed(started(queued, at), { ...OUTCOME, sourceReadAt: readAt }, at));
+}
+
 async function statusAt(nowMs: number, sources: readonly SourceSettings[]): Promise<FullStatus> {
   return await fullStatus({
     now: () => nowMs,
@@ -99,6 +105,34 @@ test('a source whose backups fail every night is overdue after the second one, w
     level: 'bad',
     sentence: expect.stringMatching(/^Not protected: \/photos has not been backed up for 2 ?d/),
   });
+});
+
+test('a snapshot that was copied days after its source was read protects it as of when it was read', async () => {
+  const now = START + 4 * DAY;
+  const sources = [source('/photos')];
+  toldAt(START, sources);
+  copied('/photos', START, now);
+  const status = await statusAt(now, sources);
+  expect(status.sources[0]).toMatchObject({ last_good_backup_at: START, overdue: true });
+  expect(status.last_backup?.finished_at).toBe(now);
+  expect(protectionOf(status, now)).toEqual({
+    level: 'bad',
+    sentence: 'Not protected: /photos has not been backed up for 4d.',
+  });
+  expect(toldAt(now, sources)).toBe(1);
+  copied('/photos', now, now + HOUR);
+  const next = await statusAt(now + HOUR, sources);
+  expect(protectionOf(next, now + HOUR).sentence).toBe('Protected: the last good backup is 1h old.');
+  expect(toldAt(now + HOUR, sources)).toBe(0);
+});
+
+test('of a job that an earlier version has completed the source is as it was when the job began', async () => {
+  const spec = backupOf('/photos', settings.defaultDestination);
+  const begun = started(newJob('bkp_before', spec, 'schedule', START - HOUR), START);
+  database.jobs.insert(completed(begun, OUTCOME, START + HOUR));
+  expect(database.jobs.get('bkp_before')).not.toHaveProperty('source_read_at');
+  const status = await statusAt(START + 2 * HOUR, [source('/photos')]);
+  expect(status.sources[0]?.last_good_backup_at).toBe(START);
 });
 
 test('a source whose backup waits is overdue like any other, and why it waits is said', async () => {

@@ -98,6 +98,11 @@ test('a copy is the same run, under the tag of its own job, in a repository made
   expect(first?.record.tags).toEqual(['mine', `job:${origin.jobId}`]);
   const { startedMs, finishedMs, host, paths, counts, status } = first?.record ?? {};
   expect(copy?.record).toMatchObject({ startedMs, finishedMs, host, paths, counts, status });
+  // It is no newer than what it was copied from, however often the job is attempted.
+  expect([outcome.sourceReadAt, completed(await engine.run(job)).sourceReadAt]).toEqual([
+    startedMs,
+    startedMs,
+  ]);
   // Made alike: the same ids, and so the same root.
   expect(copy?.record.root.equals(first?.record.root ?? Buffer.alloc(0))).toBe(true);
   const keys = async (name: string) =>

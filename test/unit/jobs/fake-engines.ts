@@ -6,6 +6,7 @@ import { NO_PROGRESS, type JobError } from '../../../src/jobs/job.ts';
 export const OUTCOME: EngineOutcome = {
   result: 'success',
   snapshotId: 'snap_1',
+  sourceReadAt: null,
   repositoryId: 'repo',
   files: 3,
   filesSkipped: 0,
