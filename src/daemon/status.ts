@@ -13,6 +13,7 @@ import type { Pause } from '../jobs/pause.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Destinations } from './destinations.ts';
 import { freeBytesOf } from './free-space.ts';
+import { damageChecks, undoneChecks } from './maintenance-checks.ts';
 import { backupKey } from './planning.ts';
 import { reachability } from './reachability.ts';
 import { lastEnded } from './good-backups.ts';
@@ -128,6 +129,8 @@ function checksOf(parts: StatusParts): readonly StatusCheck[] {
           status: 'warning',
           message: 'The configuration file cannot be used; the last valid one stays in force.',
         },
+    // Before what is only away: the worst comes first.
+    ...damageChecks(parts),
     missing === 0
       ? { name: 'destinations', status: 'ok', message: 'All destinations are there.' }
       : {
@@ -136,6 +139,7 @@ function checksOf(parts: StatusParts): readonly StatusCheck[] {
           message: `${missing} of the destinations cannot be reached.`,
         },
     ...standingChecks(parts),
+    ...undoneChecks(parts),
     ...parts.findings(),
   ];
 }

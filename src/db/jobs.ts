@@ -58,6 +58,8 @@ export type NewestFilter = Omit<JobPageRequest, 'limit'> & {
   readonly begunSince?: number;
   /** Any of them, in place of `status`. */
   readonly statuses?: readonly JobStatus[];
+  /** Codes of errors: of those that failed, only these. */
+  readonly failedBy?: readonly string[];
 };
 
 export interface JobStore {
@@ -88,7 +90,8 @@ export interface JobStore {
   runs(kind: RunsOf): readonly Run[];
   /**
    * Forgets finished jobs that are old, or too many, and sooner what went wrong in them and what they said. The last good
-   * one and the last failed one of each kind stay: how a source stands goes by them, however seldom it is backed up.
+   * one of each kind and the last one that failed for each reason stay: how a source or a destination stands goes by them,
+   * however seldom one runs.
    */
   prune(nowMs: number): void;
 }
@@ -118,8 +121,11 @@ const NO_DRY_RUN = "ifnull(detail->>'$.spec.options.dry_run', 0) = 0";
 
 const BEGUN_SINCE = "ifnull(detail->>'$.started_at', iif(status = 'queued', 9e15, 0)) >= ?";
 
+const FAILED_BY = "(status <> 'failed' OR detail->>'$.error.code' IN (SELECT value FROM json_each(?)))";
+
+/** The last failures of each cause: that one could not reach its destination does not end the damage that another found. */
 const LAST_OF_KINDS = `SELECT max(seq) AS seq FROM jobs WHERE status IN ('completed', 'failed') AND ${NO_DRY_RUN}
-  GROUP BY type, source, destination, status ORDER BY 1 DESC LIMIT ?`;
+  GROUP BY type, source, destination, status, iif(status = 'failed', detail->>'$.error.code', NULL) ORDER BY 1 DESC LIMIT ?`;
 
 const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping';
 
@@ -270,8 +276,8 @@ function pageQuery(
   request: NewestFilter & JobPageRequest,
   withDryRuns: boolean,
 ): { text: string; values: (string | number)[] } {
-  const { types, status, statuses, source, destination, createdAfter, createdBefore, begunSince, before } =
-    request;
+  const { types, status, statuses, failedBy, source, destination } = request;
+  const { createdAfter, createdBefore, begunSince, before } = request;
   const clauses: readonly (readonly [string, string | number | undefined])[] = [
     ['type IN (SELECT value FROM json_each(?))', types === undefined ? undefined : JSON.stringify(types)],
     ['status = ?', status],
@@ -279,6 +285,7 @@ function pageQuery(
       'status IN (SELECT value FROM json_each(?))',
       statuses === undefined ? undefined : JSON.stringify(statuses),
     ],
+    [FAILED_BY, failedBy === undefined ? undefined : JSON.stringify(failedBy)],
     ['source = ?', source],
     ['destination = ?', destination],
     ['created_at > ?', createdAfter],

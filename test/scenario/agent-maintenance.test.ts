@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkRestoreDrill } from '../../src/cli/doctor/drills.ts';
 import type { Finding } from '../../src/daemon/doctor/finding.ts';
 import type { JobType } from '../../src/jobs/job.ts';
+import { protectionOf } from '../../src/jobs/protection.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 
 const HOUR_MS = 3_600_000;
@@ -94,7 +95,8 @@ test('each runs when it is due, and what a drill found is kept with the snapshot
   expect(types().join(' ')).toBe('backup backup check check drill drill prune prune prune');
 });
 
-test('a drill over damaged data fails, and the snapshot says so', async () => {
+test('a drill and a check over damaged data fail; the snapshot says so, and nobody is called protected', async () => {
+  await site.configure({ ...settings, sources: [{ path: site.source, schedule: 'off', watch: false }] });
   const packs = join(site.state, 'repository', 'packs');
   const stored = readdirSync(packs, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -105,7 +107,7 @@ test('a drill over damaged data fails, and the snapshot says so', async () => {
     // The largest holds the contents; trees must still be found.
     if (statSync(path).size > 20_000) writeFileSync(path, bytes.fill(7, 2_000, 40_000));
   }
-  const known = site.jobs();
+  let known = site.jobs();
   site.clock.skip(7 * HOUR_MS);
   const drill = await site.endOfNext('drill', known);
   expect(drill).toMatchObject({ status: 'failed', error: { code: 'CORRUPT_DATA' } });
@@ -113,4 +115,25 @@ test('a drill over damaged data fails, and the snapshot says so', async () => {
   const [snapshot] = await site.agent.snapshots({ limit: 1 });
   expect(snapshot?.last_drill).toMatchObject({ job_id: drill.id, files: 4 });
   expect(snapshot?.last_drill?.files_failed).toBeGreaterThan(0);
+  const whatStatusSays = async (): Promise<readonly unknown[]> => {
+    const status = await site.status();
+    const errors = status.checks.filter((one) => one.status === 'error').map(({ name }) => name);
+    const { level } = protectionOf(await site.ask('status', {}), site.clock.now());
+    return [status.status, errors, level];
+  };
+  const check = await site.endOfNext('check', known);
+  expect(check).toMatchObject({ status: 'failed', error: { code: 'CORRUPT_DATA' } });
+  expect(await whatStatusSays()).toEqual(['error', ['damage', 'restore drills'], 'bad']);
+
+  // A new backup stores again what is missing, and the next ones find that.
+  await site.backUp();
+  known = site.jobs();
+  site.clock.skip(7 * HOUR_MS);
+  for (const type of ['check', 'drill'] as const)
+    expect(await site.endOfNext(type, known)).toMatchObject({ status: 'completed' });
+  expect(await whatStatusSays()).toMatchObject([
+    expect.anything(),
+    [],
+    expect.stringMatching(/good|warning/),
+  ]);
 });

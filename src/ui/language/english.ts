@@ -379,6 +379,31 @@ export const english = {
         what: 'The last backup to one of the destinations failed, while others are good.',
         todo: 'The jobs say what went wrong.',
       },
+      damage: {
+        short: 'a check found damage in what a destination holds',
+        what: 'The last check of a destination found damage: backups there may not come back whole.',
+        todo: 'Check the drive, back up again, which stores anew what is missing, then run another check from the jobs.',
+      },
+      'restore drills': {
+        short: 'files could not be restored in the last restore drill',
+        what: 'The last restore drill failed: files could not be restored as they were saved.',
+        todo: 'Run a check that reads all data and back up again, then run another drill from the jobs.',
+      },
+      'checks not done': {
+        short: 'a destination could not be checked',
+        what: 'The last check of a destination failed: whether the backups there are whole is not known.',
+        todo: 'The job says why; run another one then.',
+      },
+      'drills not done': {
+        short: 'the last restore drill could not be done',
+        what: 'The last restore drill failed: whether the backups can be restored is not known.',
+        todo: 'The job says why; run another one then.',
+      },
+      prune: {
+        short: 'a destination could not be pruned',
+        what: 'The last prune of a destination failed: what is no longer needed there stays.',
+        todo: 'The job says why; run another one then.',
+      },
       notices: {
         short: 'notices do not arrive',
         what: 'Notices could not be delivered.',

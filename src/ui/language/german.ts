@@ -379,6 +379,31 @@ export const german: Texts = {
         what: 'Die letzte Sicherung zu einem der Ziele ist gescheitert, während andere gut sind.',
         todo: 'Die Aufträge sagen, was schiefging.',
       },
+      damage: {
+        short: 'eine Prüfung fand Schäden in dem, was an einem Ziel liegt',
+        what: 'Die letzte Prüfung eines Ziels fand Schäden: Sicherungen dort kommen vielleicht nicht heil zurück.',
+        todo: 'Prüfen Sie die Platte, sichern Sie erneut, was Fehlendes neu speichert, und prüfen Sie dann noch einmal: bei den Aufträgen.',
+      },
+      'restore drills': {
+        short: 'Dateien ließen sich bei der letzten Probe-Wiederherstellung nicht zurückholen',
+        what: 'Die letzte Probe-Wiederherstellung ist gescheitert: Dateien kamen nicht so zurück, wie sie gesichert wurden.',
+        todo: 'Prüfen Sie alle Daten und sichern Sie erneut, und proben Sie dann noch einmal: bei den Aufträgen.',
+      },
+      'checks not done': {
+        short: 'ein Ziel konnte nicht geprüft werden',
+        what: 'Die letzte Prüfung eines Ziels ist gescheitert: ob die Sicherungen dort heil sind, ist nicht bekannt.',
+        todo: 'Der Auftrag sagt, warum; lassen Sie danach noch einmal prüfen.',
+      },
+      'drills not done': {
+        short: 'die letzte Probe-Wiederherstellung konnte nicht stattfinden',
+        what: 'Die letzte Probe-Wiederherstellung ist gescheitert: ob sich die Sicherungen wiederherstellen lassen, ist nicht bekannt.',
+        todo: 'Der Auftrag sagt, warum; lassen Sie danach noch einmal proben.',
+      },
+      prune: {
+        short: 'ein Ziel konnte nicht aufgeräumt werden',
+        what: 'Das letzte Aufräumen eines Ziels ist gescheitert: was dort nicht mehr gebraucht wird, bleibt.',
+        todo: 'Der Auftrag sagt, warum; lassen Sie danach noch einmal aufräumen.',
+      },
       notices: {
         short: 'Nachrichten kommen nicht an',
         what: 'Nachrichten konnten nicht zugestellt werden.',

@@ -57,6 +57,23 @@ describe('finished jobs', () => {
     expect([newest('completed'), newest('failed')]).toEqual(['bkp_good', 'bkp_failed']);
     expect(jobs.count('completed')).toBe(2);
   });
+
+  it('keep the last failed one for each reason, so that one that found nothing hides none that found damage', () => {
+    const { jobs } = site.reopen();
+    const spec = { type: 'check', destination: 'nas', read_data: 0 } as const;
+    const error = (code: string) => ({ code, message: 'x', details: {} });
+    const failed = { type: 'check', status: 'failed' } as const;
+    insert(jobs, { ...failed, id: 'chk_1', error: error('CORRUPT_DATA'), finished_at: 1 }, spec);
+    insert(jobs, { ...failed, id: 'chk_2', error: error('DESTINATION_UNREACHABLE'), finished_at: 2 }, spec);
+    jobs.prune(500 * DAY);
+    const newest = (failedBy: readonly string[]): string | undefined =>
+      jobs.newest({ types: ['check'], destination: 'nas', failedBy })?.id;
+    expect(newest(['CORRUPT_DATA'])).toBe('chk_1');
+    expect(newest(['DESTINATION_UNREACHABLE', 'CORRUPT_DATA'])).toBe('chk_2');
+    expect(newest([])).toBeUndefined();
+    insert(jobs, { type: 'check', id: 'chk_3', status: 'completed', finished_at: 3 }, spec);
+    expect(newest(['CORRUPT_DATA'])).toBe('chk_3');
+  });
 });
 
 describe('what went wrong in jobs, and what they said', () => {

@@ -1,5 +1,6 @@
 /** Checks of the agent that are not well, each with what to do. */
 import type { JSX } from 'preact';
+import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import type { Overview } from '../../../api/schemas/page/overview.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Card } from '../../components/card.tsx';
@@ -12,6 +13,15 @@ type Check = Overview['checks'][number];
 
 /** Said by a banner above every page already. */
 const IN_BANNERS: ReadonlySet<string> = new Set(['pause', 'alarms']);
+
+/** Checks that come from jobs of a type. */
+const MAINTENANCE: ReadonlyMap<string, AnyJob['type']> = new Map([
+  ['damage', 'check'],
+  ['checks not done', 'check'],
+  ['restore drills', 'drill'],
+  ['drills not done', 'drill'],
+  ['prune', 'prune'],
+]);
 
 export function ChecksCard(): JSX.Element | null {
   const { checks } = useOverview();
@@ -55,6 +65,8 @@ function Way({ name }: { readonly name: string }): JSX.Element | null {
   if (name === 'overdue') return <a href={hrefOf(['jobs'])}>{t.overview.toJobs}</a>;
   if (name === 'sources' || name === 'destinations of a source')
     return <a href={hrefOf(['jobs'], { status: 'failed' })}>{t.overview.toJobs}</a>;
+  const type = MAINTENANCE.get(name);
+  if (type !== undefined) return <a href={hrefOf(['jobs'], { type })}>{t.overview.toJobs}</a>;
   if (name === 'notices') return <a href={hrefOf(['settings', 'notifications'])}>{t.overview.toAdvanced}</a>;
   if (name === 'partner') return <a href={hrefOf(['settings', 'account'])}>{t.overview.toAdvanced}</a>;
   return null;
