@@ -5,6 +5,7 @@ import { packOfError } from '../repository/damaged-packs.ts';
 import { damageTo } from '../repository/lost-object.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
+import { isLesser } from './lesser-snapshot.ts';
 import { settledBefore, type IsSettled } from './settled.ts';
 import { mayHaveMoreXattrs } from './source-xattrs.ts';
 import type { Tally } from './tally.ts';
@@ -32,7 +33,7 @@ export function parentOf(snapshot: Snapshot, reader: TreeReader, index: ChunkInd
   return { snapshot, reader, index, isSettled: settledBefore(startedMs), isAnothers, mayLackXattrs };
 }
 
-/** The newest snapshot of the same host and paths in the same namespace. */
+/** The newest snapshot of the same host and paths in the same namespace; one that shows less only where there is no other. */
 export function chooseParent(
   live: readonly Snapshot[],
   wanted: {
@@ -43,14 +44,13 @@ export function chooseParent(
   },
 ): Snapshot | undefined {
   const paths = wanted.paths.toSorted().join('\0');
-  return live.findLast(
-    ({ record }) =>
-      record.host === wanted.host &&
-      record.kind === wanted.kind &&
-      record.plain === wanted.plain &&
-      record.salt === undefined &&
-      [...record.paths].sort().join('\0') === paths,
-  );
+  const fits = ({ record }: Snapshot): boolean =>
+    record.host === wanted.host &&
+    record.kind === wanted.kind &&
+    record.plain === wanted.plain &&
+    record.salt === undefined &&
+    [...record.paths].sort().join('\0') === paths;
+  return live.findLast((one) => fits(one) && !isLesser(one)) ?? live.findLast(fits);
 }
 
 /** The parent's version of a directory. */

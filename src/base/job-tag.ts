@@ -8,6 +8,18 @@ export function jobTag(id: string): string {
   return `${BEGINNING}${id}`;
 }
 
+/** Of a snapshot whose job had exclude rules of its own beside those of the settings: it shows less than its source has. */
+export const NARROWED_TAG = `${BEGINNING}narrowed`;
+
+/** @param exclude rules of the job's own */
+export function jobTags(id: string, exclude: readonly string[]): readonly string[] {
+  return exclude.length === 0 ? [jobTag(id)] : [jobTag(id), NARROWED_TAG];
+}
+
+export function isNarrowed(tags: readonly string[]): boolean {
+  return tags.includes(NARROWED_TAG);
+}
+
 export function isJobTag(tag: string): boolean {
   return tag.startsWith(BEGINNING);
 }

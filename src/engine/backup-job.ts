@@ -9,7 +9,7 @@ import type { ExpectedTotals } from '../archiver/size-scan.ts';
 import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { SourceError } from '../base/errors.ts';
-import { jobTag } from '../base/job-tag.ts';
+import { jobTags } from '../base/job-tag.ts';
 import { parseCompression } from '../codec/compress.ts';
 import { packsDamagedText } from '../archiver/damaged-parts.ts';
 import { foreignText } from '../repository/foreign-record.ts';
@@ -17,7 +17,7 @@ import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { whereItLies } from '../system/where-it-lies.ts';
 import type { BackupSpec } from '../jobs/job.ts';
 import { usableChanges, type UsableChanges } from './change-set.ts';
-import { lastOfSource, refuseEmptySource } from './empty-source.ts';
+import { lastOfSource, ofSource, refuseEmptySource } from './empty-source.ts';
 import { excludeOf } from './exclude-rules.ts';
 import { expectTotals } from './expected-totals.ts';
 import { keepProtected } from './keep-protected.ts';
@@ -50,8 +50,9 @@ export async function runBackup(
   if (made !== undefined && lacking === 0) return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
   const never = await neverPaths(parts, signal);
   // Where a directory was a link may stand now, to a place that was never backed up.
-  const lastThere = lastOfSource(live, host, lies) ?? lastOfSource(live, host, bytesOfText(spec.source));
-  if (!job.emptyExpected && !spec.options.dry_run) refuseEmptySource(lies, lastThere, never);
+  const before = ofSource(live, host, lies);
+  const beforeLink = before.length > 0 ? before : ofSource(live, host, bytesOfText(spec.source));
+  if (!job.emptyExpected && !spec.options.dry_run) refuseEmptySource(lies, beforeLink, never);
   const { source, notes } = findSource(spec, never);
   for (const note of notes) report.note(note);
   const request = requestOf(parts, spec, { source, never });
@@ -171,7 +172,7 @@ function requestOf(
     repository: place.cached,
     sources: [source],
     ...madeHere(),
-    tags: [...options.tags, jobTag(job.id)],
+    tags: [...options.tags, ...jobTags(job.id, options.exclude)],
     pinned: false,
     compression: parseCompression(options.compression),
     plain: !options.encryption,

@@ -1,6 +1,6 @@
 /** A backup whose run another destination has already: copied from there, without reading the source. */
 import { HoldfastError, isAbort } from '../base/errors.ts';
-import { jobTag } from '../base/job-tag.ts';
+import { jobTags } from '../base/job-tag.ts';
 import { parseCompression } from '../codec/compress.ts';
 import { copySnapshots, runOf, type CopyObserver, type CopySummary } from '../copier/copy.ts';
 import type { BackupSpec } from '../jobs/job.ts';
@@ -131,7 +131,7 @@ async function copy(
       to: place.cached,
       snapshots: [snapshot],
       compression: parseCompression(spec.options.compression),
-      tags: ({ record }) => [...tagsOfPerson(record.tags), jobTag(job.id)],
+      tags: ({ record }) => [...tagsOfPerson(record.tags), ...jobTags(job.id, spec.options.exclude)],
     },
     watch,
     signal,

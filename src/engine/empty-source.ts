@@ -5,15 +5,12 @@
 import { kindOf, openDirectory, statPath } from '../archiver/source-stat.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
+import { isLesser } from '../archiver/lesser-snapshot.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 
-/** The newest snapshot of this source alone, in whatever namespace. */
-export function lastOfSource(
-  live: readonly Snapshot[],
-  host: string,
-  source: ByteString,
-): Snapshot | undefined {
-  return live.findLast(
+/** The snapshots of this source alone, in whatever namespace. */
+export function ofSource(live: readonly Snapshot[], host: string, source: ByteString): readonly Snapshot[] {
+  return live.filter(
     ({ record }) =>
       record.host === host &&
       record.kind === 'files' &&
@@ -22,16 +19,26 @@ export function lastOfSource(
   );
 }
 
+/** The newest of them that shows how the source was. */
+export function lastOfSource(
+  live: readonly Snapshot[],
+  host: string,
+  source: ByteString,
+): Snapshot | undefined {
+  return ofSource(live, host, source).findLast((snapshot) => !isLesser(snapshot));
+}
+
 /**
  * @param source where it really lies, or lay
+ * @param before its snapshots
  * @throws {SourceError} SOURCE_SUSPICIOUSLY_EMPTY
  */
 export function refuseEmptySource(
   source: ByteString,
-  last: Snapshot | undefined,
+  before: readonly Snapshot[],
   never: readonly { readonly path: ByteString }[],
 ): void {
-  const filesBefore = last?.record.counts.files ?? 0;
+  const filesBefore = filesIn(before);
   if (filesBefore === 0) return;
   const isThere = orSeen(() => statPath(source) !== undefined);
   if (isThere && hasFile(source, new Set(never.map(({ path }) => path)))) return;
@@ -45,6 +52,16 @@ export function refuseEmptySource(
       details: { path, files_before: filesBefore, is_there: isThere },
     },
   );
+}
+
+/**
+ * Files that the source had: of the newest snapshot with any. One without may have been made by narrower rules, or when
+ * they could not be read; that a source is meant to be empty is known by what a person said. What could not be read was there.
+ */
+function filesIn(before: readonly Snapshot[]): number {
+  const counted = before.map(({ record: { counts } }) => counts);
+  const last = counted.findLast(({ files }) => files > 0) ?? counted.findLast(({ failed }) => failed > 0);
+  return last === undefined ? 0 : last.files + last.failed;
 }
 
 /** Looks for one regular file, the exclude rules left aside. What cannot be read may hold some. */

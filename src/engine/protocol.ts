@@ -126,10 +126,12 @@ export interface EngineOutcome {
   readonly facts: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What a backup found, compared with the newest earlier snapshot of the source. */
+/** What a backup found, compared with the newest earlier snapshot that shows how the source was. */
 export interface SourceComparison {
   /** Regular files in that snapshot. */
   readonly filesBefore: number;
+  /** Entries that could not be read, or changed while they were. */
+  readonly unread: number;
   readonly filesNew: number;
   readonly filesChanged: number;
   /** Content that the repository did not have yet, and what it was compressed to. */

@@ -26,10 +26,12 @@ export async function compareWithLast(
   signal: AbortSignal,
 ): Promise<SourceComparison | null> {
   if (last === undefined) return null;
-  const { counts, parent } = made.record;
+  const { counts, parent, errors, errorsMore } = made.record;
   const filesBefore = last.record.counts.files;
+  const unread = errors.length + errorsMore;
   const nothingNew = {
     filesBefore,
+    unread,
     filesNew: 0,
     filesChanged: 0,
     bytesNew: 0,
@@ -43,6 +45,7 @@ export async function compareWithLast(
     Math.min(counts.new, gone) < LEAST_RENAMED ? {} : await extensionsSince(repository, last, made, signal);
   return {
     filesBefore,
+    unread,
     filesNew: counts.new,
     filesChanged: counts.changed,
     bytesNew,

@@ -1,11 +1,11 @@
 /**
- * Whether what happened to a source looks like damage: it is suddenly empty, most of it is gone, or most of it was
+ * Whether what happened to a source looks like damage: it is suddenly empty or unreadable, most of it is gone, or most was
  * rewritten with what looks encrypted. While an alarm is not acknowledged, no older snapshot of the source is forgotten.
  * Pure: the caller keeps alarms and history.
  */
 import { createHash } from 'node:crypto';
 
-export type AlarmKind = 'empty' | 'shrunk' | 'rewritten' | 'burst';
+export type AlarmKind = 'empty' | 'unreadable' | 'shrunk' | 'rewritten' | 'burst';
 
 export interface Alarm {
   readonly id: string;
@@ -26,6 +26,8 @@ export interface RunFacts {
   /** Files in the snapshot that it was compared with; null without one. */
   readonly filesBefore: number | null;
   readonly files: number;
+  /** Entries that could not be read; left out: none. */
+  readonly unread?: number;
   /** Not in the earlier snapshot under that name. */
   readonly filesNew: number;
   readonly filesChanged: number;
@@ -96,6 +98,9 @@ export function emptyAlarm(
 
 /** Alarms for a backup that was made; those of a kind that is open for the source already are not raised again. */
 export function judgeRun(run: RunFacts, history: SourceHistory, open: readonly Alarm[]): readonly Alarm[] {
+  const closed = unreadable(run);
+  // That its files are gone as well would say the same thing twice.
+  if (closed !== null) return [unlessOpen(closed, open)].filter((one) => one !== null);
   const { runs, window } = withoutOldWindow(history, run.at);
   const facts = window === null ? run : { ...run, ...joined(window, run) };
   const { filesBefore } = facts;
@@ -163,6 +168,17 @@ function joined(window: RunWindow, run: RunFacts): RunWindow {
 }
 
 type UsualRuns = SourceHistory['runs'];
+
+/** However few there were: not one of them is in the backup, which looks like a good one. */
+function unreadable({ filesBefore, files, unread = 0, ...facts }: RunFacts): Alarm | null {
+  if (filesBefore === null || filesBefore === 0 || files > 0 || unread === 0) return null;
+  const { source } = facts;
+  return makeAlarm(facts, 'unreadable', { files_before: filesBefore, unread }, [
+    `${source} had ${counted(filesBefore)}, and the last backup could read none of them.`,
+    'Older snapshots are kept. The job says what could not be read: see that the agent may read it, then acknowledge this ' +
+      'alarm.',
+  ]);
+}
 
 function shrunk(facts: RunFacts, before: number): Alarm | null {
   const { files, source } = facts;

@@ -183,6 +183,32 @@ describe('a backup', () => {
     expect(error.message).toContain('does not exist');
   });
 
+  test('of a source that was closed says that it read nothing, and of nothing that is left then, that it is gone', async (context) => {
+    const under = obeyingModes();
+    if (under === undefined) return context.skip();
+    await fill();
+    await using other = await startEngine(under);
+    completed(await other.run(site.job(site.backup())));
+    for (const name of ['a.txt', 'large.bin', 'name with blanks/ö']) chmodSync(join(site.source, name), 0);
+    for (const name of ['deep', 'deep/empty']) chmodSync(join(site.source, name), 0);
+    const closed = completed(await other.run(site.job(site.backup())));
+    expect(closed).toMatchObject({ result: 'warning', files: 0, compared: { filesBefore: 5 } });
+    expect(closed.compared?.unread).toBeGreaterThan(1);
+    // What is compared with next is not the one that shows nothing.
+    chmodSync(join(site.source, 'a.txt'), 0o600);
+    const open = completed(await other.run(site.job(site.backup())));
+    expect(open).toMatchObject({ files: 1, compared: { filesBefore: 5 }, progress: { files_new: 0 } });
+
+    chmodSync(join(site.source, 'a.txt'), 0);
+    completed(await other.run(site.job(site.backup())));
+    // As the disk is not mounted.
+    await rm(site.source, { recursive: true });
+    mkdirSync(site.source);
+    expect(failed(await other.run(site.job(site.backup())))).toMatchObject({
+      code: 'SOURCE_SUSPICIOUSLY_EMPTY',
+    });
+  });
+
   test('reports the file that it may not read and saves the rest', async (context) => {
     const under = obeyingModes();
     if (under === undefined) return context.skip();

@@ -404,6 +404,11 @@ export const english = {
         what: 'The last prune of a destination failed: what is no longer needed there stays.',
         todo: 'The job says why; run another one then.',
       },
+      'unread files': {
+        short: 'files of a source could not be read',
+        what: 'Files of a source are not in its last backup: they could not be read.',
+        todo: 'The job names them. See that the agent may read them, or exclude them.',
+      },
       notices: {
         short: 'notices do not arrive',
         what: 'Notices could not be delivered.',
@@ -908,13 +913,19 @@ export const english = {
   alarms: {
     title: 'Alarms',
     what: 'A source looks damaged. Until an alarm is acknowledged, no snapshot of its source from before it is removed, whatever the rules of retention say.',
-    none: 'There is no open alarm. Should a source suddenly be empty, lose most of its files, or be rewritten, it is said here.',
+    none: 'There is no open alarm. Should a source suddenly be empty or unreadable, lose most of its files, or be rewritten, it is said here.',
     kinds: {
       empty: {
         title: 'Empty',
         means:
           'There is not one file left where there were files at the last backup. Most often a disk or a share is not mounted. No backup is made, so that the good ones stay the newest.',
         todo: 'Mount the disk or share; the next backup then goes through by itself. If the source is meant to be empty, acknowledge the alarm.',
+      },
+      unreadable: {
+        title: 'No longer readable',
+        means:
+          'The last backup could not read one file, where there were files before. Most often their owner or their permissions have changed. That snapshot has none of them.',
+        todo: 'The job names what could not be read. See that the agent may read it, then acknowledge the alarm.',
       },
       shrunk: {
         title: 'Most files are gone',
@@ -939,6 +950,7 @@ export const english = {
     facts: {
       files_before: 'Files before',
       files: 'Files now',
+      unread: 'Could not be read',
       rewritten: 'Rewritten',
       extension: 'New ending of the names',
       renamed: 'Files with it',

@@ -404,6 +404,11 @@ export const german: Texts = {
         what: 'Das letzte Aufräumen eines Ziels ist gescheitert: was dort nicht mehr gebraucht wird, bleibt.',
         todo: 'Der Auftrag sagt, warum; lassen Sie danach noch einmal aufräumen.',
       },
+      'unread files': {
+        short: 'Dateien einer Quelle waren nicht lesbar',
+        what: 'Dateien einer Quelle fehlen in ihrer letzten Sicherung: Sie waren nicht lesbar.',
+        todo: 'Der Auftrag nennt sie. Sorgen Sie dafür, dass der Agent sie lesen darf, oder schließen Sie sie aus.',
+      },
       notices: {
         short: 'Nachrichten kommen nicht an',
         what: 'Nachrichten konnten nicht zugestellt werden.',
@@ -895,13 +900,19 @@ export const german: Texts = {
   alarms: {
     title: 'Alarme',
     what: 'Eine Quelle sieht beschädigt aus. Bis ein Alarm bestätigt ist, wird kein Stand seiner Quelle von vorher entfernt, was auch immer die Regeln der Aufbewahrung sagen.',
-    none: 'Kein Alarm ist offen. Sollte eine Quelle plötzlich leer sein, die meisten Dateien verlieren oder umgeschrieben werden, steht es hier.',
+    none: 'Kein Alarm ist offen. Sollte eine Quelle plötzlich leer oder nicht mehr lesbar sein, die meisten Dateien verlieren oder umgeschrieben werden, steht es hier.',
     kinds: {
       empty: {
         title: 'Leer',
         means:
           'Keine einzige Datei ist mehr da, wo bei der letzten Sicherung Dateien waren. Meist ist eine Platte oder Freigabe nicht eingehängt. Es wird nicht gesichert, damit die guten Stände die neuesten bleiben.',
         todo: 'Hängen Sie die Platte oder Freigabe ein; die nächste Sicherung gelingt dann von selbst. Soll die Quelle leer sein, bestätigen Sie den Alarm.',
+      },
+      unreadable: {
+        title: 'Nicht mehr lesbar',
+        means:
+          'Die letzte Sicherung konnte keine einzige Datei lesen, wo vorher Dateien waren. Meist haben sich ihr Besitzer oder ihre Rechte geändert. In diesem Stand ist keine von ihnen.',
+        todo: 'Der Auftrag nennt, was nicht lesbar war. Sorgen Sie dafür, dass der Agent es lesen darf, und bestätigen Sie dann den Alarm.',
       },
       shrunk: {
         title: 'Die meisten Dateien sind fort',
@@ -926,6 +937,7 @@ export const german: Texts = {
     facts: {
       files_before: 'Dateien vorher',
       files: 'Dateien jetzt',
+      unread: 'Nicht lesbar',
       rewritten: 'Umgeschrieben',
       extension: 'Neue Endung der Namen',
       renamed: 'Dateien damit',

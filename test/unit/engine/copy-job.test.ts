@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import { NARROWED_TAG } from '../../../src/base/job-tag.ts';
 import { openLocalDestination } from '../../../src/destination/local.ts';
 import { NOTHING_TO_COPY, type CopyOrigin, type EngineJob } from '../../../src/engine/protocol.ts';
 import { openRepository, type Repository } from '../../../src/repository/repository.ts';
@@ -111,6 +112,20 @@ test('a copy is the same run, under the tag of its own job, in a repository made
   expect(b.idData.equals(a.idData)).toBe(true);
   expect(b.repository.equals(a.repository)).toBe(false);
   expect(b.generations).not.toEqual(a.generations);
+});
+
+test('a copy says as its original does that the request had exclude rules of its own', async () => {
+  using _site = begin();
+  const spec = site.backup({ exclude: ['*.bin'] });
+  const first = site.job(spec, { destination: place('a'), never: places() });
+  const { snapshotId } = completed(await engine.run(first));
+  const origin = { destination: place('a'), jobId: first.id, snapshotId: snapshotId ?? '' };
+  const pass = { copyFrom: [origin], alike: [place('a')], spool: null };
+  const job = site.job(spec, { destination: place('b'), pass });
+  expect(completed(await engine.run(job))).toMatchObject({ files: 2 });
+  const tagsIn = async (name: string) => (await snapshotsIn(name)).map(({ record }) => record.tags);
+  expect(await tagsIn('a')).toEqual([[`job:${first.id}`, NARROWED_TAG]]);
+  expect(await tagsIn('b')).toEqual([[`job:${job.id}`, NARROWED_TAG]]);
 });
 
 test('what an earlier attempt at a backup stored too late, without its data, is made again', async () => {

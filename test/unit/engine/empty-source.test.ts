@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { NARROWED_TAG } from '../../../src/base/job-tag.ts';
 import { lastOfSource, refuseEmptySource } from '../../../src/engine/empty-source.ts';
 import { whereItLies } from '../../../src/system/where-it-lies.ts';
 import { never, openEngine } from '../../support/engine.ts';
@@ -18,15 +19,20 @@ beforeEach(() => {
 });
 afterEach(() => removeTree(directory));
 
-/** A snapshot of so many files, as far as it is looked at. */
-function earlier(files: number): Snapshot {
-  return { record: { counts: { files } } } as unknown as Snapshot;
+/** A snapshot of so many files, and so many that could not be read, as far as it is looked at. */
+function earlier(files: number, failed = 0): Snapshot {
+  return { record: { counts: { files, failed } } } as unknown as Snapshot;
 }
 
-function refusal(files: number | undefined, source = 'source', spared: readonly string[] = []): unknown {
+function refusal(
+  before: number | undefined | readonly Snapshot[],
+  source = 'source',
+  spared: readonly string[] = [],
+): unknown {
+  const snapshots = typeof before === 'number' ? [earlier(before)] : (before ?? []);
   const places = spared.map((name) => ({ path: bytesOfText(at(name)) }));
   try {
-    refuseEmptySource(bytesOfText(at(source)), files === undefined ? undefined : earlier(files), places);
+    refuseEmptySource(bytesOfText(at(source)), snapshots, places);
     return undefined;
   } catch (error) {
     return error;
@@ -60,6 +66,15 @@ describe('a source is refused', () => {
     expect(refusal(3)).toBeUndefined();
   });
 
+  test('when the last snapshot has no file of it, since none could be read, or by rules that left all of them out', () => {
+    const befores = [[earlier(0, 60)], [earlier(60), earlier(0, 60)], [earlier(50), earlier(60), earlier(0)]];
+    for (const before of befores)
+      expect(refusal(before)).toMatchObject({
+        code: 'SOURCE_SUSPICIOUSLY_EMPTY',
+        details: { files_before: 60 },
+      });
+  });
+
   test('not when there was nothing to lose, and not when it is a file', () => {
     expect(refusal(undefined)).toBeUndefined();
     expect(refusal(0)).toBeUndefined();
@@ -91,6 +106,14 @@ test('the last snapshot of a source is that of the same machine and of this sour
   const live = await engine.snapshots();
   expect(lastOfSource(live, 'host', bytesOfText(engine.source))?.id).toBe(snapshot.id);
   expect(lastOfSource(live, 'host', bytesOfText(engine.directory))).toBeUndefined();
+  // Neither the one of a request with rules of its own, nor one that could read nothing, shows how it was.
+  await engine.backup(undefined, { tags: [NARROWED_TAG] });
+  const unread = {
+    ...snapshot.record,
+    status: 'partial' as const,
+    counts: { ...snapshot.record.counts, files: 0 },
+  };
+  await commitSnapshot(engine.repository, unread, { live: 5 }, never);
   const streamed = { ...snapshot.record, kind: 'stream' as const };
   await commitSnapshot(engine.repository, streamed, { live: 5 }, never);
   expect(lastOfSource(await engine.snapshots(), 'host', bytesOfText(engine.source))?.id).toBe(snapshot.id);

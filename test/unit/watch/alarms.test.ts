@@ -64,6 +64,28 @@ describe('a source shrank suspiciously', () => {
   });
 });
 
+describe('a source that can no longer be read', () => {
+  const closed = { files: 0, unread: 60 };
+
+  test('is told of when not one file is in the backup, however few there were, and once', () => {
+    expect(kinds({ ...closed, filesBefore: 60 })).toEqual(['unreadable']);
+    expect(kinds({ ...closed, filesBefore: 1, unread: 1 })).toEqual(['unreadable']);
+    // Not as files that are gone, too.
+    expect(kinds({ ...closed, filesBefore: 1_000 })).toEqual(['unreadable']);
+    const open = judgeRun({ ...quiet, ...closed }, NO_HISTORY, []);
+    expect(open[0]?.text).toContain('/home/me had 1000 files, and the last backup could read none of them.');
+    expect(judgeRun({ ...quiet, ...closed }, NO_HISTORY, open)).toEqual([]);
+    expect(freezesOf(open)).toEqual([{ source: '/home/me', before: quiet.at }]);
+  });
+
+  test('not when there was nothing before, or some files can still be read', () => {
+    expect(kinds({ ...closed, filesBefore: 0 })).toEqual([]);
+    expect(kinds({ ...closed, filesBefore: null })).toEqual([]);
+    expect(kinds({ filesBefore: 90, files: 30, unread: 60 })).toEqual([]);
+    expect(kinds({ filesBefore: 90, files: 0, unread: 0 })).toEqual([]);
+  });
+});
+
 describe('mass rewriting', () => {
   const encrypted = { filesChanged: 400, bytesNew: 50_000_000, bytesStored: 50_000_000 };
 

@@ -15,12 +15,13 @@ type Check = Overview['checks'][number];
 const IN_BANNERS: ReadonlySet<string> = new Set(['pause', 'alarms']);
 
 /** Checks that come from jobs of a type. */
-const MAINTENANCE: ReadonlyMap<string, AnyJob['type']> = new Map([
+const OF_JOBS: ReadonlyMap<string, AnyJob['type']> = new Map([
   ['damage', 'check'],
   ['checks not done', 'check'],
   ['restore drills', 'drill'],
   ['drills not done', 'drill'],
   ['prune', 'prune'],
+  ['unread files', 'backup'],
 ]);
 
 export function ChecksCard(): JSX.Element | null {
@@ -65,7 +66,7 @@ function Way({ name }: { readonly name: string }): JSX.Element | null {
   if (name === 'overdue') return <a href={hrefOf(['jobs'])}>{t.overview.toJobs}</a>;
   if (name === 'sources' || name === 'destinations of a source')
     return <a href={hrefOf(['jobs'], { status: 'failed' })}>{t.overview.toJobs}</a>;
-  const type = MAINTENANCE.get(name);
+  const type = OF_JOBS.get(name);
   if (type !== undefined) return <a href={hrefOf(['jobs'], { type })}>{t.overview.toJobs}</a>;
   if (name === 'notices') return <a href={hrefOf(['settings', 'notifications'])}>{t.overview.toAdvanced}</a>;
   if (name === 'partner') return <a href={hrefOf(['settings', 'account'])}>{t.overview.toAdvanced}</a>;
