@@ -47,7 +47,7 @@ function protectedSource(
   { jobs, settings }: AbsenceParts['state'],
   nowMs: number,
 ): Omit<ProtectedSource, 'dueAt'> {
-  const last = jobs.newest({ types: ['backup'], status: 'completed', source, destination });
+  const last = jobs.newest({ types: ['backup'], status: 'completed', good: true, source, destination });
   noticeGood(settings, destination, source, last, nowMs);
   const noted = protectedSince(settings, destination, source);
   // A time in the future was noted under a wrong clock.

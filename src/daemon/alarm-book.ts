@@ -5,6 +5,7 @@ import type { SourceComparison } from '../engine/protocol.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
 import type { JobBook } from '../jobs/job-book.ts';
 import type { BackupSpec, Job } from '../jobs/job.ts';
+import { isWhole } from '../jobs/whole-backup.ts';
 import {
   NO_HISTORY,
   afterAlarm,
@@ -87,7 +88,8 @@ export class Alarms {
 
   #judgeMade(job: Job, spec: BackupSpec, compared: SourceComparison | null): readonly Alarm[] {
     if (job.files_done > 0) this.#filled(spec.source);
-    if (compared === null) return [];
+    // What a request left out is not gone.
+    if (compared === null || !isWhole(spec)) return [];
     const key = `usual ${spec.destination} ${spec.source}`;
     const history = (read(this.#store.get(key)) as SourceHistory | undefined) ?? NO_HISTORY;
     const facts: RunFacts = {

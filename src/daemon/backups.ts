@@ -73,7 +73,8 @@ export class Backups {
     const { settings, jobs } = this.#parts;
     for (const source of settings().sources) {
       const isNew = source.destinations.some(
-        (destination) => jobs.newest({ types: ['backup'], source: source.path, destination }) === undefined,
+        (destination) =>
+          jobs.newest({ types: ['backup'], source: source.path, destination, whole: true }) === undefined,
       );
       if (isNew) this.#quietly(() => this.submit(backupsOf(source), 'schedule'));
     }

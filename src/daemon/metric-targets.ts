@@ -10,7 +10,8 @@ export function targetsOf({ sources }: Settings, jobs: JobStore): readonly Metri
       source,
       destination,
       lastSuccessAt:
-        jobs.newest({ types: ['backup'], status: 'completed', source, destination })?.finished_at ?? null,
+        jobs.newest({ types: ['backup'], status: 'completed', good: true, source, destination })
+          ?.finished_at ?? null,
     })),
   );
 }

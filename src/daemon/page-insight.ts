@@ -72,7 +72,7 @@ function overviewFacts(parts: PageInsightParts): OverviewFacts {
   const kit = join(parts.stateDirectory, 'recovery-kit.txt');
   return {
     newest: (source, destination) =>
-      jobs.newest({ types: ['backup'], status: 'completed', source, destination }),
+      jobs.newest({ types: ['backup'], status: 'completed', good: true, source, destination }),
     history: (source, destination) => jobs.runs({ type: 'backup', source, destination }),
     recent: () => jobs.lastEnded(RECENT_JOBS),
     stored: (destination) => storedOverTime(database, destination),

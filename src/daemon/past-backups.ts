@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { textOfBytes } from '../base/byte-path.ts';
+import { isJobTag, isNarrowed } from '../base/job-tag.ts';
 import type { Clock } from '../base/clock.ts';
 import { NO_BOOKKEEPING, type JobRecord, type JobStore } from '../db/jobs.ts';
 import { NO_PROGRESS, type Job } from '../jobs/job.ts';
@@ -20,6 +21,9 @@ export interface PastBackups {
 
 /** What an engine notes in the tags of a snapshot. */
 const JOB_TAG = /^job:(bkp_[0-9A-HJKMNP-TV-Z]{26})$/;
+
+/** A snapshot says that its job had rules of its own, and not which. */
+const UNKNOWN_RULES = '(no longer known)';
 
 /** Puts them back where nothing is known of them. A destination that cannot be read is logged, and the others go on. */
 export async function bringBackBackups({
@@ -71,8 +75,8 @@ function jobOf({ id, record }: Snapshot, { name }: Place): Job | undefined {
     compression: 'zstd',
     encryption: !record.plain,
     deduplication: true,
-    exclude: [],
-    tags: record.tags.filter((tag) => !JOB_TAG.test(tag)),
+    exclude: isNarrowed(record.tags) ? [UNKNOWN_RULES] : [],
+    tags: record.tags.filter((tag) => !isJobTag(tag)),
     dry_run: false,
   };
   return {

@@ -3,6 +3,7 @@ import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
+import { hasReadNothing } from '../jobs/whole-backup.ts';
 import { isAbsent } from '../notify/absence.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { protectedSince } from './absence-watch.ts';
@@ -21,6 +22,8 @@ export interface Standing {
   readonly hasFailed: boolean;
   /** There should be a newer good one by what the settings promise, or any, whatever the reason is. */
   readonly overdue: boolean;
+  /** Files are missing from the last one that completed, since they could not be read. */
+  readonly hasUnread: boolean;
 }
 
 export interface StandingParts {
@@ -38,8 +41,9 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
     const schedules = schedulesOf(source).map(parseSchedule);
     return source.destinations.map((destination): Standing => {
       // What lies at another place, where the source was backed up to before, does not count.
-      const asked = { types: ['backup'], source: source.path, destination } as const;
-      const good = jobs.newest({ ...asked, status: 'completed' });
+      const asked = { types: ['backup'], source: source.path, destination, whole: true } as const;
+      const good = jobs.newest({ ...asked, status: 'completed', good: true });
+      const last = jobs.newest({ ...asked, status: 'completed' });
       const lastGoodAt = goodAt(notes, destination, source.path, good, now());
       const hasFailed = lastEnded(jobs, asked, now())?.status === 'failed';
       const since = lastGoodAt ?? protectedSince(notes, destination, source.path);
@@ -47,7 +51,8 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
         since !== undefined &&
         (isAbsent({ lastGoodAt, since, dueAt: dueAfter(source, since, zone) }, notices.absenceDays, now()) ||
           schedules.some((schedule) => isMissed(schedule, since, zone, now())));
-      return { source, destination, lastGoodAt, hasFailed, overdue };
+      const hasUnread = last !== undefined && (last.progress.files_failed > 0 || hasReadNothing(last));
+      return { source, destination, lastGoodAt, hasFailed, overdue, hasUnread };
     });
   });
 }
@@ -66,7 +71,7 @@ function isMissed(schedule: Schedule, sinceMs: number, zone: string, nowMs: numb
 /** Without paths and names: anybody on the machine may read them. */
 export function standingChecks(parts: StandingParts): readonly StatusCheck[] {
   const all = standingsOf(parts);
-  return [...overdueCheck(all, parts), ...failedChecks(all)];
+  return [...overdueCheck(all, parts), ...failedChecks(all), ...unreadCheck(all)];
 }
 
 function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readonly StatusCheck[] {
@@ -117,4 +122,14 @@ function failedChecks(all: readonly Standing[]): readonly StatusCheck[] {
     checks.push({ name: 'destinations of a source', status: 'warning', message });
   }
   return checks;
+}
+
+/** A backup that completes with warnings looks like a good one, for as long as nobody looks at the job. */
+function unreadCheck(all: readonly Standing[]): readonly StatusCheck[] {
+  const count = new Set(all.filter(({ hasUnread }) => hasUnread).map(({ source }) => source.path)).size;
+  if (count === 0) return [];
+  const which =
+    count === 1 ? 'one source are not in its last backup' : `${count} sources are not in their last backups`;
+  const message = `Files of ${which}: they could not be read. The job names them; see that the agent may read them, or exclude them.`;
+  return [{ name: 'unread files', status: 'warning', message }];
 }

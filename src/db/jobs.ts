@@ -60,6 +60,10 @@ export type NewestFilter = Omit<JobPageRequest, 'limit'> & {
   readonly statuses?: readonly JobStatus[];
   /** Codes of errors: of those that failed, only these. */
   readonly failedBy?: readonly string[];
+  /** Of backups, those alone that say how their source stands: see `isWhole`. */
+  readonly whole?: true;
+  /** Of those that have completed, not the ones that could read nothing either: see `isGood`. */
+  readonly good?: true;
 };
 
 export interface JobStore {
@@ -123,9 +127,13 @@ const BEGUN_SINCE = "ifnull(detail->>'$.started_at', iif(status = 'queued', 9e15
 
 const FAILED_BY = "(status <> 'failed' OR detail->>'$.error.code' IN (SELECT value FROM json_each(?)))";
 
+const WHOLE = "ifnull(json_array_length(detail, '$.spec.options.exclude'), 0) = 0";
+const HAS_READ = "(detail->>'$.files_done' > 0 OR detail->>'$.result' IS NOT 'warning')";
+
 /** The last failures of each cause: that one could not reach its destination does not end the damage that another found. */
 const LAST_OF_KINDS = `SELECT max(seq) AS seq FROM jobs WHERE status IN ('completed', 'failed') AND ${NO_DRY_RUN}
-  GROUP BY type, source, destination, status, iif(status = 'failed', detail->>'$.error.code', NULL) ORDER BY 1 DESC LIMIT ?`;
+  GROUP BY type, source, destination, status, ${WHOLE}, ${HAS_READ},
+    iif(status = 'failed', detail->>'$.error.code', NULL) ORDER BY 1 DESC LIMIT ?`;
 
 const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping';
 
@@ -276,7 +284,7 @@ function pageQuery(
   request: NewestFilter & JobPageRequest,
   withDryRuns: boolean,
 ): { text: string; values: (string | number)[] } {
-  const { types, status, statuses, failedBy, source, destination } = request;
+  const { types, status, statuses, failedBy, whole, good, source, destination } = request;
   const { createdAfter, createdBefore, begunSince, before } = request;
   const clauses: readonly (readonly [string, string | number | undefined])[] = [
     ['type IN (SELECT value FROM json_each(?))', types === undefined ? undefined : JSON.stringify(types)],
@@ -294,7 +302,12 @@ function pageQuery(
     ['seq < (SELECT seq FROM jobs WHERE id = ?)', before],
   ];
   const used = clauses.flatMap(([text, value]) => (value === undefined ? [] : [{ text, value }]));
-  const all = [...used.map(({ text }) => text), ...(withDryRuns ? [] : [NO_DRY_RUN])];
+  const all = [
+    ...used.map(({ text }) => text),
+    ...(whole === undefined && good === undefined ? [] : [WHOLE]),
+    ...(good === undefined ? [] : [HAS_READ]),
+    ...(withDryRuns ? [] : [NO_DRY_RUN]),
+  ];
   const where = all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`;
   return {
     text: `SELECT ${COLUMNS} FROM jobs ${where} ORDER BY seq DESC LIMIT ?`,

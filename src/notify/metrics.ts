@@ -2,6 +2,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { Job, JobType } from '../jobs/job.ts';
+import { isGood } from '../jobs/whole-backup.ts';
 import { isDryRun } from './job-notice.ts';
 
 /** What the settings say is backed up, and where to. */
@@ -50,7 +51,7 @@ export function createMetrics({ clock, version }: MetricsOptions): Metrics {
   const registers = [registry];
   const lastSuccess = new Gauge({
     name: 'backup_last_success_timestamp_seconds',
-    help: 'When the last backup ended that completed, with or without warnings; 0 when there is none.',
+    help: 'When the last backup of the whole source ended that completed, with or without warnings; 0 when there is none.',
     labelNames: ['source', 'destination'],
     registers,
   });
@@ -118,7 +119,7 @@ export function createMetrics({ clock, version }: MetricsOptions): Metrics {
     durations.observe({ type }, job.duration_ms / 1000);
     if (status === 'failed' || isDryRun(job)) return;
     for (const [kind, count] of bytesOf(job)) bytes.inc({ kind }, count);
-    if (job.spec.type === 'backup') backedUp(job.spec, job.finished_at ?? clock.now());
+    if (job.spec.type === 'backup' && isGood(job)) backedUp(job.spec, job.finished_at ?? clock.now());
   }
 
   function backedUp(

@@ -161,6 +161,31 @@ test('a source that lost most files is told of; its older snapshots stay, those 
   expect(await prune()).toContain('snapshots_forgotten: 1');
 });
 
+test('a backup by a request with exclude rules of its own is no loss, and hides none', async () => {
+  const source = fill('narrowed');
+  await backUp(source);
+  const narrow = async (): Promise<Job> =>
+    await site.ended((await site.agent.requestBackup({ source, options: { exclude: ['*'] } }, 'api')).id);
+  expect(await narrow()).toMatchObject({ status: 'completed', files_done: 0 });
+  expect(await site.ask('alarms', {})).toEqual([]);
+  const [snapshot] = await site.agent.snapshots({ source, limit: 1 });
+  expect(snapshot).toMatchObject({ tags: [], files: 0, backup_id: expect.stringMatching(/^bkp_/) });
+
+  // What is new since is told by the one before, which has everything.
+  site.write({ 'narrowed/more.txt': 'more' });
+  expect(await backUp(source)).toMatchObject({ progress: { files_new: 1, files_unchanged: FILES } });
+  await narrow();
+  for (let n = 0; n < 6; n += 1) rmSync(join(source, `d${n}`), { recursive: true });
+  expect(await backUp(source)).toMatchObject({ status: 'completed' });
+  expect(await site.ask('acknowledge', {})).toMatchObject([{ kind: 'shrunk', source }]);
+
+  await narrow();
+  rmSync(source, { recursive: true });
+  mkdirSync(source);
+  expect((await backUp(source)).error).toMatchObject({ code: 'SOURCE_SUSPICIOUSLY_EMPTY' });
+  await site.ask('acknowledge', {});
+});
+
 test('files rewritten as ransomware does are told of, also when several backups share them', async () => {
   const source = fill('rewritten');
   await backUp(source);

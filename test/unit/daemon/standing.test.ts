@@ -59,6 +59,24 @@ function copied(path: string, readAt: number, at: number): void {
   database.jobs.insert(completed(started(queued, at), { ...OUTCOME, sourceReadAt: readAt }, at));
 }
 
+/** A backup that has completed, of so many files; `failed` ones could not be read. */
+function backup(
+  path: string,
+  at: number,
+  { files = 60, failed: unread = 0, exclude = [] as readonly string[] } = {},
+): void {
+  const spec = backupOf(path, settings.defaultDestination);
+  const options = { ...spec.options, exclude };
+  const queued = newJob(`bkp_${(ids += 1)}`, { ...spec, options }, 'api', at);
+  const outcome = {
+    ...OUTCOME,
+    files,
+    result: unread > 0 ? ('warning' as const) : ('success' as const),
+    progress: { ...OUTCOME.progress, files_failed: unread },
+  };
+  database.jobs.insert(completed(started(queued, at), outcome, at));
+}
+
 async function statusAt(nowMs: number, sources: readonly SourceSettings[]): Promise<FullStatus> {
   return await fullStatus({
     now: () => nowMs,
@@ -276,4 +294,66 @@ test('a backup that was asked for before one that failed, and ended well after i
   expect(await hasFailed()).toBe(true);
   database.jobs.update(completed(started(early, START), OUTCOME, START + 2 * HOUR));
   expect(await hasFailed()).toBe(false);
+});
+
+const UNREAD = 'Files of one source are not in its last backup: they could not be read.';
+
+test('a source whose last backup lacks files that could not be read is told of until one has all', async () => {
+  const sources = [source('/photos'), source('/home')];
+  backup('/home', START);
+  backup('/photos', START, { files: 59, failed: 1 });
+  const status = await statusAt(START, sources);
+  expect([status.status, concerns(status)]).toEqual(['degraded', [expect.stringContaining(UNREAD)]]);
+  expect(status.sources[0]).toMatchObject({ last_good_backup_at: START, overdue: false });
+  expect(protectionOf(status, START).sentence).toMatch(
+    /^Protected, but: files of one source are not in its last/,
+  );
+  job('fails', '/photos', START + 1);
+  expect(concerns(await statusAt(START + 1, sources))).toContainEqual(expect.stringContaining(UNREAD));
+  backup('/photos', START + 2);
+  expect(concerns(await statusAt(START + 2, sources))).toEqual([]);
+});
+
+test('a backup that could read nothing of its source is no good one, though it completed', async () => {
+  const sources = [source('/photos')];
+  backup('/photos', START);
+  for (let day = 1; day <= 3; day += 1) backup('/photos', START + day * DAY, { files: 0, failed: 60 });
+  const now = START + 3 * DAY;
+  const status = await statusAt(now, sources);
+  expect(status.sources[0]).toMatchObject({ last_good_backup_at: START, overdue: true });
+  expect(concerns(status)).toContainEqual(expect.stringContaining(UNREAD));
+  expect(protectionOf(status, now).sentence).toMatch(
+    /^Not protected: \/photos has not been backed up for 3 ?d/,
+  );
+  toldAt(START, sources);
+  expect(toldAt(now + DAY, sources)).toBe(1);
+});
+
+test('an empty source that is backed up as it is has a good backup', async () => {
+  backup('/photos', START, { files: 0 });
+  const status = await statusAt(START, [source('/photos')]);
+  expect([concerns(status), status.sources[0]?.last_good_backup_at]).toEqual([[], START]);
+});
+
+test('a backup by a request with exclude rules of its own hides no failure, and is no good one of its source', async () => {
+  const sources = [source('/photos')];
+  const narrow = { files: 0, exclude: ['*'] };
+  backup('/photos', START);
+  job('fails', '/photos', START + DAY);
+  backup('/photos', START + DAY + 1, narrow);
+  const first = await statusAt(START + DAY + 1, sources);
+  expect(concerns(first)).toEqual(['The last backup of one source failed.']);
+  expect(first.sources[0]?.last_good_backup_at).toBe(START);
+
+  toldAt(START, sources);
+  const now = START + 4 * DAY;
+  backup('/photos', now, narrow);
+  expect((await statusAt(now, sources)).sources[0]).toMatchObject({ overdue: true });
+  expect(toldAt(now, sources)).toBe(1);
+});
+
+test('what a request left out is no file that could not be read', async () => {
+  backup('/photos', START);
+  backup('/photos', START + 1, { files: 0, failed: 1, exclude: ['*.jpg'] });
+  expect(concerns(await statusAt(START + 1, [source('/photos')]))).toEqual([]);
 });

@@ -27,7 +27,7 @@ function insert(jobs: JobStore, changes: Partial<Job>, spec: Job['spec'] = BACKU
 const KIND = { type: 'backup', source: BACKUP_SPEC.source, destination: BACKUP_SPEC.destination } as const;
 
 describe('finished jobs', () => {
-  const WEEKLY = { ...BACKUP_SPEC, source: '/weekly' };
+  const WEEKLY = { ...BACKUP_SPEC, source: '/weekly', options: { ...BACKUP_SPEC.options, exclude: [] } };
   const DRY = { ...WEEKLY, options: { ...WEEKLY.options, dry_run: true } };
 
   it('keep the last good and the last failed one of each kind, beside those that are kept of all', () => {
@@ -41,21 +41,30 @@ describe('finished jobs', () => {
       for (let number = 1; number <= 20_005; number += 1)
         insert(jobs, { id: `bkp_${number}`, status: 'completed', finished_at: 10 + number });
     });
+    const narrow = { ...WEEKLY, options: { ...WEEKLY.options, exclude: ['*'] } };
+    insert(jobs, { id: 'bkp_narrow', status: 'completed', finished_at: 20_014 }, narrow);
+    insert(
+      jobs,
+      { id: 'bkp_unread', status: 'completed', result: 'warning', files_done: 0, finished_at: 20_015 },
+      WEEKLY,
+    );
+    const good = (): string | undefined =>
+      jobs.newest({ types: ['backup'], status: 'completed', source: '/weekly', good: true })?.id;
     jobs.prune(20_015);
     const newest = (status: Job['status']): string | undefined =>
       jobs.newest({ types: ['backup'], status, source: '/weekly', destination: WEEKLY.destination })?.id;
-    expect([newest('completed'), newest('failed')]).toEqual(['bkp_good', 'bkp_failed']);
+    expect([newest('completed'), good(), newest('failed')]).toEqual(['bkp_unread', 'bkp_good', 'bkp_failed']);
     expect(['bkp_old', 'bkp_dry', 'bkp_4', 'bkp_5'].map((id) => jobs.record(id)?.job.id)).toEqual([
       undefined,
       undefined,
       undefined,
       'bkp_5',
     ]);
-    expect(jobs.count('completed')).toBe(20_002);
+    expect(jobs.count('completed')).toBe(20_004);
     // A clock that was wrong for an hour takes the history, and not how a source stands.
     jobs.prune(500 * DAY);
-    expect([newest('completed'), newest('failed')]).toEqual(['bkp_good', 'bkp_failed']);
-    expect(jobs.count('completed')).toBe(2);
+    expect([newest('completed'), good(), newest('failed')]).toEqual(['bkp_unread', 'bkp_good', 'bkp_failed']);
+    expect(jobs.count('completed')).toBe(4);
   });
 
   it('keep the last failed one for each reason, so that one that found nothing hides none that found damage', () => {

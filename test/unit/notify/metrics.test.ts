@@ -97,6 +97,18 @@ describe('metrics', () => {
     ]);
   });
 
+  it('have no success of a source in a backup that left files of it out, or could read none', async () => {
+    const metrics = created();
+    metrics.setTargets([target], []);
+    const { spec } = sampleJob();
+    if (spec.type !== 'backup') throw new Error('it is a backup');
+    metrics.jobEnded(sampleJob({ spec: { ...spec, options: { ...spec.options, exclude: ['*'] } } }));
+    metrics.jobEnded(sampleJob({ result: 'warning', files_done: 0 }));
+    expect((await valuesOf(metrics)).get(LAST_SUCCESS)).toBe(0);
+    metrics.jobEnded(sampleJob({ result: 'warning' }));
+    expect((await valuesOf(metrics)).get(LAST_SUCCESS)).toBeGreaterThan(0);
+  });
+
   it('write names of files so that they cannot be taken for something else', async () => {
     const metrics = created();
     const source = 'a"} 1\nevil_total 5\n\\';
