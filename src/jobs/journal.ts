@@ -38,8 +38,10 @@ export interface Journal {
   readonly found: readonly DurableRecord[];
   /** There was one when it was opened, readable or not. */
   readonly wasThere: boolean;
-  /** Lines that could not be read then: at most the last one of each file, unless something is wrong. */
+  /** Lines that could not be read then. */
   readonly damagedLines: number;
+  /** Those of them that are whole: a loss of power leaves half a line at the end of a file, and no other. */
+  readonly damagedWholeLines: number;
   /** On the disk when it returns. @throws {StateError} WRITE_ERROR */
   append(record: DurableRecord): void;
   /**
@@ -127,6 +129,7 @@ export function openJournal(directory: string, { smallBytes = SMALL_BYTES }: Jou
     found: read.found,
     wasThere: files.length > 0,
     damagedLines: read.damagedLines,
+    damagedWholeLines: read.damagedWholeLines,
     append(record) {
       guarded(directory, () => write(durableName(record), sealLine(key, number, record)));
     },
@@ -170,6 +173,7 @@ function journalFiles(directory: string): readonly JournalFile[] {
 interface ReadJournal {
   readonly found: readonly DurableRecord[];
   readonly damagedLines: number;
+  readonly damagedWholeLines: number;
   /** Numbers of files with lines that cannot be read, the half one at the end aside. */
   readonly damagedFiles: ReadonlySet<number>;
   readonly bytes: number;
@@ -178,7 +182,7 @@ interface ReadJournal {
 function readAll(key: Buffer, files: readonly JournalFile[]): ReadJournal {
   const found = new Map<string, DurableRecord>();
   const damagedFiles = new Set<number>();
-  let [damagedLines, bytes] = [0, 0];
+  let [damagedLines, damagedWholeLines, bytes] = [0, 0, 0];
   for (const { number, path } of files) {
     const text = readFileSync(path, 'latin1');
     bytes += text.length;
@@ -191,10 +195,12 @@ function readAll(key: Buffer, files: readonly JournalFile[]): ReadJournal {
         continue;
       }
       damagedLines += 1;
-      if (index < lines.length - 1) damagedFiles.add(number);
+      if (index === lines.length - 1) continue;
+      damagedWholeLines += 1;
+      damagedFiles.add(number);
     }
   }
-  return { found: [...found.values()], damagedLines, damagedFiles, bytes };
+  return { found: [...found.values()], damagedLines, damagedWholeLines, damagedFiles, bytes };
 }
 
 /** A file that could not be read whole is kept for whoever looks into it. */

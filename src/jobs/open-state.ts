@@ -28,7 +28,8 @@ export interface AgentState {
 
 /**
  * Opens `state.db` and `journal/` in the state directory. What is missing in the database is taken from the journal:
- * all of it when the database was damaged or gone, the last of it when an older copy was put back.
+ * all of it when the database was damaged or gone, the last of it when an older copy was put back. A journal that lost
+ * lines itself overrides no setting of a database that is whole, and is written anew from it.
  * @throws {StateError}
  */
 export function openAgentState(
@@ -39,7 +40,7 @@ export function openAgentState(
   const database = openStateDatabase(join(stateDirectory, 'state.db'), clock);
   try {
     const journal = openJournal(join(stateDirectory, 'journal'), options);
-    const restored = bringBack(database, journal.found);
+    const restored = bringBack(database, journal, clock.now());
     if (database.fresh && journal.found.length > 0) database.events.startAbove(clock.now());
     writeMissing(database, journal);
     const corrections: DurableRecord[] = [];
@@ -99,25 +100,52 @@ function* everything(database: StateDatabase): Iterable<DurableRecord> {
   for (const record of database.jobs.all()) yield { kind: 'job', record };
 }
 
-/** Returns the ids of the jobs that the database did not know, or knew in an earlier state. */
-function bringBack(database: StateDatabase, found: readonly DurableRecord[]): readonly string[] {
+interface BroughtBack {
+  /** Ids of the jobs that the database did not know, or knew in another state. */
+  readonly jobs: readonly string[];
+  /** The readable lines of a damaged journal say otherwise than the database, which counts. */
+  readonly isContradicted: boolean;
+}
+
+function bringBack(database: StateDatabase, { found, damagedLines }: Journal, nowMs: number): BroughtBack {
   const jobs: string[] = [];
+  const ahead: string[] = [];
   let isAdded = false;
-  database.transaction(() => {
-    for (const entry of found) {
-      if (entry.kind !== 'job') {
-        database.restore(entry);
-        continue;
-      }
-      const known = database.jobs.record(entry.record.job.id);
-      if (!bringBackJob(database, entry.record, known)) continue;
+  return database.transaction(() => {
+    for (const { record } of found.filter((entry) => entry.kind === 'job')) {
+      const { id } = record.job;
+      const known = database.jobs.record(id);
+      if (!bringBackJob(database, record, known)) continue;
       isAdded ||= known === undefined;
-      jobs.push(entry.record.job.id);
+      jobs.push(id);
+      if (known === undefined || isAhead(record, known)) ahead.push(id);
     }
-    // The journal still has what was forgotten as old: what is added last would pass for the newest, and be kept.
-    if (isAdded && !database.fresh) database.jobs.reorder();
+    if (isAdded && !database.fresh) {
+      // The journal still has what was forgotten as old: what is added last would pass for the newest, and be kept.
+      database.jobs.reorder();
+      database.jobs.prune(nowMs);
+    }
+    const isBehind = database.fresh || ahead.some((id) => database.jobs.record(id) !== undefined);
+    // The line that can be read may be older than the one that cannot: an alarm that was raised again would be gone.
+    const isKept = damagedLines > 0 && !isBehind;
+    const told = isKept ? said(database.durable()) : undefined;
+    for (const entry of found) {
+      if (entry.kind === 'job') continue;
+      if (!isKept || entry.kind === 'credential') database.restore(entry);
+    }
+    return { jobs, isContradicted: told !== undefined && !isDeepStrictEqual(told, said(found)) };
   });
-  return jobs;
+}
+
+/** What settings and repositories are according to these records. */
+function said(records: Iterable<DurableRecord>): ReadonlyMap<string, DurableRecord> {
+  return new Map(
+    [...records]
+      .filter(
+        (record) => record.kind === 'repository' || (record.kind === 'setting' && record.value !== null),
+      )
+      .map((record) => [durableName(record), record]),
+  );
 }
 
 function bringBackJob({ jobs }: StateDatabase, record: JobRecord, known: JobRecord | undefined): boolean {
@@ -149,6 +177,15 @@ function isTruer(
   );
 }
 
+/** Whether the database does not have the last steps of the job. */
+function isAhead(
+  { job: written, bookkeeping }: JobRecord,
+  { job: known, bookkeeping: kept }: JobRecord,
+): boolean {
+  if (isTerminal(written.status)) return !isTerminal(known.status);
+  return stepsOf(written, bookkeeping) > stepsOf(known, kept);
+}
+
 /** Rises with every end of an attempt. */
 function stepsOf({ attempt }: Job, { deaths, retries, cancelRequested }: JobBookkeeping): number {
   return attempt + deaths + retries + Number(cancelRequested);
@@ -176,16 +213,21 @@ function writeMissing(database: StateDatabase, journal: Journal): void {
 
 function findingsOf(
   database: StateDatabase,
-  journal: Journal,
-  restored: readonly string[],
+  { damagedLines, damagedWholeLines }: Journal,
+  restored: BroughtBack,
 ): readonly string[] {
   const findings: string[] = [];
   // Without those that are too old to be kept.
-  const stayed = restored.filter((id) => database.jobs.record(id) !== undefined).length;
+  const stayed = restored.jobs.filter((id) => database.jobs.record(id) !== undefined).length;
   if (database.setAside !== null) {
     findings.push(`The state database was damaged. It was set aside as ${database.setAside}.`);
   }
   if (stayed > 0) findings.push(`${stayed} jobs were taken from the journal.`);
-  if (journal.damagedLines > 1) findings.push(`${journal.damagedLines} lines of the journal are damaged.`);
+  // Half a line of what never came to be is what a loss of power leaves.
+  if (damagedLines > 1 || damagedWholeLines > 0 || restored.isContradicted) {
+    const lines =
+      damagedLines === 1 ? '1 line of the journal is' : `${damagedLines} lines of the journal are`;
+    findings.push(`${lines} damaged.`);
+  }
   return findings;
 }

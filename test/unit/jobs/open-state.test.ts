@@ -158,6 +158,104 @@ describe('jobs that were forgotten because they are old', () => {
   });
 });
 
+describe('a journal that lost lines, beside a database that is whole', () => {
+  /** Of the last file: changes it as `change` says. */
+  function spoil(change: (text: string) => string): void {
+    const path = pathOf('journal', journalFiles().at(-1) ?? '');
+    writeFileSync(path, change(readFileSync(path, 'latin1')));
+  }
+  /** One character within the last line. */
+  const lastLine = (text: string): string =>
+    `${text.slice(0, -20)}${text.at(-20) === 'A' ? 'B' : 'A'}${text.slice(-19)}`;
+  const set = (key: string, value: string | undefined): void => site.state.database.settings.set(key, value);
+  const get = (key: string): string | undefined => site.state.database.settings.get(key);
+
+  it.each(['alarms', 'empty sources', 'pause'])(
+    'does not say again what it said of `%s` before the line that is lost',
+    async (key) => {
+      const value = '{"until":null}';
+      set(key, 'null');
+      set(key, undefined);
+      set(key, value);
+      await site.crash(() => spoil(lastLine));
+      expect(get(key)).toBe(value);
+      expect(site.state.findings).toEqual(['1 line of the journal is damaged.']);
+
+      // It was written anew from the database.
+      await site.crash(() => rmSync(pathOf('state.db')));
+      expect(get(key)).toBe(value);
+      expect(site.state.findings).toEqual([]);
+    },
+  );
+
+  it('does not bring back the repository that was at a place before', async () => {
+    const { repositories } = site.state.database;
+    for (const repositoryId of ['r1', 'r2']) repositories.set({ url: 'file:///mnt', repositoryId, since: 1 });
+    await site.crash(() => spoil(lastLine));
+    expect(site.state.database.repositories.get('file:///mnt')?.repositoryId).toBe('r2');
+    await site.crash(() => rmSync(pathOf('state.db')));
+    expect(site.state.database.repositories.get('file:///mnt')?.repositoryId).toBe('r2');
+  });
+
+  it('brings back no setting either that was removed by the line that is lost', async () => {
+    set('alarms', '[]');
+    set('alarms', undefined);
+    await site.crash(() => spoil(lastLine));
+    expect(get('alarms')).toBeUndefined();
+  });
+
+  it('is as usual after a loss of power: half a line at its end, of what never came to be', async () => {
+    set('alarms', '[]');
+    await site.crash(() => spoil((text) => text + (text.split('\n')[0] ?? '').slice(0, 40)));
+    expect(get('alarms')).toBe('[]');
+    expect(site.state.journal.damagedLines).toBe(1);
+    expect(site.state.findings).toEqual([]);
+  });
+
+  it('is said to be damaged where the half line had told what the database has', async () => {
+    set('alarms', '[]');
+    set('alarms', undefined);
+    set('alarms', '[1]');
+    await site.crash(() => spoil((text) => text.slice(0, -20)));
+    expect(get('alarms')).toBe('[1]');
+    expect(site.state.findings).toEqual(['1 line of the journal is damaged.']);
+  });
+
+  it('still counts where the database is an older copy', async () => {
+    set('alarms', '[1]');
+    await site.crash(() => copyFileSync(pathOf('state.db'), pathOf('older.db')));
+    set('alarms', '[2]');
+    const { id } = site.runner.submit(backupOf('/a'), 'api');
+    set('other', 'x');
+    await site.crash(() => {
+      spoil(lastLine);
+      renameSync(pathOf('older.db'), pathOf('state.db'));
+    });
+    expect(site.job(id)).toBeDefined();
+    expect(get('alarms')).toBe('[2]');
+  });
+
+  it('does not count for a job in it that the database has forgotten as old', async () => {
+    const { id } = site.runner.submit(backupOf('/a'), 'api');
+    await settle();
+    site.engines.of(id).complete();
+    await settle();
+    await site.pass(401 * 86_400_000);
+    const next = site.runner.submit(backupOf('/a'), 'api');
+    await settle();
+    site.engines.of(next.id).complete();
+    await settle();
+    site.state.tidy();
+    expect(site.state.database.jobs.record(id)).toBeUndefined();
+    set('alarms', '[]');
+    set('alarms', undefined);
+    set('alarms', '[1]');
+    await site.crash(() => spoil(lastLine));
+    expect(get('alarms')).toBe('[1]');
+    expect(site.state.findings).toEqual(['1 line of the journal is damaged.']);
+  });
+});
+
 describe('a job that the database could not take', () => {
   /** The line is written, `then` what else, and then the commit fails. */
   function failCommits(then: (append: (record: DurableRecord) => void) => void): void {
