@@ -2,30 +2,22 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { BugError } from '../base/errors.ts';
+import type { Settings } from '../config/settings.ts';
 import type { StateDatabase } from '../db/state-database.ts';
 import type { EngineOutcome } from '../engine/protocol.ts';
+import type { Membership } from '../enrollment/membership.ts';
 import type { Job } from '../jobs/job.ts';
 import { noticeOfJob } from '../notify/job-notice.ts';
 import type { Metrics } from '../notify/metrics.ts';
 import { createNotice } from '../notify/notice.ts';
 import type { Notifier } from '../notify/notifier.ts';
-import type { Alarms } from './alarm-book.ts';
 import type { Catalogs } from './catalogs.ts';
 import type { Destinations } from './destinations.ts';
 import type { OpenedPlaces } from './opened-places.ts';
 import { placeOf } from './prepare-pass.ts';
+import type { Spools } from './spools.ts';
 import { keepStoredBytes, type StoredBytesStores } from './stored-bytes.ts';
-
-export interface AfterJob {
-  readonly destinations: Pick<Destinations, 'find'>;
-  readonly opened: Pick<OpenedPlaces, 'of'>;
-  readonly catalogs: Pick<Catalogs, 'update' | 'updateAll'>;
-  readonly alarms: Pick<Alarms, 'judge'>;
-  readonly metrics: Pick<Metrics, 'jobEnded'>;
-  readonly notifier: Pick<Notifier, 'notify'>;
-  readonly state: { readonly database: Pick<StateDatabase, 'jobLog' | 'jobs'> };
-  readonly clock: Clock;
-}
+import type { Watching } from './watching.ts';
 
 /** Which repository a job has opened or made, before it does anything there. @throws what the state database throws */
 export function keepRepository(
@@ -61,31 +53,54 @@ export interface KeepOutcome {
   readonly clock: Clock;
 }
 
-export function afterJob(job: Job, outcome: EngineOutcome | null, parts: AfterJob): void {
-  const { destinations, opened, catalogs, alarms, metrics, notifier, clock } = parts;
-  metrics.jobEnded(job);
-  if (job.status === 'completed' && job.type !== 'restore') {
-    const place = placeOf(destinations, job.spec.destination);
-    if (place !== undefined && place.url === (opened.of(job) ?? place).url) catalogs.update(place);
-    // It has another name by now, or none, or the name means another place.
-    else catalogs.updateAll();
-  }
-  // A copy says nothing of how the source is now.
-  const raised = outcome?.copied === true ? [] : alarms.judge(job, outcome?.compared ?? null);
-  for (const alarm of raised) {
-    const facts = { kind: 'alarm' as const, host: hostname(), text: alarm.text, source: alarm.source };
-    notifier.notify(createNotice(facts, clock));
-  }
-  tellOfJob(job, parts);
+export interface Followers {
+  readonly watching: Pick<Watching, 'ended' | 'follow'>;
+  readonly spools: Pick<Spools, 'tidy'>;
+  readonly membership: Pick<Membership, 'ended'>;
+  readonly metrics: Pick<Metrics, 'jobEnded'>;
+  readonly destinations: Pick<Destinations, 'find'>;
+  readonly opened: Pick<OpenedPlaces, 'of' | 'ended'>;
+  readonly catalogs: Pick<Catalogs, 'update' | 'updateAll'>;
+  readonly settings: () => Pick<Settings, 'sources'>;
 }
 
-/** Tells the receivers of notices that a job has begun or ended. */
-export function tellOfJob(
-  job: Job,
-  { state, notifier, clock }: Pick<AfterJob, 'state' | 'notifier' | 'clock'>,
-): void {
-  const log = state.database.jobLog.list(job.id).map(({ text }) => text);
-  // With its problems, which are read for this alone.
-  const notice = noticeOfJob(state.database.jobs.get(job.id) ?? job, hostname(), log);
+/** What follows from the end of a job beside notices and alarms, in this order; each may throw for itself. */
+export function followers(parts: Followers): readonly ((job: Job) => void)[] {
+  const { watching, spools, membership, metrics, opened, settings } = parts;
+  return [
+    (job) => watching.ended(job),
+    (job) => {
+      if (job.type === 'backup') spools.tidy();
+    },
+    (job) => membership.ended(job),
+    (job) => metrics.jobEnded(job),
+    (job) => showStored(job, parts),
+    (job) => opened.ended(job),
+    // It may have made a repository in a source, or somebody has removed one since.
+    () => watching.follow(settings().sources),
+  ];
+}
+
+/** Lets the catalogs take in what the job has made of its repository. */
+function showStored(job: Job, { destinations, opened, catalogs }: Followers): void {
+  if (job.status !== 'completed' || job.type === 'restore') return;
+  const place = placeOf(destinations, job.spec.destination);
+  if (place !== undefined && place.url === (opened.of(job) ?? place).url) catalogs.update(place);
+  // It has another name by now, or none, or the name means another place.
+  else catalogs.updateAll();
+}
+
+export interface TellOfJob {
+  readonly database: Pick<StateDatabase, 'jobLog' | 'jobs'>;
+  readonly notifier: Pick<Notifier, 'notify'>;
+  readonly clock: Clock;
+}
+
+/** Tells the receivers of notices that a job has begun or ended, as it is given: its end may not be stored yet. */
+export function tellOfJob(job: Job, { database, notifier, clock }: TellOfJob): void {
+  const log = database.jobLog.list(job.id).map(({ text }) => text);
+  // These are read for this alone.
+  const problems = database.jobs.get(job.id)?.problems ?? job.problems;
+  const notice = noticeOfJob({ ...job, problems }, hostname(), log);
   if (notice !== null) notifier.notify(createNotice(notice, clock));
 }

@@ -17,17 +17,16 @@ import { serveControl } from '../control/server.ts';
 import type { Agent } from '../jobs/agent.ts';
 import { uploadLimitAt } from '../jobs/bandwidth.ts';
 import { linuxCircumstances } from '../jobs/circumstances.ts';
-import { waitingReason, type Circumstances } from '../jobs/conditions.ts';
+import type { Circumstances } from '../jobs/conditions.ts';
 import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { createJobBook } from '../jobs/job-book.ts';
 import type { Job } from '../jobs/job.ts';
 import { openAgentState } from '../jobs/open-state.ts';
-import { isPersons } from '../jobs/queue.ts';
 import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import { tellAbsences } from './absence-watch.ts';
-import { afterJob, keepOutcome, keepRepository, tellOfJob } from './after-job.ts';
+import { followers, keepOutcome, keepRepository, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
 import { tellOpenAlarms } from './alarm-reminder.ts';
 import { Backups, firstBackup } from './backups.ts';
@@ -36,9 +35,10 @@ import { controlHandlers } from './control-handlers.ts';
 import { createDestinations } from './destinations.ts';
 import { DrillRecords } from './drill-records.ts';
 import { keepHouse } from './housekeeping.ts';
+import { JobEnds } from './job-ends.ts';
 import { placesOf } from './job-places.ts';
 import { createLocalAgent } from './local-agent.ts';
-import { targetsOf } from './metric-targets.ts';
+import { figuresNow, targetsOf } from './metric-targets.ts';
 import { OpenedPlaces } from './opened-places.ts';
 import { openMembership } from './partner-membership.ts';
 import { noticeChecks, openNotifier, replaceSenders } from './notices.ts';
@@ -47,8 +47,6 @@ import { PlacedJobs } from './placed-jobs.ts';
 import { createPageProtect } from './page-protect.ts';
 import { planOf, seedOf, zoneOf, type PlannedJob } from './planning.ts';
 import { prepareJob, sourceOf } from './prepare-job.ts';
-import { isThroughNetwork, placeOf } from './prepare-pass.ts';
-import { reachability } from './reachability.ts';
 import { readingWhenNeeded } from './reading-when-needed.ts';
 import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
@@ -57,6 +55,7 @@ import { Spools } from './spools.ts';
 import type { StatusParts } from './status.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { Watching } from './watching.ts';
+import { whyItWaits } from './why-it-waits.ts';
 
 export interface DaemonOptions {
   readonly stateDirectory: string;
@@ -189,42 +188,40 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     clock,
     environment: childVariables,
     placesOf: (spec) => placesOf(destinations, spec),
-    waitingReason: async (job, part) => {
-      const held = isPersons(job.trigger) || job.type !== 'backup' ? null : membership.heldBack();
-      if (held !== null) return held;
-      const { conditions, timeZone } = settings();
-      const place = placeOf(destinations, job.spec.destination);
-      const remote = isThroughNetwork(job, part, destinations);
-      const destinationPresent = place === undefined || destinations.isPresent(place);
-      const input = { conditions, timeZone, remote, destinationPresent };
-      return await waitingReason(job, input, circumstances, clock.now());
-    },
-    prepare: async (job, part, signal) => {
-      const more = { destinations, opened, settings, watching, alarms, stateDirectory, never };
-      return await prepareJob(job, part, more, signal);
-    },
+    waitingReason: async (job, part) =>
+      await whyItWaits(job, part, { membership, settings, destinations, circumstances, clock }),
+    prepare: async (job, part, signal) =>
+      await prepareJob(
+        job,
+        part,
+        { destinations, opened, settings, watching, alarms, stateDirectory, never },
+        signal,
+      ),
     hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
     hookRuns: (job) => watching.commandRuns(job),
     uploadLimit,
     completed: (job, outcome) => keepOutcome(job, outcome, { destinations, opened, state, clock }),
     opened: (job, repositoryId) => keepRepository(job, repositoryId, { destinations, opened, clock }),
-    began: (job) => tellOfJob(job, { state, notifier, clock }),
+    began: (job) => tellOfJob(job, { database: state.database, notifier, clock }),
     tried: (jobId, trial) => drills.record(jobId, trial),
-    ended: (job, outcome) => {
-      watching.ended(job);
-      if (job.type === 'backup') spools.tidy();
-      membership.ended(job);
-      afterJob(job, outcome, { destinations, opened, catalogs, alarms, metrics, notifier, state, clock });
-      opened.ended(job);
-      // It may have made a repository in a source, or somebody has removed one since.
-      watching.follow(settings().sources);
-    },
+    keepEnd: (job, outcome) => ends.keep(job, outcome),
+    endDelayed: (job) => ends.delayed(job),
+    ended: (job) => ends.ended(job),
     trouble,
   });
   stack.defer(async () => await runner.close());
   const membership = stack.use(
     await openMembership({ ...options, settings, state, destinations, backups, runner }),
   );
+
+  const ends = new JobEnds({
+    database: state.database,
+    alarms,
+    notifier,
+    clock,
+    others: followers({ watching, spools, membership, metrics, destinations, opened, catalogs, settings }),
+    trouble,
+  });
 
   const schedules = state.database.schedules;
   let plan: ReadonlyMap<string, PlannedJob> = new Map();
@@ -334,14 +331,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       logger: apiLog,
       redact,
       pageSettings: pageSettings({ ...options, ...known, addresses: () => addresses }),
-      metrics: async () => {
-        metrics.setQueueLength(state.database.jobs.count('queued'));
-        for (const place of destinations.all()) {
-          const up = reachability(place, { destinations, jobs });
-          if (up !== null) metrics.setDestinationUp(place.name, up);
-        }
-        return { type: metrics.contentType, text: await metrics.text() };
-      },
+      metrics: async () => await figuresNow(metrics, { destinations, jobs }),
     }),
   );
   const listening = await api.listen(options.port ?? settings().listen.port);
@@ -376,6 +366,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       catalogs,
       clock,
       reminders: [
+        () => ends.makeUp(),
         () => tellAbsences({ settings, state: { ...state.database, jobs }, notifier, clock }),
         () => tellOpenAlarms({ alarms, settings: state.database.settings, notifier, clock }),
       ],

@@ -1,7 +1,9 @@
-/** Sources and destinations that the metrics have figures of. */
+/** What the metrics have figures of, and those that are looked up when somebody asks. */
 import type { Settings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
-import type { MetricTarget } from '../notify/metrics.ts';
+import type { Metrics, MetricTarget } from '../notify/metrics.ts';
+import type { Destinations } from './destinations.ts';
+import { reachability } from './reachability.ts';
 
 /** What the figures are about. */
 export function targetsOf({ sources }: Settings, jobs: JobStore): readonly MetricTarget[] {
@@ -14,4 +16,20 @@ export function targetsOf({ sources }: Settings, jobs: JobStore): readonly Metri
           ?.finished_at ?? null,
     })),
   );
+}
+
+/** As they are served. */
+export async function figuresNow(
+  metrics: Metrics,
+  known: Parameters<typeof reachability>[1] & {
+    readonly destinations: Pick<Destinations, 'all'>;
+    readonly jobs: Pick<JobStore, 'count'>;
+  },
+): Promise<{ readonly type: string; readonly text: string }> {
+  metrics.setQueueLength(known.jobs.count('queued'));
+  for (const place of known.destinations.all()) {
+    const up = reachability(place, known);
+    if (up !== null) metrics.setDestinationUp(place.name, up);
+  }
+  return { type: metrics.contentType, text: await metrics.text() };
 }

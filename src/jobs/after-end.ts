@@ -1,12 +1,15 @@
 /** What the end of an attempt makes of a job. */
 import { NO_BOOKKEEPING, type JobRecord } from '../db/jobs.ts';
 import { NOTHING_TO_COPY } from '../engine/protocol.ts';
+import type { LogLine } from './agent.ts';
 import type { AttemptEnd } from './attempt.ts';
-import { canceled, completed, died, failed, readsItself, retried, stopped } from './job-states.ts';
+import { canceled, completed, died, failed, ran, readsItself, retried, stopped } from './job-states.ts';
 import type { Job } from './job.ts';
 import { deathDelay, passingReason, retryDelay } from './retry-delay.ts';
 
-export function afterEnd(record: JobRecord, end: AttemptEnd, nowMs: number): JobRecord {
+/** `ranMs`: how long the attempt took; 0 when nobody knows. */
+export function afterEnd(found: JobRecord, end: AttemptEnd, ranMs: number, nowMs: number): JobRecord {
+  const record = ranMs > 0 ? ran(found, ranMs) : found;
   const { bookkeeping } = record;
   switch (end.kind) {
     case 'completed':
@@ -34,7 +37,16 @@ export function afterEnd(record: JobRecord, end: AttemptEnd, nowMs: number): Job
 }
 
 /** For the log of the job. */
-export function endText(end: AttemptEnd, job: Job): string {
+export function endLog(end: AttemptEnd, job: Job): readonly Pick<LogLine, 'level' | 'text'>[] {
+  const level = end.kind === 'failed' || end.kind === 'died' ? 'error' : 'info';
+  const facts = Object.entries(end.kind === 'completed' ? end.outcome.facts : {});
+  return [
+    { level, text: endText(end, job) },
+    ...facts.map(([name, value]) => ({ level: 'info' as const, text: `${name}: ${value}` })),
+  ];
+}
+
+function endText(end: AttemptEnd, job: Job): string {
   switch (end.kind) {
     case 'completed':
       return job.snapshot_id === null ? 'Completed.' : `Completed: snapshot ${job.snapshot_id}.`;

@@ -29,6 +29,11 @@ export type AttemptEnd =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'died'; readonly how: string };
 
+/** What the engine found out; null when it did not complete. */
+export function outcomeOf(end: AttemptEnd): EngineOutcome | null {
+  return end.kind === 'completed' ? end.outcome : null;
+}
+
 export interface AttemptSetup {
   readonly book: JobBook;
   readonly launcher: EngineLauncher;

@@ -25,10 +25,11 @@ export interface JobBook {
     more: { readonly pass?: string | undefined; readonly also?: Noted | undefined },
   ): readonly JobRecord[];
   /**
-   * Applies a step to the job as it is stored now, and gives it as it then is.
+   * Applies a step to the job as it is stored now, and gives it as it then is. `also` is called with that in the
+   * transaction that stores it.
    * @throws {BugError} when the step is not allowed
    */
-  change(id: string, step: (record: JobRecord) => JobRecord): JobRecord;
+  change(id: string, step: (record: JobRecord) => JobRecord, also?: Noted): JobRecord;
   /** As `change` for what only shows how far a job is: not in the journal, and a power cut may undo it. */
   show(id: string, step: (record: JobRecord) => JobRecord): JobRecord;
   addProblem(id: string, problem: JobProblem): void;
@@ -96,13 +97,15 @@ export function createJobBook(
       return added;
     },
     addAll,
-    change(id, step) {
+    change(id, step, also) {
       const after = database.transaction(() => {
         const before = record(id);
         const next = withoutSecrets(step(before), redact);
         assertStep(before.job, next.job);
         jobs.update(next);
         feed.store(eventOf(isTerminal(next.job.status) ? 'job.finished' : 'job.updated', next.job, false));
+        // Before the line of the job, which must not stand in the journal without it.
+        also?.(next.job);
         journal.append({ kind: 'job', record: next });
         return next;
       });

@@ -6,11 +6,11 @@ import type { HookSettings } from '../config/settings.ts';
 import type { JobRecord } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { EngineJob, EngineOutcome, SnapshotTrial } from '../engine/protocol.ts';
-import { afterEnd, endText } from './after-end.ts';
-import { Attempt, type AttemptEnd } from './attempt.ts';
+import { afterEnd, endLog } from './after-end.ts';
+import { Attempt, outcomeOf, type AttemptEnd } from './attempt.ts';
 import type { EngineLauncher } from './engine-launcher.ts';
 import type { JobBook } from './job-book.ts';
-import { cancelRequested, isTerminal, ran, started, waiting } from './job-states.ts';
+import { cancelRequested, isTerminal, started, waiting } from './job-states.ts';
 import type { Noted } from './agent.ts';
 import type { BackupSpec, Job, JobSpec, JobTrigger } from './job.ts';
 import { isOver, readPause, writePause, type Pause } from './pause.ts';
@@ -58,8 +58,12 @@ export interface RunnerSetup {
   readonly opened: (job: Job, repositoryId: string) => void;
   /** A drill is through with one snapshot. A throw is reported to `trouble`. */
   readonly tried: (jobId: string, trial: SnapshotTrial) => void;
-  /** A job is over; with what its engine found out when it completed. A throw is reported to `trouble`. */
-  readonly ended: (job: Job, outcome: EngineOutcome | null) => void;
+  /** A job ends, with what its engine found out when it completed: in the transaction that stores it. A throw undoes it. */
+  readonly keepEnd: (job: Job, outcome: EngineOutcome | null) => void;
+  /** The end of this job cannot be stored for now; told once. A throw is reported to `trouble`. */
+  readonly endDelayed: (job: Job) => void;
+  /** A job is over. A throw is reported to `trouble`. */
+  readonly ended: (job: Job) => void;
   /** Something failed that no job can be blamed for, as the state database; to be logged. */
   readonly trouble: (error: unknown) => void;
 }
@@ -300,7 +304,10 @@ export class Runner {
         return this.#end(id, end, ranMs);
       } catch (error) {
         if (error instanceof BugError || !this.#isOpen()) throw error;
-        if (tries === 1) this.#setup.trouble(error);
+        if (tries === 1) {
+          this.#setup.trouble(error);
+          this.#tell(() => this.#tellDelayed(id, end, ranMs));
+        }
       }
       await this.#setup.clock.sleep(WRITE_AGAIN_MS, this.#closing.signal);
     }
@@ -310,24 +317,30 @@ export class Runner {
   #end(id: string, end: AttemptEnd, ranMs: number): Job {
     const { book, clock } = this.#setup;
     const nowMs = clock.now();
-    const { job } = book.change(id, (record) =>
-      afterEnd(ranMs > 0 ? ran(record, ranMs) : record, end, nowMs),
+    const { job } = book.change(
+      id,
+      (record) => afterEnd(record, end, ranMs, nowMs),
+      (after) => {
+        if (isTerminal(after.status)) this.#setup.keepEnd(after, outcomeOf(end));
+      },
     );
     this.#tell(() => {
-      book.log(id, end.kind === 'failed' || end.kind === 'died' ? 'error' : 'info', endText(end, job));
-      if (end.kind === 'completed') {
-        for (const [name, value] of Object.entries(end.outcome.facts))
-          book.log(id, 'info', `${name}: ${value}`);
-      }
+      for (const { level, text } of endLog(end, job)) book.log(id, level, text);
     });
     if (isTerminal(job.status)) this.#tellEnded(job, end);
     return job;
   }
 
+  #tellDelayed(id: string, end: AttemptEnd, ranMs: number): void {
+    const { book, clock, endDelayed } = this.#setup;
+    const { job } = afterEnd(book.record(id), end, ranMs, clock.now());
+    if (isTerminal(job.status)) endDelayed(job);
+  }
+
   #tellEnded(job: Job, end: AttemptEnd): void {
-    const outcome = end.kind === 'completed' ? end.outcome : null;
+    const outcome = outcomeOf(end);
     if (outcome !== null) this.#tell(() => this.#setup.completed(job, outcome));
-    this.#tell(() => this.#setup.ended(job, outcome));
+    this.#tell(() => this.#setup.ended(job));
   }
 
   #tell(about: () => void): void {

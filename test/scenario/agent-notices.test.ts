@@ -73,16 +73,16 @@ test('a failure and an alarm reach everybody', async () => {
     pings()
       .slice(2)
       .map((path) => path.replace(/\?.*/, '')),
-  ).toEqual(['/start', '/fail', '/1']);
+  ).toEqual(['/start', '/1', '/fail']);
   expect(
     hooks()
       .slice(2)
       .map(({ type }) => type),
-  ).toEqual(['backup.started', 'alarm', 'backup.failed']);
-  for (const text of [to('/topic')[0]?.body, mail.messages[0]])
+  ).toEqual(['backup.started', 'backup.failed', 'alarm']);
+  for (const text of [to('/topic')[1]?.body, mail.messages[1]])
     expect(text).toContain('is empty, and had 1 file');
-  expect(mail.messages[1]).toMatch(/^Subject: \[Holdfast .*\] Backup failed/m);
-  expect(mail.messages[1]).toContain('SOURCE_SUSPICIOUSLY_EMPTY');
+  expect(mail.messages[0]).toMatch(/^Subject: \[Holdfast .*\] Backup failed/m);
+  expect(mail.messages[0]).toContain('SOURCE_SUSPICIOUSLY_EMPTY');
   expect(mail.commands.join('\n')).toMatch(/RCPT TO:<me@example\.org>/);
 });
 

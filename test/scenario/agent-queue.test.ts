@@ -57,6 +57,8 @@ function startAgent(): Agent {
     opened: () => undefined,
     began: () => undefined,
     tried: () => undefined,
+    keepEnd: () => undefined,
+    endDelayed: () => undefined,
     ended: () => undefined,
     trouble: (error) => troubles.push(error),
   });

@@ -70,6 +70,8 @@ export function openQueueSite(): QueueSite {
       opened: () => undefined,
       began: () => undefined,
       tried: () => undefined,
+      keepEnd: () => undefined,
+      endDelayed: () => undefined,
       ended: () => undefined,
       trouble: (error) => troubles.push(error),
     });

@@ -5,26 +5,31 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RequestError } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { afterJob, keepOutcome, keepRepository, type AfterJob } from '../../../src/daemon/after-job.ts';
+import {
+  followers,
+  keepOutcome,
+  keepRepository,
+  tellOfJob,
+  type Followers,
+} from '../../../src/daemon/after-job.ts';
 import type { Place } from '../../../src/daemon/destinations.ts';
 import { OpenedPlaces } from '../../../src/daemon/opened-places.ts';
 import { storedBytesOf } from '../../../src/daemon/stored-bytes.ts';
 import { NO_BOOKKEEPING } from '../../../src/db/jobs.ts';
 import { openStateDatabase, type StateDatabase } from '../../../src/db/state-database.ts';
 import type { EngineOutcome } from '../../../src/engine/protocol.ts';
+import type { Job } from '../../../src/jobs/job.ts';
 import type { Notice } from '../../../src/notify/notice.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 import { sampleJob } from '../notify/sample-job.ts';
 
 let directory: string;
 let database: StateDatabase;
-let notices: Notice[];
 let done: string[];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'holdfast-after-'));
   database = openStateDatabase(join(directory, 'state.db'), systemClock);
-  notices = [];
   done = [];
 });
 afterEach(() => {
@@ -33,8 +38,12 @@ afterEach(() => {
 });
 
 /** The destination of the job has left the settings. */
-function parts(): AfterJob {
+function parts(): Followers {
   return {
+    watching: { ended: () => void done.push('not watched'), follow: () => void done.push('followed') },
+    spools: { tidy: () => void done.push('tidied') },
+    membership: { ended: () => void done.push('noted for the partner') },
+    metrics: { jobEnded: () => void done.push('counted') },
     destinations: {
       find: (name) => {
         throw new RequestError('INVALID_DESTINATION', `There is no destination ${name}`);
@@ -45,32 +54,35 @@ function parts(): AfterJob {
       update: () => void done.push('one catalog'),
       updateAll: () => void done.push('all catalogs'),
     },
-    alarms: {
-      judge: () => {
-        done.push('judged');
-        return [];
-      },
-    },
-    metrics: { jobEnded: () => void done.push('counted') },
-    notifier: { notify: (notice) => void notices.push(notice) },
-    state: { database },
-    clock: systemClock,
+    settings: () => ({ sources: [] }),
   };
 }
 
-test('a job whose destination was renamed while it ran is told of like any other', () => {
-  afterJob(sampleJob(), null, parts());
+function follow(job: Job, beside: Followers = parts()): void {
+  for (const follower of followers(beside)) follower(job);
+}
+
+test('a job whose destination was renamed while it ran is followed by the same as any other', () => {
+  follow(sampleJob());
+  expect(done).toContain('all catalogs');
+  expect(done).toContain('counted');
+  done = [];
   const error = { code: 'DESTINATION_ERROR', message: 'It is full', details: {} };
-  afterJob(sampleJob({ status: 'failed', result: null, error }), null, parts());
-  expect(notices.map(({ kind }) => kind)).toEqual(['backup.completed', 'backup.failed']);
-  expect(done).toEqual(['counted', 'all catalogs', 'judged', 'counted', 'judged']);
+  follow(sampleJob({ status: 'failed', result: null, error }));
+  expect(done).not.toContain('all catalogs');
+  expect(done).toContain('counted');
 });
 
 test('a backup with warnings is told of with the files that had them', () => {
   const job = sampleJob({ result: 'warning', warnings_count: 1 });
   database.jobs.insert({ job, bookkeeping: NO_BOOKKEEPING });
   database.jobs.addProblem(job.id, { path: '/home/ada/x', code: 'READ_ERROR', message: 'permission denied' });
-  afterJob(job, null, parts());
+  const notices: Notice[] = [];
+  tellOfJob(job, {
+    database,
+    notifier: { notify: (notice) => void notices.push(notice) },
+    clock: systemClock,
+  });
   expect(notices[0]?.text).toContain('/home/ada/x: permission denied');
 });
 
@@ -96,6 +108,6 @@ test('what a job found is remembered of the place that it opened, wherever its d
   expect(remembered).toEqual(['file:///a', 'file:///a', 'file:///a']);
 
   const moved = { ...parts(), opened, destinations: { find: () => place('file:///b') } };
-  afterJob(job, null, moved);
+  follow(job, moved);
   expect(done).toContain('all catalogs');
 });

@@ -109,6 +109,8 @@ export async function runnerSite(
       opened: () => undefined,
       began: () => undefined,
       tried: () => undefined,
+      keepEnd: () => undefined,
+      endDelayed: () => undefined,
       ended: (job) => ended.push(job),
       trouble: (error) => {
         if (!killed.signal.aborted) troubles.push(error);

@@ -474,6 +474,47 @@ describe('the runner', () => {
     expect(here.troubles).toHaveLength(1);
   });
 
+  it('says once that the end of a job cannot be written, as it is to be', async () => {
+    const delayed: Job[] = [];
+    const here = await begin({ endDelayed: (job) => void delayed.push(job) });
+    const { id } = here.runner.submit(backupOf('/a'), 'api');
+    await settle();
+    const { journal } = here.state;
+    const { append } = journal;
+    Object.assign(journal, {
+      append: () => {
+        throw new StateError('WRITE_ERROR', 'The disk is full');
+      },
+    });
+    here.engines.of(id).fail('WRONG_PASSPHRASE');
+    await here.pass(MINUTE);
+    expect(delayed).toMatchObject([{ id, status: 'failed', error: { code: 'WRONG_PASSPHRASE' } }]);
+    expect(here.job(id).status).toBe('running');
+    Object.assign(journal, { append });
+    await here.pass(MINUTE);
+    expect(here.job(id).status).toBe('failed');
+    expect(delayed).toHaveLength(1);
+  });
+
+  it('ends together with what is noted of its end, or not yet', async () => {
+    let isFull = true;
+    const kept: string[] = [];
+    const here = await begin({
+      keepEnd: (job) => {
+        if (isFull) throw new StateError('WRITE_ERROR', 'The disk is full');
+        kept.push(job.status);
+      },
+    });
+    const { id } = here.runner.submit(backupOf('/a'), 'api');
+    await settle();
+    here.engines.of(id).complete();
+    await settle();
+    expect(here.job(id).status).toBe('running');
+    isFull = false;
+    await here.pass(MINUTE);
+    expect([here.job(id).status, ...kept]).toEqual(['completed', 'completed']);
+  });
+
   it('waits for the end of a job as long as it is asked to', async () => {
     const { runner, engines, book, pass } = await begin();
     const { signal } = new AbortController();
