@@ -52,6 +52,7 @@ import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
 import { SETTINGS_CHECKS } from './settings-checks.ts';
 import { Spools } from './spools.ts';
+import { StateWriting } from './state-writing.ts';
 import type { StatusParts } from './status.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { Watching } from './watching.ts';
@@ -156,7 +157,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   if (state.lost) await bringBackBackups({ state, destinations, reading, clock, log });
   const engines = createEngineProcesses({ clock, environment: childVariables });
   stack.defer(async () => await engines.close());
-  const book = createJobBook(state, clock, redact);
+  const writing = new StateWriting({
+    stateDirectory,
+    settings: state.database.settings,
+    notifier,
+    clock,
+    mended: () => ends.makeUp(),
+  });
+  const book = writing.watched(createJobBook(state, clock, redact));
   const alarms = new Alarms(state.database.settings, book, clock);
   const drills = new DrillRecords(state.database.settings, clock);
   const never = (): readonly string[] => [stateDirectory, ...destinations.stores()];
@@ -234,7 +242,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         const planned = plan.get(key);
         if (planned !== undefined) backups.due(planned);
       },
-      onError: (key, error) => log.error({ key, err: error }, 'a scheduled run could not be begun'),
+      onError: (key, error) => {
+        log.error({ key, err: error }, 'a scheduled run could not be begun');
+        writing.failed(error);
+      },
     }),
   );
   const follow = (): void => {
@@ -282,7 +293,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     storedBytes: (name) => storedBytesOf(state.database.settings, name)?.bytes,
     notes: state.database.settings,
     findings: () => [
-      ...[alarms, watching, membership].flatMap((part) => part.checks()),
+      ...[writing, alarms, watching, membership].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),
     ],
   };
@@ -365,6 +376,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       state,
       catalogs,
       clock,
+      looks: [() => writing.look()],
       reminders: [
         () => ends.makeUp(),
         () => tellAbsences({ settings, state: { ...state.database, jobs }, notifier, clock }),

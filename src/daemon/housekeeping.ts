@@ -9,6 +9,8 @@ export interface HouseParts {
   readonly state: AgentState;
   readonly catalogs: Pick<Catalogs, 'rest'>;
   readonly clock: Clock;
+  /** What is looked at each minute. */
+  readonly looks: readonly (() => void)[];
   /** What people have to be told of by and by. */
   readonly reminders: readonly (() => void)[];
   readonly trouble: (error: unknown) => void;
@@ -16,6 +18,7 @@ export interface HouseParts {
 
 /** Milliseconds. */
 const TIDY_MS = 3_600_000;
+const LOOK_MS = 60_000;
 const REST_MS = 60_000;
 /** Bytes more than after the last time, from which on giving memory back is worth the trouble. */
 const WORTHWHILE = 16_000_000;
@@ -23,21 +26,23 @@ const WORTHWHILE = 16_000_000;
 /** Until it is disposed of. */
 export function keepHouse(parts: HouseParts): Disposable {
   const ended = new AbortController();
-  const { clock, state, reminders, trouble } = parts;
+  const { clock, state, looks, reminders, trouble } = parts;
   const options = { clock, signal: ended.signal, trouble };
-  const remind = (): void => {
-    for (const reminder of reminders) {
+  const each = (works: readonly (() => void)[]) => (): void => {
+    for (const work of works) {
       try {
-        reminder();
+        work();
       } catch (error) {
         trouble(error);
       }
     }
   };
+  const remind = each(reminders);
   remind();
   // Each for itself: where nothing can be tidied any more, people have to be told all the more.
   void periodically(TIDY_MS, () => state.tidy(), options);
   void periodically(TIDY_MS, remind, options);
+  void periodically(LOOK_MS, each(looks), options);
   void periodically(REST_MS, resting(parts), options);
   return { [Symbol.dispose]: () => ended.abort() };
 }

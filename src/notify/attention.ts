@@ -24,6 +24,8 @@ export function createAttention(): Attention {
       case 'test':
       case 'restore.completed':
       case 'restore.failed':
+      // Whoever says it sees to it that it is said seldom, and knows when it was mended meanwhile.
+      case 'state.failed':
         return true;
       case 'backup.started':
         return false;

@@ -48,6 +48,7 @@ function signalOf({ kind, job }: Notice): string {
     case 'drill.failed':
     case 'alarm':
     case 'absence':
+    case 'state.failed':
       return '/fail';
     case 'restore.completed':
     case 'restore.failed':

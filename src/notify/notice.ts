@@ -14,6 +14,7 @@ export type NoticeKind =
   | 'drill.failed'
   | 'alarm'
   | 'absence'
+  | 'state.failed'
   | 'test';
 
 export interface Notice {
@@ -73,6 +74,7 @@ const SEVERITY: Readonly<Record<NoticeKind, Severity>> = {
   'drill.failed': 'bad',
   alarm: 'bad',
   absence: 'bad',
+  'state.failed': 'bad',
   test: 'good',
 };
 
@@ -88,6 +90,7 @@ const TITLE: Readonly<Record<NoticeKind, string>> = {
   'drill.failed': 'A trial restore failed',
   alarm: 'Something unusual happened to the files',
   absence: 'There is no recent backup',
+  'state.failed': 'Backups cannot be noted',
   test: 'Test message',
 };
 

@@ -17,9 +17,13 @@ export type DatabaseFailure = (typeof DATABASE_FAILURES)[number];
 export interface FailingDatabase extends Disposable {
   /** The n-th call from now on fails, counted from 1. */
   arm(nth: number, code: DatabaseFailure): void;
+  /** As on a full disk: whatever is to be written from now on finds no room, or what these statements write. */
+  fill(statements?: RegExp): void;
   /** No call fails any more. Returns what has failed, or undefined when it never came to that. */
   disarm(): string | undefined;
 }
+
+const WRITES = /^ ?(?:INSERT|UPDATE|DELETE)/;
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -27,12 +31,15 @@ type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 export function failingDatabase(): FailingDatabase {
   let armed: { readonly nth: number; readonly code: DatabaseFailure } | undefined;
   let calls = 0;
+  let full: RegExp | undefined;
   let hit: string | undefined;
   const undo: (() => void)[] = [];
 
   const hook = (prototype: object, name: string): void => {
     const original = Reflect.get(prototype, name) as AnyFunction;
     const hooked: AnyFunction = function (...args) {
+      if (name === 'run' && full?.test(sqlOf(this, [])) === true)
+        throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL');
       if (armed !== undefined) {
         calls += 1;
         if (calls === armed.nth) {
@@ -58,8 +65,12 @@ export function failingDatabase(): FailingDatabase {
       calls = 0;
       hit = undefined;
     },
+    fill(statements = WRITES) {
+      full = statements;
+    },
     disarm() {
       armed = undefined;
+      full = undefined;
       return hit;
     },
     [Symbol.dispose]() {

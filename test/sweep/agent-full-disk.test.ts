@@ -84,11 +84,20 @@ test('a backup to another disk goes on, new jobs are refused, and all is as it w
   expect(refused).toMatchObject({ status: 507, code: 'INSUFFICIENT_STORAGE' });
   await until('the snapshot', () => snapshotsIn(store).length > 0 || undefined);
   expect(await agent.job('/backup', id)).toMatchObject({ status: 'running', attempt: 1 });
-  expect((await agent.ask('GET', '/status')).status).toBe(200);
+  const isStated = async (): Promise<boolean> => {
+    const { status, data } = await agent.ask('GET', '/status');
+    expect(status).toBe(200);
+    const { checks } = data as {
+      readonly checks: readonly { readonly name: string; readonly status: string }[];
+    };
+    return checks.some((check) => check.name === 'state' && check.status === 'error');
+  };
+  expect(await isStated()).toBe(true);
 
   rmSync(filler);
   const job = await agent.finished('/backup', id);
   expect(job).toMatchObject({ status: 'completed', attempt: 1, snapshot_id: expect.any(String) });
+  expect(await isStated()).toBe(false);
   await agent.kill('agent and engines');
   const next = await startAgent(place);
   const { data } = await next.ask('GET', '/backup');

@@ -414,6 +414,11 @@ export const english = {
         what: 'Notices could not be delivered.',
         todo: 'Send a test from the settings: it says what is wrong.',
       },
+      state: {
+        short: 'the agent cannot write down what it does',
+        what: 'The agent cannot write down what it does: backups are not made, or their ends are not noted.',
+        todo: 'Make room on the disk of its state directory. The log of the agent says what went wrong.',
+      },
       alarms: {
         short: 'a source looks damaged',
         what: 'A source looks damaged. Its older snapshots are kept until somebody has looked at it.',

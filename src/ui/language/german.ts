@@ -414,6 +414,11 @@ export const german: Texts = {
         what: 'Nachrichten konnten nicht zugestellt werden.',
         todo: 'Senden Sie aus den Einstellungen eine Probe: Sie sagt, woran es liegt.',
       },
+      state: {
+        short: 'der Agent kann nicht festhalten, was er tut',
+        what: 'Der Agent kann nicht festhalten, was er tut: Sicherungen unterbleiben, oder ihr Ende wird nicht vermerkt.',
+        todo: 'Schaffen Sie Platz auf der Platte seines Zustandsverzeichnisses. Was schiefging, steht im Protokoll des Agenten.',
+      },
       alarms: {
         short: 'eine Quelle sieht beschädigt aus',
         what: 'Eine Quelle sieht beschädigt aus. Ihre älteren Stände bleiben, bis jemand nachgesehen hat.',

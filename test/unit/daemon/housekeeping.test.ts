@@ -22,6 +22,7 @@ test('people are told of what they have to know where nothing can be tidied, too
     state,
     catalogs: { rest: async () => await Promise.resolve() },
     clock,
+    looks: [],
     reminders: [() => (reminded += 1)],
     trouble: (error) => troubles.push(error),
   });

@@ -42,10 +42,11 @@ describe('attention', () => {
     expect(told(kinds, (hour) => ({ destination: `${hour % 2}` }))).toEqual([0, 1]);
   });
 
-  it('is always asked for restores and tests, never for starts', () => {
+  it('is always asked for restores, tests and a state that cannot be written, never for starts', () => {
     expect(
       told(['restore.failed', 'restore.failed', 'test', 'test', 'backup.started', 'restore.completed']),
     ).toEqual([0, 1, 2, 3, 5]);
+    expect(told(['state.failed', 'state.failed'])).toEqual([0, 1]);
   });
 
   it('is asked for each alarm that says something new', () => {
