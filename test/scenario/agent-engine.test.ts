@@ -187,7 +187,7 @@ describe('a backup', () => {
     const under = obeyingModes();
     if (under === undefined) return context.skip();
     await fill();
-    await using other = await startEngine(under);
+    await using other = await startEngine({ under });
     completed(await other.run(site.job(site.backup())));
     for (const name of ['a.txt', 'large.bin', 'name with blanks/ö']) chmodSync(join(site.source, name), 0);
     for (const name of ['deep', 'deep/empty']) chmodSync(join(site.source, name), 0);
