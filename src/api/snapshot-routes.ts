@@ -1,9 +1,16 @@
 import { ApiError } from './api-error.ts';
 import { presentChange, presentSnapshot } from './presentation/snapshot.ts';
 import type { ResourceParts } from './resource-parts.ts';
-import { readSource } from './request-values.ts';
+import { badField, readSource } from './request-values.ts';
 import { type ApiApp, ListQuery, PageOf, page } from './route.ts';
-import { DIFF_FILTERS, Deleted, SNAPSHOT_FILTERS, Snapshot, SnapshotChange } from './schemas/snapshot.ts';
+import {
+  DIFF_FILTERS,
+  Deleted,
+  SNAPSHOT_FILTERS,
+  Snapshot,
+  SnapshotChange,
+  SnapshotQuery,
+} from './schemas/snapshot.ts';
 import { IdParams } from './schemas/values.ts';
 import { openPosition, sealPosition } from './snapshot-cursor.ts';
 
@@ -29,10 +36,15 @@ export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
   app.get(
     '/snapshots/:id',
     {
-      schema: { params: IdParams, response: { 200: Snapshot } },
+      schema: { params: IdParams, querystring: SnapshotQuery, response: { 200: Snapshot } },
       config: { scope: 'api', tag: 'Snapshots', summary: 'Read one snapshot' },
     },
-    async ({ params }) => presentSnapshot(await agent.snapshot(params.id)),
+    async ({ params: { id }, query }) => {
+      const source = readSource(query.source);
+      if (source === undefined) return presentSnapshot(await agent.snapshot(id));
+      if (id === 'latest') return presentSnapshot(await agent.newestOf(source, undefined));
+      throw badField('source', 'stands beside the id of a snapshot', 'Give it with latest alone.');
+    },
   );
 
   app.delete(

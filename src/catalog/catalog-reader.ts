@@ -1,6 +1,12 @@
 /** Answers questions from a connection of its own; each answer is of one moment. */
 import type { ByteString } from '../base/byte-path.ts';
-import { newestFirst, type FileItem, type FileQuery, type SnapshotRequest } from '../jobs/agent.ts';
+import {
+  newestFirst,
+  type FileItem,
+  type FileQuery,
+  type NewestRequest,
+  type SnapshotRequest,
+} from '../jobs/agent.ts';
 import { openForReading, type CatalogDatabase } from './catalog-database.ts';
 import { previewForgetting, type ForgettingPreview, type ForgettingRequest } from './forgetting-preview.ts';
 import {
@@ -22,6 +28,7 @@ import { prepareHits, type HitQueries } from './hits.ts';
 import {
   chooseSnapshots,
   hasSource,
+  newestSnapshot,
   readSnapshots,
   requireMadeBy,
   requireSnapshot,
@@ -119,6 +126,13 @@ export class CatalogReader {
         .toReversed()
         .map(summaryOf),
     );
+  }
+
+  newest(request: NewestRequest): CatalogSnapshot | undefined {
+    return this.#at(({ snapshots }) => {
+      const found = newestSnapshot(snapshots, request);
+      return found === undefined ? undefined : summaryOf(found);
+    });
   }
 
   holdings(): Holdings {

@@ -8,7 +8,7 @@
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
 import { BugError, RequestError } from '../base/errors.ts';
-import type { FileItem, FileQuery, SnapshotRequest } from '../jobs/agent.ts';
+import type { FileItem, FileQuery, NewestRequest, SnapshotRequest } from '../jobs/agent.ts';
 import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
 import type { DiffRequest } from './catalog-reader.ts';
 import type { EntriesPage, EntriesRequest } from './directory-entries.ts';
@@ -142,9 +142,14 @@ export class Catalog {
     return (await this.#ask({ kind: 'diff', request })) as DiffPage;
   }
 
-  /** @throws {RequestError} SERVICE_UNAVAILABLE */
+  /** In order of their times, the newest first. @throws {RequestError} SERVICE_UNAVAILABLE */
   async snapshots(request: SnapshotRequest): Promise<readonly CatalogSnapshot[]> {
     return (await this.#ask({ kind: 'snapshots', request })) as readonly CatalogSnapshot[];
+  }
+
+  /** The one that was made last, whatever its clock said; until a time that with the latest. @throws {RequestError} SERVICE_UNAVAILABLE */
+  async newest(request: NewestRequest): Promise<CatalogSnapshot | undefined> {
+    return (await this.#ask({ kind: 'newest', request })) as CatalogSnapshot | undefined;
   }
 
   /** @throws {RequestError} SERVICE_UNAVAILABLE */

@@ -112,9 +112,9 @@ interface Searched {
 }
 
 interface Lineage {
-  /** Oldest first. */
+  /** In the order in which they were made. */
   readonly snapshots: readonly KnownSnapshot[];
-  /** They were taken in as they were made. */
+  /** They were taken in in that order. */
   readonly cameInOrder: boolean;
 }
 
@@ -124,7 +124,8 @@ function searchedIn({ snapshots }: ListSource, wanted: string | undefined): Sear
   return { searched, lineages: new Map([...groups].map(([id, group]) => [id, lineageOf(group)])) };
 }
 
-function lineageOf(snapshots: readonly KnownSnapshot[]): Lineage {
+function lineageOf(group: readonly KnownSnapshot[]): Lineage {
+  const snapshots = group.toSorted((a, b) => a.rank - b.rank);
   const isBehind = ({ ordinal }: KnownSnapshot, i: number): boolean =>
     ordinal > (snapshots[i - 1]?.ordinal ?? 0);
   return { snapshots, cameInOrder: snapshots.every(isBehind) };
@@ -148,8 +149,8 @@ function within({ snapshots, names }: ListSource, searched: readonly KnownSnapsh
 }
 
 /**
- * The newest snapshot that has it, and what it was there. The order in which snapshots came is not that of their times: a copy
- * can bring old ones.
+ * The snapshot made last that has it, and what it was there. The order in which snapshots came is not that in which they were
+ * made: a copy can bring old ones.
  */
 function newest(versions: Iterable<VersionHit>, lineages: Searched['lineages']): LastVersion | undefined {
   let found: LastVersion | undefined;
@@ -159,7 +160,7 @@ function newest(versions: Iterable<VersionHit>, lineages: Searched['lineages']):
       ({ ordinal }) => ordinal <= hit.until && ordinal >= hit.since,
     );
     if (snapshot === undefined) continue;
-    if (found === undefined || snapshot.started > found.snapshot.started) found = { hit, snapshot };
+    if (found === undefined || snapshot.rank > found.snapshot.rank) found = { hit, snapshot };
     if (lineage?.cameInOrder === true) break;
   }
   return found;

@@ -2,7 +2,7 @@
 import { asByteString, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, StateError } from '../base/errors.ts';
 import { pathNames, pathOf } from '../base/path-names.ts';
-import type { SnapshotSummary } from '../jobs/agent.ts';
+import type { NewestRequest, SnapshotSummary } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { SNAPSHOT_STATE } from './schema.ts';
 
@@ -128,6 +128,7 @@ export function summaryOf(snapshot: KnownSnapshot): CatalogSnapshot {
     created_at: snapshot.started,
     files: snapshot.files,
     size_bytes: snapshot.bytes,
+    rank: snapshot.rank,
     backup_id: snapshot.jobId,
     complete: snapshot.complete,
     unreadable: snapshot.unreadable,
@@ -209,6 +210,41 @@ export function chooseSnapshots(
     if (!isLatest || one.rank >= (newest.get(origin)?.rank ?? 0)) newest.set(origin, one);
   }
   return [...newest.values()];
+}
+
+/**
+ * The one that was made last, whatever its clock said; of those until a time the one with the latest. Undefined when there
+ * is none.
+ */
+export function newestSnapshot(
+  snapshots: readonly KnownSnapshot[],
+  { source, host, until }: NewestRequest,
+): KnownSnapshot | undefined {
+  const meant = snapshots.filter(
+    (one) =>
+      hasSource(one, source) &&
+      (host === undefined || one.host === host) &&
+      (until === undefined || one.started <= until),
+  );
+  return until === undefined ? lastMade(meant) : meant.at(-1);
+}
+
+/** The snapshot of the same host and sources that was made before. */
+export function snapshotBefore(
+  snapshots: readonly KnownSnapshot[],
+  behind: KnownSnapshot,
+): KnownSnapshot | undefined {
+  const origin = originOf(behind);
+  return lastMade(
+    snapshots.filter((one) => one.complete && one.rank < behind.rank && originOf(one) === origin),
+  );
+}
+
+function lastMade(snapshots: readonly KnownSnapshot[]): KnownSnapshot | undefined {
+  return snapshots.reduce<KnownSnapshot | undefined>(
+    (last, one) => (last === undefined || one.rank >= last.rank ? one : last),
+    undefined,
+  );
 }
 
 /** Whether a choice names a time, or `latest`, rather than one snapshot. */

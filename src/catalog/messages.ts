@@ -13,7 +13,7 @@ import {
 } from '../base/errors.ts';
 import type { DestinationAccess } from '../destination/access.ts';
 import type { Person } from '../destination/open.ts';
-import type { FileQuery, SnapshotRequest } from '../jobs/agent.ts';
+import type { FileQuery, NewestRequest, SnapshotRequest } from '../jobs/agent.ts';
 import { isDamagedCatalog } from './catalog-database.ts';
 import type { DiffRequest } from './catalog-reader.ts';
 import type { EntriesRequest } from './directory-entries.ts';
@@ -64,6 +64,7 @@ export type Question =
   | { readonly kind: 'states'; readonly path: string; readonly source: string | undefined }
   | { readonly kind: 'diff'; readonly request: DiffRequest }
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }
+  | { readonly kind: 'newest'; readonly request: NewestRequest }
   | { readonly kind: 'snapshot'; readonly id: string }
   | { readonly kind: 'snapshot of backup'; readonly backupId: string }
   | { readonly kind: 'holdings' }

@@ -46,6 +46,8 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.diff(question.request);
     case 'snapshots':
       return from.snapshots(question.request);
+    case 'newest':
+      return from.newest(question.request);
     case 'snapshot':
       return from.snapshot(question.id);
     case 'snapshot of backup':

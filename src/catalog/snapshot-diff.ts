@@ -4,9 +4,14 @@ import { pathNames } from '../base/path-names.ts';
 import type { SnapshotChange } from '../jobs/agent.ts';
 import { decodeCursor, encodeCursor, invalid } from './cursor.ts';
 import { sameContent } from './entry-row.ts';
-
 import { inBatches, type Hit, type HitQueries } from './hits.ts';
-import { requireComplete, requireSnapshot, shownPath, type KnownSnapshot } from './known-snapshots.ts';
+import {
+  requireComplete,
+  requireSnapshot,
+  shownPath,
+  snapshotBefore,
+  type KnownSnapshot,
+} from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
 import { idsComparable } from './path-versions.ts';
 import { NODE_TYPE } from './schema.ts';
@@ -62,15 +67,6 @@ export function diffPage(
     last = path;
   }
   return { items, next: null };
-}
-
-function snapshotBefore(
-  snapshots: readonly KnownSnapshot[],
-  right: KnownSnapshot,
-): KnownSnapshot | undefined {
-  const sources = (one: KnownSnapshot): string => JSON.stringify([one.host, ...[...one.paths].sort()]);
-  const own = sources(right);
-  return snapshots.slice(0, snapshots.indexOf(right)).findLast((one) => one.complete && sources(one) === own);
 }
 
 function pinnedBase(

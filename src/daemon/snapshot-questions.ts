@@ -11,6 +11,7 @@ import {
   type FileContent,
   type FilePage,
   type FileQuery,
+  type NewestRequest,
   type SnapshotRequest,
   type SnapshotSummary,
 } from '../jobs/agent.ts';
@@ -78,12 +79,15 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
     return destinations.isPresent(one.place) && !destinations.isPresent(other.place);
   };
 
-  const newestIn = async (request: Omit<SnapshotRequest, 'limit'>): Promise<SnapshotSummary | undefined> => {
-    const found = await catalogs.askAll(async (known) =>
-      (await known.catalog.snapshots({ ...request, limit: 1 })).map((snapshot) => located(known, snapshot)),
-    );
+  const newestIn = async (request: NewestRequest): Promise<SnapshotSummary | undefined> => {
+    const found = await catalogs.askAll(async (known) => {
+      const snapshot = await known.catalog.newest(request);
+      return snapshot === undefined ? undefined : located(known, snapshot);
+    });
     let newest: Located | undefined;
-    for (const one of found.flat()) if (newest === undefined || isBetter(one, newest)) newest = one;
+    for (const one of found) {
+      if (one !== undefined && (newest === undefined || isBetter(one, newest))) newest = one;
+    }
     return newest === undefined ? undefined : summaryOf(newest);
   };
 
@@ -114,7 +118,7 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
       const other = chosen.get(origin);
       if (other === undefined || isBetter(one, other)) chosen.set(origin, one);
     }
-    return [...chosen.values()].sort((a, b) => newestFirst(a.snapshot, b.snapshot));
+    return lastMadeFirst([...chosen.values()]);
   };
 
   const firstPage = async (query: FileQuery): Promise<FilePage> => {
@@ -160,11 +164,9 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
       return id === 'latest' ? await newestOfAll() : summaryOf(await locate(id));
     },
     async newestOf(source, until) {
-      // Behind all that were made later.
-      const behind = until === undefined ? undefined : { created_at: until + 1, id: '' };
-      const own = await newestIn({ source, host, behind });
+      const own = await newestIn({ source, host, until });
       if (own !== undefined) return own;
-      throw noneOf(source, until, host, await newestIn({ source, behind }));
+      throw noneOf(source, until, host, await newestIn({ source, until }));
     },
     async snapshotOfBackup(backupId) {
       const made = async (known: KnownCatalog): Promise<Located> =>
@@ -223,6 +225,22 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
 
 function located({ repositoryId, place }: KnownCatalog, snapshot: CatalogSnapshot): Located {
   return { repositoryId, place, snapshot };
+}
+
+/** In one repository by the order in which they were made, whatever their clocks said; only between repositories by time. */
+function lastMadeFirst(found: readonly Located[]): readonly Located[] {
+  const lists = [...Map.groupBy(found, ({ repositoryId }) => repositoryId).values()].map((list) =>
+    list.toSorted((a, b) => b.snapshot.rank - a.snapshot.rank),
+  );
+  const ordered: Located[] = [];
+  while (ordered.length < found.length) {
+    const heads = lists.flatMap((list) => list.slice(0, 1));
+    const [next] = heads.sort((a, b) => newestFirst(a.snapshot, b.snapshot));
+    if (next === undefined) break;
+    lists.find(([head]) => head === next)?.shift();
+    ordered.push(next);
+  }
+  return ordered;
 }
 
 function hasCode(error: unknown, code: string): boolean {

@@ -55,6 +55,14 @@ export interface SnapshotRequest {
   readonly behind?: SnapshotPosition | undefined;
 }
 
+/** Which snapshot the newest one is to be found among. */
+export interface NewestRequest {
+  readonly source?: string | undefined;
+  readonly host?: string | undefined;
+  /** Milliseconds since 1970: only those that bear no later time. */
+  readonly until?: number | undefined;
+}
+
 export interface SnapshotSummary extends SnapshotPosition {
   readonly source: string;
   /** What `source` says as text: bytes as Latin-1, one of them for each path that was saved. */
@@ -66,6 +74,8 @@ export interface SnapshotSummary extends SnapshotPosition {
   readonly partial: boolean;
   readonly files: number;
   readonly size_bytes: number;
+  /** Rises with each one of its repository that was made later, whatever its clock said. Says nothing between repositories. */
+  readonly rank: number;
   /** Of the job that made it, when this agent did. */
   readonly backup_id: string | null;
   /** Left out while no restore drill has tried it. */
@@ -264,8 +274,12 @@ export interface Agent {
 
   /** Of all repositories, in the order of `newestFirst`. */
   snapshots(request: SnapshotRequest): Promise<readonly SnapshotSummary[]>;
+  /** @param id `latest` means the one that was made last, of whatever source and host */
   snapshot(id: string): Promise<SnapshotSummary>;
-  /** The newest snapshot that this machine has of a source, made until then: milliseconds since 1970. */
+  /**
+   * The snapshot of a source that this machine made last; with a time, in milliseconds since 1970, the newest of those that
+   * bear no later one.
+   */
   newestOf(source: string, until: number | undefined): Promise<SnapshotSummary>;
   /** The snapshot that a backup made, under whatever id it is now. */
   snapshotOfBackup(backupId: string): Promise<SnapshotSummary>;

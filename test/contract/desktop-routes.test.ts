@@ -74,6 +74,7 @@ function summary(id: string, createdAt: number, source = '/home/ana'): SnapshotS
     created_at: createdAt,
     files: 3,
     size_bytes: 30,
+    rank: createdAt,
     backup_id: null,
   };
 }
@@ -637,6 +638,14 @@ describe('snapshots', () => {
     const second = await list(`/v1/snapshots?limit=2&cursor=${String(first.next_cursor)}`);
     expect(second.items.map(({ id }) => id)).toEqual(['snap-1', 'other']);
     expect(second.has_more).toBe(false);
+  });
+
+  test('of which the latest of a source is named by it', async () => {
+    agent.summaries.push(summary('snap-1', 5), summary('snap-2', 3, '/etc'));
+    const reply = await ask('GET', '/v1/snapshots/latest?source=/etc');
+    expect(reply.json.data).toMatchObject({ id: 'snap-2', source: '/etc' });
+    await refused('GET', '/v1/snapshots/latest?source=/nowhere', undefined, 'SNAPSHOT_NOT_FOUND');
+    await refused('GET', '/v1/snapshots/snap-1?source=/etc', undefined, 'INVALID_REQUEST');
   });
 
   test('are read and forgotten one by one', async () => {

@@ -76,6 +76,7 @@ function fillAgent(): void {
       created_at: count,
       files: 3,
       size_bytes: 30,
+      rank: count,
       backup_id: null,
     });
   }

@@ -44,6 +44,7 @@ export function treeSnapshot(
     created_at: Date.UTC(2026, 0, 2),
     files: 1,
     size_bytes: 1,
+    rank: Number.parseInt(id, 36),
     backup_id: null,
     tree,
     ...changes,

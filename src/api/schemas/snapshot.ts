@@ -27,6 +27,11 @@ export const SnapshotChange = Type.Object({
 export type SnapshotChange = Static<typeof SnapshotChange>;
 
 export const SNAPSHOT_FILTERS = { source: Type.Optional(PathInput) };
+/** `source` beside the id `latest` alone. */
+export const SnapshotQuery = Type.Object(
+  { source: Type.Optional(PathInput) },
+  { additionalProperties: false },
+);
 export const DIFF_FILTERS = { base: Type.Optional(IdInput) };
 
 export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });

@@ -19,8 +19,10 @@ export interface SnapshotFolder {
 
 export interface SourceFolder {
   readonly name: ByteString;
-  /** Newest first. */
+  /** In order of their times, the newest first. */
   readonly snapshots: readonly SnapshotFolder[];
+  /** The one that was made last: not that with the latest time where a clock was wrong. */
+  readonly latest: SnapshotFolder;
 }
 
 export interface FolderNaming {
@@ -42,8 +44,19 @@ export function sourceFolders(
     if (first === undefined) return [];
     const paths = first.paths.map(asByteString).toSorted();
     const name = sourceFolderName(paths, first.host === host ? undefined : first.host);
-    return [{ name: bytesOfText(name), snapshots: snapshotFolders(source, paths, ofSource, timeName) }];
+    const snapshots = snapshotFolders(source, paths, ofSource, timeName);
+    const { id: last } = lastMade(ofSource);
+    const latest = snapshots.find(({ ids }) => ids.includes(last));
+    return latest === undefined ? [] : [{ name: bytesOfText(name), snapshots, latest }];
   });
+}
+
+/** In one destination by rank, whatever the clocks said; between destinations by time. */
+function lastMade(summaries: readonly SnapshotSummary[]): SnapshotSummary {
+  const ofEach = [...Map.groupBy(summaries, ({ destination }) => destination).values()];
+  return ofEach
+    .map((list) => list.reduce((last, one) => (one.rank > last.rank ? one : last)))
+    .reduce((last, one) => (one.created_at > last.created_at ? one : last));
 }
 
 function snapshotFolders(

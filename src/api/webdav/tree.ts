@@ -11,7 +11,7 @@ import {
   type SourceFolder,
 } from './snapshot-folders.ts';
 
-/** The newest snapshot of a source, whichever that is at the moment. */
+/** The snapshot of a source that was made last, whichever that is at the moment. */
 const LATEST = bytesOfText('latest');
 
 /** Milliseconds: a client that copies a snapshot asks for it again with every file. */
@@ -74,7 +74,7 @@ export function createSnapshotTree({ agent, clock, naming }: TreeParts): Snapsho
       if (found === undefined) throw notThere();
       if (time === undefined) return timesFolder(found);
       const isFixed = time !== LATEST;
-      const snapshot = isFixed ? found.snapshots.find(({ name }) => name === time) : found.snapshots[0];
+      const snapshot = isFixed ? found.snapshots.find(({ name }) => name === time) : found.latest;
       if (snapshot === undefined) throw notThere();
       const top = await topOf(snapshot);
       if (below.length === 0) return directory(snapshot, top, snapshot.madeMs);
@@ -153,12 +153,11 @@ async function askCopies<T>({ ids }: SnapshotFolder, ask: (id: string) => Promis
 }
 
 function sourcesFolder(sources: readonly SourceFolder[]): FoundFolder {
-  const entries = sources.map(({ name, snapshots: [newest] }) => named(name, newest?.madeMs));
+  const entries = sources.map(({ name, latest }) => named(name, latest.madeMs));
   return { ...folderOf(undefined), entries: () => asOne(entries) };
 }
 
-function timesFolder({ snapshots }: SourceFolder): FoundFolder {
-  const newestMs = snapshots[0]?.madeMs;
+function timesFolder({ snapshots, latest: { madeMs: newestMs } }: SourceFolder): FoundFolder {
   const times = snapshots.map(({ name, madeMs }) => named(name, madeMs));
   return { ...folderOf(newestMs), entries: () => asOne([named(LATEST, newestMs), ...times]) };
 }

@@ -28,9 +28,11 @@ describe('searchFiles', () => {
     expect(found(fixture, { q: 'nothing' })).toEqual([]);
   });
 
-  it('tells what was last by the time of the snapshots, not by when they came', async () => {
+  it('tells what was last by when the snapshots were made, not by when they came', async () => {
     using fixture = await openFixture();
-    const hours = (count: number) => ({ startedMs: count * 3_600_000 });
+    // Copies of what another repository got in that order.
+    const writer = '0'.repeat(32);
+    const hours = (count: number) => ({ startedMs: count * 3_600_000, run: { writer, seq: count } });
     await fixture.commit(directory({ note: file('the newest'), gone: file('55555') }), hours(9));
     await fixture.sync();
     await fixture.commit(directory({ note: file('old'), gone: file('4444') }), hours(2));
@@ -40,6 +42,19 @@ describe('searchFiles', () => {
     expect(found(fixture, { q: '*' })).toEqual(['/gone 5', '/note 10', '/before 2']);
     const [note] = fixture.reader.newestOf(['/note'], undefined);
     expect(note?.item).toMatchObject({ size_bytes: 10, backed_up_at: hours(9).startedMs });
+  });
+
+  it('tells what was last by the order of the snapshots where the clock of one was far ahead', async () => {
+    using fixture = await openFixture();
+    const at = (year: number) => ({ startedMs: Date.UTC(year, 0) });
+    await fixture.commit(directory({ note: file('old') }), at(2030));
+    const last = await fixture.commit(directory({ note: file('the newest') }), at(2026));
+    await fixture.sync();
+    const { items } = fixture.reader.search({ q: 'note', source: undefined, limit: 9, after: undefined });
+    expect(items).toMatchObject([{ item: { snapshot_id: last.id, size_bytes: 10 } }]);
+    // What it changed is told against the one that was made before it.
+    const diff = fixture.reader.diff({ id: last.id, base: undefined, limit: 9, after: undefined });
+    expect(diff.items).toMatchObject([{ path: '/note', change: 'modified' }]);
   });
 
   it('leaves out other sources when one is named', async () => {

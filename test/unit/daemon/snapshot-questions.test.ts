@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Catalog } from '../../../src/catalog/catalog.ts';
+import type { KnownCatalog } from '../../../src/daemon/catalogs.ts';
 import type { Place } from '../../../src/daemon/destinations.ts';
 import { snapshotQuestions, type SnapshotQuestions } from '../../../src/daemon/snapshot-questions.ts';
-import type { SnapshotRequest } from '../../../src/jobs/agent.ts';
+import type { NewestRequest } from '../../../src/jobs/agent.ts';
+import { directory, file } from '../../support/hand-made-snapshot.ts';
+import { openFixture, type Fixture } from '../catalog/catalog-fixture.ts';
 
 interface Kept {
   readonly id: string;
@@ -18,22 +21,39 @@ function questionsTo(...repositories: readonly (readonly Kept[])[]): SnapshotQue
     repositoryId: String(i),
     place: { name: `place ${i}` } as Place,
     catalog: {
-      snapshots: async ({ host, limit, behind }: SnapshotRequest) =>
+      newest: async ({ host, until }: NewestRequest) =>
         await Promise.resolve(
           kept
             .filter((one) => host === undefined || one.host === host)
-            .filter((one) => behind === undefined || one.created_at < behind.created_at)
-            .slice(0, limit),
+            .find((one) => until === undefined || one.created_at <= until),
         ),
     } as unknown as Catalog,
   }));
+  return questionsOf(known);
+}
+
+/** Of the catalogs of hand-made repositories. */
+function questionsAbout(...fixtures: readonly Fixture[]): SnapshotQuestions {
+  return questionsOf(
+    fixtures.map(({ reader }, i) => ({
+      repositoryId: String(i),
+      place: { name: `place ${i}` } as Place,
+      catalog: reader as unknown as Catalog,
+    })),
+  );
+}
+
+function questionsOf(known: readonly KnownCatalog[]): SnapshotQuestions {
   return snapshotQuestions({
     host: 'desk',
     jobs: { get: () => undefined },
     destinations: { find: () => expect.fail(), isPresent: ({ name }) => name !== AWAY },
     catalogs: {
       ask: () => expect.fail(),
-      askOf: () => expect.fail(),
+      askOf: async (id, question) => {
+        const of = known.find(({ repositoryId }) => repositoryId === id);
+        return of === undefined ? undefined : await question(of);
+      },
       askAll: async (question) => await Promise.all(known.map(question)),
       update: () => undefined,
     },
@@ -79,4 +99,26 @@ test('what only other machines saved is not given for it, but named', async () =
     code: 'SNAPSHOT_NOT_FOUND',
     message: expect.stringContaining('There is no snapshot of /etc from before that time'),
   });
+});
+
+test('where a clock was far ahead once, the newest is what was made last, and not what bears the latest time', async () => {
+  using fixture = await openFixture();
+  const now = Date.UTC(2026, 9, 1);
+  const day = 86_400_000;
+  const source = { host: 'desk' };
+  await fixture.commit(directory({ letter: file('before') }), { ...source, startedMs: now - day });
+  const ahead = await fixture.commit(directory({ letter: file('old') }), {
+    ...source,
+    startedMs: now + 400 * day,
+  });
+  const right = await fixture.commit(directory({ letter: file('the newest') }), { ...source, startedMs: now });
+  await fixture.sync();
+  const agent = questionsAbout(fixture);
+
+  expect(await agent.newestOf('/', undefined)).toMatchObject({ id: right.id });
+  expect(await agent.snapshot('latest')).toMatchObject({ id: right.id });
+  const { items } = await agent.files({ snapshot: 'latest', view: 'flat', sort: 'path', limit: 9 });
+  expect(items).toMatchObject([{ path: '/letter', snapshot_id: right.id }]);
+  // Who names a time means the times.
+  expect(await agent.newestOf('/', now + 500 * day)).toMatchObject({ id: ahead.id });
 });

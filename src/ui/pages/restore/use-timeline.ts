@@ -4,7 +4,7 @@ import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { ask, type AskError, withQuery } from '../../agent/ask.ts';
 import { useEvents } from '../../agent/events.ts';
 import { useOverview } from '../../agent/overview.ts';
-import { useAsked } from '../../agent/use-asked.ts';
+import { asAskError, useAsked } from '../../agent/use-asked.ts';
 import { type FetchedPage, type Pages, usePages } from '../../agent/use-pages.ts';
 import { goTo, readRoute } from '../../route.ts';
 import { hrefOfPlace, type Place, readPlace } from './place.ts';
@@ -19,6 +19,12 @@ export interface Timeline {
   /** The one that is looked at; undefined while it is not known, or when there is none. */
   readonly snapshot: Snapshot | undefined;
   readonly problem: AskError | undefined;
+}
+
+/** An answer, and to which question. */
+interface AskedSnapshot {
+  readonly key: string | undefined;
+  readonly found?: Snapshot;
 }
 
 export function useTimeline(place: Place): Timeline {
@@ -42,16 +48,27 @@ export function useTimeline(place: Place): Timeline {
   const listed = items.find(({ id }) => id === place.snapshot);
   // One that is older than those listed, or of another source.
   const asksForIt = place.snapshot !== undefined && listed === undefined && pages.key !== undefined;
+  const wanted = asksForIt ? place.snapshot : place.snapshot === undefined ? 'latest' : undefined;
   const asked = useAsked(
-    async (signal) =>
-      asksForIt
-        ? await ask<Snapshot>('GET', `/snapshots/${encodeURIComponent(place.snapshot ?? '')}`, { signal })
-        : undefined,
-    [asksForIt ? place.snapshot : ''],
+    async (signal): Promise<AskedSnapshot> => {
+      if (wanted === undefined) return { key: undefined };
+      const source = wanted === 'latest' ? place.source : undefined;
+      const address = withQuery(`/snapshots/${encodeURIComponent(wanted)}`, { source });
+      try {
+        return { key: `${key} ${wanted}`, found: await ask<Snapshot>('GET', address, { signal }) };
+      } catch (error) {
+        // Another machine may have it, and then the list does: nobody has to hear of that.
+        if (wanted !== 'latest' || asAskError(error).code !== 'SNAPSHOT_NOT_FOUND') throw error;
+        return { key: `${key} ${wanted}` };
+      }
+    },
+    [key, wanted],
   );
-  // The list of another source stays until that of this one is there.
-  const newest = pages.key === key ? items[0] : undefined;
-  const snapshot = place.snapshot === undefined ? newest : (listed ?? asked.data);
+  // What was asked for another source stays until that of this one is there.
+  const told = wanted !== undefined && asked.data?.key === `${key} ${wanted}` ? asked.data : undefined;
+  // The list is in order of times: where a clock was wrong, its first is not the one that was made last.
+  const first = told !== undefined && pages.key === key ? items[0] : undefined;
+  const snapshot = place.snapshot === undefined ? (told?.found ?? first) : (listed ?? told?.found);
   const sources = [
     ...new Set([
       ...overview.sources.map(({ path }) => path),

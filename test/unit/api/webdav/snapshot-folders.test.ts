@@ -15,6 +15,7 @@ function summary(id: string, changes: Partial<SnapshotSummary> = {}): SnapshotSu
     created_at: Date.UTC(2026, 0, 1),
     files: 3,
     size_bytes: 30,
+    rank: 0,
     backup_id: null,
     ...changes,
   };
@@ -65,5 +66,18 @@ describe('folders', () => {
       summary('b', { paths: ['/home', '/etc'], created_at: 0 }),
     );
     expect(Object.values(names)).toEqual([['2026-01-01_00-00-00', '1970-01-01_00-00-00']]);
+  });
+
+  test('of what is named latest are those of the snapshot made last, whatever its clock said', () => {
+    const latestOf = (...summaries: readonly SnapshotSummary[]): readonly string[] => {
+      const sources = sourceFolders(summaries, { host: 'here', timeZone: 'UTC' });
+      return sources.map(({ latest }) => latest.name);
+    };
+    const ahead = summary('a', { created_at: Date.UTC(2027, 1, 5), rank: 4 });
+    const last = summary('b', { rank: 5 });
+    expect(latestOf(ahead, last)).toEqual(['2026-01-01_00-00-00']);
+    // Numbers of two destinations say nothing of each other.
+    const elsewhere = { destination: 'nas', rank: 1, created_at: Date.UTC(2026, 0, 3) };
+    expect(latestOf(ahead, summary('c', elsewhere), last)).toEqual(['2026-01-03_00-00-00']);
   });
 });
