@@ -15,7 +15,7 @@ import type { Timeline } from './use-timeline.ts';
 
 export function SnapshotList({
   place,
-  timeline: { pages, sources, snapshot },
+  timeline: { pages, sources, snapshot, newest },
   onSource,
 }: {
   readonly place: Place;
@@ -53,7 +53,7 @@ export function SnapshotList({
                     one={one}
                     href={hrefOfPlace({ ...place, snapshot: one.id, file: undefined })}
                     isCurrent={one.id === snapshot?.id}
-                    isNewest={one === items[0]}
+                    isNewest={one.id === newest}
                   />
                 </li>
               ))}

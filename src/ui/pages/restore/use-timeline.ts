@@ -4,7 +4,7 @@ import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { ask, type AskError, withQuery } from '../../agent/ask.ts';
 import { useEvents } from '../../agent/events.ts';
 import { useOverview } from '../../agent/overview.ts';
-import { asAskError, useAsked } from '../../agent/use-asked.ts';
+import { type Asked, asAskError, useAsked } from '../../agent/use-asked.ts';
 import { type FetchedPage, type Pages, usePages } from '../../agent/use-pages.ts';
 import { goTo, readRoute } from '../../route.ts';
 import { hrefOfPlace, type Place, readPlace } from './place.ts';
@@ -18,13 +18,15 @@ export interface Timeline {
   readonly sources: readonly string[];
   /** The one that is looked at; undefined while it is not known, or when there is none. */
   readonly snapshot: Snapshot | undefined;
+  /** Id of the one that was made last. */
+  readonly newest: string | undefined;
   readonly problem: AskError | undefined;
 }
 
-/** An answer, and to which question. */
-interface AskedSnapshot {
-  readonly key: string | undefined;
-  readonly found?: Snapshot;
+/** What was made last, of which list. */
+interface LatestOf {
+  readonly key: string;
+  readonly snapshot: Snapshot | undefined;
 }
 
 export function useTimeline(place: Place): Timeline {
@@ -41,34 +43,27 @@ export function useTimeline(place: Place): Timeline {
     PAGE,
     PAGE,
   );
+  const latest = useLatest(key, place.source);
   useEvents(({ kind, job }) => {
-    if (kind === 'job.finished' && job?.type === 'backup') pages.again();
+    if (kind !== 'job.finished' || job?.type !== 'backup') return;
+    pages.again();
+    latest.again();
   });
   const { items } = pages;
   const listed = items.find(({ id }) => id === place.snapshot);
   // One that is older than those listed, or of another source.
   const asksForIt = place.snapshot !== undefined && listed === undefined && pages.key !== undefined;
-  const wanted = asksForIt ? place.snapshot : place.snapshot === undefined ? 'latest' : undefined;
   const asked = useAsked(
-    async (signal): Promise<AskedSnapshot> => {
-      if (wanted === undefined) return { key: undefined };
-      const source = wanted === 'latest' ? place.source : undefined;
-      const address = withQuery(`/snapshots/${encodeURIComponent(wanted)}`, { source });
-      try {
-        return { key: `${key} ${wanted}`, found: await ask<Snapshot>('GET', address, { signal }) };
-      } catch (error) {
-        // Another machine may have it, and then the list does: nobody has to hear of that.
-        if (wanted !== 'latest' || asAskError(error).code !== 'SNAPSHOT_NOT_FOUND') throw error;
-        return { key: `${key} ${wanted}` };
-      }
-    },
-    [key, wanted],
+    async (signal) =>
+      asksForIt
+        ? await ask<Snapshot>('GET', `/snapshots/${encodeURIComponent(place.snapshot ?? '')}`, { signal })
+        : undefined,
+    [asksForIt ? place.snapshot : ''],
   );
-  // What was asked for another source stays until that of this one is there.
-  const told = wanted !== undefined && asked.data?.key === `${key} ${wanted}` ? asked.data : undefined;
-  // The list is in order of times: where a clock was wrong, its first is not the one that was made last.
-  const first = told !== undefined && pages.key === key ? items[0] : undefined;
-  const snapshot = place.snapshot === undefined ? (told?.found ?? first) : (listed ?? told?.found);
+  // What was told of another source stays until that of this one is there.
+  const told = pages.key === key && latest.data?.key === key ? latest.data : undefined;
+  const newest = told === undefined ? undefined : (told.snapshot ?? items[0]);
+  const snapshot = place.snapshot === undefined ? newest : (listed ?? asked.data);
   const sources = [
     ...new Set([
       ...overview.sources.map(({ path }) => path),
@@ -84,5 +79,23 @@ export function useTimeline(place: Place): Timeline {
     if (now.snapshot !== place.snapshot || now.source !== place.source) return;
     goTo(hrefOfPlace({ ...now, snapshot: snapshot.id, source: now.source ?? snapshot.source }), 'replace');
   }, [snapshot?.id, place.snapshot, place.source]);
-  return { pages, sources, snapshot, problem: pages.problem ?? asked.problem };
+  const problem = pages.problem ?? asked.problem ?? latest.problem;
+  return { pages, sources, snapshot, newest: newest?.id, problem };
+}
+
+/** The list is in order of times: where a clock was wrong, its first is not the one that was made last. */
+function useLatest(key: string, source: string | undefined): Asked<LatestOf> {
+  return useAsked(
+    async (signal) => {
+      try {
+        const address = withQuery('/snapshots/latest', { source });
+        return { key, snapshot: await ask<Snapshot>('GET', address, { signal }) };
+      } catch (error) {
+        // Another machine may have some, or nothing is backed up yet: the list says so.
+        if (asAskError(error).code !== 'SNAPSHOT_NOT_FOUND') throw error;
+        return { key, snapshot: undefined };
+      }
+    },
+    [key],
+  );
 }
