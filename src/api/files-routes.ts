@@ -3,7 +3,7 @@ import { contentRoutes } from './content-routes.ts';
 import { presentFile, presentVersion } from './presentation/file.ts';
 import { readEitherPath, readRequiredPath, readSnapshot, readSource } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
-import { type ApiApp, ListQuery, PageOf, page } from './route.ts';
+import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from './route.ts';
 import { FILE_FILTERS, File, FileVersion, VERSION_FILTERS } from './schemas/file.ts';
 import { openPosition, sealPosition } from './snapshot-cursor.ts';
 
@@ -15,7 +15,7 @@ export function filesRoutes(app: ApiApp, parts: ResourceParts): void {
   app.get(
     '/files',
     {
-      schema: { querystring: ListQuery(FILE_FILTERS, FILE_LIMITS), response: { 200: PageOf(File) } },
+      schema: { querystring: ListQuery(FILE_FILTERS, FILE_LIMITS), response: { 200: ListingOf(File) } },
       config: { scope: 'api', tag: 'Files', summary: 'List and search backed-up files' },
     },
     async ({ query: { limit, cursor, ...filters } }) => {
@@ -32,7 +32,7 @@ export function filesRoutes(app: ApiApp, parts: ResourceParts): void {
         after: app.cursors.open('/files', filters, cursor),
       });
       const next = found.next === null ? null : app.cursors.seal('/files', filters, found.next);
-      return page(found.items.map(presentFile), next);
+      return listing(found.items.map(presentFile), { ...found, next });
     },
   );
 

@@ -94,12 +94,30 @@ export function page<Item>(items: readonly Item[], next: string | null): Page<It
   return { items: [...items], has_more: next !== null, next_cursor: next };
 }
 
+/** The same of a list of which so many directories could not be read. */
+export function listing<Item>(
+  items: readonly Item[],
+  { next, unreadable }: { readonly next: string | null; readonly unreadable: number },
+): Page<Item> & { readonly unreadable_directories: number } {
+  return { ...page(items, next), unreadable_directories: unreadable };
+}
+
 /** Schema of a page of such items. */
 export function PageOf<Item extends TSchema>(item: Item) {
   return Type.Object({
     items: Type.Array(item),
     has_more: Type.Boolean(),
     next_cursor: Type.Union([Type.String(), Type.Null()]),
+  });
+}
+
+/** Schema of a page of a list that lacks what is in directories which could not be read. */
+export function ListingOf<Item extends TSchema>(item: Item) {
+  return Type.Object({
+    items: Type.Array(item),
+    has_more: Type.Boolean(),
+    next_cursor: Type.Union([Type.String(), Type.Null()]),
+    unreadable_directories: Type.Integer({ minimum: 0 }),
   });
 }
 

@@ -2,7 +2,7 @@ import { ApiError } from './api-error.ts';
 import { presentChange, presentSnapshot } from './presentation/snapshot.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { badField, readSource } from './request-values.ts';
-import { type ApiApp, ListQuery, PageOf, page } from './route.ts';
+import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from './route.ts';
 import {
   DIFF_FILTERS,
   Deleted,
@@ -72,7 +72,7 @@ export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
       schema: {
         params: IdParams,
         querystring: ListQuery(DIFF_FILTERS),
-        response: { 200: PageOf(SnapshotChange) },
+        response: { 200: ListingOf(SnapshotChange) },
       },
       config: { scope: 'api', tag: 'Snapshots', summary: 'List what a snapshot changed' },
     },
@@ -81,7 +81,7 @@ export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
       const after = app.cursors.open('/snapshots/diff', filters, cursor);
       const found = await agent.diff(id, base, limit, after);
       const next = found.next === null ? null : app.cursors.seal('/snapshots/diff', filters, found.next);
-      return page(found.items.map(presentChange), next);
+      return listing(found.items.map(presentChange), { ...found, next });
     },
   );
 }

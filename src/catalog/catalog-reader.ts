@@ -2,6 +2,7 @@
 import type { ByteString } from '../base/byte-path.ts';
 import {
   newestFirst,
+  type ChangePage,
   type FileItem,
   type FileQuery,
   type NewestRequest,
@@ -43,7 +44,8 @@ import { NameIndex } from './name-index.ts';
 import { prepareOrders, type Orders } from './orders.ts';
 import { pathStates, type PathState } from './path-versions.ts';
 import { Places } from './places.ts';
-import { diffPage, type DiffPage } from './snapshot-diff.ts';
+import { diffPage } from './snapshot-diff.ts';
+import { UnreadDirectories } from './unread-directories.ts';
 
 export interface DiffRequest {
   readonly id: string;
@@ -60,6 +62,7 @@ export class CatalogReader {
   readonly #places: Places;
   readonly #names: NameIndex;
   readonly #order = new DirectoryOrder();
+  readonly #unread: UnreadDirectories;
   readonly #versions: ReturnType<typeof prepareVersions>;
   readonly #epoch: string;
   #seen: unknown;
@@ -73,6 +76,7 @@ export class CatalogReader {
       this.#orders = prepareOrders(this.#database, this.#queries);
       this.#places = new Places(this.#database);
       this.#names = new NameIndex(this.#database);
+      this.#unread = new UnreadDirectories(this.#database);
       this.#versions = prepareVersions(this.#database);
       this.#epoch = String(
         this.#database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).pluck().get(),
@@ -111,7 +115,7 @@ export class CatalogReader {
     return this.#at((from) => pathStates(this.#database, from, path as ByteString, source));
   }
 
-  diff({ id, base, limit, after }: DiffRequest): DiffPage {
+  diff({ id, base, limit, after }: DiffRequest): ChangePage {
     return this.#at((source) => diffPage(source, id, base, limit, after));
   }
 
@@ -139,6 +143,7 @@ export class CatalogReader {
     return this.#at(({ snapshots }) => ({
       snapshots: snapshots.length,
       bytes: snapshots.reduce((sum, { bytes }) => sum + bytes, 0),
+      incomplete: snapshots.filter(({ unreadable }) => unreadable > 0).length,
     }));
   }
 
@@ -168,6 +173,7 @@ export class CatalogReader {
         places: this.#places,
         names: this.#names,
         snapshots: this.#snapshots,
+        unread: this.#unread,
         limits: this.#limits,
       });
     })();

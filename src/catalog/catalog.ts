@@ -8,7 +8,7 @@
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
 import { BugError, RequestError } from '../base/errors.ts';
-import type { FileItem, FileQuery, NewestRequest, SnapshotRequest } from '../jobs/agent.ts';
+import type { ChangePage, FileItem, FileQuery, NewestRequest, SnapshotRequest } from '../jobs/agent.ts';
 import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
 import type { DiffRequest } from './catalog-reader.ts';
 import type { EntriesPage, EntriesRequest } from './directory-entries.ts';
@@ -26,7 +26,6 @@ import {
 } from './messages.ts';
 import type { PathState } from './path-versions.ts';
 import { QueryThread } from './query-thread.ts';
-import type { DiffPage } from './snapshot-diff.ts';
 import type { SyncProgress, SyncReport } from './sync.ts';
 
 export interface CatalogOptions {
@@ -82,6 +81,7 @@ export class Catalog {
   /**
    * @param chosen ids of the snapshots to list, whatever the query says of that
    * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE
+   * @throws {RepositoryError} CORRUPT_DATA when the directory, or one that it lies in, could not be read
    */
   async files(query: FileQuery, chosen?: readonly string[]): Promise<ListedFiles> {
     return (await this.#ask({ kind: 'files', query, chosen })) as ListedFiles;
@@ -98,6 +98,7 @@ export class Catalog {
   /**
    * @param path bytes as Latin-1
    * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
+   * @throws {RepositoryError} CORRUPT_DATA as `files`
    */
   async entry(snapshot: string, path: string): Promise<FileItem> {
     return (await this.#ask({ kind: 'entry', snapshot, path })) as FileItem;
@@ -106,6 +107,7 @@ export class Catalog {
   /**
    * Some of the entries of a directory, from any place of their order on.
    * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
+   * @throws {RepositoryError} CORRUPT_DATA as `files`
    */
   async entries(request: EntriesRequest): Promise<EntriesPage> {
     return (await this.#ask({ kind: 'entries', request })) as EntriesPage;
@@ -138,8 +140,8 @@ export class Catalog {
   }
 
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND, INVALID_CURSOR, SERVICE_UNAVAILABLE */
-  async diff(request: DiffRequest): Promise<DiffPage> {
-    return (await this.#ask({ kind: 'diff', request })) as DiffPage;
+  async diff(request: DiffRequest): Promise<ChangePage> {
+    return (await this.#ask({ kind: 'diff', request })) as ChangePage;
   }
 
   /** In order of their times, the newest first. @throws {RequestError} SERVICE_UNAVAILABLE */

@@ -55,7 +55,10 @@ export class DirectoryOrder {
   }
 }
 
-/** @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE */
+/**
+ * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
+ * @throws {RepositoryError} CORRUPT_DATA when the directory, or one that it lies in, could not be read
+ */
 export function directoryEntries(
   source: ListSource,
   order: DirectoryOrder,
@@ -68,6 +71,7 @@ export function directoryEntries(
   const directory = pathOf(names);
   const node = places.find(root, names);
   const hit = node === undefined ? undefined : queries.one.get(ordinal, ordinal, node);
+  source.unread.requireRead(snapshot, directory, hit !== undefined);
   if (node === undefined || hit === undefined) throw notThere(directory);
   // What is no directory is listed as itself.
   if (hit.type !== NODE_TYPE.directory)

@@ -47,6 +47,7 @@ export interface ListedFiles extends FilePage {
 /**
  * @param ids of the snapshots to list, instead of those that the query means
  * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE
+ * @throws {RepositoryError} CORRUPT_DATA when the directory, or one that it lies in, could not be read
  */
 export function listFiles(source: ListSource, query: FileQuery, ids?: readonly string[]): ListedFiles {
   const { epoch } = source;
@@ -57,8 +58,11 @@ export function listFiles(source: ListSource, query: FileQuery, ids?: readonly s
   const path = pathOf(pathNames((query.path ?? '/') as ByteString));
   const scopes: Scope[] = [];
   const items: FileItem[] = [];
+  let unreadable = 0;
   for (const snapshot of chosen) {
     const found = enterScope(source, snapshot, path, query.view);
+    source.unread.requireRead(snapshot, path, found !== undefined);
+    if (query.view === 'flat') unreadable += source.unread.countBelow(snapshot, path);
     if (found === undefined) continue;
     if ('top' in found) scopes.push(found);
     else if (matchesQuery(found, query, compileNamePattern(query.q ?? ''))) {
@@ -66,7 +70,7 @@ export function listFiles(source: ListSource, query: FileQuery, ids?: readonly s
     }
   }
   if (items.length > 0 && scopes.length === 0) {
-    return { items, next: null, epoch, ordinals: [], positions: [] };
+    return { items, unreadable, next: null, epoch, ordinals: [], positions: [] };
   }
   if (scopes.length === 0 && chosen.length > 0 && path !== '/') requireSome(source, chosen, path);
   const search = prepareSearch(query, after);
@@ -84,6 +88,7 @@ export function listFiles(source: ListSource, query: FileQuery, ids?: readonly s
   return {
     epoch,
     ordinals,
+    unreadable,
     positions: shown.map(({ key, tie }) => ({ key, tie })),
     items: shown.flatMap(({ path: at, hit, scope }) => {
       const snapshot = scopes[scope]?.snapshot;
@@ -107,14 +112,22 @@ function chosenOf(
   return ids.map((id) => requireComplete(requireSnapshot(snapshots, id)));
 }
 
-/** @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE */
-export function findEntry({ places, queries, snapshots }: ListSource, id: string, at: string): FileItem {
+/**
+ * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
+ * @throws {RepositoryError} CORRUPT_DATA when a directory that it lies in could not be read
+ */
+export function findEntry(
+  { places, queries, snapshots, unread }: ListSource,
+  id: string,
+  at: string,
+): FileItem {
   const snapshot = requireComplete(requireSnapshot(snapshots, id));
   const names = pathNames(at as ByteString);
   const node = places.find(snapshot.root, names);
   const hit = node === undefined ? undefined : queries.one.get(snapshot.ordinal, snapshot.ordinal, node);
-  if (hit === undefined) throw notThere(pathOf(names));
-  return fileItem(pathOf(names), hit, snapshot);
+  if (hit !== undefined) return fileItem(pathOf(names), hit, snapshot);
+  unread.requireRead(snapshot, pathOf(names), false);
+  throw notThere(pathOf(names));
 }
 
 function pinned(snapshots: readonly KnownSnapshot[], { ordinals }: Cursor): readonly KnownSnapshot[] {

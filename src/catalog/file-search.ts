@@ -37,6 +37,8 @@ export interface FoundFiles {
   /** Of the catalog. */
   readonly epoch: string;
   readonly items: readonly FoundFile[];
+  /** Directories that could not be read, each counted in every snapshot that is searched. */
+  readonly unreadable: number;
   readonly next: string | null;
 }
 
@@ -60,8 +62,9 @@ export function searchFiles(
 ): FoundFiles {
   const pattern = compileNamePattern(q);
   const { epoch } = source;
-  if (pattern === undefined) return { epoch, items: [], next: null };
   const { searched, lineages } = searchedIn(source, wanted);
+  const unreadable = searched.reduce((sum, one) => sum + one.unreadable, 0);
+  if (pattern === undefined) return { epoch, items: [], unreadable, next: null };
   const marks = within(source, searched, source.names.matching(pattern));
   const items: FoundFile[] = [];
   const behind = after === undefined ? 0 : decodeCursor(after, epoch, LIST).tie;
@@ -70,13 +73,13 @@ export function searchFiles(
     if (found === undefined || !pattern.matches(foldName(found.hit.name))) continue;
     if (items.length === limit) {
       const last = items.at(-1);
-      return { epoch, items, next: last === undefined ? null : cursorBehind({ epoch }, last) };
+      return { epoch, items, unreadable, next: last === undefined ? null : cursorBehind({ epoch }, last) };
     }
     const { directory, name } = found.hit;
     const path = joinBytes(source.places.pathOf(directory), name.toString('latin1') as ByteString);
     items.push(foundFile(path, node, found));
   }
-  return { epoch, items, next: null };
+  return { epoch, items, unreadable, next: null };
 }
 
 /** Where a search goes on that was broken off there. */

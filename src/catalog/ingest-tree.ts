@@ -130,12 +130,14 @@ class TreeIngest {
   }
 
   async #read(cursor: DirectoryCursor, place: Place, signal: AbortSignal): Promise<boolean> {
-    return await readOrReport(cursor, asByteString(''), (_, error) => this.#unreadable(place, error), signal);
+    const part = cursor.part?.id;
+    const told = (_: ByteString, error: Error): void => this.#unreadable(place, part, error);
+    return await readOrReport(cursor, asByteString(''), told, signal);
   }
 
-  #unreadable(place: Place, error: Error): void {
+  #unreadable(place: Place, tree: Buffer | undefined, error: Error): void {
     const path = pathOfPlace(place);
-    this.#writer.addGap(path, true);
+    this.#writer.addGap(path, tree);
     this.#observer.onUnreadable(path, error);
   }
 
@@ -194,7 +196,8 @@ class TreeIngest {
     signal: AbortSignal,
   ): Promise<DirectoryOutcome> {
     if (place.depth < MAX_DEPTH) return await this.#directory(node, id, place, fresh, signal);
-    this.#unreadable(place, corrupt(`tree ${id.toString('hex')}`, `it lies more than ${MAX_DEPTH} deep`));
+    const tooDeep = corrupt(`tree ${id.toString('hex')}`, `it lies more than ${MAX_DEPTH} deep`);
+    this.#unreadable(place, undefined, tooDeep);
     await this.#writer.endBelow(node, signal);
     return { changed: true, whole: false, children: 0, entries: 0, bytes: 0 };
   }

@@ -11,6 +11,8 @@ export interface Holdings {
   readonly snapshots: number;
   /** Of the files of the snapshots, each counted by itself. */
   readonly bytes: number;
+  /** Snapshots of which something could not be read. */
+  readonly incomplete: number;
 }
 
 export interface KnownSnapshot {
@@ -43,8 +45,6 @@ export interface KnownSnapshot {
 export interface CatalogSnapshot extends Omit<SnapshotSummary, 'destination' | 'last_drill'> {
   /** False until all of it is in: then it can be listed and searched. */
   readonly complete: boolean;
-  /** Directories that could not be read and are missing from every answer about it. */
-  readonly unreadable: number;
 }
 
 /** The engine leaves the job that made a snapshot in its tags. */
@@ -74,7 +74,8 @@ interface SnapshotRow {
 export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot[] {
   return database
     .prepare<[], SnapshotRow>(
-      `SELECT s.*, l.root FROM snapshot s JOIN lineage l ON l.id = s.lineage ORDER BY s.started, s.id`,
+      `SELECT s.*, l.root FROM snapshot s JOIN lineage l ON l.id = s.lineage
+       WHERE s.replaces IS NULL ORDER BY s.started, s.id`,
     )
     .all()
     .map((row) => {

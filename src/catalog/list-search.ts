@@ -11,6 +11,7 @@ import { compileNamePattern, foldName, type NamePattern } from './name-pattern.t
 import type { Orders } from './orders.ts';
 import type { Places } from './places.ts';
 import { NODE_TYPE } from './schema.ts';
+import type { UnreadDirectories } from './unread-directories.ts';
 
 /** What lists are made from. */
 export interface ListSource {
@@ -20,6 +21,7 @@ export interface ListSource {
   readonly places: Places;
   readonly names: NameIndex;
   readonly snapshots: readonly KnownSnapshot[];
+  readonly unread: UnreadDirectories;
   readonly limits: ListLimits;
 }
 

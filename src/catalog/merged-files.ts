@@ -33,8 +33,9 @@ export function mergePages(pages: readonly CatalogPage[], query: FileQuery): Fil
   const heads = pages
     .filter(({ page }) => page.ordinals.length > 0)
     .map((from): Head => ({ from, taken: 0 }));
+  const unreadable = pages.reduce((sum, { page }) => sum + page.unreadable, 0);
   // The path is nowhere a directory, but an entry.
-  if (heads.length === 0) return { items: pages.flatMap(({ page }) => page.items), next: null };
+  if (heads.length === 0) return { items: pages.flatMap(({ page }) => page.items), unreadable, next: null };
   const items: FileItem[] = [];
   let last: Head | undefined;
   while (items.length < query.limit) {
@@ -45,7 +46,7 @@ export function mergePages(pages: readonly CatalogPage[], query: FileQuery): Fil
     least.taken += 1;
     last = least;
   }
-  return { items, next: last === undefined ? null : cursorBehind(last, heads, query) };
+  return { items, unreadable, next: last === undefined ? null : cursorBehind(last, heads, query) };
 }
 
 /** @throws {RequestError} INVALID_CURSOR */

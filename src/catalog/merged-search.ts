@@ -29,6 +29,7 @@ export async function searchAll(
 ): Promise<FilePage> {
   const { source } = request;
   const items: FileItem[] = [];
+  const unreadable = new Map<string, number>();
   let { at, after } = openCursor(catalogs, request.after);
   for (let round = 0; round < ROUNDS; round += 1) {
     const room = request.limit - items.length;
@@ -36,6 +37,7 @@ export async function searchAll(
     if (catalog === undefined || room === 0) break;
     const limit = at === 0 ? room : Math.max(room, AT_ONCE);
     const found = await catalog.search({ ...request, limit, after });
+    unreadable.set(catalog.repositoryId, found.unreadable);
     const own = await withoutKnown(catalogs, at, found.items, source);
     const taken = own.slice(0, room);
     items.push(...taken.map(({ item }) => item));
@@ -45,7 +47,12 @@ export async function searchAll(
     else [at, after] = [at + 1, undefined];
   }
   const next = catalogs[at];
-  return { items, next: next === undefined ? null : JSON.stringify([next.repositoryId, after ?? null]) };
+  const sum = [...unreadable.values()].reduce((total, count) => total + count, 0);
+  return {
+    items,
+    unreadable: sum,
+    next: next === undefined ? null : JSON.stringify([next.repositoryId, after ?? null]),
+  };
 }
 
 interface SearchPlace {

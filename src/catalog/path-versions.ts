@@ -10,6 +10,7 @@ import { notThere } from './file-list.ts';
 import { covers, hasSource, sourceText, type KnownSnapshot } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
 import { NODE_TYPE } from './schema.ts';
+import { unread } from './unread-directories.ts';
 
 type VersionRow = EntryRow & { readonly node: number; readonly since: number; readonly until: number };
 
@@ -21,7 +22,9 @@ export type PathState =
       readonly item: FileItem;
       readonly entry: ComparedEntry;
     }
-  | { readonly kind: 'absent'; readonly host: string; readonly told: ToldBy };
+  | { readonly kind: 'absent'; readonly host: string; readonly told: ToldBy }
+  /** The catalog could not read a directory above it. */
+  | { readonly kind: 'unread'; readonly host: string; readonly told: ToldBy };
 
 /** Which snapshot says it. */
 type ToldBy = Pick<FileItem, 'snapshot_id' | 'backup_id' | 'source' | 'backed_up_at'>;
@@ -37,8 +40,8 @@ interface ComparedEntry
 }
 
 /**
- * What every snapshot says of a path, the oldest first. Snapshots that do not cover the path, or could not read it, say
- * nothing.
+ * What every snapshot says of a path, the oldest first. Snapshots that do not cover the path, or whose backup could not
+ * read it, say nothing.
  * @throws {RequestError} INVALID_REQUEST for the root
  */
 export function pathStates(
@@ -69,8 +72,11 @@ export function pathStates(
     if (row !== undefined) {
       const item = fileItem(wanted, row, snapshot);
       states.push({ kind: 'present', host, item, entry: comparedEntry(row, snapshot, epoch) });
-    } else if (!unknown.has(snapshot.ordinal) && covers(snapshot, wanted)) {
-      states.push({ kind: 'absent', host, told: toldBy(snapshot) });
+    } else if (covers(snapshot, wanted)) {
+      const told = toldBy(snapshot);
+      const state = unknown.get(snapshot.ordinal);
+      if (state === 'damaged') states.push({ kind: 'unread', host, told });
+      else if (state === undefined) states.push({ kind: 'absent', host, told });
     }
   }
   return states;
@@ -82,6 +88,7 @@ export function pathStates(
  * @param states of all catalogs, each the oldest first
  * @param path bytes as Latin-1
  * @throws {RequestError} PATH_NOT_IN_SNAPSHOT when no snapshot has it
+ * @throws {RepositoryError} CORRUPT_DATA when none that could be read has it, and others could not be read there
  */
 export function versionsOf(states: readonly (readonly PathState[])[], path: string): readonly FileVersion[] {
   const before = new Map<string, PathState & { readonly kind: 'present' }>();
@@ -93,12 +100,16 @@ export function versionsOf(states: readonly (readonly PathState[])[], path: stri
         last === undefined ? 'added' : isSame(last.entry, state.entry) ? 'unchanged' : 'modified';
       versions.push({ ...state.item, change });
       before.set(state.host, state);
-    } else if (last !== undefined) {
+    } else if (state.kind === 'absent' && last !== undefined) {
       versions.push({ ...last.item, ...state.told, change: 'removed' });
       before.delete(state.host);
     }
   }
-  if (versions.length === 0) throw notThere(pathOf(pathNames(path as ByteString)));
+  if (versions.length === 0) {
+    const wanted = pathOf(pathNames(path as ByteString));
+    const unknown = states.flat().find(({ kind }) => kind === 'unread');
+    throw unknown === undefined ? notThere(wanted) : unread(wanted, positionOf(unknown).id);
+  }
   return versions.toReversed();
 }
 
@@ -126,11 +137,20 @@ function rowsOf(database: CatalogDatabase, node: number | undefined): readonly V
   return database.prepare<[number], VersionRow>('SELECT * FROM version WHERE node = ?').all(node);
 }
 
-/** Ordinals of the snapshots in which the path, or a directory above it, could not be read. */
-function unknownIn(database: CatalogDatabase, names: readonly ByteString[]): ReadonlySet<number> {
-  const at = database.prepare<[Buffer], number>('SELECT ordinal FROM gap WHERE path = ?').pluck();
+/** By ordinals: in which snapshots the path, or a directory above it, could not be read, and whether then or now. */
+function unknownIn(
+  database: CatalogDatabase,
+  names: readonly ByteString[],
+): ReadonlyMap<number, 'unsaved' | 'damaged'> {
+  const at = database.prepare<[Buffer], { readonly ordinal: number; readonly damaged: number }>(
+    'SELECT ordinal, damaged FROM gap WHERE path = ?',
+  );
   const above = Array.from({ length: names.length + 1 }, (_, depth) => pathOf(names.slice(0, depth)));
-  return new Set(above.flatMap((path) => at.all(Buffer.from(path, 'latin1'))));
+  const unknown = new Map<number, 'unsaved' | 'damaged'>();
+  for (const { ordinal, damaged } of above.flatMap((path) => at.all(Buffer.from(path, 'latin1')))) {
+    if (damaged === 1 || !unknown.has(ordinal)) unknown.set(ordinal, damaged === 1 ? 'damaged' : 'unsaved');
+  }
+  return unknown;
 }
 
 /** Other owners and attributes make no other version. */

@@ -27,6 +27,7 @@ interface KnownSnapshot {
   readonly tree: Buffer;
   readonly started: number;
   readonly rank: number;
+  readonly replaces: number | null;
 }
 
 interface Lineage {
@@ -40,11 +41,13 @@ export function registerSnapshots(database: CatalogDatabase, live: readonly Snap
   return database.transaction(() => {
     const liveIds = new Set(live.map(({ id }) => id));
     const known = database
-      .prepare<[], KnownSnapshot>('SELECT ordinal, id, lineage, state, tree, started, rank FROM snapshot')
+      .prepare<[], KnownSnapshot>(
+        'SELECT ordinal, id, lineage, state, tree, started, rank, replaces FROM snapshot',
+      )
       .all();
     const gone = known.filter(({ id }) => !liveIds.has(id));
     const ordinals = new Map(known.map(({ id, ordinal }) => [id, ordinal]));
-    let forgotten = gone.length;
+    let forgotten = gone.filter(({ replaces }) => replaces === null).length;
     for (const snapshot of live) {
       if (ordinals.has(snapshot.id)) continue;
       const lineage = lineageOf(database, snapshot);
@@ -120,7 +123,7 @@ function lineageOf(database: CatalogDatabase, { record }: Snapshot): Lineage {
   return { id, root, last: 0 };
 }
 
-function nextOrdinal(database: CatalogDatabase, { id }: Lineage): number {
+export function nextOrdinal(database: CatalogDatabase, { id }: Pick<Lineage, 'id'>): number {
   const [last] = database
     .prepare<[number], number>('UPDATE lineage SET last = last + 1 WHERE id = ? RETURNING last')
     .pluck()
@@ -130,7 +133,7 @@ function nextOrdinal(database: CatalogDatabase, { id }: Lineage): number {
 
 function list(database: CatalogDatabase, { id, record }: Snapshot, lineage: number, ordinal: number): void {
   database
-    .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)')
+    .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, NULL, 0, 0)')
     .run(
       ordinal,
       id,
@@ -148,13 +151,20 @@ function list(database: CatalogDatabase, { id, record }: Snapshot, lineage: numb
       record.counts.files,
       record.counts.bytes,
     );
-  const gap = database.prepare<[number, Buffer]>('INSERT OR IGNORE INTO gap VALUES (?, ?, 0)');
+  noteGaps(database, ordinal, record);
+}
+
+/** What the backup itself could not read, and nothing else so far. */
+export function noteGaps(database: CatalogDatabase, ordinal: number, record: Snapshot['record']): void {
+  database.prepare('DELETE FROM gap WHERE ordinal = ?').run(ordinal);
+  const gap = database.prepare<[number, Buffer]>('INSERT OR IGNORE INTO gap VALUES (?, ?, 0, NULL)');
   for (const { path } of record.errors) gap.run(ordinal, Buffer.from(pathOf(pathNames(path)), 'latin1'));
   // Others could not be read, and nobody knows which.
   if (record.errorsMore > 0) gap.run(ordinal, Buffer.from('/'));
 }
 
-function pendingOf(database: CatalogDatabase, live: readonly Snapshot[]): readonly PendingSnapshot[] {
+/** Those that are listed, and not taken in completely. */
+export function pendingOf(database: CatalogDatabase, live: readonly Snapshot[]): readonly PendingSnapshot[] {
   const byId = new Map(live.map((snapshot) => [snapshot.id, snapshot]));
   return database
     .prepare<[], { id: string; ordinal: number; lineage: number; root: number }>(

@@ -8,11 +8,15 @@
  * `lineage * SPAN + n`, and a version that still holds ends at the last ordinal of its lineage. So the ranges of different
  * lineages never meet, and `since <= ordinal AND until >= ordinal` is all that asks what a snapshot holds.
  *
+ * A snapshot of which not all could be read is taken in again, as another one at the end of its lineage, whose row has in
+ * `replaces` the ordinal of the one that is seen until then. In `gap` are the directories that could not be read: by the
+ * backup, or, where it is `damaged`, by the catalog, with the part of a tree that it failed at.
+ *
  * A row of `names` holds the names of some thousand nodes, for searching: see `name-block.ts`.
  */
 
 /** Counted up with every change of what is stored: a file with another one is deleted and built anew. */
-export const CATALOG_VERSION = 3;
+export const CATALOG_VERSION = 4;
 
 /** Snapshots that a lineage can have. */
 export const SPAN = 1_048_576;
@@ -40,7 +44,7 @@ CREATE TABLE lineage (
 
 CREATE TABLE snapshot (
   ordinal INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
+  id TEXT NOT NULL,
   lineage INTEGER NOT NULL,
   state INTEGER NOT NULL,
   unreadable INTEGER NOT NULL,
@@ -55,16 +59,23 @@ CREATE TABLE snapshot (
   pinned INTEGER NOT NULL,
   partial INTEGER NOT NULL,
   files INTEGER NOT NULL,
-  bytes INTEGER NOT NULL
+  bytes INTEGER NOT NULL,
+  replaces INTEGER,
+  again INTEGER NOT NULL,
+  begun INTEGER NOT NULL
 );
+CREATE UNIQUE INDEX snapshot_id ON snapshot (id) WHERE replaces IS NULL;
+CREATE UNIQUE INDEX snapshot_replaces ON snapshot (replaces) WHERE replaces IS NOT NULL;
 
 CREATE TABLE gap (
   ordinal INTEGER NOT NULL,
   path BLOB NOT NULL,
   damaged INTEGER NOT NULL,
+  tree BLOB,
   PRIMARY KEY (ordinal, path)
 ) WITHOUT ROWID;
 CREATE INDEX gap_path ON gap (path);
+CREATE INDEX gap_tree ON gap (tree) WHERE tree IS NOT NULL;
 
 CREATE TABLE node (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,7 +1,7 @@
 /** What differs between two snapshots, in order of the paths, a directory before what is in it. */
 import type { ByteString } from '../base/byte-path.ts';
 import { pathNames } from '../base/path-names.ts';
-import type { SnapshotChange } from '../jobs/agent.ts';
+import type { ChangePage, SnapshotChange } from '../jobs/agent.ts';
 import { decodeCursor, encodeCursor, invalid } from './cursor.ts';
 import { sameContent } from './entry-row.ts';
 import { inBatches, type Hit, type HitQueries } from './hits.ts';
@@ -16,11 +16,7 @@ import type { ListSource } from './list-search.ts';
 import { idsComparable } from './path-versions.ts';
 import { NODE_TYPE } from './schema.ts';
 import { childNamed, nameOf } from './tree-walk.ts';
-
-export interface DiffPage {
-  readonly items: readonly SnapshotChange[];
-  readonly next: string | null;
-}
+import type { UnreadDirectories } from './unread-directories.ts';
 
 type ChangeKind = SnapshotChange['change'];
 type Children = Generator<Hit, undefined, undefined>;
@@ -40,13 +36,13 @@ const LIST = 'diff';
  * @throws {RequestError} SNAPSHOT_NOT_FOUND, INVALID_CURSOR, SERVICE_UNAVAILABLE
  */
 export function diffPage(
-  source: Pick<ListSource, 'epoch' | 'queries' | 'snapshots'>,
+  source: Pick<ListSource, 'epoch' | 'queries' | 'snapshots' | 'unread'>,
   id: string,
   base: string | undefined,
   limit: number,
   after: string | undefined,
-): DiffPage {
-  const { epoch, queries, snapshots } = source;
+): ChangePage {
+  const { epoch, snapshots } = source;
   const right = requireComplete(requireSnapshot(snapshots, id));
   const cursor = after === undefined ? undefined : decodeCursor(after, epoch, LIST);
   const left =
@@ -57,16 +53,17 @@ export function diffPage(
       : pinnedBase(snapshots, cursor.ordinals, right);
   const start = cursor === undefined ? [] : pathNames(String(cursor.key) as ByteString);
   const items: SnapshotChange[] = [];
+  const unreadable = right.unreadable + (left?.unreadable ?? 0);
   let last = '' as ByteString;
-  for (const { path, change } of new Comparison(queries, left, right).run(start)) {
+  for (const { path, change } of new Comparison(source, left, right).run(start)) {
     if (items.length === limit) {
       const ordinals = [left?.ordinal ?? 0, right.ordinal];
-      return { items, next: encodeCursor({ epoch, list: LIST, ordinals, key: last, tie: 0 }) };
+      return { items, unreadable, next: encodeCursor({ epoch, list: LIST, ordinals, key: last, tie: 0 }) };
     }
     items.push(change);
     last = path;
   }
-  return { items, next: null };
+  return { items, unreadable, next: null };
 }
 
 function pinnedBase(
@@ -83,13 +80,19 @@ function pinnedBase(
 
 class Comparison {
   readonly #queries: HitQueries;
+  readonly #unread: UnreadDirectories;
   readonly #left: KnownSnapshot | undefined;
   readonly #right: KnownSnapshot;
   readonly #comparable: boolean;
   readonly #open: Level[] = [];
 
-  constructor(queries: HitQueries, left: KnownSnapshot | undefined, right: KnownSnapshot) {
+  constructor(
+    { queries, unread }: Pick<ListSource, 'queries' | 'unread'>,
+    left: KnownSnapshot | undefined,
+    right: KnownSnapshot,
+  ) {
     this.#queries = queries;
+    this.#unread = unread;
     this.#left = left;
     this.#right = right;
     this.#comparable = left !== undefined && idsComparable(left, right);
@@ -155,6 +158,9 @@ class Comparison {
   }
 
   #enter(path: ByteString, left: number | undefined, right: number | undefined, name: ByteString): void {
+    // All that is on the other side would pass for removed or added.
+    const sides = [this.#left, this.#right];
+    if (sides.some((side) => side !== undefined && this.#unread.has(side, path))) return;
     const level = {
       path,
       left: this.#changed(this.#left, left, this.#right, name),

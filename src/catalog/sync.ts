@@ -8,12 +8,13 @@ import { listSnapshots } from '../repository/snapshots.ts';
 import { lastPacks, type LastPacks } from '../repository/tombstones.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { ingestTree, type IngestObserver } from './ingest-tree.ts';
-import { registerSnapshots, type PendingSnapshot } from './register.ts';
+import { countOf, note, noteGaps, pendingOf, registerSnapshots, type PendingSnapshot } from './register.ts';
 import { SNAPSHOT_STATE, lastOrdinal } from './schema.ts';
 import { sweep, wantsSweep } from './sweep.ts';
+import { countLacking, listUnreadAgain } from './unread-trees.ts';
 import { VersionWriter } from './version-writer.ts';
 
-/** A directory that could not be read; the catalog has the rest of that snapshot. */
+/** A directory that could not be read; the catalog has the rest of that snapshot, and takes it in again once it can be. */
 export interface UnreadableDirectory {
   readonly snapshotId: string;
   /** Lossy where it is not UTF-8. */
@@ -21,6 +22,7 @@ export interface UnreadableDirectory {
   readonly message: string;
 }
 
+/** What could not be read this time. */
 interface Unreadable {
   /** The first 1,000. */
   readonly unreadable: readonly UnreadableDirectory[];
@@ -38,6 +40,8 @@ export interface SyncReport extends Unreadable {
   readonly forgotten: number;
   /** Ids of snapshot objects of the repository that cannot be read, so that the catalog knows nothing of them. */
   readonly damagedSnapshots: readonly string[];
+  /** Snapshots of the catalog of which something could not be read, this time or before. */
+  readonly incomplete: number;
 }
 
 export interface SyncProgress {
@@ -50,7 +54,7 @@ export interface SyncProgress {
 const LISTED_UNREADABLE = 1_000;
 
 /**
- * Lists the snapshots, takes in those that are new and removes those that are gone. When it is interrupted, by the
+ * Lists the snapshots, takes in those that are new, or can be read further than before, and removes those that are gone. When it is interrupted, by the
  * signal, an error or the end of the process, the next one goes on where it stopped.
  */
 export async function syncCatalog(
@@ -60,14 +64,11 @@ export async function syncCatalog(
   signal: AbortSignal,
 ): Promise<SyncReport> {
   const { live, damaged, tombstones } = await listSnapshots(repository, signal);
-  const { pending, forgotten } = registerSnapshots(database, live);
-  const taken = await takeInNew(
-    database,
-    repository,
-    { pending, last: lastPacks(tombstones) },
-    onProgress,
-    signal,
-  );
+  const { forgotten } = registerSnapshots(database, live);
+  const trees = treesOf(repository, lastPacks(tombstones), signal);
+  await listUnreadAgain(database, repository, trees, live, signal);
+  const pending = pendingOf(database, live);
+  const taken = await takeIn(database, trees, pending, onProgress, signal);
   if (wantsSweep(database)) await sweep(database, signal);
   return {
     snapshots: live.length,
@@ -75,23 +76,16 @@ export async function syncCatalog(
     added: pending.map(({ snapshot }) => snapshot.id),
     forgotten,
     damagedSnapshots: damaged.map(({ id }) => id),
+    incomplete: countLacking(database),
     ...taken,
   };
 }
 
-async function takeInNew(
-  database: CatalogDatabase,
-  repository: Repository,
-  { pending, last }: { readonly pending: readonly PendingSnapshot[]; readonly last: LastPacks },
-  onProgress: (progress: SyncProgress) => void,
-  signal: AbortSignal,
-): Promise<Unreadable> {
-  if (pending.length === 0) return { unreadable: [], unreadableCount: 0 };
+function treesOf(repository: Repository, last: LastPacks, signal: AbortSignal): SnapshotTrees {
   let loading: Promise<ChunkIndex> | undefined;
   // Trees that this machine has copies of do without.
   const index = async (): Promise<ChunkIndex> => await (loading ??= loadForReading(repository, last, signal));
-  const trees = new SnapshotTrees(repository, index);
-  return await takeIn(database, trees, pending, onProgress, signal);
+  return new SnapshotTrees(repository, index);
 }
 
 /** Takes in the trees of snapshots that are listed already. */
@@ -130,7 +124,11 @@ async function ingest(
   observer: IngestObserver,
   signal: AbortSignal,
 ): Promise<void> {
-  database.prepare('UPDATE snapshot SET state = ? WHERE ordinal = ?').run(SNAPSHOT_STATE.begun, ordinal);
+  database.transaction(() => {
+    database.prepare('UPDATE snapshot SET state = ? WHERE ordinal = ?').run(SNAPSHOT_STATE.begun, ordinal);
+    // What an interrupted run could not read is read again.
+    noteGaps(database, ordinal, snapshot.record);
+  })();
   const writer = new VersionWriter(database, ordinal, lastOrdinal(lineage));
   try {
     await ingestTree({ snapshot, reader: trees.reader(snapshot), root }, writer, observer, signal);
@@ -140,13 +138,24 @@ async function ingest(
   }
 }
 
-/** From here on the snapshot is seen. */
+/** From here on the snapshot is seen, and no longer what it replaces. */
 function complete(database: CatalogDatabase, ordinal: number): void {
-  database
-    .prepare<[number]>(
-      `UPDATE snapshot SET state = ${SNAPSHOT_STATE.complete},
-         unreadable = (SELECT count(*) FROM gap g WHERE g.ordinal = snapshot.ordinal AND g.damaged = 1)
-       WHERE ordinal = ?`,
-    )
-    .run(ordinal);
+  database.transaction(() => {
+    const replaced = database
+      .prepare<[number], number | null>('SELECT replaces FROM snapshot WHERE ordinal = ?')
+      .pluck()
+      .get(ordinal);
+    if (typeof replaced === 'number') {
+      database.prepare('DELETE FROM snapshot WHERE ordinal = ?').run(replaced);
+      database.prepare('DELETE FROM gap WHERE ordinal = ?').run(replaced);
+      note(database, 'forgotten', countOf(database, 'forgotten') + 1);
+    }
+    database
+      .prepare<[number]>(
+        `UPDATE snapshot SET state = ${SNAPSHOT_STATE.complete}, replaces = NULL,
+           unreadable = (SELECT count(*) FROM gap g WHERE g.ordinal = snapshot.ordinal AND g.damaged = 1)
+         WHERE ordinal = ?`,
+      )
+      .run(ordinal);
+  })();
 }

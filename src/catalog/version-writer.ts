@@ -75,8 +75,8 @@ export class VersionWriter {
         `SELECT n.id, v.type, v.since FROM node n JOIN version v ON v.node = n.id AND v.until = ?
          WHERE n.directory = ?`,
       ),
-      gap: database.prepare<[number, Buffer, number]>(
-        'INSERT INTO gap VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET damaged = max(damaged, excluded.damaged)',
+      gap: database.prepare<[number, Buffer, Buffer | null]>(
+        'INSERT INTO gap VALUES (?, ?, 1, ?) ON CONFLICT DO UPDATE SET damaged = 1, tree = excluded.tree',
       ),
     };
   }
@@ -157,9 +157,10 @@ export class VersionWriter {
     this.#statements.learn.run(row.content, row.children, node, this.#open);
   }
 
-  addGap(path: ByteString, damaged: boolean): void {
+  /** @param tree the part of it that cannot be read; undefined when it never could */
+  addGap(path: ByteString, tree: Buffer | undefined): void {
     this.#begin();
-    this.#statements.gap.run(this.#ordinal, Buffer.from(path, 'latin1'), damaged ? 1 : 0);
+    this.#statements.gap.run(this.#ordinal, Buffer.from(path, 'latin1'), tree ?? null);
   }
 
   /** Commits when enough has been written, and lets messages in. */

@@ -3,10 +3,12 @@
  * a destination that is away is known as it was when it was there last.
  */
 import type { Clock } from '../base/clock.ts';
-import { RequestError, isAbort } from '../base/errors.ts';
+import { RepositoryError, RequestError, isAbort } from '../base/errors.ts';
 import { openCatalog, type Catalog } from '../catalog/catalog.ts';
 import type { Holdings } from '../catalog/known-snapshots.ts';
+import type { SyncReport } from '../catalog/sync.ts';
 import type { RepositoryStore } from '../db/repositories.ts';
+import type { StatusCheck } from '../jobs/agent.ts';
 import type { Destinations, Place } from './destinations.ts';
 import { knownPlaces } from './known-places.ts';
 
@@ -33,7 +35,17 @@ interface Kept {
   asked: number;
   /** Snapshots in it, as of the last time it was brought up to date; undefined until that was tried. */
   holdings: Holdings | undefined;
+  /** Snapshots of the repository that could not be read at all, as of then. */
+  damaged: number;
+  /** Of what could not be read that was told last. */
+  told: string;
+  /** When to try again what could not be read, on the monotonic clock, and after how long; undefined when there is nothing. */
+  again: { readonly atMs: number; readonly waitMs: number } | undefined;
 }
+
+/** Milliseconds after which is tried again by itself what could not be read: at first, and at last. */
+const AGAIN_MS = 3_600_000;
+const SELDOM_MS = 24 * AGAIN_MS;
 
 /** Milliseconds after the last question for which a catalog stays ready for the next. */
 const READY_MS = 60_000;
@@ -143,9 +155,38 @@ export class Catalogs implements AsyncDisposable {
       (sum, { holdings }) => ({
         snapshots: sum.snapshots + (holdings?.snapshots ?? 0),
         bytes: sum.bytes + (holdings?.bytes ?? 0),
+        incomplete: sum.incomplete + (holdings?.incomplete ?? 0),
       }),
-      { snapshots: 0, bytes: 0 },
+      { snapshots: 0, bytes: 0, incomplete: 0 },
     );
+  }
+
+  /** Without names and paths: anybody on the machine may read them. */
+  checks(): readonly StatusCheck[] {
+    const damaged = [...this.#kept.values()].reduce((sum, one) => sum + one.damaged, 0);
+    const count = this.holdings.incomplete + damaged;
+    if (count === 0) return [];
+    const what = count === 1 ? 'one snapshot' : `${count} snapshots`;
+    return [
+      {
+        name: 'catalog',
+        status: 'warning',
+        message: `Something of ${what} could not be read, so the lists of files lack it. It is tried again; holdfast logs says what it was, and a check what is damaged.`,
+      },
+    ];
+  }
+
+  /** Tries again, where it is time, what could not be read: nothing else may happen for long that would. */
+  lookAgain(): void {
+    const nowMs = this.#parts.clock.monotonic();
+    for (const [repositoryId, place] of this.#places()) {
+      const kept = this.#kept.get(repositoryId);
+      if (kept?.again === undefined || nowMs < kept.again.atMs) continue;
+      if (!this.#parts.destinations.isPresent(place)) continue;
+      // Also where it cannot be opened this time.
+      kept.again = { ...kept.again, atMs: nowMs + kept.again.waitMs };
+      this.update(place);
+    }
   }
 
   /** Lets those rest that nobody has asked for a while. */
@@ -185,6 +226,9 @@ export class Catalogs implements AsyncDisposable {
       lastAskedMs: this.#parts.clock.monotonic(),
       asked: 0,
       holdings: undefined,
+      damaged: 0,
+      told: '',
+      again: undefined,
     };
     this.#kept.set(repositoryId, kept);
     return kept;
@@ -230,12 +274,28 @@ export class Catalogs implements AsyncDisposable {
     try {
       const access = await this.#parts.destinations.open(place, signal);
       const report = await kept.catalog.sync(access, () => undefined, signal);
-      kept.holdings = { snapshots: report.snapshots, bytes: report.bytes };
+      this.#note(kept, place, report);
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
       this.#parts.trouble(error);
       await this.#countKnown(kept);
     }
+  }
+
+  #note(kept: Kept, place: Place, report: SyncReport): void {
+    const { snapshots, bytes, incomplete, damagedSnapshots } = report;
+    kept.holdings = { snapshots, bytes, incomplete };
+    kept.damaged = damagedSnapshots.length;
+    if (incomplete === 0 && damagedSnapshots.length === 0) {
+      [kept.told, kept.again] = ['', undefined];
+      return;
+    }
+    const told = [incomplete, ...damagedSnapshots].join(' ');
+    const isNews = told !== kept.told;
+    const waitMs = isNews ? AGAIN_MS : Math.min(SELDOM_MS, 2 * (kept.again?.waitMs ?? AGAIN_MS));
+    kept.again = { atMs: this.#parts.clock.monotonic() + waitMs, waitMs };
+    kept.told = told;
+    if (isNews) this.#parts.trouble(incompleteAt(place, report));
   }
 
   /** Of a repository that is out of reach the catalog knows all the same what was there. */
@@ -253,6 +313,24 @@ export class Catalogs implements AsyncDisposable {
 export function noSnapshots(): RequestError {
   return new RequestError('SNAPSHOT_NOT_FOUND', 'There are no snapshots yet', {
     hint: 'Make a backup first.',
+  });
+}
+
+/** The catalog of a place lacks what could not be read. */
+function incompleteAt(
+  { name }: Place,
+  { incomplete, damagedSnapshots, unreadable: [first] }: SyncReport,
+): RepositoryError {
+  const lost = damagedSnapshots.length;
+  const what = [
+    ...(incomplete === 0 ? [] : [`directories of ${incomplete} of its snapshots could not be read`]),
+    ...(first === undefined ? [] : [`one is ${first.path} of ${first.snapshotId}: ${first.message}`]),
+    ...(lost === 0
+      ? []
+      : [`${lost} snapshots could not be read at all, one is ${damagedSnapshots[0] ?? ''}`]),
+  ].join('; ');
+  return new RepositoryError('CORRUPT_DATA', `The lists of files of ${name} are not complete: ${what}`, {
+    hint: 'It is tried again by itself. If that does not help, a check says what is damaged.',
   });
 }
 

@@ -293,7 +293,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     storedBytes: (name) => storedBytesOf(state.database.settings, name)?.bytes,
     notes: state.database.settings,
     findings: () => [
-      ...[writing, alarms, watching, membership].flatMap((part) => part.checks()),
+      ...[writing, alarms, watching, membership, catalogs].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),
     ],
   };

@@ -7,7 +7,7 @@ import type { Catalogs } from './catalogs.ts';
 
 export interface HouseParts {
   readonly state: AgentState;
-  readonly catalogs: Pick<Catalogs, 'rest'>;
+  readonly catalogs: Pick<Catalogs, 'rest' | 'lookAgain'>;
   readonly clock: Clock;
   /** What is looked at each minute. */
   readonly looks: readonly (() => void)[];
@@ -26,7 +26,7 @@ const WORTHWHILE = 16_000_000;
 /** Until it is disposed of. */
 export function keepHouse(parts: HouseParts): Disposable {
   const ended = new AbortController();
-  const { clock, state, looks, reminders, trouble } = parts;
+  const { catalogs, clock, state, looks, reminders, trouble } = parts;
   const options = { clock, signal: ended.signal, trouble };
   const each = (works: readonly (() => void)[]) => (): void => {
     for (const work of works) {
@@ -43,6 +43,7 @@ export function keepHouse(parts: HouseParts): Disposable {
   void periodically(TIDY_MS, () => state.tidy(), options);
   void periodically(TIDY_MS, remind, options);
   void periodically(LOOK_MS, each(looks), options);
+  void periodically(TIDY_MS, () => catalogs.lookAgain(), options);
   void periodically(REST_MS, resting(parts), options);
   return { [Symbol.dispose]: () => ended.abort() };
 }

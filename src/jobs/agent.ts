@@ -76,6 +76,8 @@ export interface SnapshotSummary extends SnapshotPosition {
   readonly size_bytes: number;
   /** Rises with each one of its repository that was made later, whatever its clock said. Says nothing between repositories. */
   readonly rank: number;
+  /** Directories that could not be read from the destination: lists lack what is in them. */
+  readonly unreadable: number;
   /** Of the job that made it, when this agent did. */
   readonly backup_id: string | null;
   /** Left out while no restore drill has tried it. */
@@ -133,11 +135,20 @@ export interface FileQuery {
 
 export interface FilePage {
   readonly items: readonly FileItem[];
+  /** Directories of the snapshots listed whose entries the list lacks, because they could not be read. */
+  readonly unreadable: number;
   readonly next: string | null;
 }
 
 export interface FileVersion extends FileItem {
   readonly change: 'added' | 'modified' | 'unchanged' | 'removed';
+}
+
+export interface ChangePage {
+  readonly items: readonly SnapshotChange[];
+  /** Directories of both snapshots that could not be read: what changed in them the list lacks. */
+  readonly unreadable: number;
+  readonly next: string | null;
 }
 
 export interface SnapshotChange {
@@ -288,12 +299,7 @@ export interface Agent {
   /** What a snapshot, named by its id, has at a path. The path is bytes as Latin-1, here and in what follows. */
   entry(snapshot: string, path: string): Promise<FileItem>;
   versions(path: string, source: string | undefined): Promise<readonly FileVersion[]>;
-  diff(
-    id: string,
-    base: string | undefined,
-    limit: number,
-    after: string | undefined,
-  ): Promise<{ readonly items: readonly SnapshotChange[]; readonly next: string | null }>;
+  diff(id: string, base: string | undefined, limit: number, after: string | undefined): Promise<ChangePage>;
   /** `snapshot` as in `FileQuery`. */
   content(snapshot: string, path: string): Promise<FileContent>;
 }

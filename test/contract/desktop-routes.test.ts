@@ -75,6 +75,7 @@ function summary(id: string, createdAt: number, source = '/home/ana'): SnapshotS
     files: 3,
     size_bytes: 30,
     rank: createdAt,
+    unreadable: 0,
     backup_id: null,
   };
 }

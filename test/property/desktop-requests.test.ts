@@ -77,6 +77,7 @@ function fillAgent(): void {
       files: 3,
       size_bytes: 30,
       rank: count,
+      unreadable: 0,
       backup_id: null,
     });
   }

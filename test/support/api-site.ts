@@ -306,7 +306,7 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
     snapshots: async () => [],
     snapshot: nothing,
     forgetSnapshot: nothing,
-    files: async () => ({ items: [], next: null }),
+    files: async () => ({ items: [], unreadable: 0, next: null }),
     entry: nothing,
     versions: async () => [],
     diff: nothing,

@@ -1,12 +1,14 @@
 /** Random histories of a repository: snapshots, changes, forgetting, and a catalog that is brought up to date or not. */
 import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
+import { DestinationError } from '../../src/base/errors.ts';
 import type { CatalogDatabase } from '../../src/catalog/catalog-database.ts';
 import { sweep } from '../../src/catalog/sweep.ts';
 import { syncCatalog } from '../../src/catalog/sync.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
+import { TreeReader } from '../../src/repository/tree-reader.ts';
 import {
   HAND_MADE_NS,
   directory,
@@ -57,6 +59,8 @@ export type Step =
     }
   | { readonly kind: 'forget' | 'tag'; readonly which: number }
   | { readonly kind: 'sync' | 'sweep' | 'interrupt' }
+  /** A run during which the storage lacks some of the trees. */
+  | { readonly kind: 'lacking'; readonly part: number }
   /** A sweep that ends after so many commits. */
   | { readonly kind: 'broken sweep'; readonly commits: number };
 
@@ -83,6 +87,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     kind: fc.constantFrom('sync' as const, 'sync' as const, 'sweep' as const, 'interrupt' as const),
   }),
+  fc.record({ kind: fc.constant('lacking' as const), part: fc.nat(2) }),
   fc.record({ kind: fc.constant('broken sweep' as const), commits: fc.integer({ min: 1, max: 12 }) }),
 );
 
@@ -102,8 +107,8 @@ export async function liveThrough(
     const record = { host, startedMs: time, plain: keys === 'plain', ...salt };
     await handMadeSnapshot(repository, node(tree), record, signal);
   };
-  const sync = async (limit: AbortSignal): Promise<void> => {
-    await syncCatalog(database, repository, () => undefined, limit);
+  const sync = async (): Promise<void> => {
+    await syncCatalog(database, repository, () => undefined, signal);
   };
   for (const step of steps) {
     const { live: snapshots } = await listSnapshots(repository, signal);
@@ -120,13 +125,40 @@ export async function liveThrough(
     if (step.kind === 'tag' && chosen !== undefined) {
       await rewriteSnapshot(repository, chosen, { tags: [`t${time}`], pinned: true }, signal);
     }
-    if (step.kind === 'sync') await sync(signal);
+    if (step.kind === 'sync') await sync();
+    if (step.kind === 'lacking') await lacking(step.part, sync);
     if (step.kind === 'sweep') await sweep(database, signal);
     if (step.kind === 'broken sweep') await brokenSweep(database, step.commits);
     if (step.kind === 'interrupt') await interrupted(database, repository);
     look();
   }
-  await sync(signal);
+  await sync();
+  // What could not be read before is tried again, at the latest after so long.
+  await laterOn(repository, 31 * 86_400_000, sync);
+}
+
+async function laterOn(repository: Repository, ms: number, work: () => Promise<void>): Promise<void> {
+  const { clock } = repository;
+  Object.defineProperty(repository, 'clock', { value: { ...clock, now: () => clock.now() + ms } });
+  try {
+    await work();
+  } finally {
+    Object.defineProperty(repository, 'clock', { value: clock });
+  }
+}
+
+/** As when a proxy has lost the store behind it for some of the objects: one in three, by their names. */
+async function lacking(part: number, work: () => Promise<void>): Promise<void> {
+  const { chunk } = TreeReader.prototype;
+  TreeReader.prototype.chunk = async function (this: TreeReader, id, ...rest) {
+    if ((id[0] ?? 0) % 3 === part) throw new DestinationError('not-found', 'it is not there');
+    return await chunk.call(this, id, ...rest);
+  };
+  try {
+    await work();
+  } finally {
+    TreeReader.prototype.chunk = chunk;
+  }
 }
 
 /** A run that ends after some directories, as when the process dies: what it wrote is there. */

@@ -232,7 +232,11 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
       state.asked.push(query);
       const begin = Number(query.after ?? 0);
       const end = begin + query.limit;
-      return { items: state.items.slice(begin, end), next: end < state.items.length ? String(end) : null };
+      return {
+        items: state.items.slice(begin, end),
+        unreadable: 0,
+        next: end < state.items.length ? String(end) : null,
+      };
     },
     versions: async (path, source) => {
       state.asked.push({ path, source });
@@ -245,6 +249,7 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
       const end = begin + limit;
       return {
         items: state.changes.slice(begin, end),
+        unreadable: 0,
         next: end < state.changes.length ? String(end) : null,
       };
     },

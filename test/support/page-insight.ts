@@ -21,7 +21,7 @@ export function testInsight(agent: Pick<Agent, 'jobs'>, more: Partial<PageInsigh
     alarms: { open: () => [], acknowledge: () => [] },
     previewOf: () => undefined,
     entries: async () => ({ items: [], total: 0 }),
-    search: async () => ({ items: [], next: null }),
+    search: async () => ({ items: [], unreadable: 0, next: null }),
     ...more,
   };
 }

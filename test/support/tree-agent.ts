@@ -45,6 +45,7 @@ export function treeSnapshot(
     files: 1,
     size_bytes: 1,
     rank: Number.parseInt(id, 36),
+    unreadable: 0,
     backup_id: null,
     tree,
     ...changes,
@@ -94,6 +95,7 @@ export function treeAgent(): TreeAgent {
         items: items
           .slice(begin, begin + limit)
           .map(([name, below]) => itemOf(asByteString(`${path === '/' ? '' : path}/${name}`), below)),
+        unreadable: 0,
         next: begin + limit < items.length ? String(begin + limit) : null,
       });
     },

@@ -1,7 +1,7 @@
 /** A search over all snapshots: each path once, as it was last. `GET /files` searches one snapshot of each source. */
 import type { FilePage } from '../../jobs/agent.ts';
 import { presentFile } from '../presentation/file.ts';
-import { type ApiApp, ListQuery, PageOf, page } from '../route.ts';
+import { type ApiApp, ListingOf, ListQuery, listing } from '../route.ts';
 import { File } from '../schemas/file.ts';
 import { SEARCH_FILTERS } from '../schemas/page/search.ts';
 
@@ -20,7 +20,7 @@ export function searchRoutes(app: ApiApp, { search }: SearchParts): void {
   app.get(
     '/search',
     {
-      schema: { querystring: ListQuery(SEARCH_FILTERS, LIMITS), response: { 200: PageOf(File) } },
+      schema: { querystring: ListQuery(SEARCH_FILTERS, LIMITS), response: { 200: ListingOf(File) } },
       config: { scope: 'page' },
     },
     async ({ query: { limit, cursor, ...filters } }) => {
@@ -31,7 +31,7 @@ export function searchRoutes(app: ApiApp, { search }: SearchParts): void {
         after: app.cursors.open('/search', filters, cursor),
       });
       const next = found.next === null ? null : app.cursors.seal('/search', filters, found.next);
-      return page(found.items.map(presentFile), next);
+      return listing(found.items.map(presentFile), { ...found, next });
     },
   );
 }

@@ -15,6 +15,7 @@ export function presentSnapshot(summary: SnapshotSummary): Snapshot {
     created_at: timestamp(summary.created_at),
     files_count: summary.files,
     size_bytes: summary.size_bytes,
+    unreadable_directories: summary.unreadable,
     backup_id: summary.backup_id,
     last_drill: summary.last_drill === undefined ? null : presentDrill(summary.last_drill),
   };

@@ -12,6 +12,7 @@ export const Snapshot = Type.Object({
   created_at: Time,
   files_count: Count,
   size_bytes: Count,
+  unreadable_directories: Count,
   backup_id: Nullable(Type.String()),
   last_drill: Nullable(Type.Object({ id: Type.String(), at: Time, files_count: Count, files_failed: Count })),
 });

@@ -6,6 +6,8 @@ import { asAskError } from './use-asked.ts';
 export interface FetchedPage<Item> {
   readonly items: readonly Item[];
   readonly next_cursor: string | null;
+  /** Directories that could not be read, where a list may lack some. */
+  readonly unreadable_directories?: number;
 }
 
 export interface PageRequest {
@@ -18,6 +20,8 @@ export interface Pages<Item> {
   /** From the first on. Those of the list before stay until the first page of a new one is there. */
   readonly items: readonly Item[];
   readonly hasMore: boolean;
+  /** It lacks what is in directories that could not be read. */
+  readonly isPart: boolean;
   /** Of which list `items` are. */
   readonly key: string | undefined;
   readonly problem: AskError | undefined;
@@ -45,6 +49,7 @@ export function usePages<Item>(
   const [known, setKnown] = useState<Known<Item>>({
     items: [],
     hasMore: false,
+    isPart: false,
     key: undefined,
     problem: undefined,
     isBusy: true,
@@ -65,6 +70,7 @@ export function usePages<Item>(
     const run = async (): Promise<void> => {
       let items: readonly Item[] = [];
       let cursor: string | null | undefined;
+      let isPart = false;
       while (cursor !== null) {
         const page = await latest.current({
           cursor,
@@ -74,9 +80,10 @@ export function usePages<Item>(
         if (signal.aborted) return;
         items = items.concat(page.items);
         cursor = page.next_cursor;
+        isPart ||= (page.unreadable_directories ?? 0) > 0;
         const hasMore = cursor !== null;
         const isBusy = hasMore && wanted.current >= items.length;
-        setKnown({ items, hasMore, key, problem: undefined, isBusy });
+        setKnown({ items, hasMore, isPart, key, problem: undefined, isBusy });
         if (!hasMore) return;
         while (wanted.current < items.length) {
           await new Promise<void>((resolve) => (wake.current = resolve));

@@ -424,6 +424,11 @@ export const english = {
         what: 'A source looks damaged. Its older snapshots are kept until somebody has looked at it.',
         todo: 'Look at the alarms.',
       },
+      catalog: {
+        short: 'some snapshots cannot be looked through completely',
+        what: 'Folders of some snapshots could not be read from a destination, so lists and searches lack what is in them.',
+        todo: 'It is tried again by itself. If this stays, run a check: it says what is damaged.',
+      },
     } as Readonly<
       Partial<Record<string, { readonly short: string; readonly what: string; readonly todo: string }>>
     >,
@@ -579,6 +584,7 @@ export const english = {
     found: (count: number, shown: string) => (count === 1 ? 'One match' : `${shown} matches`),
     foundMore: (shown: string) => `The first ${shown} matches; scroll for more`,
     foundNothing: 'No name matches.',
+    foundInPart: 'Some folders could not be read from the destination: what is in them was not searched.',
     inFolder: 'Show in its folder',
     versions: 'Versions',
     nothingChosen: 'Tick what you need, or restore the whole folder.',

@@ -52,7 +52,7 @@ function finds(repositoryId: string, saved: readonly Saved[]): SearchedCatalog &
       const last = items.at(-1);
       const isAll = from + limit >= files.length || last === undefined;
       const next = isAll ? null : cursorBehind({ epoch: repositoryId }, last);
-      return await Promise.resolve({ epoch: repositoryId, items, next });
+      return await Promise.resolve({ epoch: repositoryId, items, unreadable: 0, next });
     },
     newestOf: async (paths) =>
       await Promise.resolve(files.filter(({ path }) => paths.some((one) => one === path))),

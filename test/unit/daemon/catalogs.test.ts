@@ -81,7 +81,7 @@ test('of all catalogs one that cannot be opened fails the question, whose answer
     await expect(last()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 
     rmdirSync(inTheWay);
-    const none = { snapshots: 0, bytes: 0 };
+    const none = { snapshots: 0, bytes: 0, incomplete: 0 };
     expect(await holdings()).toEqual([
       ['file:///here', none],
       ['file:///away', none],

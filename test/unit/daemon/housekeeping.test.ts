@@ -20,7 +20,7 @@ test('people are told of what they have to know where nothing can be tidied, too
   } as unknown as AgentState;
   using house = keepHouse({
     state,
-    catalogs: { rest: async () => await Promise.resolve() },
+    catalogs: { rest: async () => await Promise.resolve(), lookAgain: () => undefined },
     clock,
     looks: [],
     reminders: [() => (reminded += 1)],

@@ -111,7 +111,10 @@ test('where a clock was far ahead once, the newest is what was made last, and no
     ...source,
     startedMs: now + 400 * day,
   });
-  const right = await fixture.commit(directory({ letter: file('the newest') }), { ...source, startedMs: now });
+  const right = await fixture.commit(directory({ letter: file('the newest') }), {
+    ...source,
+    startedMs: now,
+  });
   await fixture.sync();
   const agent = questionsAbout(fixture);
 

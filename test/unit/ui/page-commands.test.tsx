@@ -23,6 +23,7 @@ const SNAPSHOT: Snapshot = {
   created_at: AT,
   files_count: 1,
   size_bytes: 1,
+  unreadable_directories: 0,
   backup_id: null,
   last_drill: null,
 };

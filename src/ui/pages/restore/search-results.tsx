@@ -41,7 +41,7 @@ export function SearchResults({
     LATER,
     FIRST,
   );
-  const { items, hasMore, problem, key, isBusy } = pages;
+  const { items, hasMore, isPart, problem, key, isBusy } = pages;
   const [current, setCurrent] = useState(0);
   useEffect(() => setCurrent(0), [key]);
   const isDone = key !== undefined && !isBusy;
@@ -63,6 +63,7 @@ export function SearchResults({
       <p class="quiet" role="status">
         {isDone ? (hasMore ? t.restore.foundMore(shown) : t.restore.found(items.length, shown)) : ''}
       </p>
+      {isPart && isDone ? <p>{t.restore.foundInPart}</p> : null}
       {items.length === 0 ? (
         isDone && problem === undefined ? (
           <Empty>

@@ -16,6 +16,7 @@ function summary(id: string, changes: Partial<SnapshotSummary> = {}): SnapshotSu
     files: 3,
     size_bytes: 30,
     rank: 0,
+    unreadable: 0,
     backup_id: null,
     ...changes,
   };
