@@ -14,7 +14,12 @@ import { backupOf, runnerSite, type RunnerSite } from '../jobs/runner-site.ts';
 const SHRUNK = {
   files: 1,
   compared: {
-    ...{ filesBefore: 1_000, unread: 0, filesNew: 0, filesChanged: 0, bytesNew: 0, bytesStored: 0 },
+    filesBefore: 1_000,
+    unread: 0,
+    filesNew: 0,
+    filesChanged: 0,
+    bytesNew: 0,
+    bytesStored: 0,
     newExtensions: {},
   },
 };
