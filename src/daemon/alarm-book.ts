@@ -4,8 +4,7 @@ import type { SettingStore } from '../db/settings.ts';
 import type { SourceComparison } from '../engine/protocol.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
 import type { JobBook } from '../jobs/job-book.ts';
-import type { BackupSpec, Job } from '../jobs/job.ts';
-import { isWhole } from '../jobs/whole-backup.ts';
+import { isWhole, type BackupSpec, type Job } from '../jobs/job.ts';
 import {
   NO_HISTORY,
   afterAlarm,

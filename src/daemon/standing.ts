@@ -3,7 +3,7 @@ import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
-import { hasReadNothing } from '../jobs/whole-backup.ts';
+import { hasReadNothing } from '../jobs/job.ts';
 import { isAbsent } from '../notify/absence.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { protectedSince } from './absence-watch.ts';

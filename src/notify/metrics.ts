@@ -1,8 +1,7 @@
 /** Figures for Prometheus. Their names are a promise: dashboards and alert rules of other people are built on them. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
-import type { Job, JobType } from '../jobs/job.ts';
-import { isGood } from '../jobs/whole-backup.ts';
+import { isGood, type Job, type JobType } from '../jobs/job.ts';
 import { isDryRun } from './job-notice.ts';
 
 /** What the settings say is backed up, and where to. */
