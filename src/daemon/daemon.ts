@@ -104,11 +104,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await openConfigSource({
       file: options.configFile,
       required: options.configRequired,
-      context: {
-        home: homedir(),
-        stateDirectory,
-        ...SETTINGS_CHECKS,
-      },
+      context: { home: homedir(), stateDirectory, ...SETTINGS_CHECKS },
       clock,
       report: trouble,
     }),

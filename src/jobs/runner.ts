@@ -1,15 +1,10 @@
 /** Runs queued jobs in engine processes, and brings each to an end whatever happens to the process. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
 import { BugError, RequestError } from '../base/errors.ts';
-import type { HookSettings } from '../config/settings.ts';
 import type { JobRecord } from '../db/jobs.ts';
-import type { SettingStore } from '../db/settings.ts';
-import type { EngineJob, EngineOutcome, SnapshotTrial } from '../engine/protocol.ts';
+import type { EngineJob } from '../engine/protocol.ts';
 import { afterEnd, endLog } from './after-end.ts';
 import { Attempt, outcomeOf, type AttemptEnd } from './attempt.ts';
-import type { EngineLauncher } from './engine-launcher.ts';
-import type { JobBook } from './job-book.ts';
 import { cancelRequested, isTerminal, started, waiting } from './job-states.ts';
 import type { Noted } from './agent.ts';
 import type { BackupSpec, Job, JobSpec, JobTrigger } from './job.ts';
@@ -24,49 +19,13 @@ import {
   submitPass,
   type PassPart,
 } from './pass.ts';
-import { earlierWait, isTaken, startable, submitJob, type JobPlaces, type PlacesOf } from './queue.ts';
+import { earlierWait, isTaken, startable, submitJob, type JobPlaces } from './queue.ts';
+import type { RunnerSetup } from './runner-setup.ts';
 
 /** Milliseconds after which the end of a job that could not be written is written again. */
 const WRITE_AGAIN_MS = 2_000;
 /** Milliseconds after which conditions and limits are looked at again while something waits or runs. */
 const LOOK_AGAIN_MS = 30_000;
-
-export interface RunnerSetup {
-  readonly book: JobBook;
-  readonly settings: SettingStore;
-  readonly launcher: EngineLauncher;
-  readonly clock: Clock;
-  readonly placesOf: PlacesOf;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What a job waits for; null when it may run. */
-  readonly waitingReason: (job: Job, part: PassPart) => Promise<string | null>;
-  /** What the engine has to be told. A throw fails the job. */
-  readonly prepare: (job: Job, part: PassPart, signal: AbortSignal) => Promise<EngineJob>;
-  readonly hooksOf: (job: Job) => HookSettings | null;
-  /** A hook of the job begins; what is returned is called when it has ended. */
-  readonly hookRuns: (job: Job) => () => void;
-  /** Bytes per second, now. */
-  readonly uploadLimit: () => number | null;
-  /** An engine has completed a job: what it found out, told before `ended`. A throw is reported to `trouble`. */
-  readonly completed: (job: Job, outcome: EngineOutcome) => void;
-  /** An attempt at a job begins. A throw is reported to `trouble`. */
-  readonly began: (job: Job) => void;
-  /**
-   * An engine has opened, or made, a repository where none was remembered, and stored nothing there yet. Returns when it
-   * is remembered for good; a throw fails a backup.
-   */
-  readonly opened: (job: Job, repositoryId: string) => void;
-  /** A drill is through with one snapshot. A throw is reported to `trouble`. */
-  readonly tried: (jobId: string, trial: SnapshotTrial) => void;
-  /** A job ends, with what its engine found out when it completed: in the transaction that stores it. A throw undoes it. */
-  readonly keepEnd: (job: Job, outcome: EngineOutcome | null) => void;
-  /** The end of this job cannot be stored for now; told once. A throw is reported to `trouble`. */
-  readonly endDelayed: (job: Job) => void;
-  /** A job is over. A throw is reported to `trouble`. */
-  readonly ended: (job: Job) => void;
-  /** Something failed that no job can be blamed for, as the state database; to be logged. */
-  readonly trouble: (error: unknown) => void;
-}
 
 export class Runner {
   readonly #setup: RunnerSetup;

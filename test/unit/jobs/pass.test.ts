@@ -5,7 +5,7 @@ import type { Job, JobTrigger } from '../../../src/jobs/job.ts';
 import { MOST_DEATHS } from '../../../src/jobs/job-states.ts';
 import { MOST_QUEUED, placesByName } from '../../../src/jobs/queue.ts';
 import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
-import type { RunnerSetup } from '../../../src/jobs/runner.ts';
+import type { RunnerSetup } from '../../../src/jobs/runner-setup.ts';
 import { settle } from '../../support/manual-clock.ts';
 import { backupOf, engineJobOf, runnerSite, type RunnerSite } from './runner-site.ts';
 

@@ -8,7 +8,8 @@ import { createJobBook, type JobBook } from '../../../src/jobs/job-book.ts';
 import type { BackupSpec, Job } from '../../../src/jobs/job.ts';
 import { openAgentState, type AgentState } from '../../../src/jobs/open-state.ts';
 import { placesByName } from '../../../src/jobs/queue.ts';
-import { Runner, type RunnerSetup } from '../../../src/jobs/runner.ts';
+import type { RunnerSetup } from '../../../src/jobs/runner-setup.ts';
+import { Runner } from '../../../src/jobs/runner.ts';
 import { manualClock, settle, type ManualClock } from '../../support/manual-clock.ts';
 import { fakeEngines, type FakeEngines } from './fake-engines.ts';
 

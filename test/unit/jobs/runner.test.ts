@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { StateError } from '../../../src/base/errors.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
-import type { RunnerSetup } from '../../../src/jobs/runner.ts';
+import type { RunnerSetup } from '../../../src/jobs/runner-setup.ts';
 import { settle } from '../../support/manual-clock.ts';
 import { backupOf, runnerSite, type RunnerSite } from './runner-site.ts';
 
