@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkRestoreDrill } from '../../src/cli/doctor/drills.ts';
 import type { Finding } from '../../src/daemon/doctor/finding.ts';
 import type { JobType } from '../../src/jobs/job.ts';
@@ -24,7 +24,8 @@ const settings = {
 };
 
 let site: DaemonSite;
-beforeAll(async () => {
+// One for each: the clock that is skipped ahead is the agent's alone, and how old a backup is begins with the engine's.
+beforeEach(async () => {
   site = await openDaemonSite();
   for (let n = 0; n < 20; n += 1) site.write({ [`file-${n}`]: randomBytes(2_000) });
   await site.backUp();
@@ -34,7 +35,7 @@ beforeAll(async () => {
   await site.configure({ maintenance: { prune: 'off', check: 'off', drill: 'off' } });
   await site.configure(settings);
 });
-afterAll(async () => await site[Symbol.asyncDispose]());
+afterEach(async () => await site[Symbol.asyncDispose]());
 
 const logOf = (id: string): readonly string[] => site.agent.log(id).map(({ text }) => text);
 const types = (): readonly JobType[] =>

@@ -3,13 +3,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { PageOf } from '../../src/api/route.ts';
+import { ListingOf } from '../../src/api/route.ts';
 import { File } from '../../src/api/schemas/file.ts';
 import { Entries } from '../../src/api/schemas/page/entries.ts';
 import { openDaemonSite } from '../support/daemon-site.ts';
 import { openPage } from '../support/daemon-page.ts';
 
-const List = PageOf(File);
+const List = ListingOf(File);
 
 interface Found {
   readonly items: readonly File[];
