@@ -9,7 +9,7 @@ export default defineConfig({
     outDir: '../../dist/page',
     emptyOutDir: true,
     target: 'es2022',
-    modulePreload: { polyfill: false },
+    modulePreload: false,
     // The policy of the page takes nothing from within the document.
     assetsInlineLimit: 0,
     rolldownOptions: {

@@ -68,6 +68,10 @@ export async function openPlace(chosen?: string): Promise<Place> {
   };
   const run = async (words: readonly string[], options: RunOptions = {}): Promise<Outcome> => {
     const child = start(words, options);
+    // It may end without having read what it is given.
+    child.stdin?.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
     child.stdin?.end(options.input ?? '');
     return await outcomeOf(child);
   };

@@ -382,26 +382,26 @@ export const english = {
       damage: {
         short: 'a check found damage in what a destination holds',
         what: 'The last check of a destination found damage: backups there may not come back whole.',
-        todo: 'Check the drive, back up again, which stores anew what is missing, then run another check from the jobs.',
+        todo: 'Check the drive, back up again, then run another check.',
       },
       'restore drills': {
         short: 'files could not be restored in the last restore drill',
         what: 'The last restore drill failed: files could not be restored as they were saved.',
-        todo: 'Run a check that reads all data and back up again, then run another drill from the jobs.',
+        todo: 'Run a check that reads all data, back up again, then run another drill.',
       },
       'checks not done': {
         short: 'a destination could not be checked',
-        what: 'The last check of a destination failed: whether the backups there are whole is not known.',
+        what: 'A check failed: whether the backups there are whole is not known.',
         todo: 'The job says why; run another one then.',
       },
       'drills not done': {
         short: 'the last restore drill could not be done',
-        what: 'The last restore drill failed: whether the backups can be restored is not known.',
+        what: 'A drill failed: whether the backups can be restored is not known.',
         todo: 'The job says why; run another one then.',
       },
       prune: {
         short: 'a destination could not be pruned',
-        what: 'The last prune of a destination failed: what is no longer needed there stays.',
+        what: 'A prune failed: what is no longer needed there stays.',
         todo: 'The job says why; run another one then.',
       },
       'unread files': {
@@ -426,7 +426,7 @@ export const english = {
       },
       catalog: {
         short: 'some snapshots cannot be looked through completely',
-        what: 'Folders of some snapshots could not be read from a destination, so lists and searches lack what is in them.',
+        what: 'Folders of some snapshots could not be read: lists and searches lack what is in them.',
         todo: 'It is tried again by itself. If this stays, run a check: it says what is damaged.',
       },
     } as Readonly<
@@ -670,7 +670,7 @@ export const english = {
     deleteExtra: 'Delete what is in restored folders and not in the snapshot',
     deleteExtraHint: 'The folders then have only what was backed up.',
     deleteExtraWarning:
-      'Files that came after this snapshot, and those that the backup leaves out, are deleted for good. The next step shows which.',
+      'Files that came later, and those that the backup leaves out, are deleted for good. The next step shows which.',
     lookingAtIt: 'Comparing the snapshot with what is there. Nothing is written yet.',
     waitsForOthers: 'Waiting until other jobs are done.',
     wouldDoNothing: 'Nothing would be written: everything is there already.',
@@ -880,13 +880,13 @@ export const english = {
       prune: {
         open: 'Clean up…',
         title: 'Free space at a destination',
-        what: 'Removes from the storage what no snapshot needs any more. What became unneeded in the last days stays for a while, so that running backups are safe.',
+        what: 'Removes from the storage what no snapshot needs. What became unneeded lately stays for a while, so that running backups are safe.',
         start: 'Start the clean-up',
       },
       drill: {
         open: 'Try a restore…',
         title: 'Try whether files come back',
-        what: 'Restores files picked at random from the newest snapshots to a scratch directory, compares every byte, and removes them again. Your own files are not touched.',
+        what: 'Restores files picked at random from the newest snapshots to a scratch directory, compares every byte, and removes them. Your own files are not touched.',
         start: 'Start the drill',
       },
     },
@@ -901,7 +901,7 @@ export const english = {
     },
     applyRetention: 'Forget old snapshots first, by the rules of the settings',
     applyRetentionHint:
-      'Pinned snapshots stay, and so do those from before an alarm that is open. Without it only what is already forgotten is cleaned up.',
+      'Pinned snapshots stay, and so do those from before an open alarm. Without it only what is already forgotten is cleaned up.',
     drillFiles: 'Number of files',
     drillFilesHint: 'Without it, as many as the settings say.',
     drillFilesWrong: 'Enter a number from 1 to 10,000.',
@@ -923,19 +923,19 @@ export const english = {
   },
   alarms: {
     title: 'Alarms',
-    what: 'A source looks damaged. Until an alarm is acknowledged, no snapshot of its source from before it is removed, whatever the rules of retention say.',
+    what: 'A source looks damaged. Until an alarm is acknowledged, no snapshot of its source from before it is removed.',
     none: 'There is no open alarm. Should a source suddenly be empty or unreadable, lose most of its files, or be rewritten, it is said here.',
     kinds: {
       empty: {
         title: 'Empty',
         means:
-          'There is not one file left where there were files at the last backup. Most often a disk or a share is not mounted. No backup is made, so that the good ones stay the newest.',
+          'Not one file is left where there were files. Most often a disk or a share is not mounted. No backup is made, so that the good ones stay the newest.',
         todo: 'Mount the disk or share; the next backup then goes through by itself. If the source is meant to be empty, acknowledge the alarm.',
       },
       unreadable: {
         title: 'No longer readable',
         means:
-          'The last backup could not read one file, where there were files before. Most often their owner or their permissions have changed. That snapshot has none of them.',
+          'The last backup could not read one file, where there were files before. Most often owner or permissions have changed. That snapshot has none of them.',
         todo: 'The job names what could not be read. See that the agent may read it, then acknowledge the alarm.',
       },
       shrunk: {
@@ -948,7 +948,7 @@ export const english = {
         title: 'Rewritten all at once',
         means:
           'Many files were changed within an hour, and what is in them now looks encrypted or has a new ending. Ransomware does that; so does encrypting or packing files on purpose.',
-        todo: 'Open some of the files. If they cannot be read, take the machine off the network, find out what wrote them, and only then restore a snapshot from before. If they are as they should be, acknowledge the alarm.',
+        todo: 'Open some of them. If they cannot be read, take the machine off the network, find out what wrote them, and only then restore a snapshot from before. If they are fine, acknowledge the alarm.',
       },
       burst: {
         title: 'Unusually many changes',
@@ -1449,7 +1449,7 @@ export const english = {
     kitHide: 'Hide',
     kitConfirm: 'I have it elsewhere…',
     kitConfirmQuestion:
-      'It is then deleted from this machine and cannot be shown again. Is it on paper, in a password manager, or on a drive that is kept in another place?',
+      'It is then deleted from this machine and cannot be shown again. Is it on paper, in a password manager, or on a drive elsewhere?',
     kitConfirmDo: 'It is kept elsewhere: delete it here',
     keys: 'What opens each destination',
     keysWhat: 'The key of a destination lies there, locked. This opens it from this machine:',
@@ -1486,7 +1486,7 @@ export const english = {
     requiredNo: 'Made only when somebody asks for one expressly.',
     changed: 'Changed keys',
     changedWhat:
-      'A passphrase or key that is replaced or removed opens nothing that is stored from then on. Whoever kept a copy of it and of the storage can still read what was stored before: “keys rekey” encrypts anew what stays stored. What was copied stays readable; if the keys themselves may be known, copy to a new repository.',
+      'A passphrase or key that is replaced or removed opens nothing that is stored from then on. Whoever kept a copy of it can still read what was stored before, until “keys rekey” encrypts that anew. What was copied stays readable; if the keys themselves may be known, copy to a new repository.',
     commands: 'Keys on the command line',
   },
   access: {
@@ -1537,7 +1537,7 @@ export const english = {
     limitNote: 'Backups are not limited. The keys of programs are on the page',
     partner: 'Partner service',
     partnerWhat:
-      'Somebody can look after the backups of this machine for you: see whether they work, and ask for one. They cannot read, restore or delete anything. Everything works without it, too.',
+      'Somebody can look after the backups of this machine for you: see whether they work, and ask for one. They cannot read, restore or delete anything.',
     enroll: 'Enroll this machine…',
     service: 'Address of the service',
     token: 'Token',
@@ -1577,11 +1577,10 @@ export const english = {
     configBroken: 'Has a mistake',
     configBrokenWhat: 'The last valid settings stay in force until it is put right.',
     configAt: (line: string, column: string) => `Line ${line}, column ${column}:`,
-    configWhat:
-      'You may edit it by hand: what is saved is in force within a second. Comments stay when this page changes something.',
+    configWhat: 'You may edit it by hand: what is saved is in force within a second. Comments stay.',
     diagnostics: 'When something is wrong',
     diagnosticsWhat:
-      'The bundle is a text file for somebody who helps: version, settings, recent jobs, the end of the log. Secrets are removed; names of files, hosts and accounts are in it, so look through it first.',
+      'A text file for somebody who helps: version, settings, recent jobs, the end of the log. It has no secrets, but names of files, hosts and accounts: look through it first.',
     diagnosticsDo: 'Download the bundle',
     doctor: 'On the command line, this finds out what keeps the agent from working, and says what to do:',
     log: 'Log of the agent',
@@ -1660,9 +1659,9 @@ export const english = {
     INSUFFICIENT_STORAGE:
       'A disk is full. Make room at the destination or on this machine, then run it again.',
     JOB_INTERRUPTED:
-      'The work broke off three times in a row without getting further. Read the log below, then run it again; often memory ran out.',
+      'It broke off three times without getting further. Read the log below, then run it again; often memory ran out.',
     HOOK_FAILED:
-      'The command that the settings put before the job failed: the job was not begun, or what the command makes may be missing from it. Put the command right.',
+      'The command before the job failed: it was not begun, or what the command makes may be missing. Put the command right.',
     SECRET_UNAVAILABLE:
       'The secret of the destination is not where the settings say. Put it back, or name another place.',
     SECRET_UNSAFE:
@@ -1673,7 +1672,7 @@ export const english = {
     DECRYPTION_FAILED:
       'What is stored cannot be opened with the key of the repository. Check the destination, and whether it is the right one.',
     CORRUPT_DATA:
-      'What is stored is damaged. Check all data, test the disk, and back up again: what is missing is then stored anew.',
+      'What is stored is damaged. Check all data, test the disk, and back up again: that stores anew what is missing.',
     WRONG_PASSPHRASE:
       'The passphrase does not open the repository. Put the right one into the settings of the destination.',
     READ_ERROR: 'Something could not be read. Check the disk, and whether the agent may read it.',
@@ -1684,8 +1683,7 @@ export const english = {
 
     // Why one file of a job was left out, or has a warning.
     EACCES: 'The agent may not read or write it. Give its user the permission, or leave it out by a rule.',
-    EPERM:
-      'The system does not allow it, even with the right permissions. Run the agent with more rights, or leave it out by a rule.',
+    EPERM: 'The system does not allow it. Run the agent with more rights, or leave it out by a rule.',
     ENOENT: 'It went away while the job ran. That is usual for temporary files; the next job looks again.',
     ENOTDIR: 'What should be a directory is none. Look at what stands at this place.',
     EISDIR: 'What should be a file is a directory. Look at what stands at this place.',
@@ -1711,10 +1709,10 @@ export const english = {
     ESTALE: 'The network share has lost it. Mount the share again.',
     ETIMEDOUT: 'The network share did not answer in time. Check the connection.',
     CHANGED:
-      'It was changed while it was read. It is in the snapshot as far as it was read; the next backup takes it again.',
+      'It was changed while it was read. The snapshot has what was read; the next backup takes it again.',
     TOO_DEEP: 'Its directories are nested too deeply. Move it further up.',
     IN_THE_WAY:
-      'Something else has its place, and the restore was not to replace it. Restore to another directory, or allow replacing.',
+      'Something else is there, and the restore was not to replace it. Restore to another directory, or allow replacing.',
     IMPOSSIBLE_NAME: 'This system cannot have a file of that name. Restore it on the system it comes from.',
     LINK_FAILED:
       'It is another name of a file that could not be restored. Put right what is wrong with that one.',

@@ -43,13 +43,13 @@ export function useTimeline(place: Place): Timeline {
     PAGE,
     PAGE,
   );
-  const latest = useLatest(key, place.source);
+  const { items } = pages;
+  const latest = useLatest(key, place.source, pages.key === key && items.length > 0);
   useEvents(({ kind, job }) => {
     if (kind !== 'job.finished' || job?.type !== 'backup') return;
     pages.again();
     latest.again();
   });
-  const { items } = pages;
   const listed = items.find(({ id }) => id === place.snapshot);
   // One that is older than those listed, or of another source.
   const asksForIt = place.snapshot !== undefined && listed === undefined && pages.key !== undefined;
@@ -83,19 +83,23 @@ export function useTimeline(place: Place): Timeline {
   return { pages, sources, snapshot, newest: newest?.id, problem };
 }
 
-/** The list is in order of times: where a clock was wrong, its first is not the one that was made last. */
-function useLatest(key: string, source: string | undefined): Asked<LatestOf> {
+/**
+ * The list is in order of times: where a clock was wrong, its first is not the one that was made last. Asked for once
+ * something is listed.
+ */
+function useLatest(key: string, source: string | undefined, isListed: boolean): Asked<LatestOf | undefined> {
   return useAsked(
     async (signal) => {
+      if (!isListed) return undefined;
       try {
         const address = withQuery('/snapshots/latest', { source });
         return { key, snapshot: await ask<Snapshot>('GET', address, { signal }) };
       } catch (error) {
-        // Another machine may have some, or nothing is backed up yet: the list says so.
+        // What is listed is of another machine.
         if (asAskError(error).code !== 'SNAPSHOT_NOT_FOUND') throw error;
         return { key, snapshot: undefined };
       }
     },
-    [key],
+    [isListed ? key : ''],
   );
 }
