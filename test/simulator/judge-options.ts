@@ -11,8 +11,8 @@ export interface JudgeOptions {
   /** Slept for longer than the grace period: this machine, or any. */
   readonly overslept: (host?: string) => boolean;
   readonly isStore: boolean;
-  /** When a machine last began to list tombstones, where that can be told. */
-  readonly lookedMs: (host: string) => number | undefined;
+  /** When a machine last began to list tombstones to see whether the packs that it relies on are marked, where that can be told. */
+  readonly reliedMs: (host: string) => number | undefined;
   /** When the longest of the prunes began that may store a mark now; in milliseconds since 1970. */
   readonly prunesSinceMs: () => number;
   /** The same of retention, which may count on what a person forgets meanwhile. */

@@ -309,7 +309,7 @@ export class Judge {
 
   /** What the parent has is taken over unseen: prune keeps it while that is live, and for a while after. */
   #requireUnmarked({ id, record }: Snapshot, needs: ReadonlySet<string>): void {
-    const lookedMs = this.#options.lookedMs(record.host);
+    const lookedMs = this.#options.reliedMs(record.host);
     if (this.#options.isLied || lookedMs === undefined || this.#late.has(id) || record.original !== undefined)
       return;
     const wasMarked = (pack: string): boolean => (this.#marked.get(pack) ?? Infinity) < lookedMs;

@@ -54,6 +54,8 @@ export class Machine {
   longestSleepMs = 0;
   /** When a list of the tombstones that it asked for was begun, by its storage; in milliseconds since 1970. */
   lookedMs: number | undefined;
+  /** The same of the last one behind which it asked for a list of packs: a look before a commit does, a commit does not. */
+  reliedMs: number | undefined;
   /** How long it had slept when it set about storing something, by key. */
   readonly #sending = new Map<string, number>();
   #salts = 0n;

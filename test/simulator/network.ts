@@ -104,6 +104,7 @@ export function networkDestination(
       const from = after;
       const { page, last, isEnd } = await call('list', prefix, signal, (fault) => {
         if (prefix === 'trash/' && from === '') machine.lookedMs = FIRST_MOMENT_MS + world.nowMs;
+        if (prefix === 'packs/' && from === '') machine.reliedMs = machine.lookedMs;
         if (fault?.kind === 'broken-list') throw silence('list', prefix);
         const agoMs = fault?.kind === 'stale-list' ? fault.ms : 0;
         const rest = storage.list(prefix, agoMs).filter(({ key }) => key > from);

@@ -124,7 +124,7 @@ class Simulation {
       isLied: this.#isLied,
       overslept: (host) => (host === undefined ? this.#isAnyOverslept : this.#overslept(host)),
       isStore: this.#drive === undefined,
-      lookedMs: (host) => this.#lookedMs(host),
+      reliedMs: (host) => this.#machine(host)?.reliedMs,
       retentionsSinceMs: () => this.#retentionsSinceMs(),
       prunesSinceMs: () => FIRST_MOMENT_MS + this.#prunes.sinceMs(this.#world.nowMs),
       sleeper: (key) => this.#actors.find(({ machine }) => machine.hasSleptSince(key))?.machine.name,
@@ -289,14 +289,14 @@ class Simulation {
     else this.#count(`${what}: ${reason}`);
   }
 
-  #lookedMs(name: string): number | undefined {
-    return this.#actors.find(({ plan }) => plan.name === name)?.machine.lookedMs;
+  #machine(name: string): Machine | undefined {
+    return this.#actors.find(({ plan }) => plan.name === name)?.machine;
   }
 
   /** A list that lies shows what was forgotten later, or not at all. */
   #retentionsSinceMs(): number {
     const looked = (machine: string): number | undefined => {
-      const ms = this.#isLied ? undefined : this.#lookedMs(machine);
+      const ms = this.#isLied ? undefined : this.#machine(machine)?.lookedMs;
       return ms === undefined ? undefined : ms - FIRST_MOMENT_MS;
     };
     return FIRST_MOMENT_MS + this.#retentions.sinceMs(this.#world.nowMs, looked);
