@@ -1,5 +1,5 @@
 /** Credentials of the Desktop API. Secrets are known by their keyed hash alone. */
-import type { Database } from './database.ts';
+import { isDamage, isFailedQuery, type Database } from './database.ts';
 
 export interface Credential {
   /** `hfk_…`: public. */
@@ -21,6 +21,7 @@ export interface CredentialStore {
   find(apiKey: string): Credential | undefined;
   /** Newest first; revoked ones too. */
   list(): readonly Credential[];
+  /** Noted where that can be: nobody is kept out because the disk is full. */
   used(apiKey: string, at: number): void;
   /** Replaces the secret; undefined when there is no such key, or it is revoked. */
   rotate(apiKey: string, secretHash: Buffer): Credential | undefined;
@@ -80,7 +81,11 @@ export function createCredentialStore(
     find,
     list: () => all.all().map(fromRow),
     used: (apiKey, at) => {
-      touch.run(at, apiKey);
+      try {
+        touch.run(at, apiKey);
+      } catch (error) {
+        if (!isFailedQuery(error) || isDamage(error)) throw error;
+      }
     },
     rotate(apiKey, secretHash) {
       const credential = active(apiKey);

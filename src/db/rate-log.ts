@@ -5,9 +5,10 @@
  * So as not to write at every request, places are reserved on disk some at a time before they are given out. Reserved
  * places whose times were not written, because the process was killed, count as taken when the log is opened again:
  * then for up to one window a hundredth of the limit is refused that could have been accepted, a quarter where windows are
- * a minute or shorter, and never anything accepted too much.
+ * a minute or shorter, and never anything accepted too much. While nothing can be written, memory alone counts: whoever
+ * asks what is wrong with a disk that is full must not be turned away for that.
  */
-import { relaxed, type Database } from './database.ts';
+import { isDamage, isFailedQuery, relaxed, type Database } from './database.ts';
 
 export interface RateVerdict {
   readonly accepted: boolean;
@@ -65,6 +66,16 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
     bucket.reserved = reserve;
     bucket.moved = false;
   };
+  /** False when it could not be written. */
+  const tryToKeep: (...what: Parameters<typeof keep>) => boolean = (...what) => {
+    try {
+      keep(...what);
+      return true;
+    } catch (error) {
+      if (!isFailedQuery(error) || isDamage(error)) throw error;
+      return false;
+    }
+  };
   const settle = (name: string, bucket: Bucket): void => {
     if (bucket.unwritten > 0 || bucket.reserved > 0 || bucket.moved) keep(name, bucket, 0, []);
   };
@@ -108,11 +119,9 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
       if (!verdict.accepted) return verdict;
       const bucket = open(name);
       leave(bucket, nowMs - windowMs);
-      if (bucket.reserved === 0) {
-        const places = Math.min(verdict.remaining, placesAtOnce(limit, windowMs));
-        keep(name, bucket, places - 1, [nowMs]);
-      } else {
-        bucket.reserved -= 1;
+      const places = Math.min(verdict.remaining, placesAtOnce(limit, windowMs));
+      if (bucket.reserved > 0 || !tryToKeep(name, bucket, places - 1, [nowMs])) {
+        bucket.reserved = Math.max(0, bucket.reserved - 1);
         bucket.unwritten += 1;
         bucket.times.push(nowMs);
       }

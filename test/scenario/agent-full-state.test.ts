@@ -42,8 +42,23 @@ const told = (kind: string): readonly { readonly data: { readonly text: string }
 const stateCheck = async (): Promise<unknown> =>
   (await site.ask('status', {})).checks.find(({ name }) => name === 'state');
 
+/** What a program is told that signs in. */
+async function statusFor({ api_key, secret }: Record<'api_key' | 'secret', string>): Promise<string> {
+  const address = `http://127.0.0.1:${site.daemon.listening.port}/v1`;
+  const signIn = await fetch(`${address}/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ api_key, secret }),
+  });
+  const { data } = (await signIn.json()) as { readonly data: { readonly access_token: string } };
+  const headers = { authorization: `Bearer ${data.access_token}` };
+  const reply = await fetch(`${address}/status`, { headers });
+  return ((await reply.json()) as { readonly data: { readonly status: string } }).data.status;
+}
+
 test('a backup that is due and cannot be noted is told once, and is an error until there is room', async () => {
   const before = site.jobs('backup');
+  const program = await site.ask('create_credential', { name: 'a program' });
   database.fill();
   site.clock.skip(HOUR_MS);
   await eventually(() => told('state.failed').length > 0, 'the notice');
@@ -52,6 +67,7 @@ test('a backup that is due and cannot be noted is told once, and is an error unt
     message: expect.stringContaining('Make room'),
   });
   expect((await site.ask('status', {})).status).toBe('error');
+  expect(await statusFor(program)).toBe('error');
   // Again and again the run is offered, and cannot be noted.
   const lines = site.log.length;
   await eventually(() => {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createRateLog } from '../../../src/db/rate-log.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { failingDatabase } from '../../support/failing-database.ts';
 import { databaseSite, type DatabaseSite } from './open-database.ts';
 
 const WINDOW = 60_000;
@@ -204,6 +205,18 @@ describe('the rate log', () => {
     expect(writes(1_000)).toBe(expected);
     expect(writes(1_000)).toBe(0);
     other.close();
+  });
+
+  it('goes on counting while nothing can be written, and writes it as soon as something can', () => {
+    using failing = failingDatabase();
+    const { rateLog } = site.reopen();
+    failing.fill();
+    for (const remaining of [2, 1, 0])
+      expect(rateLog.tryAccept('key', 3, WINDOW, 1_000_000)).toMatchObject({ accepted: true, remaining });
+    expect(rateLog.tryAccept('key', 3, WINDOW, 1_000_001)).toMatchObject({ accepted: false });
+    failing.disarm();
+    const later = site.reopen().rateLog;
+    expect(later.tryAccept('key', 3, WINDOW, 1_000_002)).toMatchObject({ accepted: false });
   });
 
   it('knows as much of many buckets when it keeps few of them in memory', () => {
