@@ -32,7 +32,9 @@ export function previewForgetting(
   { rules, nowMs, limit }: ForgettingRequest,
 ): ForgettingPreview {
   const plan = planForgetting(
-    snapshots.toSorted((a, b) => a.rank - b.rank).map((one) => ({ ...one, startedMs: one.started })),
+    snapshots
+      .toSorted((a, b) => a.rank - b.rank)
+      .map((one) => ({ ...one, startedMs: one.started, partial: one.partial || one.isNarrowed })),
     rules,
     nowMs,
   );

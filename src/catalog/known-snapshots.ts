@@ -1,6 +1,7 @@
 /** The snapshots that the catalog knows, and which of them a question is about. */
 import { asByteString, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, StateError } from '../base/errors.ts';
+import { isJobTag, isNarrowed, jobTag } from '../base/job-tag.ts';
 import { pathNames, pathOf } from '../base/path-names.ts';
 import type { NewestRequest, SnapshotSummary } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
@@ -37,6 +38,8 @@ export interface KnownSnapshot {
   readonly jobId: string | null;
   readonly pinned: boolean;
   readonly partial: boolean;
+  /** Made by a request with exclude rules of its own. */
+  readonly isNarrowed: boolean;
   readonly files: number;
   readonly bytes: number;
 }
@@ -46,9 +49,6 @@ export interface CatalogSnapshot extends Omit<SnapshotSummary, 'destination' | '
   /** False until all of it is in: then it can be listed and searched. */
   readonly complete: boolean;
 }
-
-/** The engine leaves the job that made a snapshot in its tags. */
-const JOB_TAG = 'job:';
 
 interface SnapshotRow {
   readonly ordinal: number;
@@ -93,14 +93,21 @@ export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot
         salted: row.salted === 1,
         started: row.started,
         rank: row.rank,
-        tags: tags.filter((tag) => !tag.startsWith(JOB_TAG)),
-        jobId: tags.find((tag) => tag.startsWith(JOB_TAG))?.slice(JOB_TAG.length) ?? null,
+        tags: tags.filter((tag) => !isJobTag(tag)),
+        jobId: jobIdOf(tags),
         pinned: row.pinned === 1,
         partial: row.partial === 1,
+        isNarrowed: isNarrowed(tags),
         files: row.files,
         bytes: row.bytes,
       };
     });
+}
+
+/** The engine leaves the job that made a snapshot in its tags. */
+function jobIdOf(tags: readonly string[]): string | null {
+  const tag = tags.find((one) => isJobTag(one) && !isNarrowed([one]));
+  return tag?.slice(jobTag('').length) ?? null;
 }
 
 /** @throws {StateError} CATALOG_DAMAGED: SQLite does not look into values, which a bad disk changes as well as pages */

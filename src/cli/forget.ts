@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { textOfBytes } from '../base/byte-path.ts';
+import { lacksFiles } from '../repository/lacks-files.ts';
 import type { Repository } from '../repository/repository.ts';
 import {
   parseGroupBy,
@@ -214,7 +215,7 @@ async function forgetByRules(
     user: record.user,
     tags: record.tags,
     pinned: record.pinned,
-    partial: record.status === 'partial',
+    partial: lacksFiles(record),
     original: record.original,
   }));
   const { readSettings } = await import('./settings-file.ts');

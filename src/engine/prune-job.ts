@@ -1,5 +1,6 @@
 /** Retention and prune as a job. */
 import type { PruneSpec } from '../jobs/job.ts';
+import { lacksFiles } from '../repository/lacks-files.ts';
 import { planForgetting, type RetentionRules } from '../repository/forgetting.ts';
 import type { PackFate } from '../repository/prune-plan.ts';
 import { prune, type PruneResult } from '../repository/prune.ts';
@@ -60,7 +61,7 @@ async function forget(
     live.map(({ id, record, sealedBy, storedMs }) => ({
       ...record,
       id,
-      partial: record.status === 'partial',
+      partial: lacksFiles(record),
       sealedBy,
       storedMs,
     })),

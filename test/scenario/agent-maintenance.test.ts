@@ -138,3 +138,13 @@ test('a drill and a check over damaged data fail; the snapshot says so, and nobo
     expect.stringMatching(/good|warning/),
   ]);
 });
+
+test('a backup by a request with exclude rules of its own takes the place of no whole one', async () => {
+  await site.configure({ ...settings, sources: [{ path: site.source, schedule: 'off', watch: false }] });
+  const whole = await site.backUp();
+  const narrowed = await site.backUp({ exclude: ['more'] });
+  const expected = [narrowed.snapshot_id, whole.snapshot_id];
+  site.clock.skip(3 * HOUR_MS);
+  expect(await site.endOfNext('prune', site.jobs())).toMatchObject({ status: 'completed' });
+  expect((await site.agent.snapshots({ limit: 10 })).map(({ id }) => id)).toEqual(expected);
+});

@@ -1,6 +1,7 @@
 /** What a prune would forget, by what the catalog knows. */
 import { expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { NARROWED_TAG } from '../../../src/base/job-tag.ts';
 import type { RetentionRules } from '../../../src/repository/forgetting.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
@@ -45,6 +46,14 @@ test('tells of each snapshot whether it stays, and why, the newest first', async
   ]);
   const { live } = await listSnapshots(fixture.repository, signal);
   expect(preview.items.map(({ id }) => id)).toEqual(live.map(({ id }) => id).toReversed());
+});
+
+test('gives a snapshot with exclude rules of its own the place of no whole one', async () => {
+  using fixture = await openFixture();
+  for (const tags of [[], [], [NARROWED_TAG]]) await fixture.commit(directory({ a: file('1') }), { tags });
+  await fixture.sync();
+  const request = { rules: { ...RULES, keep_last: 1 }, nowMs: 100 * HOUR_MS, limit: 100 };
+  expect(fixture.reader.forgetting(request).items.map(({ keep }) => keep)).toEqual([true, true, false]);
 });
 
 test('goes by what was made last, whatever the clock said then, as a prune does', async () => {
