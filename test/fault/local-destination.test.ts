@@ -206,6 +206,22 @@ describe('every step of a put that fails', () => {
   });
 });
 
+test.each(['EIO', 'EACCES', 'ESTALE'])(
+  'what stands is told as stored though the look at the directory behind it fails once (%s)',
+  async (errno) => {
+    const original = fsPromises.stat;
+    let looks = 0;
+    vi.spyOn(fsPromises, 'stat').mockImplementation(async (path) => {
+      if (path === root && (looks += 1) === 2) throw systemError(errno);
+      return await original(path);
+    });
+    syncBuiltinESMExports();
+    await expect(destination.put('a', body, live)).resolves.toMatchObject({ size: body.byteLength });
+    expect(looks).toBe(3);
+    expect(await destination.get('a', undefined, live)).toEqual(body);
+  },
+);
+
 describe('short reads and writes', () => {
   test('a file system that takes and gives little at a time still stores and returns everything', async () => {
     const write = limitLength('write', 70_000);
