@@ -1,7 +1,7 @@
 /** What the last check, restore drill and prune of each destination say of the backups there. */
 import type { JobStore, NewestFilter } from '../db/jobs.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
-import type { JobType } from '../jobs/job.ts';
+import { DAMAGE_CODES, type JobType } from '../jobs/job.ts';
 import type { Destinations } from './destinations.ts';
 import { lastEnded } from './good-backups.ts';
 
@@ -12,9 +12,6 @@ export interface MaintenanceParts {
 }
 
 type Maintenance = Extract<JobType, 'check' | 'drill' | 'prune'>;
-
-/** Any other reason, as a destination that is out of reach, says nothing of what is stored. */
-const DAMAGE: readonly string[] = ['CORRUPT_DATA', 'DECRYPTION_FAILED'];
 
 /**
  * Errors, for what cannot be restored protects nobody: of damage that a check or a drill found, until a later one of the
@@ -62,7 +59,7 @@ export function undoneChecks(parts: MaintenanceParts): readonly StatusCheck[] {
 function damagedPlaces(type: Maintenance, { jobs, destinations, now }: MaintenanceParts): readonly string[] {
   return namesOf(destinations).filter(
     (destination) =>
-      lastEnded(jobs, { ...asked(type, destination), failedBy: DAMAGE }, now())?.status === 'failed',
+      lastEnded(jobs, { ...asked(type, destination), failedBy: DAMAGE_CODES }, now())?.status === 'failed',
   );
 }
 

@@ -196,3 +196,6 @@ export function hasReadNothing({ status, result, files_done: files }: Job): bool
 export function isGood(job: Job): boolean {
   return job.status === 'completed' && isWhole(job.spec) && !hasReadNothing(job);
 }
+
+/** Why a check or a drill fails that found damage. Any other reason, as a destination out of reach, says nothing of what is stored. */
+export const DAMAGE_CODES: readonly string[] = ['CORRUPT_DATA', 'DECRYPTION_FAILED'];

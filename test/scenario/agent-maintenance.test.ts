@@ -112,7 +112,7 @@ test('a drill and a check over damaged data fail; the snapshot says so, and nobo
   site.clock.skip(7 * HOUR_MS);
   const drill = await site.endOfNext('drill', known);
   expect(drill).toMatchObject({ status: 'failed', error: { code: 'CORRUPT_DATA' } });
-  expect(await whatDoctorSays()).toMatchObject({ status: 'warning', hint: `See: holdfast jobs ${drill.id}` });
+  expect(await whatDoctorSays()).toMatchObject({ status: 'error', hint: `See: holdfast jobs ${drill.id}` });
   const [snapshot] = await site.agent.snapshots({ limit: 1 });
   expect(snapshot?.last_drill).toMatchObject({ job_id: drill.id, files: 4 });
   expect(snapshot?.last_drill?.files_failed).toBeGreaterThan(0);

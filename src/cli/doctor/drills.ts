@@ -1,16 +1,17 @@
 /** Checks of what proves that backups come back: drills of the recovery code, and the trial restores of the agent. */
 import { callAgent } from '../../control/client.ts';
-import type { Job } from '../../jobs/job.ts';
+import { DAMAGE_CODES, type Job } from '../../jobs/job.ts';
 import type { Context } from '../context.ts';
 import { lastKeyDrill } from '../drilled-keys.ts';
 import { statePaths } from '../state-directory.ts';
 import { count, localTime } from '../wording.ts';
-import { ok, warning, type Finding } from '../../daemon/doctor/finding.ts';
+import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 /** Twice a year is what is asked for, and somebody may be on holiday. */
 const KEY_DRILL_GOOD_MS = 200 * 86_400_000;
-/** Some may have been canceled. */
-const JOBS_LOOKED_AT = 10;
+/** Some may have been canceled, and each destination has its own. */
+const JOBS_LOOKED_AT = 50;
+const CHECK = 'restore drill';
 
 export async function checkKeyDrill({ env, clock }: Pick<Context, 'env' | 'clock'>): Promise<Finding> {
   const check = 'key drill';
@@ -29,18 +30,29 @@ export async function checkRestoreDrill({ env, signal }: Pick<Context, 'env' | '
   return restoreDrillFinding(await callAgent(statePaths(env).run, 'jobs', drills, signal));
 }
 
-/** @param jobs drills, the newest first */
+/**
+ * Of the last drill of each destination, what the worst says.
+ * @param jobs drills, the newest first
+ */
 export function restoreDrillFinding(jobs: readonly Job[]): Finding {
-  const check = 'restore drill';
-  const last = jobs.find(({ status }) => status === 'completed' || status === 'failed');
-  if (last === undefined || last.finished_at === null) return ok(check, 'None has ended yet');
-  const when = localTime(last.finished_at);
+  const ended = jobs.filter(({ status }) => status === 'completed' || status === 'failed');
+  const lasts = new Map(ended.toReversed().map((job) => [job.spec.destination, job]));
+  const findings = ended.filter((job) => lasts.get(job.spec.destination) === job).map(findingOf);
+  const worst =
+    findings.find(({ status }) => status === 'error') ?? findings.find(({ status }) => status === 'warning');
+  return worst ?? findings[0] ?? ok(CHECK, 'None has ended yet');
+}
+
+function findingOf(last: Job): Finding {
+  const when = last.finished_at === null ? 'an unknown day' : localTime(last.finished_at);
+  const { destination } = last.spec;
   const hint = `See: holdfast jobs ${last.id}`;
-  if (last.status === 'failed') return warning(check, `The last one failed on ${when}`, hint);
+  if (last.status === 'failed') {
+    const isDamage = DAMAGE_CODES.includes(last.error?.code ?? '');
+    const say = isDamage ? problem : warning;
+    return say(CHECK, `The last one of "${destination}" failed on ${when}`, hint);
+  }
   if (last.files_done === 0)
-    return warning(check, `The last one, on ${when}, had no file to bring back`, hint);
-  return ok(
-    check,
-    `${count(last.files_done, 'file')} of "${last.spec.destination}" came back whole on ${when}`,
-  );
+    return warning(CHECK, `The last one of "${destination}", on ${when}, had no file to bring back`, hint);
+  return ok(CHECK, `${count(last.files_done, 'file')} of "${destination}" came back whole on ${when}`);
 }

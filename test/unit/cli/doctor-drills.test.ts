@@ -24,6 +24,22 @@ test('one that failed is a warning that says where to look', () => {
   });
 });
 
+test('one that found damage is an error', () => {
+  const error = { code: 'CORRUPT_DATA', message: 'damaged', details: {} } as const;
+  expect(restoreDrillFinding([{ ...failed, error }, done])).toMatchObject({
+    status: 'error',
+    message: expect.stringContaining('The last one of "nas" failed'),
+  });
+});
+
+test('a good one of one destination hides no failed one of another', () => {
+  const elsewhere = jobOf(
+    { type: 'drill', destination: 'drive', files: 20 },
+    { status: 'completed', files_done: 20, finished_at: 1_600_000_100_000 },
+  );
+  expect(restoreDrillFinding([elsewhere, failed, done])).toMatchObject({ status: 'warning' });
+});
+
 test('one that had nothing to restore proves nothing', () => {
   expect(restoreDrillFinding([drill({ status: 'completed', files_done: 0 })]).status).toBe('warning');
 });
