@@ -62,7 +62,7 @@ describe.each(BY)('by $by', ({ by, handsOf }) => {
     await page.getByText('A source looks damaged.').waitFor();
     await hands.press(page.getByRole('link', { name: 'Look at it' }));
     await page.getByRole('heading', { level: 1, name: 'Alarms' }).waitFor();
-    await page.getByText('There is not one file left').waitFor();
+    await page.getByText('Not one file is left').waitFor();
     await hands.press(page.getByText('Acknowledge…'));
     await hands.press(page.getByRole('button', { name: 'They are as they should be' }));
     await expect
