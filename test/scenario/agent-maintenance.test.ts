@@ -139,6 +139,18 @@ test('a drill and a check over damaged data fail; the snapshot says so, and nobo
   ]);
 });
 
+test('a drill of a destination that the settings no longer have is not told of', async () => {
+  const drive = join(site.directory, 'drive');
+  const places = { default: join(site.state, 'repository'), drive };
+  const destinations = Object.fromEntries(Object.entries(places).map(([name, url]) => [name, { url }]));
+  await site.configure({ ...settings, destinations });
+  const { id } = await site.agent.submit({ type: 'drill', destination: 'drive', files: 4 }, 'api');
+  expect(await site.ended(id)).toMatchObject({ status: 'failed' });
+  expect(await whatDoctorSays()).toMatchObject({ status: 'warning' });
+  await site.configure(settings);
+  expect(await whatDoctorSays()).toMatchObject({ status: 'ok', message: 'None has ended yet' });
+});
+
 test('a backup by a request with exclude rules of its own takes the place of no whole one', async () => {
   await site.configure({ ...settings, sources: [{ path: site.source, schedule: 'off', watch: false }] });
   const whole = await site.backUp();

@@ -26,8 +26,13 @@ export async function checkKeyDrill({ env, clock }: Pick<Context, 'env' | 'clock
 
 /** Of the running agent, which makes one every week unless its settings say otherwise. */
 export async function checkRestoreDrill({ env, signal }: Pick<Context, 'env' | 'signal'>): Promise<Finding> {
+  const { run } = statePaths(env);
   const drills = { types: ['drill'], status: null, limit: JOBS_LOOKED_AT } as const;
-  return restoreDrillFinding(await callAgent(statePaths(env).run, 'jobs', drills, signal));
+  const jobs = await callAgent(run, 'jobs', drills, signal);
+  const { destinations } = await callAgent(run, 'status', {}, signal);
+  // One that is no longer used has nothing to prove.
+  const names = new Set(destinations.map(({ name }) => name));
+  return restoreDrillFinding(jobs.filter(({ spec }) => names.has(spec.destination)));
 }
 
 /**
