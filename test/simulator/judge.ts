@@ -41,6 +41,8 @@ export class Judge {
   readonly #snapshots = new Map<string, JudgedSnapshot>();
   /** Names of records by writer and number. */
   readonly #records = new Map<string, Set<string>>();
+  /** Names of records that the next one of their writer names. */
+  readonly #followed = new Set<string>();
   /** Names of tombstones: after power was lost they are looked at again, and say nothing new. */
   readonly #knownTombstones = new Set<string>();
   /** Snapshots of backups that have said so. */
@@ -236,6 +238,7 @@ export class Judge {
     const names = this.#records.get(place) ?? new Set();
     names.add(name);
     this.#records.set(place, names);
+    this.#followed.add(chain.prev);
     if (names.size < 2) return;
     this.#forked = true;
     if (!this.#options.isCloned)
@@ -349,7 +352,9 @@ export class Judge {
   }
 
   /** What a list does not show, a head or a later record of its writer tells of; without these nobody can know. */
-  #isToldOf({ chain: { writer, seq } }: Snapshot): boolean {
+  #isToldOf({ id, chain: { writer, seq } }: Snapshot): boolean {
+    // Of two with one number they tell of one.
+    if ((this.#records.get(`${writer}/${seq}`)?.size ?? 0) > 1) return this.#followed.has(id);
     const head = `heads/${writer}/${String(seq).padStart(16, '0')}`;
     if (this.#storage.get(head) !== undefined) return true;
     return [...this.#records.keys()].some((place) => {
