@@ -1,6 +1,15 @@
 /** Which snapshots "forget" means. */
 import { expect, test } from 'vitest';
-import { jsonLines, openPlace, type Place } from '../support/cli.ts';
+import { archive } from '../../src/archiver/archive.ts';
+import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
+import { SILENT } from '../../src/archiver/observer.ts';
+import { bytesOfText } from '../../src/base/byte-path.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { jobTags } from '../../src/base/job-tag.ts';
+import { openLocalDestination } from '../../src/destination/local.ts';
+import { openRepository } from '../../src/repository/repository.ts';
+import { jsonLines, openPlace, PASSPHRASE, type Place } from '../support/cli.ts';
+import { never, requestFor } from '../support/engine.ts';
 
 async function backUpAs(place: Place, host: string): Promise<string> {
   const summary = jsonLines(await place.expectRun(['backup', '--json', '--host', host, place.source])).at(-1);
@@ -22,3 +31,32 @@ test('the newest of a host is forgotten, and not the newest of another one that 
   const { stderr } = await place.expectRun(['forget', 'latest', '--host', 'ours'], 1);
   expect(stderr).toContain('There is no snapshot "latest"');
 });
+
+test('rules give a backup by a request with exclude rules of its own the place of no whole one', async () => {
+  await using place = await openPlace();
+  await place.expectRun(['init']);
+  await place.write({ 'a.txt': 'content', 'more/b.txt': 'content' });
+  const whole = await backUpAs(place, 'host');
+  const narrowed = await backUpNarrowed(place, 'host');
+  await place.expectRun(['forget', '--keep-last', '1', '--host', 'host']);
+  const left = jsonLines(await place.expectRun(['snapshots', '--json'])).map(({ id }) => id);
+  expect(new Set(left)).toEqual(new Set([whole, narrowed]));
+});
+
+/** As a job of the agent does whose request has exclude rules. */
+async function backUpNarrowed(place: Place, host: string): Promise<string> {
+  const destination = await openLocalDestination(place.repository);
+  const secret = { kind: 'passphrase', text: PASSPHRASE } as const;
+  const options = { clock: systemClock, stateDirectory: undefined, allowWeakCost: true };
+  const repository = await openRepository(destination, secret, options, never);
+  try {
+    const request = requestFor(repository, [place.source], {
+      host,
+      tags: jobTags('bkp_1', ['more']),
+      exclude: { ...NO_EXCLUSIONS, patterns: [{ pattern: bytesOfText('more'), from: 'the test' }] },
+    });
+    return (await archive(request, SILENT, never)).snapshot.id;
+  } finally {
+    await repository.close();
+  }
+}
