@@ -22,7 +22,7 @@ import { loadIndex } from '../../src/repository/chunk-index.ts';
 import type { Secret } from '../../src/repository/key-slots.ts';
 import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
-import { readTombstones } from '../../src/repository/tombstones.ts';
+import { damagedPacks, readTombstones } from '../../src/repository/tombstones.ts';
 import { TreeReader } from '../../src/repository/tree-reader.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import { SILENT_RESTORE, type RestoreRequest, type RestoreSummary } from '../../src/restorer/request.ts';
@@ -158,10 +158,15 @@ export function requestFor(
   };
 }
 
-/** Every entry of a snapshot by its absolute path, in the order of the tree. */
+/**
+ * Every entry of a snapshot by its absolute path, in the order of the tree. What prune has marked counts as gone; what is
+ * marked because it is damaged stays while it is needed.
+ */
 export async function treeOf(repository: Repository, snapshot: Snapshot): Promise<Map<ByteString, Entry>> {
-  const { packs } = await readTombstones(repository, never);
-  const index = await loadIndex(repository, { without: packs }, never);
+  const tombstones = await readTombstones(repository, never);
+  const damaged = damagedPacks(tombstones);
+  const without = new Set([...tombstones.packs].filter((name) => !damaged.has(name)));
+  const index = await loadIndex(repository, { without, last: [damaged] }, never);
   const { plain, salt, root } = snapshot.record;
   const reader = new TreeReader(repository, index, { plain, salt });
   const found = new Map<ByteString, Entry>();
