@@ -18,11 +18,10 @@ const ELSEWHERE = [
   '**/node_modules/**',
 ];
 const TESTS = '**/*.test.{ts,tsx}';
-const SHARED = ['unit', 'property', 'contract', 'security', 'scenario', 'fault'];
-/** What would stay for the next file: modules that were replaced, and what belongs to the whole process. */
-const CHANGES_ITS_PROCESS = /\bvi\.mock\(|\bprocess\.(?:chdir|umask|on)\(/;
-const shared = SHARED.flatMap((folder) =>
-  filesIn(folder).filter((path) => !CHANGES_ITS_PROCESS.test(contentOf(path))),
+const SMALL = ['unit', 'property'];
+/** What a file puts in place of a module would stay for the next one. */
+const small = SMALL.flatMap((folder) =>
+  filesIn(folder).filter((path) => !contentOf(path).includes('vi.mock(')),
 );
 
 function filesIn(folder: string): readonly string[] {
@@ -38,10 +37,10 @@ function contentOf(path: string): string {
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    // A process for each of them would take longer than most of them do.
+    // A process for each of the small files would take a quarter of their time.
     projects: [
-      { extends: true, test: { name: 'own process', include: [TESTS], exclude: [...ELSEWHERE, ...shared] } },
-      { extends: true, test: { name: 'shared process', include: [...shared], isolate: false } },
+      { extends: true, test: { name: 'small', include: [...small], isolate: false } },
+      { extends: true, test: { name: 'own process', include: [TESTS], exclude: [...ELSEWHERE, ...small] } },
     ],
     exclude: ELSEWHERE,
     pool: 'forks',

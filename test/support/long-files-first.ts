@@ -11,13 +11,8 @@ const LONG = new Set(['fault', 'simulator']);
 export class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return [...sorted].sort((a, b) => orderOf(a) - orderOf(b));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
-}
-
-/** A process that files share goes on only as long as the next file shares it too. */
-function orderOf(file: TestSpecification): number {
-  return (file.project.config.isolate ? 0 : 2) + (isLong(file) ? 0 : 1);
 }
 
 function isLong({ moduleId, project }: TestSpecification): boolean {
