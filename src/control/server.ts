@@ -24,7 +24,10 @@ export async function serveControl(
   const path = controlSocketPath(runDirectory);
   if (process.platform !== 'win32') await rm(path, { force: true });
   const server = createServer((request, response) => {
-    void answer(request, handlers, onFault).then((reply) => send(response, reply));
+    const asked = new AbortController();
+    // Not of the socket, which may carry many calls.
+    response.once('close', () => asked.abort());
+    void answer(request, handlers, { signal: asked.signal, onFault }).then((reply) => send(response, reply));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
@@ -55,10 +58,8 @@ export async function serveControl(
 async function answer(
   request: IncomingMessage,
   handlers: ControlHandlers,
-  onFault: (error: unknown) => void,
+  { signal, onFault }: { readonly signal: AbortSignal; readonly onFault: (error: unknown) => void },
 ): Promise<ControlReply> {
-  const abort = new AbortController();
-  request.socket.once('close', () => abort.abort());
   try {
     const name = request.url?.slice(1) ?? '';
     if (request.method !== 'POST' || !Object.hasOwn(handlers, name)) return unknownCall(name);
@@ -67,7 +68,7 @@ async function answer(
       input: unknown,
       signal: AbortSignal,
     ) => Promise<unknown>;
-    return { ok: true, value: (await handler(await readJson(request), abort.signal)) ?? null };
+    return { ok: true, value: (await handler(await readJson(request), signal)) ?? null };
   } catch (error) {
     if (!(error instanceof HoldfastError)) onFault(error);
     return failure(error);
