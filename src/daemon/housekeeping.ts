@@ -2,7 +2,6 @@
 import type { Clock } from '../base/clock.ts';
 import { periodically } from '../base/periodic.ts';
 import type { AgentState } from '../jobs/open-state.ts';
-import { returnSpareMemory } from '../system/spare-memory.ts';
 import type { Catalogs } from './catalogs.ts';
 
 export interface HouseParts {
@@ -13,6 +12,8 @@ export interface HouseParts {
   readonly looks: readonly (() => void)[];
   /** What people have to be told of by and by. */
   readonly reminders: readonly (() => void)[];
+  /** Gives spare memory back to the system. */
+  readonly returnMemory: () => void;
   readonly trouble: (error: unknown) => void;
 }
 
@@ -48,13 +49,13 @@ export function keepHouse(parts: HouseParts): Disposable {
   return { [Symbol.dispose]: () => ended.abort() };
 }
 
-function resting({ state, catalogs }: HouseParts): () => Promise<void> {
+function resting({ state, catalogs, returnMemory }: HouseParts): () => Promise<void> {
   let after = 0;
   return async () => {
     if (state.database.jobs.count('running') > 0) return;
     await catalogs.rest();
     if (process.memoryUsage.rss() < after + WORTHWHILE) return;
-    returnSpareMemory();
+    returnMemory();
     after = process.memoryUsage.rss();
   };
 }

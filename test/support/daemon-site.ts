@@ -83,6 +83,8 @@ export async function openDaemonSite(options: Partial<DaemonOptions> = {}): Prom
       forget: () => undefined,
       machineKey: async () => await Promise.resolve(machineKey),
       now: [],
+      // The process of a test holds much, and the time that is put forward makes every minute one of rest.
+      returnMemory: () => undefined,
       ...options,
     });
   let daemon = await start();
