@@ -13,7 +13,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { removeTree } from '../support/remove-tree.ts';
 import { prepareAgent, startAgent, storeSettings, type RunningAgent } from '../sweep/agent-program.ts';
-import { EXECUTABLE, environment, jsonLines, succeed, type Place } from '../sweep/program.ts';
+import { executable } from '../support/executable.ts';
+import { environment, jsonLines, succeed, type Place } from '../sweep/program.ts';
 import { listRepository } from '../sweep/stored-objects.ts';
 import { makeManyFiles } from './make-many-files.ts';
 
@@ -76,7 +77,7 @@ async function restoreOne(lost: Lost, place: Place, directory: string): Promise<
 async function restoreAll(place: Place, directory: string): Promise<number> {
   const target = join(directory, 'all');
   const began = performance.now();
-  const child = spawn(process.execPath, [EXECUTABLE, 'restore', 'latest', '--target', target, '--quiet'], {
+  const child = spawn(process.execPath, [executable, 'restore', 'latest', '--target', target, '--quiet'], {
     stdio: 'ignore',
     env: environment(place, AT_FULL_COST),
   });

@@ -9,9 +9,11 @@ import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CODE_CACHE, TEST_CACHE } from './code-cache.ts';
+import { executable } from './executable.ts';
 import { removeTree } from './remove-tree.ts';
+import { isTurnOfOwnProcess, runWarm } from './warm-program.ts';
 
-export const executable = join(import.meta.dirname, '..', '..', 'service', 'bin', 'holdfast.js');
+export { executable } from './executable.ts';
 
 export const PASSPHRASE = 'correct horse battery staple';
 
@@ -42,7 +44,7 @@ export interface Place extends AsyncDisposable {
   /** Where HOLDFAST_REPOSITORY points. */
   readonly repository: string;
   readonly state: string;
-  /** Runs the program to its end. */
+  /** Runs the program to its end, mostly in a process that has it loaded already. */
   run(words: readonly string[], options?: RunOptions): Promise<Outcome>;
   /** Runs it and fails, telling what it said, unless it ends with `code` (0). */
   expectRun(words: readonly string[], code?: number, options?: RunOptions): Promise<Outcome>;
@@ -58,15 +60,20 @@ export async function openPlace(chosen?: string): Promise<Place> {
   const repository = join(directory, 'repository');
   const state = join(directory, 'state');
   if (chosen === undefined) await mkdir(source);
+  const environment = ({ env }: RunOptions) => ({
+    ...baseEnvironment({ directory, repository, state }),
+    ...env,
+  });
   const start = (words: readonly string[], options: RunOptions = {}): ChildProcess => {
     const [program, ...before] = [...(options.under ?? []), options.node ?? process.execPath];
     return spawn(program, [...before, executable, ...words], {
       cwd: options.cwd ?? directory,
-      env: { ...baseEnvironment({ directory, repository, state }), ...options.env },
+      env: environment(options),
       stdio: ['pipe', 'pipe', 'pipe'],
     });
   };
   const run = async (words: readonly string[], options: RunOptions = {}): Promise<Outcome> => {
+    if (isForWarmProcess(words, options) && !isTurnOfOwnProcess()) return await runBriefly(words, options);
     const child = start(words, options);
     // It may end without having read what it is given.
     child.stdin?.on('error', (error: NodeJS.ErrnoException) => {
@@ -74,6 +81,11 @@ export async function openPlace(chosen?: string): Promise<Place> {
     });
     child.stdin?.end(options.input ?? '');
     return await outcomeOf(child);
+  };
+  const runBriefly = async (words: readonly string[], options: RunOptions): Promise<Outcome> => {
+    const { cwd = directory, input = '' } = options;
+    const { code, stdout, stderr } = await runWarm({ words, env: environment(options), cwd, input });
+    return { code, bytes: stdout, stdout: stdout.toString(), stderr: stderr.toString() };
   };
   return {
     directory,
@@ -103,6 +115,16 @@ export async function openPlace(chosen?: string): Promise<Place> {
       removeTree(directory);
     },
   };
+}
+
+/** What starts an agent, or looks at the process that it is in. */
+const OWN_PROCESS: ReadonlySet<string> = new Set(['start', 'install', 'uninstall', 'doctor']);
+
+/** Those that the process needs for itself are read when it starts. */
+function isForWarmProcess(words: readonly string[], { under, node, env = {} }: RunOptions): boolean {
+  if (under !== undefined || node !== undefined) return false;
+  if (words.some((word) => OWN_PROCESS.has(word))) return false;
+  return !Object.keys(env).some((name) => /^(NODE|TZ|LANG|LC_)/.test(name));
 }
 
 /** Without anything that changes how the program behaves, and with a passphrase cost that takes no time. */

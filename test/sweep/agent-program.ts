@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXECUTABLE, PASSPHRASE, environment, jsonLines, succeed, type Place } from './program.ts';
+import { executable } from '../support/executable.ts';
+import { PASSPHRASE, environment, jsonLines, succeed, type Place } from './program.ts';
 
 /** As the Desktop API tells of a job. */
 export interface ShownJob {
@@ -103,7 +104,7 @@ process.once('exit', () => {
 });
 
 function launch(place: Place, more: NodeJS.ProcessEnv): ChildProcess {
-  const child = spawn(process.execPath, [EXECUTABLE, 'start', '--port', '0', '--json'], {
+  const child = spawn(process.execPath, [executable, 'start', '--port', '0', '--json'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment(place, more),
   });

@@ -5,8 +5,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { executable } from '../support/executable.ts';
 
-export const EXECUTABLE = join(import.meta.dirname, '..', '..', 'service', 'bin', 'holdfast.js');
 const killer = pathToFileURL(join(import.meta.dirname, 'kill-at-call.ts')).href;
 
 export const PASSPHRASE = 'sweep: correct horse battery staple';
@@ -77,7 +77,7 @@ export function environment(
 /** The program as a child process; its standard input is empty. */
 export function start(place: Place, words: readonly string[], more: NodeJS.ProcessEnv): ChildProcess {
   const env = environment(place, more);
-  return spawn(process.execPath, [EXECUTABLE, ...words], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  return spawn(process.execPath, [executable, ...words], { stdio: ['ignore', 'pipe', 'pipe'], env });
 }
 
 export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
