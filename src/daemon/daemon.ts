@@ -25,7 +25,6 @@ import { openAgentState } from '../jobs/open-state.ts';
 import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
-import { returnSpareMemory } from '../system/spare-memory.ts';
 import { tellAbsences } from './absence-watch.ts';
 import { followers, keepOutcome, keepRepository, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
@@ -79,7 +78,7 @@ export interface DaemonOptions {
   readonly now: readonly string[];
   /** Of power and network, instead of what the system says. */
   readonly circumstances?: Circumstances | undefined;
-  /** Instead of {@link returnSpareMemory}, which takes the longer the more a process holds. */
+  /** Instead of the housekeeping's way, which takes the longer the more a process holds. */
   readonly returnMemory?: (() => void) | undefined;
 }
 
@@ -381,7 +380,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         () => tellAbsences({ settings, state: { ...state.database, jobs }, notifier, clock }),
         () => tellOpenAlarms({ alarms, settings: state.database.settings, notifier, clock }),
       ],
-      returnMemory: options.returnMemory ?? returnSpareMemory,
+      returnMemory: options.returnMemory,
       trouble,
     }),
   );

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { periodically } from '../base/periodic.ts';
 import type { AgentState } from '../jobs/open-state.ts';
+import { returnSpareMemory } from '../system/spare-memory.ts';
 import type { Catalogs } from './catalogs.ts';
 
 export interface HouseParts {
@@ -12,8 +13,8 @@ export interface HouseParts {
   readonly looks: readonly (() => void)[];
   /** What people have to be told of by and by. */
   readonly reminders: readonly (() => void)[];
-  /** Gives spare memory back to the system. */
-  readonly returnMemory: () => void;
+  /** Gives spare memory back to the system, instead of {@link returnSpareMemory}. */
+  readonly returnMemory?: (() => void) | undefined;
   readonly trouble: (error: unknown) => void;
 }
 
@@ -49,7 +50,7 @@ export function keepHouse(parts: HouseParts): Disposable {
   return { [Symbol.dispose]: () => ended.abort() };
 }
 
-function resting({ state, catalogs, returnMemory }: HouseParts): () => Promise<void> {
+function resting({ state, catalogs, returnMemory = returnSpareMemory }: HouseParts): () => Promise<void> {
   let after = 0;
   return async () => {
     if (state.database.jobs.count('running') > 0) return;
