@@ -18,10 +18,13 @@ const ELSEWHERE = [
   '**/node_modules/**',
 ];
 const TESTS = '**/*.test.{ts,tsx}';
-const SMALL = ['unit', 'property'];
-/** What a file puts in place of a module would stay for the next one. */
-const small = SMALL.flatMap((folder) =>
-  filesIn(folder).filter((path) => !contentOf(path).includes('vi.mock(')),
+const SHARING = ['unit', 'property', 'contract', 'security', 'damage', 'fault', 'scenario'];
+/** What a file puts in place of a module would stay for the next one, as its time zone would. */
+const NOT_SHARING = /vi\.mock\(|process\.env\['TZ'\] =/;
+/** Agents in the process of the test go on for a moment after its end. */
+const AGENTS = /^scenario\/(agent|page)-/;
+const sharing = SHARING.flatMap((folder) =>
+  filesIn(folder).filter((path) => !AGENTS.test(path) && !NOT_SHARING.test(contentOf(path))),
 );
 
 function filesIn(folder: string): readonly string[] {
@@ -37,10 +40,10 @@ function contentOf(path: string): string {
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    // A process for each of the small files would take a quarter of their time.
+    // A process for each of them would take a quarter of the time of small files, and half a second of the others'.
     projects: [
-      { extends: true, test: { name: 'small', include: [...small], isolate: false } },
-      { extends: true, test: { name: 'own process', include: [TESTS], exclude: [...ELSEWHERE, ...small] } },
+      { extends: true, test: { name: 'shared process', include: [...sharing], isolate: false } },
+      { extends: true, test: { name: 'own process', include: [TESTS], exclude: [...ELSEWHERE, ...sharing] } },
     ],
     exclude: ELSEWHERE,
     pool: 'forks',
