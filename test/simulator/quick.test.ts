@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { runSeeds, type WorkerReport } from './runner.ts';
 
-const SEEDS = 60;
+const SEEDS = 30;
 /** Milliseconds: machines may have much else to do. */
 const PATIENCE = 600_000;
 const FIRST = 1;

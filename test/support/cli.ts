@@ -117,13 +117,13 @@ export async function openPlace(chosen?: string): Promise<Place> {
   };
 }
 
-/** What starts an agent, or looks at the process that it is in. */
+/** What starts an agent, as `start` does without `--once`, or looks at the process that it is in. */
 const OWN_PROCESS: ReadonlySet<string> = new Set(['start', 'install', 'uninstall', 'doctor']);
 
-/** Those that the process needs for itself are read when it starts. */
+/** Variables of Node.js itself are read when a process starts. */
 function isForWarmProcess(words: readonly string[], { under, node, env = {} }: RunOptions): boolean {
   if (under !== undefined || node !== undefined) return false;
-  if (words.some((word) => OWN_PROCESS.has(word))) return false;
+  if (words.some((word) => OWN_PROCESS.has(word)) && !words.includes('--once')) return false;
   return !Object.keys(env).some((name) => /^(NODE|TZ|LANG|LC_)/.test(name));
 }
 
