@@ -12,7 +12,7 @@ import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { tinyBackup } from '../support/tiny-archiver.ts';
 
-const SEEDS = Number(process.env['HOLDFAST_SIMULATIONS'] ?? 300);
+const SEEDS = Number(process.env['HOLDFAST_SIMULATIONS'] ?? 150);
 const FIRST_SEED = Number(process.env['HOLDFAST_FIRST_SEED'] ?? 1);
 const HOUR = 3_600_000;
 

@@ -42,7 +42,7 @@ export async function runWarm(command: WarmCommand): Promise<RunOutcome> {
   warm.left -= 1;
   const outcome = await ask(warm.child, command);
   if (warm.left > 0 && warm.child.connected) idle.push(warm);
-  else warm.child.kill();
+  else if (warm.child.connected) warm.child.disconnect();
   return outcome;
 }
 
