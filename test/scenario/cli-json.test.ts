@@ -55,14 +55,18 @@ async function startAgent(place: Place, source: string) {
   child.stdout?.on('data', (bytes: Buffer) => {
     stdout += bytes.toString();
   });
-  await expect.poll(() => stdout, { timeout: 60_000 }).toContain('"type":"job"');
-  return {
-    stdout,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'exit');
-    },
+  const end = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   };
+  try {
+    await expect.poll(() => stdout, { timeout: 60_000 }).toContain('"type":"job"');
+  } catch (error) {
+    // Nobody else would end an agent that was never handed out.
+    await end();
+    throw error;
+  }
+  return { stdout, [Symbol.asyncDispose]: end };
 }
 
 test('names are in snake_case and times in RFC 3339, whichever command tells them', async () => {

@@ -8,8 +8,6 @@ import { join } from 'node:path';
 import { SOURCE_FLAGS } from './node-flags.ts';
 import type { WarmCommand, WarmOutcome } from './warm-process.ts';
 
-export type { WarmCommand } from './warm-process.ts';
-
 /** How a command ended; without a code when its process did not survive it. */
 export interface RunOutcome {
   readonly code: number | null;
