@@ -11,11 +11,23 @@ import type { PruneStock } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
 import { readSnapshot, type Snapshot } from './snapshots.ts';
 
-/** A list may hide for so long from a backup that its parent was forgotten. */
+/**
+ * A list may hide for so long from a backup that its parent was forgotten. A shorter grace period says of a storage that its
+ * lists are not that old: marks would come too late to writers, too.
+ */
 const HIDDEN_MS = 900_000;
 
 /** What a destination says of one object that it does not give, where it answers all the same. */
 const OF_ONE_OBJECT: ReadonlySet<DestinationKind> = new Set(['not-found', 'denied', 'corrupt-reply']);
+
+/**
+ * A snapshot that was forgotten before may be the parent of no backup that is not stored yet. The storage's time, in
+ * milliseconds.
+ */
+export function relyingSinceMs(repository: Repository, nowMs: number): number {
+  const hiddenMs = Math.min(HIDDEN_MS, repository.config.graceSeconds * 1_000);
+  return nowMs - commitWindowMs(repository) - hiddenMs;
+}
 
 /**
  * Names of the packs that hold what only such snapshots need. Unknown where something of them cannot be read: a backup may
@@ -50,7 +62,7 @@ async function lastParents(
   { snapshots: { forgotten, tombstones }, nowMs }: PruneStock,
   signal: AbortSignal,
 ): Promise<readonly Snapshot[]> {
-  const sinceMs = nowMs - commitWindowMs(repository) - HIDDEN_MS;
+  const sinceMs = relyingSinceMs(repository, nowMs);
   const late = new Set(
     tombstones.all
       .filter(({ record, storedMs }) => record.kind === 'snapshots' && storedMs > sinceMs)

@@ -1,6 +1,6 @@
 import { RepositoryError } from '../base/errors.ts';
 import { writeOnlyInUse } from './keys.ts';
-import { packsOfLastParents } from './last-parents.ts';
+import { packsOfLastParents, relyingSinceMs } from './last-parents.ts';
 import type { LiveSession } from './lease-objects.ts';
 import type { PruneStock, StockedPack } from './prune-stock.ts';
 import type { Repository } from './repository.ts';
@@ -163,7 +163,11 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
     sessions,
     ...fates,
     unreadable: [...packs.values()].filter(isUnknown).map(({ name }) => name),
-    removeSnapshots: dueSnapshots(stock, dueMs),
+    // Without the snapshot nobody would know which packs are awaited on its account.
+    removeSnapshots: dueSnapshots(
+      stock,
+      settings.noOtherWriters ? dueMs : Math.min(dueMs, relyingSinceMs(repository, nowMs)),
+    ),
   };
 }
 

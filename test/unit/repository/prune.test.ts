@@ -46,8 +46,12 @@ let trees: Map<string, TinyTree>;
 beforeEach(async () => {
   random = seededRandom(3);
   clock = manualClock();
-  destination = recordingDestination(createMemoryDestination(() => clock.now()));
   trees = new Map();
+  await create();
+});
+
+async function create(options: { readonly graceSeconds?: number } = {}): Promise<void> {
+  destination = recordingDestination(createMemoryDestination(() => clock.now()));
   repository = await createRepository(
     destination,
     {
@@ -57,10 +61,11 @@ beforeEach(async () => {
       cost: { m: 64, t: 1, p: 1 },
       packTarget: 65_536,
       segmentTarget: 65_536,
+      ...options,
     },
     signal,
   );
-});
+}
 
 async function backup(
   tree: TinyTree,
@@ -308,6 +313,23 @@ describe('prune', () => {
     await run();
     await clock.advance(GRACE);
     expect(await run()).toMatchObject({ removedPacks: marked.length });
+  });
+
+  it('keeps for no longer what was needed until a moment ago where the grace period is short', async () => {
+    await create({ graceSeconds: 120 });
+    const gone = await backup(files(6));
+    await forget(gone);
+    const { markedPacks } = await run();
+    expect(markedPacks).toBeGreaterThan(0);
+    // A sixth of the grace period, a minute, and as long as a list may be old: no longer than the grace period. What is
+    // due before waits, and so does the snapshot that tells which packs those are.
+    for (const seconds of [130, 60]) {
+      await clock.advance(seconds * 1_000);
+      expect(await run()).toMatchObject({ removedPacks: 0, removedSnapshots: 0 });
+    }
+    await clock.advance(10_000);
+    expect(await run()).toMatchObject({ removedPacks: markedPacks, removedSnapshots: 1 });
+    await expectSound();
   });
 
   it.each(['corrupt-reply', 'denied'] as const)(
