@@ -1,8 +1,8 @@
 import { relative, sep } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Folders with small files that take long, as they call sweeps. */
-const LONG = new Set(['fault', 'simulator']);
+/** Small files that take long, and folders of such, as they call sweeps. */
+const LONG = new Set(['lint.test.ts', 'fault', 'simulator']);
 
 /**
  * Begins with the files that take long, so that no worker is left with one of them when the others have nothing more to
