@@ -149,7 +149,7 @@ async function greet(
   const from = out.stream.isTTY ? process.cwd() : undefined;
   const run = invocation(env, process.argv[1], from);
   if (settings.sources.length === 0)
-    lines.push(`Nothing is backed up yet. Begin with: ${run} sources add DIR`);
+    lines.push(`No source is configured yet. Begin with: ${run} sources add DIR`);
   // Only where a person looks: what a service prints is kept, and the address opens the page for anybody.
   if (created && out.stream.isTTY) {
     const { address: page, seconds } = daemon.pageAddress(null);

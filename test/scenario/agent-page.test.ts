@@ -136,7 +136,7 @@ describe('holdfast ui', () => {
       const under = ['setpriv', ...asSomebody];
       await using agent = await start(place, { env, under });
       expect(agent.said()).toContain('Holdfast is running');
-      expect(agent.said()).toMatch(/Begin with: node \/\S+ sources add DIR/);
+      expect(agent.said()).toMatch(/No source is configured yet. Begin with: node \/\S+ sources add DIR/);
       const { stdout } = await place.expectRun(['ui'], 0, { env, under });
       expect(stdout).toContain('The page opens in your browser.');
       expect(stdout).not.toContain('#code=');
