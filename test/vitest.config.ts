@@ -26,10 +26,8 @@ const NOT_SHARING = /vi\.mock\(|process\.env\['TZ'\] =/;
  * processor time of the tests of repositories. With this it goes by all memory together.
  */
 const COUNT_BUFFERS = '--external-memory-accounted-in-global-limit';
-/** Agents in the process of the test go on for a moment after its end. */
-const AGENTS = /^scenario\/(agent|page)-/;
 const sharing = SHARING.flatMap((folder) =>
-  filesIn(folder).filter((path) => !AGENTS.test(path) && !NOT_SHARING.test(contentOf(path))),
+  filesIn(folder).filter((path) => !NOT_SHARING.test(contentOf(path))),
 );
 
 function filesIn(folder: string): readonly string[] {

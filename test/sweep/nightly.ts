@@ -1,8 +1,9 @@
 /**
  * The long counts of the fault catalogue, one entry after the other: `npm run test:nightly`. `--only F05,names` chooses
- * lines of the catalogue and names of entries, `--parts 1` takes so many parts of each, `--list` shows all. What held
- * stands in NIGHTLY_RESULTS (nightly.jsonl) with its commit and the program: a run goes on behind what has held with the
- * same program, or with any by `--any-program`. Ends with 1 when something did not hold.
+ * lines of the catalogue and names of entries, `--parts 1` takes so many parts of each, `--from 12` begins with that part,
+ * so that two may share an entry, `--list` shows all. What held stands in NIGHTLY_RESULTS (nightly.jsonl) with its commit and
+ * the program: a run goes on behind what has held with the same program, or with any by `--any-program`. Ends with 1 when
+ * something did not hold.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,6 +34,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     parts: { type: 'string' },
+    from: { type: 'string', default: '1' },
     list: { type: 'boolean' },
     'any-program': { type: 'boolean' },
   },
@@ -42,6 +44,8 @@ const PROGRAM = ['src', 'service', 'package-lock.json', 'test/sweep'];
 const chosen = chooseEntries(values.only?.split(',') ?? []);
 const most = Number(values.parts ?? Number.POSITIVE_INFINITY);
 if (!(most >= 1)) throw new Error(`--parts is "${values.parts}", which is no count`);
+const first = Number(values.from);
+if (!(first >= 1)) throw new Error(`--from is "${values.from}", which is no part`);
 
 if (values.list === true) {
   for (const { name, faults, parts, env } of chosen)
@@ -61,7 +65,7 @@ async function runAll(): Promise<void> {
   const before = resultsBefore().filter((one) => one.program === program || values['any-program'] === true);
   const all: PartResult[] = [];
   for (const entry of chosen) {
-    for (let part = 1; part <= Math.min(entry.parts, most); part += 1) {
+    for (let part = first; part <= Math.min(entry.parts, first - 1 + most); part += 1) {
       const done = before.findLast((one) => one.entry === entry.name && one.part === part && one.ok);
       if (done === undefined) print(`${entry.name}, part ${part} of ${entry.parts}, seed ${seed + part}`);
       const result = done ?? (await runPart(entry, part, seed + part));
