@@ -32,6 +32,8 @@ async function work(settings: RunSettings, site: WritersSite, ledger: Ledger): P
   const random = seededRandom(settings.seed);
   const lastsMs = settings.minutes * 60_000;
   const stop = new AbortController();
+  // Ended by hand it thaws and ends what it has started, and judges what came of it.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   const machines = Array.from({ length: settings.writers }, (_, number) => site.writer(number));
   const agents: AgentWriter[] = [];
   for (const [number, machine] of machines.entries()) {
@@ -61,7 +63,7 @@ async function work(settings: RunSettings, site: WritersSite, ledger: Ledger): P
   ];
   const all = Promise.all(writing);
   const watching = watch(site, ledger, agents, stop.signal);
-  await Promise.race([all, sleep(lastsMs)]);
+  await Promise.race([all, sleep(lastsMs, undefined, { signal: stop.signal }).catch(() => {})]);
   const ranMs = Date.now() - startedMs;
   stop.abort();
   await all;
