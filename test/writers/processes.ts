@@ -62,36 +62,38 @@ export interface Slope {
   readonly samples: number;
 }
 
+/** Long enough for a rest in each: see `restMs` of a writer's rhythm. */
+const FLOOR_MS = 480_000;
+
 /**
- * Least squares over means of a minute each: samples of one process that follow each other closely are not independent,
- * and an interval from all of them would be far too narrow. Undefined for less than five minutes.
+ * Least squares over what is left at the least in each eight minutes. At work an agent takes half as much again, and how much
+ * of its time that is changes with everything else; what it never gives back raises the least. Undefined for less than 40 minutes.
  */
 export function slopeOf(
   points: readonly { readonly atMs: number; readonly value: number }[],
 ): Slope | undefined {
-  const minutes = new Map<number, number[]>();
+  const beganMs = points[0]?.atMs ?? 0;
+  const windows = new Map<number, number>();
   for (const { atMs, value } of points) {
-    const minute = Math.floor(atMs / 60_000);
-    minutes.set(minute, [...(minutes.get(minute) ?? []), value]);
+    const window = Math.floor((atMs - beganMs) / FLOOR_MS);
+    windows.set(window, Math.min(windows.get(window) ?? Number.POSITIVE_INFINITY, value));
   }
-  const means = [...minutes].map(([minute, values]) => ({
-    x: minute / 60,
-    y: values.reduce((sum, value) => sum + value, 0) / values.length,
-  }));
-  if (means.length < 5) return undefined;
-  const meanX = means.reduce((sum, { x }) => sum + x, 0) / means.length;
-  const meanY = means.reduce((sum, { y }) => sum + y, 0) / means.length;
-  const spread = means.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0);
-  const perHour = means.reduce((sum, { x, y }) => sum + (x - meanX) * (y - meanY), 0) / spread;
-  const rest = means.reduce((sum, { x, y }) => sum + (y - meanY - perHour * (x - meanX)) ** 2, 0);
-  const error = Math.sqrt(rest / (means.length - 2) / spread);
+  // The last one is not whole, and may have no rest.
+  const least = [...windows].slice(0, -1).map(([window, y]) => ({ x: (window * FLOOR_MS) / 3_600_000, y }));
+  if (least.length < 5) return undefined;
+  const meanX = least.reduce((sum, { x }) => sum + x, 0) / least.length;
+  const meanY = least.reduce((sum, { y }) => sum + y, 0) / least.length;
+  const spread = least.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0);
+  const perHour = least.reduce((sum, { x, y }) => sum + (x - meanX) * (y - meanY), 0) / spread;
+  const rest = least.reduce((sum, { x, y }) => sum + (y - meanY - perHour * (x - meanX)) ** 2, 0);
+  const error = Math.sqrt(rest / (least.length - 2) / spread);
   return {
     perHour,
-    marginPerHour: studentT95(means.length - 2) * error,
-    first: means[0]?.y ?? 0,
-    last: means.at(-1)?.y ?? 0,
+    marginPerHour: studentT95(least.length - 2) * error,
+    first: least[0]?.y ?? 0,
+    last: least.at(-1)?.y ?? 0,
     most: Math.max(...points.map(({ value }) => value)),
-    hours: (means.at(-1)?.x ?? 0) - (means[0]?.x ?? 0) || 0,
+    hours: (least.at(-1)?.x ?? 0) - (least[0]?.x ?? 0) || 0,
     samples: points.length,
   };
 }

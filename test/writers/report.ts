@@ -8,6 +8,7 @@ import type { Garbage } from './stored-garbage.ts';
 const MIB = 1_048_576;
 /** Of an agent at work, beyond which its memory is said to grow. */
 const MOST_MIB_AN_HOUR = 1;
+const FILLING_MS = 600_000;
 
 export interface AgentMemory {
   readonly agent: string;
@@ -16,10 +17,11 @@ export interface AgentMemory {
   readonly samples: number;
 }
 
-/** Of the process of each agent that lived longest, without its first third: an agent fills its caches first. */
+/** Of the process of each agent that lived longest, without its first ten minutes: an agent fills its caches first. */
 export function memoryOf({ machine, samples }: AgentWriter): AgentMemory {
   const longest = [...samples.values()].sort((a, b) => b.length - a.length)[0] ?? [];
-  const counted = longest.slice(Math.floor(longest.length / 3));
+  const fromMs = (longest[0]?.atMs ?? 0) + FILLING_MS;
+  const counted = longest.filter(({ atMs }) => atMs >= fromMs);
   const of = (value: (sample: ProcessSample) => number): Slope | undefined =>
     slopeOf(counted.map((sample) => ({ atMs: sample.atMs, value: value(sample) })));
   return {

@@ -13,6 +13,8 @@ const LONG_SLEEP_MS = 330_000;
 export interface Rhythm {
   /** Mean pause between two backups of one writer. */
   readonly pauseMs: number;
+  /** Least length of every sixth pause: an agent then gives back the memory that it is done with. */
+  readonly restMs?: number;
   /** Nobody is killed or stopped for long after this. */
   readonly calmFromMs: number;
   /** Ends pauses and sleeps, so that what is under way comes to its end. */
@@ -35,7 +37,8 @@ export async function writeAgainAndAgain(
     const disturbed = version === 1 ? undefined : drawDisturbance(random, kinds, rhythm);
     const attempt = ledger.begin({ writer: name, source, version, manifest, disturbed });
     ledger.end(attempt, await backUp(attempt));
-    await pause(rhythm.pauseMs * (0.5 + random.next()), rhythm.stopped);
+    const pauseMs = rhythm.pauseMs * (0.5 + random.next());
+    await pause(version % 6 === 0 ? Math.max(pauseMs, rhythm.restMs ?? 0) : pauseMs, rhythm.stopped);
   }
 }
 

@@ -24,6 +24,8 @@ const SAMPLE_EVERY_MS = 10_000;
 const EXPIRY_MS = 300_000;
 /** Longer runs end calmly, so that the leases of the last kills have run out. */
 const CALM_MS = 360_000;
+/** Two of the minutes after each of which an agent that has nothing to do gives back memory, and a little. */
+const REST_MS = 130_000;
 /** Writers share the processors: the more there are, the longer each of them rests. */
 const PAUSE_MS_PER_WRITER = 2_000;
 
@@ -57,7 +59,7 @@ async function work(settings: RunSettings, site: WritersSite, ledger: Ledger): P
   say(`${machines.length} writers, ${agents.length} of them agents, ready after ${seconds(beganMs)} s`);
   const commands = machines.filter((_, number) => number % 3 !== 0);
   const writing = [
-    ...agents.map(async (agent) => await agent.run(rhythm)),
+    ...agents.map(async (agent) => await agent.run({ ...rhythm, restMs: REST_MS })),
     ...commands.map(async (machine) => await runCommandWriter(machine, ledger, rhythm)),
     keepUp(plan),
   ];
