@@ -1,0 +1,48 @@
+export const account = {
+  plan: 'Plan',
+  planName: 'Plan',
+  plans: { free_trial: 'Free trial', pro: 'Pro', business: 'Business' } as Readonly<
+    Partial<Record<string, string>>
+  >,
+  planLimit: 'Limit for programs',
+  perSpan: (count: string, span: string) => `${count} requests in ${span}`,
+  planFrom: 'Comes from',
+  planOfSettings: 'the settings of this machine',
+  planOfPartner: 'your partner',
+  limitNote: 'Backups are not limited. The keys of programs are on the page',
+  partner: 'Partner service',
+  partnerWhat:
+    'Somebody can look after the backups of this machine for you: see whether they work, and ask for one. They cannot read, restore or delete anything.',
+  enroll: 'Enroll this machine…',
+  service: 'Address of the service',
+  token: 'Token',
+  tokenHint: 'From your partner. It is good once, for a short time.',
+  deviceName: 'Name of this machine',
+  deviceNameHint: 'What your partner sees. Without it, the host name.',
+  missing: 'Your partner gives you this.',
+  enrollDo: 'Enroll',
+  enrolling: 'Enrolling…',
+  enrollFailed: 'The machine is not enrolled.',
+  standing: 'Standing',
+  standings: { active: 'Active', suspended: 'Suspended', trial_expired: 'Trial is over' },
+  enrolledAt: 'Enrolled',
+  lastReport: 'Last report',
+  waiting: 'Results not reported yet',
+  planUntil: 'Plan holds until',
+  graceUntil: 'Without the service until',
+  device: 'Device',
+  customer: 'Customer',
+  leave: 'Leave…',
+  leaveQuestion:
+    'Nothing is reported any more, results that wait are forgotten, and the plan of the settings holds. Your backups stay as they are. Your partner lists the machine until it is removed there.',
+  leaveDo: 'Leave the Partner service',
+  learns: 'What your partner learns',
+  learnsWhat: 'Nothing, unless the machine is enrolled. Then:',
+  learnsList: [
+    'once: the name of the machine, its operating system and processor, the version of Holdfast;',
+    'of each backup and restore: how it ended, when, how long it took, numbers of files and bytes, a code of an error;',
+    'how often a backup is expected, how much is stored, and random ids of repositories and their newest snapshots.',
+  ],
+  learnsNot:
+    'No path, no name of a file, source or destination, no text of an error, no passphrase and no key.',
+};

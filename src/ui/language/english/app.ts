@@ -1,0 +1,26 @@
+export const app = {
+  skip: 'Skip to the contents',
+  navigation: 'Pages',
+  overview: 'Overview',
+  restore: 'Restore',
+  jobs: 'Jobs',
+  settings: 'Settings',
+  signOut: 'Sign out',
+  language: 'Language',
+  api: 'Desktop API',
+  closedTitle: 'This page is not signed in',
+  closedHow: 'Open it from the command line, as the user that backs up:',
+  closedOnce: 'The address it gives works once, for a minute.',
+  offline: 'The agent does not answer. It may be stopped or starting; this page tries again by itself.',
+  noSuchPage: 'There is no such page',
+  toOverview: 'Go to the overview',
+  alarmsOpen: (count: number) =>
+    count === 1 ? 'A source looks damaged.' : `${count} alarms: sources look damaged.`,
+  alarmsLook: 'Look at it',
+  kitUnsaved:
+    'The recovery kit is only on this machine. Without it nobody can read the backups once the machine is lost.',
+  kitSave: 'Save it now',
+  paused: (until: string | null) =>
+    until === null ? 'Backups are paused until you resume them.' : `Backups are paused until ${until}.`,
+  resume: 'Resume',
+};

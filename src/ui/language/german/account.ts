@@ -1,0 +1,48 @@
+import type { Texts } from '../english.ts';
+
+export const account: Texts['account'] = {
+  plan: 'Tarif',
+  planName: 'Tarif',
+  plans: { free_trial: 'Kostenlose Probe', pro: 'Pro', business: 'Business' },
+  planLimit: 'Grenze für Programme',
+  perSpan: (count, span) => `${count} Anfragen in ${span}`,
+  planFrom: 'Kommt von',
+  planOfSettings: 'den Einstellungen dieses Rechners',
+  planOfPartner: 'Ihrem Partner',
+  limitNote: 'Sicherungen sind nicht begrenzt. Die Schlüssel der Programme stehen auf der Seite',
+  partner: 'Partnerdienst',
+  partnerWhat:
+    'Jemand kann sich für Sie um die Sicherungen dieses Rechners kümmern: sehen, ob sie gelingen, und eine verlangen. Lesen, wiederherstellen oder löschen kann er nichts. Alles geht auch ohne ihn.',
+  enroll: 'Diesen Rechner anmelden …',
+  service: 'Adresse des Dienstes',
+  token: 'Token',
+  tokenHint: 'Von Ihrem Partner. Es gilt einmal und kurze Zeit.',
+  deviceName: 'Name dieses Rechners',
+  deviceNameHint: 'Was Ihr Partner sieht. Ohne Angabe der Rechnername.',
+  missing: 'Das gibt Ihnen Ihr Partner.',
+  enrollDo: 'Anmelden',
+  enrolling: 'Wird angemeldet …',
+  enrollFailed: 'Der Rechner ist nicht angemeldet.',
+  standing: 'Zustand',
+  standings: { active: 'Aktiv', suspended: 'Gesperrt', trial_expired: 'Probe ist vorbei' },
+  enrolledAt: 'Angemeldet',
+  lastReport: 'Letzter Bericht',
+  waiting: 'Noch nicht berichtet',
+  planUntil: 'Tarif gilt bis',
+  graceUntil: 'Ohne den Dienst bis',
+  device: 'Gerät',
+  customer: 'Kunde',
+  leave: 'Abmelden …',
+  leaveQuestion:
+    'Nichts wird mehr berichtet, wartende Ergebnisse werden vergessen, und der Tarif der Einstellungen gilt. Ihre Sicherungen bleiben, wie sie sind. Ihr Partner führt den Rechner weiter, bis er ihn entfernt.',
+  leaveDo: 'Vom Partnerdienst abmelden',
+  learns: 'Was Ihr Partner erfährt',
+  learnsWhat: 'Nichts, solange der Rechner nicht angemeldet ist. Danach:',
+  learnsList: [
+    'einmal: den Namen des Rechners, Betriebssystem und Prozessor, die Version von Holdfast;',
+    'von jeder Sicherung und Wiederherstellung: wie sie ausging, wann, wie lange, Zahlen von Dateien und Bytes, den Code eines Fehlers;',
+    'wie oft eine Sicherung erwartet wird, wie viel gespeichert ist, und zufällige Kennungen der Repositorys und ihrer neuesten Stände.',
+  ],
+  learnsNot:
+    'Keinen Pfad, keinen Namen einer Datei, einer Quelle oder eines Ziels, keinen Text eines Fehlers, keine Passphrase und keinen Schlüssel.',
+};

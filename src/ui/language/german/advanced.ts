@@ -1,0 +1,63 @@
+import type { Texts } from '../english.ts';
+
+export const advanced: Texts['advanced'] = {
+  config: 'Konfigurationsdatei',
+  configFine: 'In Kraft',
+  configBroken: 'Hat einen Fehler',
+  configBrokenWhat: 'Bis er behoben ist, gelten die letzten gültigen Einstellungen.',
+  configAt: (line, column) => `Zeile ${line}, Spalte ${column}:`,
+  configWhat:
+    'Sie dürfen sie von Hand ändern: Was gespeichert wird, gilt binnen einer Sekunde. Kommentare bleiben, wenn diese Seite etwas ändert.',
+  diagnostics: 'Wenn etwas nicht stimmt',
+  diagnosticsWhat:
+    'Das Paket ist eine Textdatei für jemanden, der hilft: Version, Einstellungen, letzte Aufträge, Ende des Protokolls. Geheimnisse sind entfernt; Namen von Dateien, Rechnern und Konten stehen darin. Sehen Sie es vorher durch.',
+  diagnosticsDo: 'Paket herunterladen',
+  doctor:
+    'Auf der Kommandozeile findet dies heraus, was den Agenten am Arbeiten hindert, und sagt, was zu tun ist:',
+  log: 'Protokoll des Agenten',
+  logLevel: 'Zeigen',
+  logLevels: {
+    debug: 'Alles',
+    info: 'Hinweise, Warnungen und Fehler',
+    warn: 'Warnungen und Fehler',
+    error: 'Nur Fehler',
+  },
+  logAgain: 'Neu laden',
+  logFollow: 'Mitlesen',
+  logEmpty: 'Nichts dergleichen steht darin.',
+  webdav: {
+    title: 'Stände als Ordner',
+    what: 'Alle gesicherten Stände als Ordner in Ihrer Dateiverwaltung, zum Ansehen und Herauskopieren, ohne etwas zu ändern. Nur Programme auf diesem Rechner können ihn öffnen, und nur mit dem Geheimnis.',
+    on: 'An',
+    off: 'Aus',
+    since: (time) => `Seit ${time}.`,
+    turnOn: 'Einschalten',
+    turnOff: 'Ausschalten',
+    renew: 'Neues Geheimnis …',
+    renewQuestion: 'Die jetzige Adresse endet sofort, und Sie bekommen eine andere.',
+    renewDo: 'Neues Geheimnis geben',
+    once: 'Das Geheimnis ist nur jetzt zu sehen.',
+    onceWhy:
+      'Wer es hat, kann alle Sicherungen auf diesem Rechner lesen. Verlassen Sie diese Seite, ist es fort.',
+    address: 'Adresse',
+    signIn: 'Mit Name und Passwort',
+    signInWhat: 'Manche Programme nehmen sie anstelle des Geheimnisses in der Adresse:',
+    user: 'Name',
+    password: 'Passwort',
+    how: 'So wird er geöffnet',
+    finder: 'Im Finder: Gehe zu › Mit Server verbinden, und die Adresse eingeben.',
+    explorer: 'Im Explorer: Dieser PC › Netzlaufwerk verbinden, und die Adresse eingeben.',
+    rclone: 'Mit rclone; geben Sie das Passwort ein, wenn es wartet:',
+    dav: 'In der Dateiverwaltung dies in die Adresszeile eingeben (Strg+L):',
+  },
+  about: 'Über Holdfast',
+  version: 'Version',
+  runtime: 'Läuft mit',
+  platform: 'System',
+  state: 'Zustandsverzeichnis',
+  addresses: 'Adressen',
+  updates: 'Neue Versionen',
+  updatesWhat: 'Holdfast sucht nicht von selbst nach neuen Versionen.',
+  updatesHow:
+    'Zum Aktualisieren halten Sie den Agenten an, ersetzen diese Version durch die neue und starten ihn. Laufende Aufträge gehen weiter, und die Datenbank des Agenten wird kopiert, bevor sie geändert wird.',
+};

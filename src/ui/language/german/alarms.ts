@@ -1,0 +1,69 @@
+import type { Texts } from '../english.ts';
+
+export const alarms: Texts['alarms'] = {
+  title: 'Alarme',
+  what: 'Eine Quelle sieht beschädigt aus. Bis ein Alarm bestätigt ist, wird kein Stand seiner Quelle von vorher entfernt, was auch immer die Regeln der Aufbewahrung sagen.',
+  none: 'Kein Alarm ist offen. Sollte eine Quelle plötzlich leer oder nicht mehr lesbar sein, die meisten Dateien verlieren oder umgeschrieben werden, steht es hier.',
+  kinds: {
+    empty: {
+      title: 'Leer',
+      means:
+        'Keine einzige Datei ist mehr da, wo bei der letzten Sicherung Dateien waren. Meist ist eine Platte oder Freigabe nicht eingehängt. Es wird nicht gesichert, damit die guten Stände die neuesten bleiben.',
+      todo: 'Hängen Sie die Platte oder Freigabe ein; die nächste Sicherung gelingt dann von selbst. Soll die Quelle leer sein, bestätigen Sie den Alarm.',
+    },
+    unreadable: {
+      title: 'Nicht mehr lesbar',
+      means:
+        'Die letzte Sicherung konnte keine einzige Datei lesen, wo vorher Dateien waren. Meist haben sich ihr Besitzer oder ihre Rechte geändert. In diesem Stand ist keine von ihnen.',
+      todo: 'Der Auftrag nennt, was nicht lesbar war. Sorgen Sie dafür, dass der Agent es lesen darf, und bestätigen Sie dann den Alarm.',
+    },
+    shrunk: {
+      title: 'Die meisten Dateien sind fort',
+      means:
+        'Mehr als die Hälfte der Dateien verschwand binnen einer Stunde. Das geschieht, wenn ein Ordner versehentlich verschoben oder gelöscht wird oder ein Teil der Quelle nicht eingehängt ist.',
+      todo: 'Vergleichen Sie mit einem Stand von vorher. Holen Sie zurück, was fehlt, oder bestätigen Sie den Alarm, wenn es Absicht war.',
+    },
+    rewritten: {
+      title: 'Auf einen Schlag umgeschrieben',
+      means:
+        'Viele Dateien wurden binnen einer Stunde geändert, und ihr Inhalt sieht jetzt verschlüsselt aus oder ihr Name hat eine neue Endung. So handelt Erpressungssoftware; ebenso, wer absichtlich verschlüsselt oder packt.',
+      todo: 'Öffnen Sie einige der Dateien. Sind sie nicht lesbar, trennen Sie den Rechner vom Netz, finden Sie heraus, was sie geschrieben hat, und holen Sie erst dann einen Stand von vorher zurück. Sind sie in Ordnung, bestätigen Sie den Alarm.',
+    },
+    burst: {
+      title: 'Ungewöhnlich viele Änderungen',
+      means:
+        'Binnen einer Stunde kamen, änderten sich oder gingen weit mehr Dateien als je zuvor. Ein großes Update oder ein aufgeräumtes Archiv sieht so aus; ein Schaden auch.',
+      todo: 'Vergleichen Sie mit einem Stand von vorher. Wissen Sie, woher die Änderungen kommen, bestätigen Sie den Alarm.',
+    },
+  },
+  at: 'Bemerkt',
+  facts: {
+    files_before: 'Dateien vorher',
+    files: 'Dateien jetzt',
+    unread: 'Nicht lesbar',
+    rewritten: 'Umgeschrieben',
+    extension: 'Neue Endung der Namen',
+    renamed: 'Dateien damit',
+    touched: 'Gekommen, geändert oder gegangen',
+    usual: 'Bisher höchstens',
+  },
+  filled: 'Es sind wieder Dateien darin.',
+  todo: 'Was zu tun ist',
+  details: 'In den Worten des Agenten',
+  before: 'Stände von vorher',
+  beforeHint:
+    'Der neueste zuerst. Sehen Sie, wo sich die Zahl der Dateien ändert; was älter ist, wollen Sie zurück.',
+  beforeNone: 'Von vor dem Alarm ist kein Stand dieser Quelle bekannt.',
+  time: 'Zeit',
+  files: 'Dateien',
+  size: 'Größe',
+  actions: 'Aktionen',
+  look: 'Hineinsehen',
+  acknowledge: (count) => (count === 1 ? 'Bestätigen …' : `Alle ${count} bestätigen …`),
+  acknowledgeQuestion:
+    'Sie sagen, dass die Quellen so sind, wie sie sein sollen. Stände von vorher dürfen dann nach den Regeln der Aufbewahrung wieder entfernt werden.',
+  acknowledgeEmpty:
+    'Eine leere Quelle darf es bleiben: Ihre nächste Sicherung nimmt sie, wie sie ist, bis wieder Dateien darin sind.',
+  acknowledgeDo: 'Sie sind, wie sie sein sollen',
+  acknowledged: 'Bestätigt. Die Aufbewahrung geht weiter wie gewohnt.',
+};

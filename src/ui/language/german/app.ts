@@ -1,0 +1,29 @@
+import type { Texts } from '../english.ts';
+
+export const app: Texts['app'] = {
+  skip: 'Zum Inhalt springen',
+  navigation: 'Seiten',
+  overview: 'Überblick',
+  restore: 'Wiederherstellen',
+  jobs: 'Aufträge',
+  settings: 'Einstellungen',
+  signOut: 'Abmelden',
+  language: 'Sprache',
+  api: 'Desktop-API',
+  closedTitle: 'Diese Seite ist nicht angemeldet',
+  closedHow: 'Öffnen Sie sie auf der Kommandozeile, als der Benutzer, der sichert:',
+  closedOnce: 'Die Adresse, die dabei erscheint, gilt einmal und eine Minute lang.',
+  offline:
+    'Der Agent antwortet nicht. Vielleicht ist er angehalten oder startet gerade; diese Seite versucht es von selbst wieder.',
+  noSuchPage: 'Diese Seite gibt es nicht',
+  toOverview: 'Zum Überblick',
+  alarmsOpen: (count) =>
+    count === 1 ? 'Eine Quelle sieht beschädigt aus.' : `${count} Alarme: Quellen sehen beschädigt aus.`,
+  alarmsLook: 'Ansehen',
+  kitUnsaved:
+    'Das Notfallblatt liegt nur auf diesem Rechner. Ohne es kann niemand die Sicherungen lesen, wenn der Rechner verloren ist.',
+  kitSave: 'Jetzt aufbewahren',
+  paused: (until) =>
+    until === null ? 'Sicherungen ruhen, bis Sie sie fortsetzen.' : `Sicherungen ruhen bis ${until}.`,
+  resume: 'Fortsetzen',
+};

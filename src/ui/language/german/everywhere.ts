@@ -1,0 +1,25 @@
+import type { Texts } from '../english.ts';
+
+export const common: Texts['common'] = {
+  now: 'jetzt',
+  never: 'nie',
+  none: 'keine',
+  optional: 'optional',
+  back: 'Zurück',
+  cancel: 'Abbrechen',
+  close: 'Schließen',
+  save: 'Speichern',
+  next: 'Weiter',
+  copy: 'Kopieren',
+  copied: 'Kopiert',
+  notCopied: 'Es ließ sich nicht kopieren. Markieren und kopieren Sie es selbst.',
+  retry: 'Nochmals versuchen',
+  loading: 'Wird geladen …',
+  details: 'Details',
+  default: 'Standardziel',
+  yes: 'Ja',
+  no: 'Nein',
+  commandLine: 'Dasselbe auf der Kommandozeile',
+  file: 'Datei',
+  files: (count, shown) => (count === 1 ? 'eine Datei' : `${shown} Dateien`),
+};
