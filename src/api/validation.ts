@@ -57,7 +57,7 @@ export function validationError(errors: readonly ErrorObject[], part: RequestPar
   ) {
     return new ApiError('INVALID_REQUEST', 'The body is not a JSON object', {
       hint: 'Send a JSON object with the fields of this route.',
-      details: { problems: [{ field: '', message: 'must be object' }] },
+      details: { problems: [{ field: '', message: 'must be an object' }] },
     });
   }
   const problems = errors
@@ -115,10 +115,57 @@ function shortened(name: string): string {
   return name.length > 100 ? `${name.slice(0, 100)}…` : name;
 }
 
+/** What is wrong with the value of a field, to stand behind its name. */
 function wording({ keyword, message, params }: ErrorObject): string {
-  if (keyword === 'enum' && Array.isArray(params['allowedValues'])) {
-    return `must be one of ${params['allowedValues'].join(', ')}`;
+  const limit: unknown = params['limit'];
+  switch (keyword) {
+    case 'type':
+      return `must be ${typesOf(params['type'])}`;
+    case 'enum':
+      return `must be one of ${[params['allowedValues']].flat().join(', ')}`;
+    case 'const':
+      return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have ${String(limit)} characters or more`;
+    case 'maxLength':
+      return `must have ${String(limit)} characters or fewer`;
+    case 'minItems':
+      return limit === 1 ? 'must not be empty' : `must have ${String(limit)} entries or more`;
+    case 'maxItems':
+      return `must have ${String(limit)} entries or fewer`;
+    case 'minimum':
+      return `must be ${String(limit)} or more`;
+    case 'maximum':
+      return `must be ${String(limit)} or less`;
+    case 'uniqueItems':
+      return 'must not name anything twice';
+    case 'format':
+      return `must be ${FORMATS[String(params['format'])] ?? `of the form ${String(params['format'])}`}`;
+    case 'pattern':
+      return 'does not have the form that is asked for';
+    default:
+      return message ?? 'is not valid';
   }
-  if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue'])}`;
-  return message ?? 'is not valid';
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'a time as in 2026-01-31T18:30:00Z',
+  date: 'a day as in 2026-01-31',
+  email: 'an e-mail address',
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+};
+
+/** Ajv names one type, or several with commas or in a list. */
+function typesOf(types: unknown): string {
+  const names = [types].flat().flatMap((each) => String(each).split(','));
+  return names.map((name) => TYPES[name] ?? name).join(' or ');
 }

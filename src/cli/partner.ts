@@ -16,7 +16,7 @@ import { openPartnerStore } from '../partner/store/store.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
-import { canPrompt, promptNewPassphrase } from './prompt.ts';
+import { canPrompt, promptNewPassword } from './prompt.ts';
 import { givenByOptions, readGiven } from './secret.ts';
 import { ensureStateDirectory, statePaths } from './state-directory.ts';
 import { printable } from './terminal.ts';
@@ -245,6 +245,6 @@ async function makeCopy(file: string, options: PlaceOptions, context: Context): 
 async function passwordOf(options: InitOptions, context: Context): Promise<string> {
   const given = givenByOptions(options);
   if (given !== undefined) return await readGiven(given, context);
-  if (canPrompt(context)) return await promptNewPassphrase(context);
+  if (canPrompt(context)) return await promptNewPassword(context);
   throw usage('There is no terminal to ask for a password', 'Give --password-file or --password-command.');
 }

@@ -54,15 +54,24 @@ function abortError(reason: unknown): Error {
 
 /** A new passphrase, typed twice. @throws {RequestError} when it is empty or the two differ three times */
 export async function promptNewPassphrase(context: Context): Promise<string> {
+  return await promptTwice('passphrase', context);
+}
+
+/** A new password of an account, typed twice. @throws {RequestError} when it is empty or the two differ three times */
+export async function promptNewPassword(context: Context): Promise<string> {
+  return await promptTwice('password', context);
+}
+
+async function promptTwice(what: 'passphrase' | 'password', context: Context): Promise<string> {
   for (let attempt = 1; attempt <= 3; attempt += 1) {
-    const first = await promptHidden('New passphrase: ', context);
+    const first = await promptHidden(`New ${what}: `, context);
     if (first.trim() === '') {
-      context.stderr.write('An empty passphrase protects nothing.\n');
+      context.stderr.write(`An empty ${what} protects nothing.\n`);
       continue;
     }
     const second = await promptHidden('The same again: ', context);
     if (first.normalize('NFC') === second.normalize('NFC')) return first;
     context.stderr.write('The two are different.\n');
   }
-  throw new RequestError('NO_PASSPHRASE', 'No passphrase was chosen', { hint: 'Run the command again.' });
+  throw new RequestError('NO_PASSPHRASE', `No ${what} was chosen`, { hint: 'Run the command again.' });
 }

@@ -83,6 +83,19 @@ describe.runIf(hasScript)('on a terminal', () => {
     expect(list.text).not.toContain(PASSPHRASE);
   });
 
+  test.concurrent('the account of a partner is given a password, not a passphrase', async () => {
+    await using place = await openPlace();
+    const init = onTerminal(place, ['partner', 'init', '--name', 'Ana', '--email', 'ana@example.org']);
+    for (const question of ['New password: ', 'The same again: ']) {
+      await init.shows(question);
+      init.type('four words nobody guesses\r');
+    }
+    await init.shows('Sign in as ana@example.org');
+    expect(await init.ended).toBe(0);
+    expect(init.text).not.toContain('passphrase');
+    expect(init.text).not.toContain('four words');
+  });
+
   test.concurrent('Ctrl-C at the question ends with 130', async () => {
     await using place = await openPlace();
     await place.expectRun(['init']);

@@ -10,6 +10,7 @@ const schema = Type.Object(
     kind: Type.Optional(Type.Enum(['one', 'two'])),
     inner: Type.Optional(Type.Object({ 'a/b~c': Type.Boolean() }, { additionalProperties: false })),
     list: Type.Optional(Type.Array(Type.String(), { maxItems: 2 })),
+    note: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Null()])),
     when: Type.Optional(Type.String({ format: 'date-time' })),
   },
   { additionalProperties: false },
@@ -34,8 +35,8 @@ describe('what is wrong with a request', () => {
       details: {
         field: 'name',
         problems: [
-          { field: 'name', message: 'must NOT have fewer than 2 characters' },
-          { field: 'size', message: 'must be >= 1' },
+          { field: 'name', message: 'must have 2 characters or more' },
+          { field: 'size', message: 'must be 1 or more' },
         ],
       },
     });
@@ -50,7 +51,21 @@ describe('what is wrong with a request', () => {
 
   test('says which values there are', () => {
     expect(check({ name: 'xy', kind: 'three' })?.message).toContain('must be one of one, two');
-    expect(check({ name: 'xy', when: 'yesterday' })?.details).toMatchObject({ field: 'when' });
+    expect(check({ name: 'xy', when: 'yesterday' })?.message).toContain(
+      "'when' must be a time as in 2026-01-31T18:30:00Z",
+    );
+  });
+
+  test.each([
+    [{ name: 5 }, "'name' must be text"],
+    [{ name: 'xy', size: 1.5 }, "'size' must be a whole number"],
+    [{ name: 'xy', inner: [] }, "'inner' must be an object"],
+    [{ name: 'xy', inner: { 'a/b~c': 'yes' } }, "'inner.a/b~c' must be true or false"],
+    [{ name: 'xy', list: ['a', 'b', 'c'] }, "'list' must have 2 entries or fewer"],
+    [{ name: 'xy', note: '' }, "'note' must not be empty"],
+    [{ name: 'xy', note: {} }, "'note' must be text"],
+  ])('of %j is said in plain words', (body, message) => {
+    expect(check(body)?.message).toContain(`${message}. `);
   });
 
   test('does not repeat a whole megabyte of a name', () => {
