@@ -7,6 +7,7 @@ import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { lastPacks } from '../repository/tombstones.ts';
+import { haveAllVanished } from '../repository/vanished.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Look } from './listing.ts';
@@ -35,9 +36,24 @@ export async function withReading(
     let loading: Promise<ChunkIndex> | undefined;
     const index = async (): Promise<ChunkIndex> =>
       await (loading ??= loadForReading(repository, lastPacks(list.tombstones), context.signal));
-    warnOfDamaged(list, context);
+    await warnOfLoss(repository, list, context);
     await work({ repository, index, snapshots: list.live, trees: new SnapshotTrees(repository, index) });
   });
+}
+
+/** Also where nothing is listed at all, though something was saved: then true is returned. */
+export async function warnOfLoss(
+  repository: Repository,
+  list: SnapshotList,
+  context: Context,
+): Promise<boolean> {
+  warnOfDamaged(list, context);
+  const vanished = await haveAllVanished(repository, list, context.signal);
+  if (vanished)
+    context.stderr.write(
+      'Warning: snapshots were saved here and are not there any more. Find out more with: holdfast check\n',
+    );
+  return vanished;
 }
 
 /** The other snapshots can be read all the same. */

@@ -23,7 +23,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { chooseSnapshot, sourcePath, splitName, warnOfDamaged } from './reading.ts';
+import { chooseSnapshot, sourcePath, splitName, warnOfLoss } from './reading.ts';
 import { watchRestore } from './restore-progress.ts';
 import { restoreObject, restoreText } from './restore-summary.ts';
 
@@ -86,7 +86,7 @@ export function define(command: Command, context: Context): void {
     const never = options.deleteExtra === true ? [...own, ...(await configuredDirectories(context))] : own;
     await withCachedRepository(options, context, async (repository) => {
       const list = await listSnapshots(repository, context.signal);
-      warnOfDamaged(list, context);
+      await warnOfLoss(repository, list, context);
       const snapshot = chooseSnapshot(list.live, named.snapshot, options);
       const request = requestOf(
         { repository, snapshot, target, never, subfolder: named.path, paths },

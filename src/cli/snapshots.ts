@@ -13,7 +13,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { filterSnapshots, lookOf, warnOfDamaged } from './reading.ts';
+import { filterSnapshots, lookOf, warnOfLoss } from './reading.ts';
 import { count } from './wording.ts';
 
 interface SnapshotsOptions extends RepositoryOptions, OutputOptions, FilterOptions {
@@ -31,7 +31,7 @@ export function define(command: Command, context: Context): void {
   command.action(async (options: SnapshotsOptions) => {
     await withCachedRepository(options, context, async (repository) => {
       const list = await listSnapshots(repository, context.signal);
-      warnOfDamaged(list, context);
+      const vanished = await warnOfLoss(repository, list, context);
       const chosen = filterSnapshots(list.live, options);
       const { out } = context;
       if (options.json === true) {
@@ -40,10 +40,14 @@ export function define(command: Command, context: Context): void {
           await out.json({ type: 'snapshot', ...object });
         }
       } else if (chosen.length === 0) {
-        await out.line(list.live.length === 0 ? 'There are no snapshots yet.' : 'No snapshot is like that.');
+        await out.line(list.live.length > 0 ? 'No snapshot is like that.' : noneAtAll(vanished));
       } else {
         await out.write(`${snapshotsTable(chosen, lookOf(context))}${count(chosen.length, 'snapshot')}\n`);
       }
     });
   });
+}
+
+function noneAtAll(vanished: boolean): string {
+  return vanished ? 'There are no snapshots.' : 'There are no snapshots yet.';
 }

@@ -77,3 +77,25 @@ test.concurrent('nothing is given up of a whole repository, nor together with ru
   for (const words of [['--keep-last', '1'], ['latest'], ['--prune']])
     expect((await place.run(['forget', '--lost', ...words])).code).toBe(2);
 });
+
+test.concurrent('an empty list where something was saved is warned of, on a machine that has seen nothing, too', async () => {
+  const { place, ids } = await openWithBackups(2);
+  await using _ = place;
+  const elsewhere = { HOLDFAST_STATE_DIR: join(place.directory, 'elsewhere') };
+  await lose(place, ...ids);
+  for (const env of [{}, elsewhere]) {
+    const listed = await place.run(['snapshots'], { env });
+    expect(listed).toMatchObject({ code: 0, stdout: 'There are no snapshots.\n' });
+    expect(listed.stderr).toContain('snapshots were saved here and are not there any more');
+    expect((await place.run(['ls', 'latest'], { env })).stderr).toContain('not there any more');
+    const restored = await place.run(['restore', 'latest', '--target', join(place.directory, 'back')], {
+      env,
+    });
+    expect(restored.stderr).toContain('not there any more');
+  }
+  await place.expectRun(['forget', '--lost']);
+  expect(await place.run(['snapshots'])).toMatchObject({
+    stdout: 'There are no snapshots yet.\n',
+    stderr: '',
+  });
+});
