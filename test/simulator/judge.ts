@@ -91,8 +91,10 @@ export class Judge {
       const storedMs = this.#storage.get(key)?.modifiedMs;
       const nowMs = this.#repository.clock.now();
       // A directory sleeps with the machine, maybe between what is stored and this look; it has the clock of who judges.
-      const signMs = this.#options.isStore ? nowMs : (storedMs ?? nowMs);
-      this.#sessions.see(key, storedMs, { signMs, visibleMs: nowMs });
+      const { isStore } = this.#options;
+      const signMs = isStore ? nowMs : (storedMs ?? nowMs);
+      const shownMs = isStore ? (storedMs ?? nowMs) : nowMs;
+      this.#sessions.see(key, storedMs, { signMs, visibleMs: nowMs, shownMs });
     }
     const trash = under('trash/');
     if (trash.length > 0) await this.#lookAtTombstones(trash);

@@ -13,8 +13,8 @@ function sessionSeenAt(...seconds: readonly number[]): Sessions {
   return sessions;
 }
 
-function seenAt(written: number, visible = written): { readonly signMs: number; readonly visibleMs: number } {
-  return { signMs: written * SECOND, visibleMs: visible * SECOND };
+function seenAt(written: number, visible = written): Parameters<Sessions['see']>[2] {
+  return { signMs: written * SECOND, visibleMs: visible * SECOND, shownMs: visible * SECOND };
 }
 
 /** Whether a pack of one second keeps its mark away at another. */
@@ -55,6 +55,15 @@ test('one that wakes up protects what it had from prunes that begin once its lea
   sessions.see(leaseKey(PURPOSE, 2), 1_000 * SECOND, seenAt(1_000, 1_005));
   expect(protects(sessions, 150, 1_010, 1_003)).toBe(false);
   expect(protects(sessions, 150, 1_010, 1_006)).toBe(true);
+});
+
+test('what others stored while its first lease could not be seen yet is not its own', () => {
+  const sessions = new Sessions();
+  sessions.see(leaseKey(PURPOSE, 1), 100 * SECOND, seenAt(100, 105));
+  expect(protects(sessions, 102, 110, 101)).toBe(false);
+  expect(protects(sessions, 106, 110, 101)).toBe(true);
+  // One that began later has read of this session, and of no pack whose it is.
+  expect(protects(sessions, 102, 110, 107)).toBe(true);
 });
 
 test('the lease of one that has ended protects nothing when its request arrives once more', () => {

@@ -11,7 +11,7 @@ interface Session {
   readonly purpose: string;
   /** Storage time of its first lease: its later ones say it too, also once the first has gone. */
   readonly startedMs: number;
-  /** Since when nobody has found it dead: by true time, and by the storage's clock. */
+  /** Since when everybody finds it alive: by true time, and by the storage's clock. It stores nothing before. */
   aliveSince: { readonly trueMs: number; readonly storedMs: number };
   /** Its last sign of life, by true time. */
   seenMs: number;
@@ -21,18 +21,21 @@ interface Session {
   readonly leases: Set<string>;
 }
 
+interface Seen {
+  readonly signMs: number;
+  readonly visibleMs: number;
+  readonly shownMs: number;
+}
+
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
 
   /**
    * @param storedMs the storage's time of the lease; undefined for one that has gone
-   * @param seen when it was written, and since when others can see it: in a directory under another name first
+   * @param seen when it was written, and since when others can see it, by true time and by the storage's clock: in a
+   *   directory it has its time under another name first
    */
-  see(
-    key: string,
-    storedMs: number | undefined,
-    { signMs, visibleMs }: { readonly signMs: number; readonly visibleMs: number },
-  ): void {
+  see(key: string, storedMs: number | undefined, { signMs, visibleMs, shownMs }: Seen): void {
     const lease = parseLeaseKey(key);
     if (lease === undefined) return;
     const { purpose, epoch } = lease;
@@ -43,7 +46,7 @@ export class Sessions {
       if (known?.epoch === epoch && known.leases.size > 0) known.seenMs = Number.NEGATIVE_INFINITY;
       return;
     }
-    const now = { trueMs: visibleMs, storedMs };
+    const now = { trueMs: visibleMs, storedMs: shownMs };
     if (known === undefined) {
       const facts = { startedMs: storedMs, aliveSince: now, seenMs: signMs, leases: new Set([key]) };
       this.#sessions.set(purpose, { purpose, epoch, ...facts });
