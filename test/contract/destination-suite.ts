@@ -195,17 +195,19 @@ export function destinationContract(
         const putting = destination.put('packs/00/a', body, live).finally(() => {
           outcome.ended = true;
         });
-        while (!outcome.ended) {
-          for (const { key, size } of await listAll(destination, '')) {
-            expect([key, size]).toEqual(['packs/00/a', body.byteLength]);
+        const look = async (): Promise<void> => {
+          while (!outcome.ended) {
+            for (const { key, size } of await listAll(destination, '')) {
+              expect([key, size]).toEqual(['packs/00/a', body.byteLength]);
+            }
+            const size = await destination.stat('packs/00/a', live).then((stat) => stat.size, kindOf);
+            expect([body.byteLength, 'not-found']).toContain(size);
+            const bytes = await destination.get('packs/00/a', undefined, live).catch(kindOf);
+            expect(typeof bytes === 'string' ? bytes : body.equals(bytes)).toBeOneOf(['not-found', true]);
+            await nextTurn();
           }
-          const size = await destination.stat('packs/00/a', live).then((stat) => stat.size, kindOf);
-          expect([body.byteLength, 'not-found']).toContain(size);
-          const bytes = await destination.get('packs/00/a', undefined, live).catch(kindOf);
-          expect(typeof bytes === 'string' ? bytes : body.equals(bytes)).toBeOneOf(['not-found', true]);
-          await nextTurn();
-        }
-        await putting;
+        };
+        await Promise.all([putting, look()]);
       });
 
       test('works as often at once as the properties say', async () => {
