@@ -1,6 +1,6 @@
-import { readNewestHeads } from './chain.ts';
+import { readNewestHeads, type Head } from './chain.ts';
 import type { Repository } from './repository.ts';
-import type { SnapshotList } from './snapshots.ts';
+import { listSnapshots, type SnapshotList } from './snapshots.ts';
 import { chainView, verifyChains } from './verify-chains.ts';
 
 /**
@@ -14,6 +14,14 @@ export async function haveAllVanished(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (list.live.length > 0) return false;
-  const view = chainView(list, [], await readNewestHeads(repository, signal));
+  const heads = await readNewestHeads(repository, signal);
+  if (!isAnyMissing(repository, list, heads)) return false;
+  // What was stored after that list was read looks missing. In one that is read after the heads it is there.
+  const later = await listSnapshots(repository, signal);
+  return later.live.length === 0 && isAnyMissing(repository, later, heads);
+}
+
+function isAnyMissing(repository: Repository, list: SnapshotList, heads: readonly Head[]): boolean {
+  const view = chainView(list, [], heads);
   return verifyChains(view, repository.writer.memory).some(({ kind }) => kind === 'missing');
 }
