@@ -3,9 +3,11 @@
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { archive } from '../../src/archiver/archive.ts';
 import { SILENT } from '../../src/archiver/observer.ts';
+import type { Destination } from '../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { openEngine, requestFor, type Engine } from '../support/engine.ts';
@@ -31,12 +33,17 @@ function fill(source: string): void {
     writeFileSync(join(source, `large-${index}`), random.bytes(2 * MiB));
 }
 
+/** The sizes of the packs that are stored. */
+async function storedPacks(destination: Pick<Destination, 'list'>): Promise<number[]> {
+  const sizes: number[] = [];
+  for await (const page of destination.list('packs/', new AbortController().signal))
+    for (const { size } of page) sizes.push(size);
+  return sizes;
+}
+
 /** Bytes of packs that are stored. */
 async function storedBytes(engine: Engine): Promise<number> {
-  let bytes = 0;
-  for await (const page of engine.calls.list('packs/', new AbortController().signal))
-    for (const { size } of page) bytes += size;
-  return bytes;
+  return (await storedPacks(engine.calls)).reduce((sum, size) => sum + size, 0);
 }
 
 /** The next run finds what was stored and makes a whole snapshot. */
@@ -56,20 +63,24 @@ test('a canceled run: what it had stored is not stored again', async () => {
   const canceled = new AbortController();
   const inner = createMemoryDestination();
   let packs = 0;
+  let canceledAt = Infinity;
   const destination = hookedDestination(inner, {
-    put: (key) => {
+    put: async (key) => {
       if (!key.startsWith('packs/')) return;
       packs += 1;
-      if (packs > STORED_BEFORE_THE_END) canceled.abort();
+      if (packs <= STORED_BEFORE_THE_END) return;
+      // Those before this one are under way: they would be canceled with it.
+      while ((await storedPacks(inner)).length < STORED_BEFORE_THE_END) await setTimeout(5);
+      canceledAt = Math.min(canceledAt, performance.now());
+      canceled.abort();
     },
   });
   await using engine = await openEngine({ destination });
   fill(engine.source);
-  const started = performance.now();
   await expect(engine.backup(undefined, { workers: 2 }, {}, canceled.signal)).rejects.toMatchObject({
     name: 'AbortError',
   });
-  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(performance.now() - canceledAt).toBeLessThan(5_000);
   const stored = await storedBytes(engine);
   expect(stored).toBeGreaterThan((STORED_BEFORE_THE_END - 1) * 0.9 * MiB);
   expect(engine.calls.count('put', 'index/')).toBe(0);
@@ -81,7 +92,7 @@ test('a run canceled while every reader waits for the destination ends at once',
   const destination = hookedDestination(createMemoryDestination(), {
     put: async (key) => {
       if (!key.startsWith('packs/')) return;
-      setTimeout(() => canceled.abort(), 300);
+      void setTimeout(300).then(() => canceled.abort());
       await new Promise((_, reject) => {
         canceled.signal.addEventListener('abort', () => reject(canceled.signal.reason as Error));
       });
