@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { SOURCE_FLAGS } from '../support/node-flags.ts';
 import {
   ENGINE_MAIN,
@@ -42,15 +43,6 @@ async function until(what: string, test: () => boolean): Promise<void> {
     await delay(50);
   }
   throw new Error(`${what} did not come true`);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 describe('an engine process that is killed', () => {

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Job } from '../../src/jobs/job.ts';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+import { isAlive } from '../support/is-alive.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -111,12 +112,3 @@ test('a command that takes too long is ended with all that it started', async ()
   const pid = Number(await read('pids/pid'));
   await eventually(() => !isAlive(pid), 'the end of what it started');
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    // A process that nobody waits for is dead all the same.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
-  } catch {
-    return false;
-  }
-}

@@ -12,6 +12,7 @@ import {
   type EngineProcessSetup,
 } from '../../../src/jobs/engine-process.ts';
 import { newJob } from '../../../src/jobs/job-states.ts';
+import { isAlive } from '../../support/is-alive.ts';
 import { SOURCE_FLAGS } from '../../support/node-flags.ts';
 import { backupOf, engineJobOf } from './runner-site.ts';
 
@@ -63,21 +64,22 @@ const pidOf = (messages: readonly FromEngine[]): number => {
   if (last?.kind !== 'completed') throw new Error('the job did not complete');
   return Number(last.outcome.snapshotId);
 };
+
 const fine: EngineEnd = { code: 0, signal: null };
 
 describe('an engine process', () => {
   it('runs a job and is kept for the next one, for a while', async () => {
-    const launcher = open({ times: { warmMs: 150 } });
+    const launcher = open({ times: { warmMs: 2_000 } });
     const first = start(launcher, 'one');
     expect(await first.ended).toEqual(fine);
     const second = start(launcher, 'two');
     expect(await second.ended).toEqual(fine);
-    expect(pidOf(second.messages)).toBe(pidOf(first.messages));
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const pid = pidOf(first.messages);
+    expect(pidOf(second.messages)).toBe(pid);
+    await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
     const third = start(launcher, 'three');
     await third.ended;
-    expect(pidOf(third.messages)).not.toBe(pidOf(first.messages));
-    expect(() => process.kill(pidOf(first.messages), 0)).toThrow('ESRCH');
+    expect(pidOf(third.messages)).not.toBe(pid);
   });
 
   it('runs one job at a time: two at once are two processes', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { runHook, type HookResult, type HookRun } from '../../../src/jobs/hooks.ts';
+import { isAlive } from '../../support/is-alive.ts';
 import { moduleUrl, runScript } from '../../support/run-script.ts';
 import { backupOf } from './runner-site.ts';
 
@@ -36,15 +37,6 @@ async function run(
     systemClock,
     signal,
   );
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    // A zombie that nobody waits for is as good as gone.
-    return !readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ');
-  } catch {
-    return false;
-  }
 }
 
 describe('a hook', () => {
