@@ -49,7 +49,7 @@ describe('an engine process that is killed', () => {
   test('leaves what it stored to the next one, which stores little again', async () => {
     // Two packs and more of data that do not compress.
     for (let i = 0; i < 9; i += 1) site.write({ [`file${i}`]: randomBytes(8_000_000) });
-    const job = site.job(site.backup(), { destination: { uploadLimit: 40_000_000 } });
+    const job = site.job(site.backup(), { destination: { uploadLimit: 20_000_000 } });
     const first = await startEngine();
     const running = first.run(job).catch((error: unknown) => error);
     await until('the first pack is stored', () => objects('packs').length > 0);
