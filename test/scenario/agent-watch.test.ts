@@ -263,9 +263,9 @@ describe('a watched source', () => {
   });
 
   test('says that a backup is worthwhile once it is quiet', async () => {
-    await using watched = await openWatched(fill, { quietMs: 300 });
+    await using watched = await openWatched(fill, { quietMs: 1_500 });
     const { root, summaries } = watched;
-    await delay(400);
+    await delay(1_700);
     const before = summaries.length;
     for (let count = 0; count < 5; count += 1) {
       appendFileSync(join(root, 'a/file'), 'more');

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { Secret, resolveSecret, type SecretContext } from '../../../src/config/secret.ts';
 import type { SecretReference } from '../../../src/config/settings.ts';
 import { openConfigPlace } from '../../support/config-place.ts';
+import { isAlive } from '../../support/is-alive.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const context: SecretContext = {
@@ -115,13 +116,15 @@ describe('a secret by reference', () => {
     await using place = await openConfigPlace();
     const mark = join(place.directory, 'mark');
     const clock = manualClock();
-    const asked = found({ command: `(sleep 0.4; echo late > ${mark}) & sleep 60` }, { clock });
+    const asked = found({ command: `sleep 600 & echo $! > ${mark}; sleep 600` }, { clock });
     const refused = expect(asked).rejects.toThrow('took longer than 30 seconds');
-    await delay(100);
+    const started = async (): Promise<number> => Number(await readFile(mark, 'utf8').catch(() => ''));
+    await expect.poll(started, { timeout: 30_000 }).toBeGreaterThan(0);
+    const pid = await started();
+    expect(isAlive(pid)).toBe(true);
     await clock.advance(30_000);
     await refused;
-    await delay(600);
-    await expect(found({ file: mark })).rejects.toThrow('ENOENT');
+    await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
   });
 
   test('is not waited for after an abort', async () => {
