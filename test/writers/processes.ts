@@ -1,6 +1,7 @@
 /** Processes seen and disturbed from outside. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lineThrough } from '../support/line-through.ts';
 
 export interface ProcessSample {
   readonly atMs: number;
@@ -80,29 +81,15 @@ export function slopeOf(
   }
   // The last one is not whole, and may have no rest.
   const least = [...windows].slice(0, -1).map(([window, y]) => ({ x: (window * FLOOR_MS) / 3_600_000, y }));
-  if (least.length < 5) return undefined;
-  const meanX = least.reduce((sum, { x }) => sum + x, 0) / least.length;
-  const meanY = least.reduce((sum, { y }) => sum + y, 0) / least.length;
-  const spread = least.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0);
-  const perHour = least.reduce((sum, { x, y }) => sum + (x - meanX) * (y - meanY), 0) / spread;
-  const rest = least.reduce((sum, { x, y }) => sum + (y - meanY - perHour * (x - meanX)) ** 2, 0);
-  const error = Math.sqrt(rest / (least.length - 2) / spread);
+  const line = lineThrough(least);
+  if (line === undefined) return undefined;
   return {
-    perHour,
-    marginPerHour: studentT95(least.length - 2) * error,
+    perHour: line.slope,
+    marginPerHour: line.margin,
     first: least[0]?.y ?? 0,
     last: least.at(-1)?.y ?? 0,
     most: Math.max(...points.map(({ value }) => value)),
     hours: (least.at(-1)?.x ?? 0) - (least[0]?.x ?? 0) || 0,
     samples: points.length,
   };
-}
-
-/** The two-sided 95% point of Student's distribution, to a hundredth from 3 degrees of freedom on. */
-function studentT95(degrees: number): number {
-  const z = 1.959964;
-  const g1 = (z ** 3 + z) / 4;
-  const g2 = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96;
-  const g3 = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384;
-  return z + g1 / degrees + g2 / degrees ** 2 + g3 / degrees ** 3;
 }
