@@ -189,13 +189,13 @@ export class Catalogs implements AsyncDisposable {
     }
   }
 
-  /** Lets those rest that nobody has asked for a while. */
-  async rest(): Promise<void> {
+  /** Lets those rest that nobody has asked for a while, and tells whether that is all of them. */
+  async rest(): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonic();
-    const idle = [...this.#kept.values()].filter(
-      ({ asked, lastAskedMs }) => asked === 0 && nowMs - lastAskedMs >= READY_MS,
-    );
+    const kept = [...this.#kept.values()];
+    const idle = kept.filter(({ asked, lastAskedMs }) => asked === 0 && nowMs - lastAskedMs >= READY_MS);
     await Promise.all(idle.map(async ({ catalog }) => await catalog.rest()));
+    return idle.length === kept.length;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -51,12 +51,22 @@ export function keepHouse(parts: HouseParts): Disposable {
 }
 
 function resting({ state, catalogs, returnMemory = returnSpareMemory }: HouseParts): () => Promise<void> {
+  const { jobs } = state.database;
+  const lastJob = (): string | undefined => jobs.lastEnded(1)[0]?.id;
+  let seen = lastJob();
   let after = 0;
+  // What is left between two jobs is more than work needs, and no measure of what rest needs.
+  let worked = true;
   return async () => {
-    if (state.database.jobs.count('running') > 0) return;
-    await catalogs.rest();
-    if (process.memoryUsage.rss() < after + WORTHWHILE) return;
+    if (jobs.count('running') > 0) return;
+    const atRest = await catalogs.rest();
+    const last = lastJob();
+    const isQuiet = atRest && last === seen;
+    seen = last;
+    worked ||= !isQuiet;
+    if (!(isQuiet && worked) && process.memoryUsage.rss() < after + WORTHWHILE) return;
     returnMemory();
     after = process.memoryUsage.rss();
+    worked = !isQuiet;
   };
 }
