@@ -65,6 +65,7 @@ function resting({ state, catalogs, returnMemory = returnSpareMemory }: HousePar
     seen = last;
     worked ||= !isQuiet;
     if (!(isQuiet && worked) && process.memoryUsage.rss() < after + WORTHWHILE) return;
+    state.database.rest();
     returnMemory();
     after = process.memoryUsage.rss();
     worked = !isQuiet;

@@ -60,6 +60,8 @@ export interface StateDatabase {
   restore(record: Exclude<DurableRecord, { readonly kind: 'job' }>): void;
   /** Forgets what is past keeping: to be called now and then. */
   prune(): void;
+  /** Gives up what it keeps of the file in memory, up to 16 MB, until it is asked again. */
+  rest(): void;
   close(): void;
 }
 
@@ -197,6 +199,9 @@ function storesOf(
       jobs.prune(nowMs);
       partnerReports.prune(nowMs);
       storedAmounts.prune(nowMs);
+    },
+    rest() {
+      database.pragma('shrink_memory');
     },
     close() {
       try {

@@ -17,7 +17,7 @@ test('people are told of what they have to know where nothing can be tidied, too
       tidied += 1;
       throw full;
     },
-    database: { jobs: { count: () => 1, lastEnded: () => [] } },
+    database: { jobs: { count: () => 1, lastEnded: () => [] }, rest: () => undefined },
   } as unknown as AgentState;
   using house = keepHouse({
     state,
@@ -45,7 +45,10 @@ describe('memory is given back', () => {
     [running, ended, atRest, returned] = [0, 0, true, 0];
     held.mockReturnValue(rss);
     const jobs = { count: () => running, lastEnded: () => [{ id: `job_${ended}` }] };
-    const state = { tidy: () => undefined, database: { jobs } } as unknown as AgentState;
+    const state = {
+      tidy: () => undefined,
+      database: { jobs, rest: () => undefined },
+    } as unknown as AgentState;
     house = keepHouse({
       state,
       catalogs: { rest: async () => await Promise.resolve(atRest), lookAgain: () => undefined },

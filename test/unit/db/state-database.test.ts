@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase, relaxed } from '../../../src/db/database.ts';
 import { MIGRATIONS } from '../../../src/db/migrate.ts';
+import { returnSpareMemory } from '../../../src/system/spare-memory.ts';
 import { databaseSite, type DatabaseSite } from './open-database.ts';
 
 let site: DatabaseSite;
@@ -44,6 +45,28 @@ describe('the state database', () => {
       database.close();
     }
   });
+
+  it.runIf(process.platform === 'linux')(
+    'holds little memory while it rests, and all is there afterwards',
+    () => {
+      const database = site.reopen();
+      const value = 'x'.repeat(20_000);
+      const names = Array.from({ length: 1_500 }, (_, index) => `setting ${index}`);
+      database.transaction(() => {
+        for (const name of names) database.settings.set(name, value);
+      });
+      const readAll = (): boolean => names.every((name) => database.settings.get(name) === value);
+      const residentKiB = (): number =>
+        Number(/^Rss: +(\d+)/m.exec(readFileSync('/proc/self/smaps_rollup', 'latin1'))?.[1]);
+      expect(readAll()).toBe(true);
+      returnSpareMemory();
+      const before = residentKiB();
+      database.rest();
+      returnSpareMemory();
+      expect(residentKiB()).toBeLessThan(before - 8_000);
+      expect(readAll()).toBe(true);
+    },
+  );
 
   it('is for its owner alone, with everything beside it', () => {
     site.reopen().settings.set('a', 'b');
