@@ -6,13 +6,12 @@
  * 95% intervals. The first two rounds are left out: caches fill.
  */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lineThrough } from '../support/line-through.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { embeddedPlace, prepareAgent, startAgent, type RunningAgent } from '../sweep/agent-program.ts';
-import { sampleProcess } from '../writers/processes.ts';
 
 const FILES = 1_000;
 const CHANGED_FILES = 20;
@@ -26,7 +25,6 @@ const SAMPLES = 15;
 const FIRST_ROUND_COUNTED = 2;
 /** Between two questions for a job: all requests together stay below the limit of the plan. */
 const POLL_MS = 250;
-const MIB = 1_048_576;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const random = seededRandom(1);
@@ -82,18 +80,19 @@ async function work(agent: RunningAgent, source: string): Promise<number> {
   return backups;
 }
 
-/** What the process holds when it has done nothing for a while. */
+/**
+ * What the process holds of its own when it has done nothing for a while. Pages of the program's code and of other files
+ * are not counted: they come and go, and cost nobody anything.
+ */
 async function rest({ pid }: RunningAgent): Promise<{ readonly mebibytes: number; readonly fds: number }> {
   await delay(REST_MS);
-  let [least, fds] = [Number.POSITIVE_INFINITY, 0];
+  let least = Number.POSITIVE_INFINITY;
   for (let count = 0; count < SAMPLES; count += 1) {
-    const sample = sampleProcess(pid);
-    if (sample === undefined) throw new Error('the agent has ended');
-    least = Math.min(least, sample.rssBytes / MIB);
-    fds = sample.fds;
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    least = Math.min(least, Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1]) / 1_024);
     await delay(1_000);
   }
-  return { mebibytes: least, fds };
+  return { mebibytes: least, fds: readdirSync(`/proc/${pid}/fd`).length };
 }
 
 function shownGrowth(rounds: readonly Round[], of: (round: Round) => number): string {
