@@ -1,9 +1,9 @@
 /**
  * Whether an agent keeps memory of the work it did: `node memory-bench.ts DIR [ROUNDS]`. In each round the real program
  * makes backups for two minutes, one after the other, each of some changed files, and is asked for what a page shows;
- * it applies retention and prunes, so that what it looks after stays as much as it was. Then it is left alone until it has given back what it
- * is done with, and what is left is measured. Prints a line for each round, and how what is left grows by the backups and by the hour, with
- * 95% intervals. The first two rounds are left out: caches fill.
+ * it applies retention and prunes, so that what it looks after stays as much as it was. Then it is left alone until it
+ * has given back what it is done with, and what is left is measured. Prints a line for each round, and how what is left
+ * grows by the backups and by the hour, with 95% intervals. The first two rounds are left out: caches fill.
  */
 
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -12,7 +12,6 @@ import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import {
-  isAlive,
   killHard,
   leasesIn,
   prepareAgent,
@@ -23,6 +22,7 @@ import {
   type RunningAgent,
   type ShownJob,
 } from './agent-program.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { changeCorpus, copyAside, makeCorpus, type CorpusScale } from './corpus.ts';
 import { expectClean, expectRestores, measureStoredAgain, type StoredAgain } from './oracle.ts';
 import { Histogram } from './phases.ts';

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { executable } from '../support/executable.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { PASSPHRASE, environment, jsonLines, succeed, type Place } from './program.ts';
 
 /** As the Desktop API tells of a job. */
@@ -215,12 +216,6 @@ function enginesOf(pid: number): readonly number[] {
 
 export function isEngine(pid: number): boolean {
   return readIfThere(`/proc/${pid}/cmdline`).includes('engine-main');
-}
-
-/** Not counting one that is dead and waits for its parent to take notice. */
-export function isAlive(pid: number): boolean {
-  const state = /^\d+ \(.*\) (\S)/.exec(readIfThere(`/proc/${pid}/stat`))?.[1];
-  return state !== undefined && state !== 'Z' && state !== 'X';
 }
 
 export function killHard(pid: number): void {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   embeddedPlace,
-  isAlive,
   leasesIn,
   prepareAgent,
   startAgent,
@@ -14,6 +13,7 @@ import {
   type RunningAgent,
   type ShownJob,
 } from './agent-program.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { say } from './settings.ts';
 import { Workspace } from './workspace.ts';
 
