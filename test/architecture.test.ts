@@ -259,7 +259,7 @@ describe('folders', () => {
 /** A native package, or one whose judgement counts, is replaced in one place, or in two that have nothing to do with each other. */
 const NATIVE: Readonly<Record<string, string | readonly string[]>> = {
   koffi: 'system/libc.ts',
-  'zstd-napi/binding.js': 'codec/compress.ts',
+  'zstd-napi/binding.js': ['codec/zstd-choice.ts', 'codec/zstd-native.ts'],
   '@napi-rs/blake-hash': 'codec/hash.ts',
   '@node-rs/argon2': ['codec/kdf.ts', 'partner/passwords.ts'],
   '@parcel/watcher': 'watch/native-watcher.ts',
@@ -313,6 +313,7 @@ const OUTSIDE: readonly {
     pattern: /\bprocess\.env\b/,
     files: {
       'cli/run.ts': 'where a command begins: handed on from here',
+      'codec/zstd-choice.ts': 'which of the two zstd there are, to measure and test either',
       'engine/engine-main.ts': 'where an engine process begins: only the cost that tests set is read',
       'cli/interrupt.ts': 'set before anything else runs, for the process that was started by another',
       'system/memory-secrets.ts': 'whether it is that of the process, whose memory is wiped too',

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { RequestError } from '../base/errors.ts';
 import { TOPICS, findCommand, type CommandEntry } from './commands.ts';
-import { toolName } from '../base/program-version.ts';
+import { programVersion, toolName } from '../base/program-version.ts';
 import type { Context } from './context.ts';
 import { refuseEmptyWords } from './empty-words.ts';
 import { EXIT } from './exit-codes.ts';
@@ -28,7 +28,8 @@ export async function runProgram(words: readonly string[], context: Context): Pr
     return;
   }
   if (name === undefined && before.some((word) => word === '--version' || word === '-V')) {
-    await context.out.line(toolName());
+    if (before.includes('--json')) await context.out.json(await versionObject());
+    else await context.out.line(toolName());
     return;
   }
   if (name === undefined && before.every((word) => word === '--help' || word === '-h')) {
@@ -58,6 +59,13 @@ export async function runProgram(words: readonly string[], context: Context): Pr
     }
     throw usageError(error, entry);
   }
+}
+
+/** What runs, for who looks into a fault. */
+async function versionObject(): Promise<object> {
+  const { zstdFacts } = await import('../codec/zstd-choice.ts');
+  const { version: node, platform, arch } = process;
+  return { type: 'version', version: programVersion(), node, platform, arch, zstd: zstdFacts() };
 }
 
 function isCommand(word: string | undefined): boolean {

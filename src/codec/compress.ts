@@ -1,5 +1,7 @@
-import binding from 'zstd-napi/binding.js';
 import { RepositoryError, RequestError } from '../base/errors.ts';
+import { zstd } from './zstd-choice.ts';
+import type { Compress } from './zstd.ts';
+import { isPlainFrame } from './zstd-frame.ts';
 
 /** How segments are stored: a zstd level, not at all, or zstd:3 that stops trying while nothing shrinks. */
 export type Compression =
@@ -40,23 +42,18 @@ const AUTO_SKIP = 32;
  */
 const LEVEL_3_TABLES = { hashLog: 16, chainLog: 15 } as const;
 
-/** Compresses segments with one reused zstd context into one reused buffer. */
+/** Compresses segments one after the other, with what can be used again. */
 export class SegmentCompressor {
-  readonly #context = new binding.CCtx();
+  readonly #compress: Compress;
   readonly #mode: Compression;
-  #output: Buffer;
   #misses = 0;
   #skip = 0;
 
   constructor(mode: Compression, largestSegment: number) {
     this.#mode = mode;
     const level = mode.kind === 'zstd' ? mode.level : 3;
-    this.#context.setParameter(binding.CParameter.compressionLevel, level);
-    if (level === 3) {
-      this.#context.setParameter(binding.CParameter.hashLog, LEVEL_3_TABLES.hashLog);
-      this.#context.setParameter(binding.CParameter.chainLog, LEVEL_3_TABLES.chainLog);
-    }
-    this.#output = Buffer.allocUnsafe(mode.kind === 'none' ? 0 : binding.compressBound(largestSegment));
+    const expected = mode.kind === 'none' ? 0 : largestSegment;
+    this.#compress = zstd().compressor({ level, expected, ...(level === 3 ? LEVEL_3_TABLES : {}) });
   }
 
   /** The compressed bytes, valid until the next call, or undefined when `raw` should be stored as it is. */
@@ -66,12 +63,10 @@ export class SegmentCompressor {
       this.#skip -= 1;
       return undefined;
     }
-    const bound = binding.compressBound(raw.length);
-    if (bound > this.#output.length) this.#output = Buffer.allocUnsafe(bound);
-    const length = this.#context.compress2(this.#output, raw);
-    if (length <= raw.length * WORTHWHILE) {
+    const compressed = this.#compress(raw);
+    if (compressed.length <= raw.length * WORTHWHILE) {
       this.#misses = 0;
-      return this.#output.subarray(0, length);
+      return compressed;
     }
     this.#misses += 1;
     if (this.#mode.kind === 'auto' && this.#misses >= AUTO_GIVE_UP) this.#skip = AUTO_SKIP;
@@ -81,16 +76,22 @@ export class SegmentCompressor {
 
 /** Undoes `SegmentCompressor` with a hard cap on the output. */
 export class SegmentDecompressor {
-  readonly #context = new binding.DCtx();
+  readonly #decompress = zstd().decompressor();
 
   /**
    * Decompresses exactly `target.length` bytes into `target`.
-   * @throws {RepositoryError} CORRUPT_DATA when the frame is damaged or gives another length.
+   * @throws {RepositoryError} CORRUPT_DATA when this is not one whole frame, is damaged, or gives another length.
    */
   decompressInto(target: Buffer, compressed: Buffer): void {
+    if (!isPlainFrame(compressed, target.length)) {
+      throw new RepositoryError(
+        'CORRUPT_DATA',
+        `A compressed segment is not one zstd frame of ${target.length} bytes`,
+      );
+    }
     let length: number;
     try {
-      length = this.#context.decompress(target, compressed);
+      length = this.#decompress(target, compressed);
     } catch (cause) {
       throw new RepositoryError('CORRUPT_DATA', 'A compressed segment cannot be decompressed', { cause });
     }

@@ -1,6 +1,7 @@
 /** Entry file of the engine process, which the daemon forks. It ends when it is told to or when the daemon is gone. */
 import { systemClock } from '../base/clock.ts';
 import { keepHeapSmall } from '../base/small-heap.ts';
+import { zstdFacts } from '../codec/zstd-choice.ts';
 import { Engine } from './engine.ts';
 import { internalError } from './job-error.ts';
 import type { FromEngine, ToEngine } from './protocol.ts';
@@ -14,7 +15,10 @@ const engine = new Engine({ clock: systemClock, env: process.env, send });
 
 process.on('message', (message: ToEngine) => {
   if (message.kind === 'end') void end(0);
-  else engine.receive(message);
+  else {
+    if (message.kind === 'run') tellOnce();
+    engine.receive(message);
+  }
 });
 // The daemon is gone: nobody is left to say so.
 process.on('disconnect', () => void end(0));
@@ -30,6 +34,17 @@ else void end(0);
 function send(message: FromEngine): void {
   // Without a channel there is nobody who wants to know; 'disconnect' has been told.
   if (process.connected) process.send?.(message, undefined, {}, () => {});
+}
+
+let hasTold = false;
+
+/** In the log of the first job of this process: what compresses. */
+function tellOnce(): void {
+  if (hasTold) return;
+  hasTold = true;
+  const { by, version, because } = zstdFacts();
+  const why = because === '' ? '' : ` (zstd-napi: ${because})`;
+  send({ kind: 'note', text: `Compression: zstd ${version} by ${by}${why}.` });
 }
 
 async function end(code: number): Promise<void> {

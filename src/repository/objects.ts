@@ -4,6 +4,7 @@ import { corrupt } from '../base/errors.ts';
 import type { ObjectKeys } from '../codec/keys.ts';
 import { ObjectSeal } from '../codec/seal.ts';
 import { writeOnlyMark } from '../codec/write-only.ts';
+import { isPlainFrame } from '../codec/zstd-frame.ts';
 import { CIPHER_GCM, type ObjectType } from '../format/header.ts';
 
 /** Records larger than this are refused (docs/repository-format.md): 64 MiB for an index object, the largest kind. */
@@ -75,9 +76,11 @@ export function decompressRecord(bytes: Buffer, object: string): Buffer {
   if (bytes[0] !== 1 || bytes.length < 5) throw corrupt(object, 'its content has an unknown form');
   const length = bytes.readUInt32BE(1);
   if (length > MAX_RECORD_BYTES) throw corrupt(object, 'it announces more content than is allowed');
+  const frame = bytes.subarray(5);
+  if (!isPlainFrame(frame, length)) throw corrupt(object, 'its content is not one zstd frame of that length');
   let raw: Buffer;
   try {
-    raw = zstdDecompressSync(bytes.subarray(5), { maxOutputLength: length });
+    raw = zstdDecompressSync(frame, { maxOutputLength: length });
   } catch (cause) {
     throw corrupt(object, 'its content cannot be decompressed', cause);
   }

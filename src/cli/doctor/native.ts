@@ -53,5 +53,6 @@ export async function checkNative(): Promise<Finding> {
       `Extended attributes and some metadata are not kept: ${nativeMissing}`,
       'Install Holdfast again for this system: npm ci',
     );
-  return ok('native modules', `${NATIVE.length + 1} load and work`);
+  const { by, version } = (await import('../../codec/zstd-choice.ts')).zstdFacts();
+  return ok('native modules', `${NATIVE.length + 1} load and work; zstd ${version} by ${by}`);
 }

@@ -1,0 +1,65 @@
+/**
+ * zstd behind one interface. The package zstd-napi is the first choice; its binary is not to be had everywhere, and Node.js
+ * brings the same library: what one writes, the other reads, and both give the same bytes and refuse the same frames.
+ */
+import { createRequire } from 'node:module';
+import type * as binding from 'zstd-napi/binding.js';
+import { RequestError } from '../base/errors.ts';
+import { nativeZstd } from './zstd-native.ts';
+import { nodeZstd } from './zstd-node.ts';
+import type { Zstd } from './zstd.ts';
+
+interface Choice {
+  readonly zstd: Zstd;
+  /** Why it is not the first choice; empty when it is. */
+  readonly because: string;
+}
+
+let choice: Choice | undefined;
+
+/** What this process compresses with. @throws {RequestError} when `HOLDFAST_ZSTD` asks for what cannot be had */
+export function zstd(): Zstd {
+  return chosen().zstd;
+}
+
+/** For the log, `doctor` and `--version --json`. */
+export interface ZstdFacts {
+  readonly by: Zstd['name'];
+  readonly version: string;
+  /** Why zstd-napi is not used; empty when it is. */
+  readonly because: string;
+}
+
+export function zstdFacts(): ZstdFacts {
+  const { zstd: used, because } = chosen();
+  return { by: used.name, version: used.version, because };
+}
+
+function chosen(): Choice {
+  choice ??= choose(process.env['HOLDFAST_ZSTD']);
+  return choice;
+}
+
+/**
+ * @param wanted `node` or `native` insist on one, to measure and test either
+ * @throws {RequestError} INVALID_REQUEST when `native` is wanted and not there, or something else is wanted
+ */
+export function choose(wanted: string | undefined): Choice {
+  if (wanted === 'node') return { zstd: nodeZstd, because: 'HOLDFAST_ZSTD=node' };
+  if (wanted !== undefined && wanted !== '' && wanted !== 'native') {
+    throw new RequestError('INVALID_REQUEST', `HOLDFAST_ZSTD is "${wanted}"`, {
+      hint: 'Set it to native or node, or leave it unset.',
+    });
+  }
+  try {
+    const load = createRequire(import.meta.url);
+    return { zstd: nativeZstd(load('zstd-napi/binding.js') as typeof binding), because: '' };
+  } catch (cause) {
+    const [because = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    if (wanted !== 'native') return { zstd: nodeZstd, because };
+    throw new RequestError('INVALID_REQUEST', `zstd-napi cannot be loaded: ${because}`, {
+      hint: 'Build it with: npm rebuild zstd-napi',
+      cause,
+    });
+  }
+}
