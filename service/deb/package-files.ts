@@ -1,6 +1,7 @@
 /** Which installed packages the program needs, and which of their files. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { RUNTIME_PACKAGE } from '../bin/runtime.js';
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -27,9 +28,10 @@ export function neededPackages(root: string): readonly string[] {
       visit(place, readManifest(path.join(root, place)));
     }
   };
-  const { dependencies = {} } = readManifest(root);
-  // The optional packages of the program itself are runtimes, of which one is taken apart.
-  visit('', { dependencies });
+  const { dependencies = {}, optionalDependencies = {} } = readManifest(root);
+  // Of the runtimes one is taken apart, and lies in a place of its own.
+  const others = Object.entries(optionalDependencies).filter(([name]) => !RUNTIME_PACKAGE.test(name));
+  visit('', { dependencies, optionalDependencies: Object.fromEntries(others) });
   return [...found].sort();
 }
 

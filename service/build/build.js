@@ -1,0 +1,42 @@
+/** `npm run build`: from src/ to dist/, by whichever Node.js runs Holdfast. */
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isNewEnough, privateRuntime } from '../bin/runtime.js';
+import { markBuilt } from './fresh.js';
+
+const ROOT = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+/** @throws {Error} when a step fails; it has said why */
+export async function build() {
+  const begun = new Date();
+  mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
+  // Both use both processors for a moment only.
+  await Promise.all([
+    run('service/build/program.js'),
+    run('node_modules/vite/bin/vite.js', 'build', '--config', 'service/page/vite.config.ts'),
+  ]);
+  markBuilt(ROOT, begun);
+}
+
+async function run(program, ...words) {
+  const node = isNewEnough(process.versions.node) ? process.execPath : privateRuntime(ROOT);
+  const child = spawn(node ?? process.execPath, [path.join(ROOT, program), ...words], {
+    cwd: ROOT,
+    // What is printed on stdout is for the command that is built for.
+    stdio: ['ignore', 2, 2],
+  });
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code !== 0) throw new Error(`${program} ended with ${code}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await build().catch((error) => {
+    process.stderr.write(`The build failed: ${error.message}. Is everything installed? Run: npm ci\n`);
+    process.exitCode = 1;
+  });
+}

