@@ -277,9 +277,11 @@ describe('packages', () => {
   });
 
   test('are those of package.json', () => {
-    const { dependencies }: { dependencies: Readonly<Record<string, string>> } = JSON.parse(
+    type Packages = Readonly<Record<string, string>>;
+    const manifest: { dependencies: Packages; optionalDependencies: Packages } = JSON.parse(
       readFileSync(path.join(root, 'package.json'), 'utf8'),
     );
+    const dependencies = { ...manifest.dependencies, ...manifest.optionalDependencies };
     const used = files.flatMap(importsOf).filter((name) => !/^\.\.|\.tsx?$|^node:/.test(name));
     const packages = used.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name);
     expect([...new Set(packages)].filter((name) => dependencies[name] === undefined)).toEqual([]);

@@ -12,9 +12,8 @@ const ROOT = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..')
 export async function build() {
   const begun = new Date();
   mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
-  // Both use both processors for a moment only.
   await Promise.all([
-    run('service/build/program.js'),
+    run('service/build/program.js').then(async () => await run('service/build/validators.js')),
     run('node_modules/vite/bin/vite.js', 'build', '--config', 'service/page/vite.config.ts'),
   ]);
   markBuilt(ROOT, begun);

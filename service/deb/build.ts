@@ -75,7 +75,7 @@ function stageProgram(): void {
   copyTree(
     'dist',
     `${HOME}/dist`,
-    (name) => /\.(?:js|css|html|svg)$/.test(name) && !path.join('dist', name).startsWith(`${output}/`),
+    (name) => /\.(?:c?js|css|html|svg)$/.test(name) && !path.join('dist', name).startsWith(`${output}/`),
   );
   for (const place of neededPackages(root)) copyTree(place, `${HOME}/${place}`, isWanted);
   put(PROGRAM, readFileSync(path.join(root, 'service', 'bin', 'holdfast.js')), 0o755);

@@ -8,6 +8,7 @@ import {
 } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Clock } from '../base/clock.ts';
+import { BugError } from '../base/errors.ts';
 import type { ApiError } from './api-error.ts';
 import { errorEnvelope, metaOf, successEnvelope } from './envelope.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -49,11 +50,12 @@ export function createFramework({ clock, limits, table, proxies = [], logger }: 
     rewriteUrl: ({ url = '/' }) => (url.startsWith('/') && isRoutable(pathOf(url)) ? url : NO_PATH),
     return503OnClosing: false,
     trustProxy: proxies.length === 0 ? false : [...proxies],
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
   }).withTypeProvider<TypeBoxTypeProvider>();
-  app.addHook('onRoute', (route) => declareRoute(route, table, limits.handlerTimeoutMs));
-
   app.setValidatorCompiler<object>(({ schema, httpPart }) => validatorOf(schema, httpPart));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.addHook('onRoute', (route) => declareRoute(route, table, limits.handlerTimeoutMs));
+
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(
     'application/json',
@@ -65,6 +67,11 @@ export function createFramework({ clock, limits, table, proxies = [], logger }: 
     return successEnvelope(payload, metaOf(request.id, clock.now()));
   });
   return app;
+}
+
+/** In place of the framework's own, which it would load at every start and no request ever needs. */
+function noCompiler(): never {
+  throw new BugError('A schema was given to a compiler that is not ours');
 }
 
 /** What a handler may have said of a response that is not to be. */

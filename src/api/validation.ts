@@ -1,11 +1,16 @@
 /** Checks requests against the schemas of their routes, and says what is wrong in words. */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import ajvFormats from 'ajv-formats';
+import { createRequire } from 'node:module';
+import type * as ajv from 'ajv';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import type ajvFormats from 'ajv-formats';
 import { nearestName } from '../config/nearest-name.ts';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import { ApiError } from './api-error.ts';
 
 export type RequestPart = 'body' | 'querystring' | 'params' | 'headers';
+
+/** Loaded with the first request that has something to check: a start has none. */
+const load = createRequire(import.meta.url);
 
 /** What compiles schemas, and keeps them: one for bodies and one for texts, made when the first is needed. */
 const compilers = new Map<boolean, Ajv>();
@@ -28,7 +33,8 @@ export function validatorOf(schema: object, part: string | undefined): FastifyVa
 function compilerFor(texts: boolean): Ajv {
   const known = compilers.get(texts);
   if (known !== undefined) return known;
-  const ajv = new Ajv({
+  const { Ajv: Compiler } = load('ajv') as typeof ajv;
+  const compiler = new Compiler({
     allErrors: true,
     removeAdditional: false,
     useDefaults: true,
@@ -38,9 +44,9 @@ function compilerFor(texts: boolean): Ajv {
     strictTypes: false,
     strictRequired: false,
   });
-  ajvFormats.default(ajv);
-  compilers.set(texts, ajv);
-  return ajv;
+  (load('ajv-formats') as typeof ajvFormats).default(compiler);
+  compilers.set(texts, compiler);
+  return compiler;
 }
 
 const MOST_PROBLEMS = 10;

@@ -10,9 +10,14 @@ const CRON = /^[\d*][\w*,/?#-]*(?: [\w*,/?#-]+){4}$/;
 const MINUTE = 60_000;
 const YEAR = 366 * 24 * 60 * MINUTE;
 
+/** True for words that mean a schedule whatever stands in them; false for what has still to be read. */
+export function isPreset(text: string): boolean {
+  return PRESET.test(plain(text));
+}
+
 /** @throws {RequestError} INVALID_SCHEDULE */
 export function checkScheduleText(text: string): void {
-  const written = text.trim().toLowerCase().split(/\s+/).join(' ');
+  const written = plain(text);
   if (PRESET.test(written) || CRON.test(written)) return;
   const interval = /^every (.+)$/.exec(written)?.[1];
   if (interval !== undefined) checkInterval(text, interval);
@@ -22,6 +27,10 @@ export function checkScheduleText(text: string): void {
       'Write off, hourly, daily, weekly, "daily at 02:30", "weekdays at 18:00", "every 4h", or five cron fields as in "30 2 * * *".',
     );
   }
+}
+
+function plain(text: string): string {
+  return text.trim().toLowerCase().split(/\s+/).join(' ');
 }
 
 function checkInterval(text: string, interval: string): void {

@@ -23,10 +23,6 @@ export function isTextFormat(name: string): name is TextFormat {
   return Object.hasOwn(CHECKS, name);
 }
 
-export function formatNames(): readonly TextFormat[] {
-  return Object.keys(CHECKS).filter(isTextFormat);
-}
-
 const CHECKS = {
   schedule: checkScheduleText,
   size: (text: string): void => {
@@ -87,6 +83,16 @@ const CHECKS = {
       throw wrong('This is not a mail address', 'Write it as name@host, or "Name <name@host>".');
   },
 } as const satisfies Readonly<Record<string, (text: string) => void>>;
+
+/** As the validator takes formats. */
+export const FORMATS = Object.fromEntries(
+  Object.keys(CHECKS)
+    .filter(isTextFormat)
+    .map((name) => [
+      name,
+      { type: 'string' as const, validate: (text: string) => textProblem(name, text) === undefined },
+    ]),
+);
 
 const CLOCK_TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 

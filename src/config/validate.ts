@@ -1,6 +1,4 @@
 /** A parsed configuration against the schema: defaults are filled in, and every mistake gets a place and a sentence. */
-import { createRequire } from 'node:module';
-import type * as ajv from 'ajv';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Node } from 'jsonc-parser';
 import type { TSchema } from '../base/schema-type.ts';
@@ -8,9 +6,10 @@ import { shownKeyPath, type ConfigProblem, type KeyPath, type ProblemCode } from
 import { problemAt } from './config-text.ts';
 import { nearestName } from './nearest-name.ts';
 import { nodeAt, propertyOf, shortened } from './parse.ts';
+import { schemaFunction, type SchemaName } from './schema-compiler.ts';
 import { CONFIG_VERSION, ConfigSchema, type FilledConfig, type SchemaNode } from './schema.ts';
 import { SECRET_TITLE } from './schema-parts.ts';
-import { formatNames, isTextFormat, textProblem } from './text-formats.ts';
+import { isTextFormat, textProblem } from './text-formats.ts';
 
 /** A mistake before its place in the text is looked up. */
 export interface Fault {
@@ -31,11 +30,14 @@ export interface Checked<Value> {
 /** Nobody reads more at once, and each takes time to find in the text. */
 const MOST_FAULTS = 50;
 
-/** Holds values against the schema, which is compiled when it is first needed: for most commands never. */
-export function createSchemaCheck<Value>(schema: TSchema): (value: unknown) => Checked<Value> {
+/** Holds values against the schema, whose check is loaded when it is first needed: for most commands never. */
+export function createSchemaCheck<Value>(
+  name: SchemaName,
+  schema: TSchema,
+): (value: unknown) => Checked<Value> {
   let validate: ValidateFunction<Value> | undefined;
   return (value) => {
-    validate ??= compile<Value>(schema);
+    validate ??= schemaFunction<Value>(name, schema);
     const filled: unknown = structuredClone(value);
     if (validate(filled)) return { value: filled, faults: [] };
     return { value: undefined, faults: (validate.errors ?? []).slice(0, MOST_FAULTS).map(faultOf) };
@@ -43,22 +45,7 @@ export function createSchemaCheck<Value>(schema: TSchema): (value: unknown) => C
 }
 
 /** Of the agent's configuration. The value is not changed. */
-export const checkAgainstSchema = createSchemaCheck<FilledConfig>(ConfigSchema);
-
-/** Loaded for the first value that is checked: it is a seventh of the start of commands that check none. */
-const load = createRequire(import.meta.url);
-
-function compile<Value>(schema: TSchema): ValidateFunction<Value> {
-  const { Ajv } = load('ajv') as typeof ajv;
-  const compiler = new Ajv({ allErrors: true, verbose: true, useDefaults: true, allowUnionTypes: true });
-  for (const format of formatNames()) {
-    compiler.addFormat(format, {
-      type: 'string',
-      validate: (text: string) => textProblem(format, text) === undefined,
-    });
-  }
-  return compiler.compile<Value>(schema);
-}
+export const checkAgainstSchema = createSchemaCheck<FilledConfig>('agent-settings', ConfigSchema);
 
 type Params = Readonly<Record<string, unknown>>;
 type Found = ErrorObject<string, Params>;

@@ -1,6 +1,7 @@
 /** What settings are held against that the schema knows nothing of. */
 import { parseLocation } from '../destination/location.ts';
 import type { SettingsContext } from '../config/effective-settings.ts';
+import { isPreset } from '../config/schedule-text.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import { checkPattern } from './exclude-check.ts';
 
@@ -8,6 +9,8 @@ export const SETTINGS_CHECKS: Required<
   Pick<SettingsContext, 'checkLocation' | 'checkSchedule' | 'checkPattern'>
 > = {
   checkLocation: (location) => void parseLocation(location),
-  checkSchedule: (schedule) => void parseSchedule(schedule),
+  checkSchedule: (schedule) => {
+    if (!isPreset(schedule)) parseSchedule(schedule);
+  },
   checkPattern: (pattern, source) => checkPattern(pattern, source, 'the settings'),
 };

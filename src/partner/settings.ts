@@ -114,7 +114,7 @@ export interface PartnerSettingsContext {
   readonly stateDirectory: string;
 }
 
-const check = createSchemaCheck<PartnerConfig>(PartnerConfigSchema);
+const check = createSchemaCheck<PartnerConfig>('partner-settings', PartnerConfigSchema);
 
 /**
  * All defaults where there is no file and none has to be.

@@ -3,8 +3,13 @@
  * occurrences.ts, because node-cron counts from the clock of the machine only, passes over times that the spring
  * change skips, and takes the first or the second of two equal times depending on which side of UTC the zone lies.
  */
-import { createTask, validateDetailed, type ParsedFields } from 'node-cron';
+import { createRequire } from 'node:module';
+import type * as nodeCron from 'node-cron';
+import type { ParsedFields } from 'node-cron';
 import { RequestError } from '../base/errors.ts';
+
+/** Loaded for the first expression: every command reads settings, and few have one in them. */
+const load = createRequire(import.meta.url);
 
 /** Times of day on the clock, and the days they hold on. */
 export interface CronTimes {
@@ -69,7 +74,7 @@ function checkFields(expression: string, text: string): ParsedFields {
   // node-cron writes every number of a range out before it looks at how large they are.
   const large = /[^\s,]*\d{4}[^\s,]*/.exec(expression)?.[0];
   if (large !== undefined) throw invalid(text, `is wrong at "${large}" (no number has so many digits)`);
-  const { fields, errors } = validateDetailed(expression);
+  const { fields, errors } = library().validateDetailed(expression);
   if (fields !== undefined) return fields;
   const wrong = errors[0];
   throw invalid(
@@ -92,9 +97,13 @@ function wordsOfField(field: string): string {
   return FIELD_WORDS.get(field) ?? 'it holds characters that mean nothing here';
 }
 
+function library(): typeof nodeCron {
+  return load('node-cron') as typeof nodeCron;
+}
+
 /** Whether noon UTC of a day fits. The task is never started: it only answers. */
 function dayMatcher(expression: string): (noon: Date) => boolean {
-  const task = createTask(expression, () => undefined, { timezone: 'UTC' });
+  const task = library().createTask(expression, () => undefined, { timezone: 'UTC' });
   // Takes it out of node-cron's list of all tasks, which would keep it for ever.
   void task.destroy();
   return (noon) => task.match(noon);
