@@ -1,6 +1,7 @@
 /** The product's own page, and the routes that only it has. Those of the Desktop API it uses under the same prefix. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { holdfast } from '../base/holdfast-command.ts';
 import { Type } from '../base/schema-type.ts';
 import { ApiError } from './api-error.ts';
 import { pageFiles } from './page-files.ts';
@@ -86,6 +87,6 @@ export function pageRoutes(app: ApiApp, { sessions, rateLimits, port }: PagePart
 
 function badCode(): ApiError {
   return new ApiError('INVALID_CREDENTIALS', 'The code was used already, or is older than a minute', {
-    hint: 'Open the page with: holdfast ui',
+    hint: `Open the page with: ${holdfast`ui`}`,
   });
 }

@@ -3,6 +3,7 @@ import { fileContent } from '../browse/cat.ts';
 import { findPath } from '../browse/locate.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { Context } from './context.ts';
 import {
   ONE_SNAPSHOT,
@@ -21,8 +22,8 @@ export function define(command: Command, context: Context): void {
   addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addExamples(command, [
-    ['holdfast cat latest ~/notes.txt', 'show a file'],
-    ['holdfast cat 1a2b3c4d /srv/db.sql | mysql shop', 'feed it to a program'],
+    [holdfast`cat latest ~/notes.txt`, 'show a file'],
+    [`${holdfast`cat 1a2b3c4d /srv/db.sql`} | mysql shop`, 'feed it to a program'],
   ]);
   command.action(async (name: string, path: string, options: RepositoryOptions & FilterOptions) => {
     await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
@@ -47,7 +48,7 @@ function notAFile(path: string, type: string): RequestError {
   return new RequestError('NOT_A_FILE', `${path} is a ${type}, not a file`, {
     hint:
       type === 'directory'
-        ? 'See what is in it with: holdfast ls. Get all of it with: holdfast tar or holdfast restore.'
-        : 'Bring it back with: holdfast restore',
+        ? `See what is in it with: ${holdfast`ls`}. Get all of it with: ${holdfast`tar`} or ${holdfast`restore`}`
+        : `Bring it back with: ${holdfast`restore`}`,
   });
 }

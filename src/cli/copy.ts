@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { parseCompression } from '../codec/compress.ts';
 import { formatBytes } from '../base/units.ts';
 import { copySnapshots, missingIn, type CopyObserver } from '../copier/copy.ts';
@@ -50,10 +51,10 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nWhat is in the target already, or is brought there meanwhile by another copy, is passed\nover. Everything is read, checked, and encrypted with the keys of the target. One that was\nmade with "holdfast init --like" shares data between copies and its own backups.',
+    `\nWhat is in the target already, or is brought there meanwhile by another copy, is passed\nover. Everything is read, checked, and encrypted with the keys of the target. One that was\nmade with "${holdfast`init --like`}" shares data between copies and its own backups.`,
   );
   addExamples(command, [
-    ['holdfast copy --from /mnt/backup -r /mnt/second', 'everything that the second one does not have yet'],
+    [holdfast`copy --from /mnt/backup -r /mnt/second`, 'everything that the second one does not have yet'],
   ]);
   command.action(async (names: readonly string[], options: CopyOptions) => {
     const { from: location } = options;

@@ -2,7 +2,8 @@
 import { join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { StateError } from '../../base/errors.ts';
-import { quoted, rootInvocation } from '../invocation.ts';
+import { programForSudo } from '../../base/program-call.ts';
+import { quoted } from '../../base/shell-words.ts';
 import { statePaths } from '../state-directory.ts';
 import { printable, type Environment } from '../terminal.ts';
 import { usualState } from './person.ts';
@@ -57,8 +58,7 @@ export async function forMachineService(
   if (unit === undefined || statePaths(env).directory === layout.state) return undefined;
   // The command of the package knows both by itself.
   const places = [`HOLDFAST_STATE_DIR=${layout.state}`, `HOLDFAST_CONFIG=${layout.config ?? ''}`];
-  const program =
-    unit === layout.unit ? ['env', ...places, ...rootInvocation(process.argv[1])] : ['holdfast'];
+  const program = unit === layout.unit ? ['env', ...places, ...programForSudo()] : ['holdfast'];
   return ['sudo', '-u', 'holdfast', ...program, ...words].map(quoted).join(' ');
 }
 
