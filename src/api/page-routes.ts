@@ -1,7 +1,7 @@
 /** The product's own page, and the routes that only it has. Those of the Desktop API it uses under the same prefix. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { holdfast } from '../base/holdfast-command.ts';
+import { holdfast, programName } from '../base/holdfast-command.ts';
 import { Type } from '../base/schema-type.ts';
 import { ApiError } from './api-error.ts';
 import { pageFiles } from './page-files.ts';
@@ -37,12 +37,19 @@ export function pageDocuments(app: ApiApp): void {
       reply.header('cross-origin-opener-policy', 'same-origin');
       reply.header('vary', 'accept-encoding');
       if (file.isLasting) reply.header('cache-control', 'public, max-age=31536000, immutable');
-      const content = await file.read();
+      const read = await file.read();
+      const content = file.type === 'text/html' ? withProgram(read.toString()) : read;
       if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return content;
       reply.header('content-encoding', 'gzip');
       return await compress(content);
     });
   }
+}
+
+/** The page says commands, before anybody is signed in too: as they are typed on this machine. */
+function withProgram(html: string): string {
+  const program = programName().replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return html.replaceAll('{{PROGRAM}}', () => program);
 }
 
 const NOT_BUILT = 'The page is not built. Build it with: npm run build, then restart the agent.\n';
