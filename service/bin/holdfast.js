@@ -22,9 +22,15 @@ if (isNewEnough(process.versions.node)) {
   const runtime = process.env[MARK] === undefined ? findRuntime() : undefined;
   if (runtime === undefined) {
     fail(
-      `Holdfast needs Node.js ${NEEDED.join('.')} or newer; this is ${process.versions.node}, and its own runtime is not installed. Run: npm ci`,
+      `Holdfast needs Node.js ${NEEDED.join('.')} or newer; this is ${process.versions.node}, and its own runtime is not installed. Run: ${npm('ci')}`,
     );
   } else startWith(runtime);
+}
+
+/** As it works in every directory. */
+function npm(words) {
+  const folder = path.resolve(root);
+  return `npm --prefix ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)} ${words}`;
 }
 
 function isNewEnough(version) {
@@ -35,7 +41,7 @@ function isNewEnough(version) {
 async function startHere() {
   const main = path.join(root, 'dist', 'main.js');
   if (!existsSync(main)) {
-    fail('Holdfast is not built yet. Run: npm run build');
+    fail(`Holdfast is not built yet. Run: ${npm('run build')}`);
     return;
   }
   // The agent starts seldom and stays: what counts is what it keeps in memory. The young generation doubles under load

@@ -1,7 +1,7 @@
 /** The product's own page, and the routes that only it has. Those of the Desktop API it uses under the same prefix. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { holdfast, programName } from '../base/holdfast-command.ts';
+import { holdfast, npmHere, programName } from '../base/holdfast-command.ts';
 import { Type } from '../base/schema-type.ts';
 import { ApiError } from './api-error.ts';
 import { pageFiles } from './page-files.ts';
@@ -27,7 +27,7 @@ export function pageDocuments(app: ApiApp): void {
   const files = pageFiles();
   if (files.length === 0) {
     app.get('/', { config: { scope: 'entry', produces: 'text/plain' } }, async (_request, reply) =>
-      reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT),
+      reply.code(503).type('text/plain; charset=utf-8').send(notBuilt()),
     );
   }
   for (const file of files) {
@@ -52,7 +52,8 @@ function withProgram(html: string): string {
   return html.replaceAll('{{PROGRAM}}', () => program);
 }
 
-const NOT_BUILT = 'The page is not built. Build it with: npm run build, then restart the agent.\n';
+const notBuilt = (): string =>
+  `The page is not built. Build it with: ${npmHere('run build')}; then restart the agent.\n`;
 const compress = promisify(gzip);
 
 /** To be registered under the prefix of the page's routes. */

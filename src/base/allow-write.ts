@@ -5,8 +5,9 @@ import { userName } from './user-name.ts';
 /** The command for whoever administers the machine. */
 export function allowWriteCommand(directory: string): string {
   const name = userName();
-  const whose = name === 'holdfast' ? ['--system'] : ['--for', name];
-  return sudoHoldfast`service allow-write ${directory} ${whose}`;
+  return name === 'holdfast'
+    ? sudoHoldfast`service allow-write ${directory} --system`
+    : sudoHoldfast`service allow-write ${directory} --for ${name}`;
 }
 
 /** Whether systemd started this process, or the one that started it. */

@@ -7,10 +7,16 @@ import { HERE, programFor, programForSudo, withProgram, type Environment } from 
 import { quoted } from './shell-words.ts';
 
 let program: string | undefined;
+let repository: string | undefined;
 
 /** What commands begin with from now on: text for a shell. */
 export function callProgram(text: string): void {
   program = text;
+}
+
+/** The repository that the work at hand is about, as `-r` takes it; undefined when commands mean it anyway. */
+export function callRepository(name: string | undefined): void {
+  repository = name;
 }
 
 export function programName(): string {
@@ -26,12 +32,23 @@ export function holdfast(texts: TemplateStringsArray, ...words: readonly Words[]
   return withProgram(programName(), joined(texts, words));
 }
 
-/** The same, for whoever administers the machine. */
+/** The same about the repository of the work at hand. */
+export function holdfastThere(texts: TemplateStringsArray, ...words: readonly Words[]): string {
+  const option = repository === undefined ? '' : ` -r ${quoted(repository)}`;
+  return `${holdfast(texts, ...words)}${option}`;
+}
+
+/** A command, for whoever administers the machine. */
 export function sudoHoldfast(texts: TemplateStringsArray, ...words: readonly Words[]): string {
   return `sudo ${programForSudo().map(quoted).join(' ')} ${joined(texts, words)}`;
 }
 
-/** The same on another machine, of which nobody here knows how Holdfast is called there. */
+/** npm in the folder of the program, from any other. */
+export function npmHere(words: string): string {
+  return `npm --prefix ${quoted(HERE.root)} ${words}`;
+}
+
+/** A command on another machine, of which nobody here knows how Holdfast is called there. */
 export function holdfastElsewhere(texts: TemplateStringsArray, ...words: readonly Words[]): string {
   return `holdfast ${joined(texts, words)}`;
 }

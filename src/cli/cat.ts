@@ -3,7 +3,7 @@ import { fileContent } from '../browse/cat.ts';
 import { findPath } from '../browse/locate.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
-import { holdfast } from '../base/holdfast-command.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import type { Context } from './context.ts';
 import {
   ONE_SNAPSHOT,
@@ -30,7 +30,7 @@ export function define(command: Command, context: Context): void {
       const snapshot = chooseSnapshot(snapshots, name, options);
       const found = await findPath(trees.reader(snapshot), snapshot, sourcePath(path), context.signal);
       if (found.entry?.type !== 'file')
-        throw notAFile(textOfBytes(found.path), found.entry?.type ?? 'directory');
+        throw notAFile(name, textOfBytes(found.path), found.entry?.type ?? 'directory');
       const content = fileContent(
         repository,
         await index(),
@@ -44,11 +44,11 @@ export function define(command: Command, context: Context): void {
   });
 }
 
-function notAFile(path: string, type: string): RequestError {
+function notAFile(snapshot: string, path: string, type: string): RequestError {
   return new RequestError('NOT_A_FILE', `${path} is a ${type}, not a file`, {
     hint:
       type === 'directory'
-        ? `See what is in it with: ${holdfast`ls`}. Get all of it with: ${holdfast`tar`} or ${holdfast`restore`}`
-        : `Bring it back with: ${holdfast`restore`}`,
+        ? `See what is in it with: ${holdfastThere`ls ${snapshot} ${path}`}. Get all of it with: ${holdfastThere`tar ${snapshot} ${path}`} > FILE.tar`
+        : `Bring it back with: ${holdfastThere`restore ${snapshot} ${path} --target DIR`}`,
   });
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { holdfast } from '../base/holdfast-command.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import { formatBytes, formatDuration, parseSize } from '../base/units.ts';
 import type { ReadData } from '../repository/check-packs.ts';
@@ -187,7 +187,7 @@ function reportText(
     );
   if (counts.packsUnreferenced > 0)
     lines.push(
-      `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "${holdfast`prune`}" frees the space.`,
+      `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "${holdfastThere`prune`}" frees the space.`,
     );
   if (report.status === 'ok') {
     lines.push(green('No errors were found.'));
@@ -196,7 +196,7 @@ function reportText(
     lines.push(
       red('The repository is damaged.'),
       'Files not listed above can be restored. A new backup of the sources stores again what is missing;',
-      `"${holdfast`recover`}" rebuilds indexes, and puts back or removes damaged records.`,
+      `"${holdfastThere`recover`}" rebuilds indexes, and puts back or removes damaged records.`,
       ...marksText(marks),
     );
   }

@@ -12,7 +12,7 @@ import {
   type RetentionPolicy,
 } from '../repository/retention.ts';
 import { RepositoryError } from '../base/errors.ts';
-import { holdfast } from '../base/holdfast-command.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { listEverySnapshot } from '../repository/whole-list.ts';
 import type { Context } from './context.ts';
@@ -156,7 +156,7 @@ async function forget(
     const { pruneNow } = await import('./prune.ts');
     await pruneNow(repository, options, context);
   } else if (options.json !== true && options.quiet !== true && options.dryRun !== true && remove > 0)
-    await context.out.line(`Their space is freed by: ${holdfast`prune`}`);
+    await context.out.line(`Their space is freed by: ${holdfastThere`prune`}`);
 }
 
 async function forgetNamed(
@@ -175,7 +175,7 @@ async function forgetNamed(
       'REFUSED',
       `Snapshot ${pinned.map(({ id }) => shortId(id)).join(', ')} is pinned`,
       {
-        hint: `If it may go, let it go first with: ${holdfast`tag --unpin ID`}`,
+        hint: `If it may go, let it go first with: ${holdfastThere`tag --unpin ID`}`,
       },
     );
   }

@@ -1,6 +1,6 @@
 /** `keys rotate`, `keys rekey` and `keys generations`: newer keys, and what is still sealed under older ones. */
 import type { Command } from 'commander';
-import { holdfast } from '../base/holdfast-command.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { formatBytes, parseSize } from '../base/units.ts';
 import { surveyGenerations, type GenerationUse } from '../repository/generations.ts';
 import { oldGenerations, rotateKeys } from '../repository/keys.ts';
@@ -78,7 +78,7 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
 }
 
 function whatRotationDoes(): string {
-  return `What is stored already stays as it is, and is read with the older keys: "${holdfast`keys rekey`}" seals it anew.
+  return `What is stored already stays as it is, and is read with the older keys: "${holdfastThere`keys rekey`}" seals it anew.
 Neither takes back what somebody has read or copied, and both leave the keys as they are by which data is cut
 and named. If somebody may have those, copy to a new repository: ${holdfast`init`}, then ${holdfast`copy`}`;
 }
@@ -228,7 +228,7 @@ function resultText({
   if (markedPacks > 0)
     lines.push(`${count(markedPacks, 'old pack')} will be deleted by a prune after the grace period.`);
   for (const { name, reason } of skipped)
-    lines.push(`Left as it is: pack ${name}: ${printable(reason)}. See "${holdfast`check`}".`);
+    lines.push(`Left as it is: pack ${name}: ${printable(reason)}. See "${holdfastThere`check`}".`);
   lines.push(...leftLines(left), ...retired.map(retirementLine));
   return `${lines.join('\n')}\n`;
 }
@@ -248,10 +248,10 @@ function leftLines({
     );
   if (writeOnly.length > 0)
     lines.push(
-      `${count(writeOnly.length, 'pack')} (${formatBytes(bytesOf(writeOnly))}) of write-only keys in use stay as they are. To have them sealed anew, give those machines new keys, remove the old ones ("${holdfast`keys remove`}") and run this again.`,
+      `${count(writeOnly.length, 'pack')} (${formatBytes(bytesOf(writeOnly))}) of write-only keys in use stay as they are. To have them sealed anew, give those machines new keys, remove the old ones ("${holdfastThere`keys remove ID`}") and run this again.`,
     );
   if (unreadable.length > 0)
-    lines.push(`${count(unreadable.length, 'pack')} cannot be read: see "${holdfast`check`}".`);
+    lines.push(`${count(unreadable.length, 'pack')} cannot be read: see "${holdfastThere`check`}".`);
   return lines;
 }
 
@@ -364,7 +364,7 @@ export function whatRemovalLeaves(repository: Repository): string {
   return old.length === 0
     ? ''
     : `\nWhat is stored from now on it never opens. But whoever kept a copy of it, or of what was stored, can still read
-what was stored until now. To end that for what stays stored: ${holdfast`keys rekey`}. Whoever has opened the
+what was stored until now. To end that for what stays stored: ${holdfastThere`keys rekey`}. Whoever has opened the
 repository may also have kept the keys by which data is named, and those that sign: then copy to a new one
 with ${holdfast`init`} and ${holdfast`copy`}. Take away their access to the storage in any case.`;
 }

@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises';
 import { hostname, totalmem } from 'node:os';
 import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
-import { holdfast, holdfastElsewhere } from '../base/holdfast-command.ts';
+import { holdfast, holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
 import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import type { Secret } from '../repository/key-slots.ts';
@@ -266,7 +266,7 @@ function passphraseToReplace(keys: readonly KeyInfo[], id: string | undefined): 
     passphrases.find(({ current }) => current) ?? (passphrases.length === 1 ? passphrases[0] : undefined);
   if (key !== undefined) return key;
   throw new RequestError('WHICH_KEY', 'It is not clear which passphrase to replace', {
-    hint: `Name it with --key ID, from: ${holdfast`keys list`}`,
+    hint: `Name it with --key ID, from: ${holdfastThere`keys list`}`,
   });
 }
 
@@ -275,7 +275,7 @@ function chooseKey(keys: readonly KeyInfo[], id: string): KeyInfo {
   const [only] = matches;
   if (only !== undefined && matches.length === 1) return only;
   throw new RequestError('NO_SUCH_KEY', `"${id}" is the beginning of ${matches.length} keys`, {
-    hint: `Give at least four digits of an id from: ${holdfast`keys list`}`,
+    hint: `Give at least four digits of an id from: ${holdfastThere`keys list`}`,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { holdfast } from '../base/holdfast-command.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration, parseDuration, parseSize } from '../base/units.ts';
 import type { PackFate, PruneOptions, PrunePlan } from '../repository/prune-plan.ts';
 import { planPrune, prune, type PrunePhase, type PruneResult } from '../repository/prune.ts';
@@ -174,7 +174,7 @@ function warnings({ young, unreadable, sessions }: PrunePlan): readonly string[]
     );
   if (unreadable.length > 0)
     lines.push(
-      `${count(unreadable.length, 'pack')} cannot be read and ${unreadable.length === 1 ? 'is' : 'are'} left alone: see "${holdfast`check`}".`,
+      `${count(unreadable.length, 'pack')} cannot be read and ${unreadable.length === 1 ? 'is' : 'are'} left alone: see "${holdfastThere`check`}".`,
     );
   return lines;
 }

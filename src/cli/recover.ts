@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { holdfast } from '../base/holdfast-command.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { recover, type RecoverReport } from '../repository/recover.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -65,8 +65,8 @@ function reportText({
   for (const { name, reason } of unreadable) lines.push(`Out of reach: pack ${name}: ${printable(reason)}`);
   lines.push(
     unreadable.length === 0
-      ? `Verify the result with: ${holdfast`check --read-data`}`
-      : `See which files are affected with: ${holdfast`check`}. A new backup stores again what its sources still have.`,
+      ? `Verify the result with: ${holdfastThere`check --read-data`}`
+      : `See which files are affected with: ${holdfastThere`check`}. A new backup stores again what its sources still have.`,
   );
   return `${lines.join('\n')}\n`;
 }

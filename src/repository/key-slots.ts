@@ -7,7 +7,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { RepositoryError, corrupt } from '../base/errors.ts';
-import { holdfast, holdfastElsewhere } from '../base/holdfast-command.ts';
+import { holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
 import { agree, generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { argon2id, hkdf, type Argon2Cost } from '../codec/kdf.ts';
 import { refuseReading } from '../codec/keys.ts';
@@ -177,7 +177,7 @@ function someLeft(secret: Secret, left: number): RepositoryError {
   const which = left === 1 ? '1 key slot was' : `${left} key slots were`;
   const message = `${wrongSecretMessage(secret, left)}; ${which} not tried, since all together would take too long`;
   return new RepositoryError('WRONG_PASSPHRASE', message, {
-    hint: `Somebody may have planted key slots there. Open the repository with the recovery code or a machine key, and remove what "${holdfast`keys list`}" shows as unknown.`,
+    hint: `Somebody may have planted key slots there. Open the repository with the recovery code or a machine key, and remove what "${holdfastThere`keys list`}" shows as unknown.`,
     details: { slotsNotTried: left },
   });
 }

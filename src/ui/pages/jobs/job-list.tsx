@@ -24,7 +24,8 @@ export function JobList({ route }: { readonly route: Route }): JSX.Element {
   const list = useJobs(filters);
   const [opened, setOpened] = useState<Operation | 'pause' | undefined>(undefined);
   const close = (): void => setOpened(undefined);
-  const status = filters.status === undefined ? '' : ` --status ${filters.status}`;
+  const { status } = filters;
+  const same = status === undefined ? holdfast`jobs` : holdfast`jobs --status ${status}`;
   return (
     <>
       <PageHead
@@ -72,7 +73,7 @@ export function JobList({ route }: { readonly route: Route }): JSX.Element {
           </Actions>
         ) : null}
       </Card>
-      <Command lines={[holdfast`jobs${status}`, holdfast`pause --for 1h`, holdfast`resume`]} />
+      <Command lines={[same, holdfast`pause --for 1h`, holdfast`resume`]} />
     </>
   );
 }
