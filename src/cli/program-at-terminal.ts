@@ -4,6 +4,6 @@ import type { Context } from './context.ts';
 
 /** What a person reads who is still where the command was typed; what programs collect is read later, and elsewhere. */
 export function programAtTerminal({ env, out, stderr }: Pick<Context, 'env' | 'out' | 'stderr'>): string {
-  const isWatched = out.stream.isTTY === true || stderr.isTTY;
+  const isWatched = out.stream.isTTY || stderr.isTTY;
   return programFor(isWatched ? { at: 'terminal', directory: process.cwd() } : { at: 'anywhere' }, env);
 }

@@ -152,7 +152,7 @@ async function greet(
     lines.push(`  Backups in    ${printable(shownPlace(parseLocation(url)))} (${name})`);
   if (created) lines.push(kitText(env, bold));
   // Unlike all that the agent says later, this is read where it was started.
-  const isHere = out.stream.isTTY === true;
+  const isHere = out.stream.isTTY;
   const run = isHere ? programAtTerminal(context) : programName();
   if (settings.sources.length === 0)
     lines.push(`No source is configured yet. Begin with: ${withProgram(run, 'sources add DIR')}`);

@@ -16,9 +16,22 @@ const TAG =
   /(?<=(?:\$\{|[([{?:,=>&|]|\breturn)\s*)(?:holdfast|holdfastThere|holdfastElsewhere|sudoHoldfast)`/g;
 
 export function hintedCommands(): readonly HintedCommand[] {
+  return sourceFiles().flatMap((file) => commandsIn(file, sourceOf(file)));
+}
+
+/** Below `src`. */
+export function sourceFiles(): readonly string[] {
   return readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))
-    .flatMap((file) => commandsIn(file, readFileSync(join(SOURCES, file), 'utf8')));
+    .toSorted();
+}
+
+export function sourceOf(file: string): string {
+  return readFileSync(join(SOURCES, file), 'utf8');
+}
+
+export function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
 }
 
 /** Comments may show tags, which mean nothing there. */
