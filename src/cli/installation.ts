@@ -8,7 +8,13 @@ import { holdfast, sudoHoldfast } from '../base/holdfast-command.ts';
 import { programForSudo } from '../base/program-call.ts';
 import { quoted } from '../base/shell-words.ts';
 import type { Context } from './context.ts';
-import { asInstalled, installedUnit, requireKnownState, requireNoPackage } from './install/installed.ts';
+import {
+  asInstalled,
+  installCommand,
+  installedUnit,
+  requireKnownState,
+  requireNoPackage,
+} from './install/installed.ts';
 import { chosenPerson, requireHome, usualState } from './install/person.ts';
 import {
   allowWriteFile,
@@ -215,7 +221,7 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
   await out.line(
     installed
       ? `Installed  ${printable(unit)}${enabled === null ? '' : ` (${printable(enabled)})`}`
-      : `Not installed. Install it with: ${holdfast`service install`}`,
+      : `Not installed. Install it with: ${installCommand(env)}`,
   );
   if (active !== null) await out.line(`Service    ${printable(active)}`);
   await out.line(

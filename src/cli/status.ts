@@ -6,7 +6,7 @@ import type { FullStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
-import { forMachineService } from './install/installed.ts';
+import { forMachineService, installCommand } from './install/installed.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { protectionOf } from '../jobs/protection.ts';
 import { renderTable } from './table.ts';
@@ -61,7 +61,7 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
   await out.line(red(bold(sentence)));
   await out.line(
     elsewhere === undefined
-      ? `Start it with: ${holdfast`start`} (or for good: ${holdfast`service install`})`
+      ? `Start it with: ${holdfast`start`} (or for good: ${installCommand(env)})`
       : `Ask it with: ${printable(elsewhere)}`,
   );
 }

@@ -9,7 +9,7 @@ import { errnoOf } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { farMountsOf, farPlaceOf } from '../../system/far-mounts.ts';
 import { count } from '../wording.ts';
-import { forMachineService } from '../install/installed.ts';
+import { forMachineService, installCommand } from '../install/installed.ts';
 import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
 import { statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
@@ -29,7 +29,7 @@ export async function checkAgent(
   const elsewhere = await forMachineService(['doctor'], env);
   const hint =
     elsewhere === undefined
-      ? `Start it with: ${holdfast`start`}; or for ever with: ${holdfast`service install`}`
+      ? `Start it with: ${holdfast`start`}; or for ever with: ${installCommand(env)}`
       : `The service of this machine keeps its own state; examine that with: ${elsewhere}`;
   if (left === undefined || left.pid === null || !isAlive(left.pid))
     return { finding: warning('agent', 'Does not run', hint), agent: undefined };

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
+  callRepository,
   holdfast,
   holdfastElsewhere,
+  holdfastThere,
+  npmHere,
   programForAgent,
   sudoHoldfast,
 } from '../../../src/base/holdfast-command.ts';
@@ -187,6 +190,17 @@ describe('a command in a text', () => {
     expect(holdfast`config set destinations.${'nas'}.url LOCATION`).toBe(
       'holdfast config set destinations.nas.url LOCATION',
     );
+  });
+
+  test('names the repository of the work at hand, where commands would mean another', () => {
+    callRepository('/mnt/a b');
+    expect(holdfastThere`ls ${'latest'}`).toBe("holdfast ls latest -r '/mnt/a b'");
+    callRepository(undefined);
+    expect(holdfastThere`ls ${'latest'}`).toBe('holdfast ls latest');
+  });
+
+  test('may be one of npm in the folder of the program', () => {
+    expect(npmHere('run build')).toBe(`npm --prefix ${HERE.root} run build`);
   });
 
   test('may be for root, or for another machine', () => {

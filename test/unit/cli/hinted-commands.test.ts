@@ -97,6 +97,12 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'ui/pages/restore/restore-draft.ts: restore',
 ]);
 
+/** In a constant of the file. */
+function hasEarlyCommand(source: string): boolean {
+  const constants = source.matchAll(/^(?:export )?const [^;]*?;$/gm);
+  return [...constants].some(([text]) => /oldfast\w*`/.test(text) && !/=>|\bfunction\b/.test(text));
+}
+
 describe('a command in a text', () => {
   test('is nowhere written as if every machine had it by that name', () => {
     const names = TOPICS.flatMap(({ commands }) =>
@@ -110,6 +116,14 @@ describe('a command in a text', () => {
       readFileSync(path.join(root, 'service', 'systemd', name), 'utf8').replace(/^# Template.*/, ''),
     );
     expect(units.filter((text) => plain.test(text))).toEqual([]);
+  });
+
+  test('is made when it is said, and not when a file is loaded', () => {
+    // The page knows its program from the start.
+    const early = sourceFiles().filter((file) => !file.startsWith('ui/') && hasEarlyCommand(sourceOf(file)));
+    expect(early).toEqual([]);
+    expect(hasEarlyCommand('const HINT =\n  `Run: ${holdfast`check`}`;\n')).toBe(true);
+    expect(hasEarlyCommand('const hint = (): string => `Run: ${holdfast`check`}`;\n')).toBe(false);
   });
 
   test('is one that there is', () => {
