@@ -1,7 +1,7 @@
 /** The product's own page, and the routes that only it has. Those of the Desktop API it uses under the same prefix. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { holdfast, npmHere, programName } from '../base/holdfast-command.ts';
+import { holdfastForAnybody, npmHere, programName, programNameForAnybody } from '../base/holdfast-command.ts';
 import { Type } from '../base/schema-type.ts';
 import { ApiError } from './api-error.ts';
 import { pageFiles } from './page-files.ts';
@@ -38,7 +38,8 @@ export function pageDocuments(app: ApiApp): void {
       reply.header('vary', 'accept-encoding');
       if (file.isLasting) reply.header('cache-control', 'public, max-age=31536000, immutable');
       const read = await file.read();
-      const content = file.type === 'text/html' ? withProgram(read.toString()) : read;
+      const content =
+        file.type === 'text/html' ? withProgram(read.toString(), await peerUser(request.raw.socket)) : read;
       if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return content;
       reply.header('content-encoding', 'gzip');
       return await compress(content);
@@ -46,9 +47,16 @@ export function pageDocuments(app: ApiApp): void {
   }
 }
 
-/** The page says commands, before anybody is signed in too: as they are typed on this machine. */
-function withProgram(html: string): string {
-  const program = programName().replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+/**
+ * The page says commands, before anybody is signed in too: as they are typed on this machine. Where an agent keeps its state
+ * is for its own user.
+ */
+export function withProgram(html: string, peer: number | undefined): string {
+  const isOwn = peer !== undefined && (peer === 0 || peer === process.getuid?.());
+  const program = (isOwn ? programName() : programNameForAnybody()).replaceAll(
+    /[&<>"]/g,
+    (character) => `&#${character.charCodeAt(0)};`,
+  );
   return html.replaceAll('{{PROGRAM}}', () => program);
 }
 
@@ -95,6 +103,6 @@ export function pageRoutes(app: ApiApp, { sessions, rateLimits, port }: PagePart
 
 function badCode(): ApiError {
   return new ApiError('INVALID_CREDENTIALS', 'The code was used already, or is older than a minute', {
-    hint: `Open the page with: ${holdfast`ui`}`,
+    hint: `Open the page with: ${holdfastForAnybody`ui`}`,
   });
 }

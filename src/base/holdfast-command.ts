@@ -7,16 +7,23 @@ import { HERE, programFor, programForSudo, withProgram, type Environment } from 
 import { quoted } from './shell-words.ts';
 
 let program: string | undefined;
+let programForAnybody: string | undefined;
 let repository: string | undefined;
 
-/** What commands begin with from now on: text for a shell. */
-export function callProgram(text: string): void {
+/** What commands begin with from now on: text for a shell. `forAnybody`: where nobody knows who reads. */
+export function callProgram(text: string, forAnybody = text): void {
   program = text;
+  programForAnybody = forAnybody;
 }
 
 /** The repository that the work at hand is about, as `-r` takes it; undefined when commands mean it anyway. */
 export function callRepository(name: string | undefined): void {
   repository = name;
+}
+
+/** Says no more than the list of processes, which every user of the machine sees. */
+export function programNameForAnybody(): string {
+  return programForAnybody ?? programName();
 }
 
 export function programName(): string {
@@ -36,6 +43,11 @@ export function holdfast(texts: TemplateStringsArray, ...words: readonly Words[]
 export function holdfastThere(texts: TemplateStringsArray, ...words: readonly Words[]): string {
   const option = repository === undefined ? '' : ` -r ${quoted(repository)}`;
   return `${holdfast(texts, ...words)}${option}`;
+}
+
+/** The same in a reply to a request that anybody can make. */
+export function holdfastForAnybody(texts: TemplateStringsArray, ...words: readonly Words[]): string {
+  return withProgram(programNameForAnybody(), joined(texts, words));
 }
 
 /** A command, for whoever administers the machine. */

@@ -8,20 +8,22 @@ import { statePaths } from './state-directory.ts';
 /** The user of the service of the machine: nobody signs in as it. */
 const SERVICE_USER = 'holdfast';
 
+export interface ProgramOfAgent {
+  readonly own: string;
+  /** Without the places of one person. */
+  readonly forAnybody: string;
+}
+
 /** @param config the file with its settings */
-export function programOfAgent(config: string, env: Environment): string {
+export function programOfAgent(config: string, env: Environment): ProgramOfAgent {
   const { directory } = statePaths(env);
   const user = process.platform === 'linux' && userName() === SERVICE_USER ? SERVICE_USER : undefined;
-  return programForAgent(
-    {
-      variables: {
-        ...(directory === usualState(env) ? {} : { HOLDFAST_STATE_DIR: directory }),
-        ...(config === join(directory, 'config.json') ? {} : { HOLDFAST_CONFIG: config }),
-      },
-      user,
-    },
-    env,
-  );
+  const variables = {
+    ...(directory === usualState(env) ? {} : { HOLDFAST_STATE_DIR: directory }),
+    ...(config === join(directory, 'config.json') ? {} : { HOLDFAST_CONFIG: config }),
+  };
+  const own = programForAgent({ variables, user }, env);
+  return { own, forAnybody: user === undefined ? programForAgent({ variables: {}, user }, env) : own };
 }
 
 function usualState(env: Environment): string | undefined {

@@ -54,7 +54,8 @@ export async function runAgent(options: RunAgentOptions, context: Context): Prom
   // Before anything is read from it or written to it.
   await requirePrivateState(paths.directory);
   const file = configFile(options.config, env);
-  callProgram(programOfAgent(file, env));
+  const { own, forAnybody } = programOfAgent(file, env);
+  callProgram(own, forAnybody);
   const created = await prepareEmbedded(context);
   await addSources(file, options, context);
   // Where nobody looks at the terminal, a service manager may collect what is printed.

@@ -12,6 +12,7 @@ import { pageFiles } from '../../src/api/page-files.ts';
 import { peerUser } from '../../src/api/page-peer.ts';
 import { callProgram } from '../../src/base/holdfast-command.ts';
 import { PING_MS } from '../../src/api/event-stream.ts';
+import { withProgram } from '../../src/api/page-routes.ts';
 import { createPageSessions, PAGE_LIMITS } from '../../src/api/page-sessions.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openApiSite, type ApiReply, type ApiSite } from '../support/api-site.ts';
@@ -357,6 +358,18 @@ describe('the files of the page', () => {
       const { text } = await site.call('/');
       expect(text).toContain('<meta name="program" content="sh &#34;-c&#34; &#60;b&#62;&#38;" />');
       expect(text).toContain('<code>sh &#34;-c&#34; &#60;b&#62;&#38; status</code>');
+    } finally {
+      callProgram('holdfast');
+    }
+  });
+
+  test('L06: where an agent keeps its state is shown to its own user alone', () => {
+    callProgram('HOLDFAST_STATE_DIR=/home/ana/x holdfast', 'holdfast');
+    try {
+      const own = process.getuid?.();
+      expect(withProgram('{{PROGRAM}} ui', own)).toBe('HOLDFAST_STATE_DIR=/home/ana/x holdfast ui');
+      expect(withProgram('{{PROGRAM}} ui', 4242)).toBe('holdfast ui');
+      expect(withProgram('{{PROGRAM}} ui', undefined)).toBe('holdfast ui');
     } finally {
       callProgram('holdfast');
     }

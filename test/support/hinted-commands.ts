@@ -13,7 +13,7 @@ export interface HintedCommand {
 const SOURCES = join(import.meta.dirname, '..', '..', 'src');
 /** Where an expression begins: a text may end in the same word. */
 const TAG =
-  /(?<=(?:\$\{|[([{?:,=>&|]|\breturn)\s*)(?:holdfast|holdfastThere|holdfastElsewhere|sudoHoldfast)`/g;
+  /(?<=(?:\$\{|[([{?:,=>&|]|\breturn)\s*)(?:holdfast|holdfastThere|holdfastForAnybody|holdfastElsewhere|sudoHoldfast)`/g;
 
 export function hintedCommands(): readonly HintedCommand[] {
   return sourceFiles().flatMap((file) => commandsIn(file, sourceOf(file)));
