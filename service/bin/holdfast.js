@@ -27,12 +27,6 @@ if (isNewEnough(process.versions.node)) {
   } else startWith(runtime);
 }
 
-/** As it works in every directory. */
-function npm(words) {
-  const folder = path.resolve(root);
-  return `npm --prefix ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)} ${words}`;
-}
-
 function isNewEnough(version) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
@@ -122,4 +116,10 @@ function startWith(runtime) {
 function fail(message) {
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;
+}
+
+/** As it works in every directory. */
+function npm(words) {
+  const folder = path.resolve(root);
+  return `npm --prefix ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)} ${words}`;
 }
