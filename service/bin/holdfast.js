@@ -21,7 +21,7 @@ if (isNewEnough(process.versions.node)) {
   const runtime = process.env[MARK] === undefined ? privateRuntime(root) : undefined;
   if (runtime === undefined) {
     fail(
-      `Holdfast needs Node.js ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}, and its own runtime is not installed. Run: npm ci`,
+      `Holdfast needs Node.js ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}, and its own runtime is not installed. Run: ${npm('ci')}`,
     );
   } else startWith(runtime);
 }
@@ -29,7 +29,7 @@ if (isNewEnough(process.versions.node)) {
 async function startHere() {
   const main = path.join(root, 'dist', 'main.js');
   if (!existsSync(main)) {
-    fail('Holdfast is not built yet. Run: npm run build');
+    fail(`Holdfast is not built yet. Run: ${npm('run build')}`);
     return;
   }
   // The agent starts seldom and stays: what counts is what it keeps in memory. The young generation doubles under load
@@ -105,4 +105,10 @@ function startWith(runtime) {
 function fail(message) {
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;
+}
+
+/** As it works in every directory. */
+function npm(words) {
+  const folder = path.resolve(root);
+  return `npm --prefix ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)} ${words}`;
 }

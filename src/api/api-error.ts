@@ -1,4 +1,5 @@
 import { HoldfastError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { type ErrorCode, type ResponseCode, isErrorCode, statusOf } from './error-codes.ts';
 
 export interface ApiErrorFacts {
@@ -39,7 +40,7 @@ export function fromHoldfastError(error: unknown): ApiError | undefined {
     return new ApiError(code, error.message, { hint: error.hint, details: error.details, cause: error });
   if (error.side === 'config') {
     return new ApiError('DESTINATION_ERROR', 'The secret of the destination cannot be had', {
-      hint: 'On the machine of the agent, holdfast doctor says why.',
+      hint: `On the machine of the agent, ${holdfast`doctor`} says why.`,
       cause: error,
     });
   }

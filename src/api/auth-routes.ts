@@ -1,4 +1,5 @@
 /** `POST /auth/token`: an API key and its secret for an access token. */
+import { holdfastForAnybody } from '../base/holdfast-command.ts';
 import { type Static, Type } from '../base/schema-type.ts';
 import { ApiError } from './api-error.ts';
 import type { Credentials } from './credentials.ts';
@@ -53,7 +54,7 @@ export function authRoutes(app: ApiApp, { credentials, tokens, rateLimits }: Aut
       const refusing = rateLimits.takeFailedLogin(apiKey);
       if (refusing !== undefined) throw tooMany('failed logins', refusing);
       throw new ApiError('INVALID_CREDENTIALS', 'The API key or the secret is wrong', {
-        hint: 'Make new ones in the settings page or with "holdfast credentials create".',
+        hint: `Make new ones in the settings page or with "${holdfastForAnybody`credentials create`}".`,
       });
     },
   );

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BugError, StateError, errnoOf } from '../base/errors.ts';
+import { npmHere } from '../base/holdfast-command.ts';
 
 export interface PageFile {
   /** As it is asked for. */
@@ -41,7 +42,7 @@ export function consolePageFiles(): { readonly style: PageFile; readonly icon: P
   const icon = names('assets/').find((name) => /^icon-[\w-]+\.svg$/.test(name));
   if (style === undefined || icon === undefined) {
     throw new StateError('READ_ERROR', 'The style sheet of the settings page is not built', {
-      hint: 'Build it with: npm run build',
+      hint: `Build it with: ${npmHere('run build')}`,
     });
   }
   return {
@@ -77,7 +78,7 @@ function pageFile(path: string, name: string, isLasting: boolean): PageFile {
           'READ_ERROR',
           `A file of the page cannot be read (${errnoOf(cause) ?? 'unknown'})`,
           {
-            hint: 'Build it again with: npm run build; then restart the agent.',
+            hint: `Build it again with: ${npmHere('run build')}; then restart the agent.`,
             cause,
           },
         );

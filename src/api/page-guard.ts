@@ -1,5 +1,6 @@
 /** Who a request to the page's own routes comes from: the cookie of a session says so, and nothing else does. */
 import type { IncomingMessage } from 'node:http';
+import { holdfastForAnybody } from '../base/holdfast-command.ts';
 import { ApiError } from './api-error.ts';
 import type { Caller } from './authentication.ts';
 import { soleHeader } from './sole-header.ts';
@@ -49,6 +50,6 @@ export function sessionToken({ rawHeaders }: PageRequest, port: number | undefin
 
 function notSignedIn(): ApiError {
   return new ApiError('UNAUTHORIZED', 'The page is not signed in', {
-    hint: 'Open it with: holdfast ui',
+    hint: `Open it with: ${holdfastForAnybody`ui`}`,
   });
 }

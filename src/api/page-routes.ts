@@ -1,6 +1,7 @@
 /** The product's own page, and the routes that only it has. Those of the Desktop API it uses under the same prefix. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { holdfastForAnybody, npmHere, programName, programNameForAnybody } from '../base/holdfast-command.ts';
 import { Type } from '../base/schema-type.ts';
 import { ApiError } from './api-error.ts';
 import { pageFiles } from './page-files.ts';
@@ -26,7 +27,7 @@ export function pageDocuments(app: ApiApp): void {
   const files = pageFiles();
   if (files.length === 0) {
     app.get('/', { config: { scope: 'entry', produces: 'text/plain' } }, async (_request, reply) =>
-      reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT),
+      reply.code(503).type('text/plain; charset=utf-8').send(notBuilt()),
     );
   }
   for (const file of files) {
@@ -36,7 +37,9 @@ export function pageDocuments(app: ApiApp): void {
       reply.header('cross-origin-opener-policy', 'same-origin');
       reply.header('vary', 'accept-encoding');
       if (file.isLasting) reply.header('cache-control', 'public, max-age=31536000, immutable');
-      const content = await file.read();
+      const read = await file.read();
+      const content =
+        file.type === 'text/html' ? withProgram(read.toString(), await peerUser(request.raw.socket)) : read;
       if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return content;
       reply.header('content-encoding', 'gzip');
       return await compress(content);
@@ -44,7 +47,21 @@ export function pageDocuments(app: ApiApp): void {
   }
 }
 
-const NOT_BUILT = 'The page is not built. Build it with: npm run build, then restart the agent.\n';
+/**
+ * The page says commands, before anybody is signed in too: as they are typed on this machine. Where an agent keeps its state
+ * is for its own user.
+ */
+export function withProgram(html: string, peer: number | undefined): string {
+  const isOwn = peer !== undefined && (peer === 0 || peer === process.getuid?.());
+  const program = (isOwn ? programName() : programNameForAnybody()).replaceAll(
+    /[&<>"]/g,
+    (character) => `&#${character.charCodeAt(0)};`,
+  );
+  return html.replaceAll('{{PROGRAM}}', () => program);
+}
+
+const notBuilt = (): string =>
+  `The page is not built. Build it with: ${npmHere('run build')}; then restart the agent.\n`;
 const compress = promisify(gzip);
 
 /** To be registered under the prefix of the page's routes. */
@@ -86,6 +103,6 @@ export function pageRoutes(app: ApiApp, { sessions, rateLimits, port }: PagePart
 
 function badCode(): ApiError {
   return new ApiError('INVALID_CREDENTIALS', 'The code was used already, or is older than a minute', {
-    hint: 'Open the page with: holdfast ui',
+    hint: `Open the page with: ${holdfastForAnybody`ui`}`,
   });
 }

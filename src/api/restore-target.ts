@@ -2,7 +2,8 @@
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { allowWriteCommand, inQuotes } from '../base/allow-write.ts';
+import { allowWriteCommand } from '../base/allow-write.ts';
+import { quoted } from '../base/shell-words.ts';
 import { asByteString, bytesOfText, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { userName } from '../base/user-name.ts';
@@ -168,7 +169,7 @@ function notWritable(existing: string, target: string, cause: unknown): ApiError
   const hint =
     errnoOf(cause) === 'EROFS'
       ? `If the agent runs as a service, allow it with: ${allowWriteCommand(existing)}`
-      : `Allow it with: sudo setfacl -m u:${userName()}:rwx ${inQuotes(existing)}`;
+      : `Allow it with: sudo setfacl -m ${quoted(`u:${userName()}:rwx`)} ${quoted(existing)}`;
   return new ApiError('INVALID_TARGET', `The agent may not write to ${existing}`, {
     hint,
     details: { reason: 'not_writable', path: target },

@@ -4,6 +4,7 @@
  * that the settings put on tokens. They are changed on the machine: in the file, or by the command line.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { holdfast } from '../base/holdfast-command.ts';
 import { shownKeyPath, type KeyPath } from '../config/config-error.ts';
 import type { FilledConfig } from '../config/schema.ts';
 import { ApiError } from './api-error.ts';
@@ -67,12 +68,14 @@ function requireSame(path: KeyPath, present: unknown, wanted: unknown): void {
   if (!isDeepStrictEqual(present, wanted)) throw guarded(path);
 }
 
-const ON_THE_MACHINE = 'Change it on the machine: in the configuration file, or with holdfast config set.';
+function onTheMachine(path: string): string {
+  return `Change it on the machine: in the configuration file, or with: ${holdfast`config set ${path} VALUE`}`;
+}
 
-export function guarded(path: KeyPath, hint: string = ON_THE_MACHINE): ApiError {
+export function guarded(path: KeyPath, hint?: string): ApiError {
   const shown = shownKeyPath(path);
   return new ApiError('FORBIDDEN', `The setting ${shown} cannot be changed by a request`, {
-    hint,
+    hint: hint ?? onTheMachine(shown),
     details: { path: shown },
   });
 }

@@ -7,6 +7,7 @@ import { type PresentSettings, replaceSettings } from '../config/replacement.ts'
 import { CONFIG_VERSION, type FilledConfig } from '../config/schema.ts';
 import { checkAgainstSchema, type Fault, withIndexes } from '../config/validate.ts';
 import { BugError, StateError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { ApiError } from './api-error.ts';
 import { closingSignal, untilClosedOr } from './closing.ts';
 import { badField } from './request-values.ts';
@@ -170,7 +171,7 @@ export function asAnswer(error: unknown): unknown {
   if (error instanceof ConfigError) {
     const [first] = error.problems;
     return new ApiError('CONFIG_INVALID', 'The configuration file cannot be used as it is', {
-      hint: 'Put it right on the machine first; holdfast config validate says what is wrong.',
+      hint: `Put it right on the machine first; ${holdfast`config validate`} says what is wrong.`,
       details: first === undefined ? {} : { line: first.line, column: first.column, path: first.path },
       cause: error,
     });

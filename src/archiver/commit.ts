@@ -1,4 +1,5 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { holdfastElsewhere } from '../base/holdfast-command.ts';
 import { listNamed, packKey } from '../repository/listing.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { commitWindowMs } from '../repository/commit-window.ts';
@@ -117,7 +118,10 @@ async function takeBack(
     throw new RepositoryError(
       'CORRUPT_DATA',
       `Snapshot ${id} was committed too late, when packs that it needs had been removed, and cannot be taken back`,
-      { hint: `Run the backup again, and on a host that may remove snapshots: holdfast forget ${id}`, cause },
+      {
+        hint: `Run the backup again, and on a host that may remove snapshots: ${holdfastElsewhere`forget ${id}`}`,
+        cause,
+      },
     );
   }
 }

@@ -1,6 +1,7 @@
 /** What a run finds damaged in the repository: it relies on none of it, and stores it again. */
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
+import { holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { isDamagedPack, markDamaged } from '../repository/damaged-packs.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -14,7 +15,7 @@ export class PackDamaged extends RepositoryError {
 
   constructor(pack: string, trees: readonly string[]) {
     super('CORRUPT_DATA', `pack ${pack} cannot be read as it was stored`, {
-      hint: 'Run: holdfast check --read-data. Check the drive and the connection.',
+      hint: `Run: ${holdfastThere`check --read-data`}. Check the drive and the connection.`,
       details: { object: `pack ${pack}` },
     });
     this.pack = pack;
@@ -64,7 +65,7 @@ export class DamagedParts {
       tally.problem(
         sources[0] ?? bytesOfText('/'),
         'CORRUPT_DATA',
-        `pack ${pack} is damaged, and cannot be marked so (${reason}): run "holdfast check" where the repository may be changed`,
+        `pack ${pack} is damaged, and cannot be marked so (${reason}): run "${holdfastElsewhere`check`}" where the repository may be changed`,
       );
   }
 }
@@ -72,5 +73,5 @@ export class DamagedParts {
 /** What whoever backs up is told of it. */
 export function packsDamagedText(count: number): string {
   const packs = count === 1 ? 'A pack of the repository was' : `${count} packs of the repository were`;
-  return `${packs} damaged. What this snapshot needs is stored again. Whether more is damaged tells: holdfast check --read-data`;
+  return `${packs} damaged. What this snapshot needs is stored again. Whether more is damaged tells: ${holdfastThere`check --read-data`}`;
 }

@@ -1,6 +1,7 @@
 import { pathNames } from '../base/path-names.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RepositoryError, corrupt } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
@@ -78,16 +79,11 @@ export function notInSnapshot(snapshot: Snapshot, path: ByteString, nearest: Loc
   const hint =
     nearest.tree === undefined
       ? `${there} is in it, but is not a directory.`
-      : `The nearest directory in it is ${there}. See what it holds with: holdfast ls ${id} ${quoted(there)}`;
+      : `The nearest directory in it is ${there}. See what it holds with: ${holdfastThere`ls ${id} ${there}`}`;
   return new RepositoryError('PATH_NOT_IN_SNAPSHOT', `${textOfBytes(path)} is not in snapshot ${id}`, {
     hint,
     details: { path: textOfBytes(path), nearest: there, snapshot: snapshot.id },
   });
-}
-
-/** For a shell; what needs no quotes stays as it is. */
-function quoted(text: string): string {
-  return /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 async function findEntry(

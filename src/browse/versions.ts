@@ -1,5 +1,6 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
@@ -47,7 +48,7 @@ export async function* pathVersions(
   const names = pathNames(path);
   if (names.length === 0) {
     throw new RequestError('INVALID_PATH', 'The root directory has no versions of its own', {
-      hint: 'Name a file or directory below it. The snapshots themselves are shown by: holdfast snapshots',
+      hint: `Name a file or directory below it. The snapshots themselves are shown by: ${holdfastThere`snapshots`}`,
     });
   }
   const wanted = pathOf(names);

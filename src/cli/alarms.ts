@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
@@ -13,7 +14,7 @@ interface AlarmsOptions extends OutputOptions {
 export function define(command: Command, context: Context): void {
   command.option('--acknowledge', 'They are as they should be: older snapshots may be removed again');
   addOutputOptions(command, { json: 'One JSON object for each alarm' });
-  addExamples(command, [['holdfast alarms --acknowledge', 'what you see in them is meant to be']]);
+  addExamples(command, [[holdfast`alarms --acknowledge`, 'what you see in them is meant to be']]);
   command.action(async (options: AlarmsOptions) => {
     const { out } = context;
     const alarms = await askAgent(context, options.acknowledge === true ? 'acknowledge' : 'alarms', {});

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { Scout } from '../archiver/scout.ts';
 import { requireOwnTags } from '../base/job-tag.ts';
@@ -63,9 +64,9 @@ export function define(command: Command, context: Context): void {
     quiet: 'Say nothing but errors',
   });
   addExamples(command, [
-    ['holdfast backup -r /mnt/backup ~/Documents', 'save a directory'],
-    ['holdfast backup --exclude "*.tmp" --exclude-caches ~', 'leave some things out'],
-    ['holdfast backup --stdin-name db.sql --stdin-command -- mysqldump shop', 'save what a program prints'],
+    [holdfast`backup -r /mnt/backup ~/Documents`, 'save a directory'],
+    [holdfast`backup --exclude "*.tmp" --exclude-caches ~`, 'leave some things out'],
+    [holdfast`backup --stdin-name db.sql --stdin-command -- mysqldump shop`, 'save what a program prints'],
   ]);
   command.action(async (words: readonly string[], options: BackupOptions) => {
     if (options.force === true && options.parent !== undefined)
@@ -88,7 +89,7 @@ async function backUpFiles(
   context: Context,
 ): Promise<void> {
   if (words.length === 0)
-    throw usage('Nothing to back up was named', 'Name files or directories: holdfast backup ~/Documents');
+    throw usage('Nothing to back up was named', `Name files or directories: ${holdfast`backup ~/Documents`}`);
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
   await requireAnswer(words, process.cwd(), context.signal);
   const { paths, notes } = resolveSources(words, process.cwd(), exclude.never);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { jobObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
@@ -7,9 +8,9 @@ import { addExamples, addOutputOptions, type OutputOptions } from './options.ts'
 import { printable } from './terminal.ts';
 
 export function define(command: Command, context: Context): void {
-  command.argument('<id>', 'of the job, from "holdfast jobs"');
+  command.argument('<id>', `of the job, from "${holdfast`jobs`}"`);
   addOutputOptions(command, { json: 'The job as a JSON object' });
-  addExamples(command, [['holdfast cancel bkp_01M7Z…', 'from "holdfast jobs"']]);
+  addExamples(command, [[holdfast`cancel bkp_01M7Z…`, `from "${holdfast`jobs`}"`]]);
   command.action(async (id: string, options: OutputOptions) => {
     const job = await askAgent(context, 'cancel', { id });
     if (options.json === true) await context.out.json(jobObject(job));

@@ -3,6 +3,7 @@ import { fileContent } from '../browse/cat.ts';
 import { findPath } from '../browse/locate.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import type { Context } from './context.ts';
 import {
   ONE_SNAPSHOT,
@@ -21,15 +22,15 @@ export function define(command: Command, context: Context): void {
   addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addExamples(command, [
-    ['holdfast cat latest ~/notes.txt', 'show a file'],
-    ['holdfast cat 1a2b3c4d /srv/db.sql | mysql shop', 'feed it to a program'],
+    [holdfast`cat latest ~/notes.txt`, 'show a file'],
+    [`${holdfast`cat 1a2b3c4d /srv/db.sql`} | mysql shop`, 'feed it to a program'],
   ]);
   command.action(async (name: string, path: string, options: RepositoryOptions & FilterOptions) => {
     await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
       const snapshot = chooseSnapshot(snapshots, name, options);
       const found = await findPath(trees.reader(snapshot), snapshot, sourcePath(path), context.signal);
       if (found.entry?.type !== 'file')
-        throw notAFile(textOfBytes(found.path), found.entry?.type ?? 'directory');
+        throw notAFile(name, textOfBytes(found.path), found.entry?.type ?? 'directory');
       const content = fileContent(
         repository,
         await index(),
@@ -43,11 +44,11 @@ export function define(command: Command, context: Context): void {
   });
 }
 
-function notAFile(path: string, type: string): RequestError {
+function notAFile(snapshot: string, path: string, type: string): RequestError {
   return new RequestError('NOT_A_FILE', `${path} is a ${type}, not a file`, {
     hint:
       type === 'directory'
-        ? 'See what is in it with: holdfast ls. Get all of it with: holdfast tar or holdfast restore.'
-        : 'Bring it back with: holdfast restore',
+        ? `See what is in it with: ${holdfastThere`ls ${snapshot} ${path}`}. Get all of it with: ${holdfastThere`tar ${snapshot} ${path}`} > FILE.tar`
+        : `Bring it back with: ${holdfastThere`restore ${snapshot} ${path} --target DIR`}`,
   });
 }

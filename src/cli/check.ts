@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import { formatBytes, formatDuration, parseSize } from '../base/units.ts';
 import type { ReadData } from '../repository/check-packs.ts';
@@ -49,7 +50,7 @@ export function define(command: Command, context: Context): void {
     'after',
     '\nWithout options the structure is verified: every object but the data itself. Without\n--repair-from nothing is changed, but that damaged packs are marked, so that the next backup\nrelies on nothing in them. Exit code 1 means damage was found.',
   );
-  addExamples(command, [['holdfast check --read-data-subset 5%', 'a part of the data, each week']]);
+  addExamples(command, [[holdfast`check --read-data-subset 5%`, 'a part of the data, each week']]);
   command.action(async (options: CheckOptions) => {
     if (options.readData === true && options.readDataSubset !== undefined)
       throw usage('--read-data and --read-data-subset contradict each other', 'Give one of them.');
@@ -186,7 +187,7 @@ function reportText(
     );
   if (counts.packsUnreferenced > 0)
     lines.push(
-      `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "holdfast prune" frees the space.`,
+      `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "${holdfastThere`prune`}" frees the space.`,
     );
   if (report.status === 'ok') {
     lines.push(green('No errors were found.'));
@@ -195,7 +196,7 @@ function reportText(
     lines.push(
       red('The repository is damaged.'),
       'Files not listed above can be restored. A new backup of the sources stores again what is missing;',
-      '"holdfast recover" rebuilds indexes, and puts back or removes damaged records.',
+      `"${holdfastThere`recover`}" rebuilds indexes, and puts back or removes damaged records.`,
       ...marksText(marks),
     );
   }

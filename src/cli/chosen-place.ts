@@ -2,6 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { BugError, errnoOf } from '../base/errors.ts';
+import { callRepository } from '../base/holdfast-command.ts';
+import { secretInUrl } from '../base/url-secrets.ts';
 import { requireNeverThere } from '../config/never-there.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import { directoryOf } from '../destination/location.ts';
@@ -30,7 +32,16 @@ export interface ChosenPlace {
  */
 export async function choosePlace({ repository }: RepositoryOptions, context: Context): Promise<ChosenPlace> {
   const named = repository ?? context.env['HOLDFAST_REPOSITORY'] ?? '';
+  nameInHints(repository);
   return named === '' ? await defaultPlace(context) : await placeNamed(named, context);
+}
+
+/** What was typed for one command is typed again for the next; a variable stays. */
+export function nameInHints(typed: string | undefined): void {
+  const isKept = typed === undefined || typed === '' || secretInUrl(typed) !== undefined;
+  callRepository(
+    isKept ? undefined : isName(typed) || /^[a-z][a-z0-9+.-]+:/i.test(typed) ? typed : resolve(typed),
+  );
 }
 
 /** Never another one than the configuration says: what is missing there must not be looked for elsewhere. */

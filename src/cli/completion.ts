@@ -1,4 +1,5 @@
 /** `holdfast completion`: what a shell needs to complete commands and options, from their definitions. */
+import { holdfast } from '../base/holdfast-command.ts';
 import { Command } from 'commander';
 import { TOPICS } from './commands.ts';
 import type { Context } from './context.ts';
@@ -32,9 +33,9 @@ export function define(command: Command, context: Context): void {
     await context.out.write(write(await completedCommands(context)));
   });
   addExamples(command, [
-    ['source <(holdfast completion bash)', 'in ~/.bashrc'],
-    ['source <(holdfast completion zsh)', 'in ~/.zshrc, after compinit'],
-    ['holdfast completion fish > ~/.config/fish/completions/holdfast.fish', 'once'],
+    [`source <(${holdfast`completion bash`})`, 'in ~/.bashrc'],
+    [`source <(${holdfast`completion zsh`})`, 'in ~/.zshrc, after compinit'],
+    [holdfast`completion fish > ~/.config/fish/completions/holdfast.fish`, 'once'],
   ]);
 }
 

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import type { Command } from 'commander';
 import { RequestError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { ConfigError, shownKeyPath, type KeyPath } from '../config/config-error.ts';
 import { editConfig, removeValue, setValue, type ConfigChange } from '../config/config-edit.ts';
 import type { SettingsContext } from '../config/effective-settings.ts';
@@ -65,9 +66,9 @@ export function define(command: Command, context: Context): void {
     async (options: ConfigOptions) => await showPath(options, context),
   );
   addExamples(command, [
-    ['holdfast config set retention.keepDaily 14', 'keep two weeks of days'],
-    [`holdfast config set 'sources[-]' '{"path": "~/Documents"}'`, 'back up another directory'],
-    ['holdfast config validate', 'check what was edited by hand'],
+    [holdfast`config set retention.keepDaily 14`, 'keep two weeks of days'],
+    [holdfast`config set 'sources[-]' '{"path": "~/Documents"}'`, 'back up another directory'],
+    [holdfast`config validate`, 'check what was edited by hand'],
   ]);
 }
 
@@ -120,7 +121,7 @@ function valueAt(values: unknown, path: KeyPath): unknown {
         : undefined;
     if (found !== undefined) return found;
     throw new RequestError('NOT_FOUND', `${shownKeyPath(path)} is not configured`, {
-      hint: 'See what is with: holdfast config get',
+      hint: `See what is with: ${holdfast`config get`}`,
     });
   }, values);
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { parseCompression } from '../codec/compress.ts';
 import { formatBytes } from '../base/units.ts';
 import { copySnapshots, missingIn, type CopyObserver } from '../copier/copy.ts';
@@ -6,6 +7,7 @@ import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, resolveSnapshot, type Snapshot } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
+import { nameInHints } from './chosen-place.ts';
 import { openOther, withRepository } from './open.ts';
 import { openProgress } from './open-progress.ts';
 import {
@@ -50,10 +52,10 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nWhat is in the target already, or is brought there meanwhile by another copy, is passed\nover. Everything is read, checked, and encrypted with the keys of the target. One that was\nmade with "holdfast init --like" shares data between copies and its own backups.',
+    `\nWhat is in the target already, or is brought there meanwhile by another copy, is passed\nover. Everything is read, checked, and encrypted with the keys of the target. One that was\nmade with "${holdfast`init --like DIR`}" shares data between copies and its own backups.`,
   );
   addExamples(command, [
-    ['holdfast copy --from /mnt/backup -r /mnt/second', 'everything that the second one does not have yet'],
+    [holdfast`copy --from /mnt/backup -r /mnt/second`, 'everything that the second one does not have yet'],
   ]);
   command.action(async (names: readonly string[], options: CopyOptions) => {
     const { from: location } = options;
@@ -86,12 +88,14 @@ async function run({ from, to, names }: CopyPlace, options: CopyOptions, context
       'Both are the same repository',
       'Name another repository with --from, or another one with -r.',
     );
+  nameInHints(options.from);
   const list = await listSnapshots(from, signal);
   warnOfDamaged(list, context);
   const wanted =
     names.length === 0
       ? filterSnapshots(list.live, options)
       : [...new Set(names.map((name) => resolveSnapshot(filterSnapshots(list.live, options), name)))];
+  nameInHints(options.repository);
   const snapshots = missingIn((await listSnapshots(to, signal)).live, wanted);
   const thereBefore = wanted.length - snapshots.length;
   if (options.dryRun === true) {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { NewCredential } from '../control/calls.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
@@ -50,7 +51,7 @@ export function define(command: Command, context: Context): void {
     else await context.out.line(`${printable(apiKey)} is no longer accepted.`);
   });
   addExamples(command, [
-    ['holdfast credentials create --name dashboard', 'let a program use the Desktop API'],
+    [holdfast`credentials create --name dashboard`, 'let a program use the Desktop API'],
   ]);
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { RequestError, StateError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { removeDestination, setDestination, setValue } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
@@ -77,8 +78,8 @@ export function define(command: Command, context: Context): void {
     .argument('<name>')
     .action(async (name: string, options: DestinationsOptions) => await remove(name, options, context));
   addExamples(command, [
-    ['holdfast destinations add nas /mnt/nas/holdfast --default', 'back up to another disk from now on'],
-    ['holdfast destinations test nas', 'does it keep what it promises?'],
+    [holdfast`destinations add nas /mnt/nas/holdfast --default`, 'back up to another disk from now on'],
+    [holdfast`destinations test nas`, 'does it keep what it promises?'],
   ]);
 }
 
@@ -216,7 +217,7 @@ async function add(name: string, location: string, options: AddOptions, context:
   const loaded = await readSettings(options.config, context);
   if (namesOf(loaded).includes(name))
     throw new RequestError('INVALID_DESTINATION', `There is a destination ${name} already`, {
-      hint: `Choose another name, or change it: holdfast config set destinations.${name}.url LOCATION`,
+      hint: `Choose another name, or change it: ${holdfast`config set destinations.${name}.url LOCATION`}`,
     });
   const passphrase = passphraseOf(options);
   const url = locationOf(location);
@@ -229,7 +230,7 @@ async function add(name: string, location: string, options: AddOptions, context:
   if (options.json === true) await context.out.json(told);
   else
     await context.out.line(
-      `${printable(name)} is at ${printable(url)} from now on. Try it out with: holdfast destinations test ${printable(name)}`,
+      `${printable(name)} is at ${printable(url)} from now on. Try it out with: ${holdfast`destinations test ${printable(name)}`}`,
     );
 }
 
@@ -249,7 +250,7 @@ async function remove(name: string, options: DestinationsOptions, context: Conte
   const loaded = await readSettings(options.config, context);
   if (!namesOf(loaded).includes(name))
     throw new RequestError('INVALID_DESTINATION', `There is no destination ${name} in the configuration`, {
-      hint: 'List with: holdfast destinations list',
+      hint: `List with: ${holdfast`destinations list`}`,
     });
   // As they are meant: who names none, or "default", may mean this one, and would mean another one without a word.
   const first = loaded?.settings.sources.find(({ destinations }) => destinations.includes(name));
@@ -259,7 +260,7 @@ async function remove(name: string, options: DestinationsOptions, context: Conte
     });
   if (loaded?.values.defaultDestination === name)
     throw new RequestError('INVALID_DESTINATION', `${name} is the default destination`, {
-      hint: 'Choose another one first: holdfast config set defaultDestination NAME (or unset it)',
+      hint: `Choose another one first: ${holdfast`config set defaultDestination NAME`} (or unset it)`,
     });
   await changeSettings([removeDestination(name)], loaded, options.config, context);
   if (options.json === true) await context.out.json({ type: 'destination_removed', name });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { NO_CHANGES, countChange, diffSnapshots, type DiffSide } from '../browse/diff.ts';
 import { asByteString } from '../base/byte-path.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
@@ -33,8 +34,8 @@ export function define(command: Command, context: Context): void {
     quiet: 'Only the totals',
   });
   addExamples(command, [
-    ['holdfast diff latest~1 latest', 'what changed between the last two'],
-    ['holdfast diff 1a2b3c4d:/etc latest:/etc', 'in one directory'],
+    [holdfast`diff latest~1 latest`, 'what changed between the last two'],
+    [holdfast`diff 1a2b3c4d:/etc latest:/etc`, 'in one directory'],
   ]);
   command.action(async (from: string, to: string, options: DiffCommandOptions) => {
     await withReading(options, context, async ({ trees, snapshots }) => {

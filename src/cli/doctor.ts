@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { directoryOf } from '../destination/location.ts';
 import type { Context } from './context.ts';
 import { checkAgent, checkPort, checkWatching } from './doctor/agent.ts';
@@ -32,8 +33,8 @@ export function define(command: Command, context: Context): void {
     '\nLooks only, and changes nothing. Ends with 1 when something does not work.\nA bundle has paths of your files in it.',
   );
   addExamples(command, [
-    ['holdfast doctor', 'what works, what does not, and what to do'],
-    ['holdfast doctor --bundle report.txt', 'the same, and a file to send to who helps you'],
+    [holdfast`doctor`, 'what works, what does not, and what to do'],
+    [holdfast`doctor --bundle report.txt`, 'the same, and a file to send to who helps you'],
   ]);
   command.action(async (options: DoctorOptions) => {
     const { findings, agentRuns } = await examine(options, context);

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { RepositoryError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { withLockFile } from '../base/lock-file.ts';
 import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
@@ -109,7 +110,7 @@ async function requireMachineKey(paths: StatePaths): Promise<Buffer> {
   const key = await readMachineKey(paths);
   if (key !== undefined) return key;
   throw new RepositoryError('WRONG_PASSPHRASE', `The machine key ${paths.machineKey} is missing`, {
-    hint: `Put it back, or use the passphrase of the recovery kit: holdfast backup -r ${paths.repository} DIR`,
+    hint: `Put it back, or use the passphrase of the recovery kit: ${holdfast`backup -r ${paths.repository} DIR`}`,
   });
 }
 

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { programVersion } from '../base/program-version.ts';
 import { StateError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { ControlCall, ControlCalls } from '../control/calls.ts';
 import { takeRunDirectory } from '../daemon/run-directory.ts';
 import { enroll } from '../enrollment/enroll.ts';
@@ -36,10 +37,10 @@ export function define(command: Command, context: Context): void {
   addOutputOptions(command, { json: 'The result as a JSON object' });
   addExamples(command, [
     [
-      'holdfast enroll https://backup.example.org hfe_…',
+      holdfast`enroll https://backup.example.org hfe_…`,
       'let a partner look after the backups of this machine',
     ],
-    ['holdfast enroll --status', 'the plan, and whether reports arrive'],
+    [holdfast`enroll --status`, 'the plan, and whether reports arrive'],
   ]);
   command.action(async (url: string | undefined, token: string | undefined, options: EnrollOptions) => {
     if (options.leave === true && options.status === true)
@@ -85,7 +86,7 @@ async function join(
       `This machine is enrolled with ${printable(status.service)} as ${printable(status.name)}.`,
     );
     if (status.plan !== null) await context.out.line(planLine(status.plan));
-    if (status.reports === null) await context.out.line('Reports begin with the agent: holdfast start');
+    if (status.reports === null) await context.out.line(`Reports begin with the agent: ${holdfast`start`}`);
   }
 }
 

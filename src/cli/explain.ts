@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { explainExclusion, type SourceTree } from '../archiver/exclude-explain.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { createExcluder, type ExcludeOptions } from '../archiver/exclude.ts';
@@ -38,7 +39,7 @@ export function define(command: Command, context: Context): void {
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each path' });
   addExamples(command, [
-    ['holdfast explain --source ~ --exclude "*.o" ~/src/main.o', 'with the options of the backup'],
+    [holdfast`explain --source ~ --exclude "*.o" ~/src/main.o`, 'with the options of the backup'],
   ]);
   command.action(async (paths: readonly string[], options: ExplainOptions) => {
     await explain(paths, patterns, options, context);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { FindQuery } from '../browse/find-query.ts';
 import { findEntries } from '../browse/find.ts';
 import { foundVersions } from '../browse/found-versions.ts';
@@ -52,8 +53,8 @@ export function define(command: Command, context: Context): void {
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each find in each snapshot' });
   addExamples(command, [
-    ['holdfast find "*.odt" --newer 30d', 'documents changed in the last month'],
-    ['holdfast find -i "thesis*" --type directory', 'in all snapshots, without regard to case'],
+    [holdfast`find "*.odt" --newer 30d`, 'documents changed in the last month'],
+    [holdfast`find -i "thesis*" --type directory`, 'in all snapshots, without regard to case'],
   ]);
   command.action(async (patterns: readonly string[], options: FindOptions) => {
     await withReading(options, context, async ({ trees, snapshots }) => {

@@ -1,4 +1,5 @@
 /** `holdfast forget --lost`: gives up records that are gone from the storage. */
+import { holdfastThere } from '../base/holdfast-command.ts';
 import { findLost, giveUpLost, type Lost } from '../repository/lost-records.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
@@ -42,5 +43,5 @@ function outcome(number: number, isDry: boolean): string {
   const what = count(number, 'record');
   return isDry
     ? `${what} would be given up.`
-    : `${what} given up. What nothing else needs is freed by: holdfast prune`;
+    : `${what} given up. What nothing else needs is freed by: ${holdfastThere`prune`}`;
 }

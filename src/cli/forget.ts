@@ -12,6 +12,7 @@ import {
   type RetentionPolicy,
 } from '../repository/retention.ts';
 import { RepositoryError } from '../base/errors.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { listEverySnapshot } from '../repository/whole-list.ts';
 import type { Context } from './context.ts';
@@ -83,7 +84,7 @@ export function define(command: Command, context: Context): void {
       parseGroupBy,
     )
     .option('-n, --dry-run', 'Only show what would be kept and removed, and why')
-    .option('--prune', 'Then free the space, as "holdfast prune" does')
+    .option('--prune', `Then free the space, as "${holdfast`prune`}" does`)
     .option('--lost', 'Instead: give up what is gone from the storage, so that rules and prune go on');
   addFilterOptions(command, ALL_SNAPSHOTS);
   addRepositoryOptions(command);
@@ -93,8 +94,8 @@ export function define(command: Command, context: Context): void {
     '\nA snapshot stays when any rule wants it. Pinned snapshots and the newest of each group always stay.',
   );
   addExamples(command, [
-    ['holdfast forget --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run', 'see what a rule does'],
-    ['holdfast forget 1a2b3c4d', 'remove one snapshot'],
+    [holdfast`forget --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run`, 'see what a rule does'],
+    [holdfast`forget 1a2b3c4d`, 'remove one snapshot'],
   ]);
   command.action(async (ids: readonly string[], options: ForgetOptions) => {
     requireRulesOrIds(ids, options);
@@ -155,7 +156,7 @@ async function forget(
     const { pruneNow } = await import('./prune.ts');
     await pruneNow(repository, options, context);
   } else if (options.json !== true && options.quiet !== true && options.dryRun !== true && remove > 0)
-    await context.out.line('Their space is freed by: holdfast prune');
+    await context.out.line(`Their space is freed by: ${holdfastThere`prune`}`);
 }
 
 async function forgetNamed(
@@ -174,7 +175,7 @@ async function forgetNamed(
       'REFUSED',
       `Snapshot ${pinned.map(({ id }) => shortId(id)).join(', ')} is pinned`,
       {
-        hint: 'If it may go, let it go first with: holdfast tag --unpin ID',
+        hint: `If it may go, let it go first with: ${holdfastThere`tag --unpin ID`}`,
       },
     );
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import type { Command } from 'commander';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import type { Destination } from '../destination/destination.ts';
@@ -43,7 +44,7 @@ export function define(command: Command, context: Context): void {
     .option('--like-password-command <command>', 'The same from a command');
   addOutputOptions(command, { json: 'The result as a JSON object, recovery code included' });
   addExamples(command, [
-    ['holdfast init -r /mnt/backup', 'make a repository on a drive; asks for a passphrase'],
+    [holdfast`init -r /mnt/backup`, 'make a repository on a drive; asks for a passphrase'],
   ]);
   command.action(async (options: InitOptions) => {
     await init(options, context);
@@ -55,7 +56,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
   if (named === '') {
     throw usage(
       'No place for the repository was named',
-      'Name a directory: holdfast init -r DIR. Without any preparation: holdfast start --source DIR',
+      `Name a directory: ${holdfast`init -r DIR`}. Without any preparation: ${holdfast`start --source DIR`}`,
     );
   }
   const place = await placeNamed(named, context);
@@ -63,7 +64,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
   if (place.how === 'embedded')
     throw usage(
       'The repository in the state directory is not made by "init"',
-      'The first start makes it, with a key for this machine: holdfast start --source DIR',
+      `The first start makes it, with a key for this machine: ${holdfast`start --source DIR`}`,
     );
   await requireNone(place, context);
   const passphrase = await passphraseFor(place, options, context);

@@ -4,8 +4,17 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
+import { holdfast, sudoHoldfast } from '../base/holdfast-command.ts';
+import { programForSudo } from '../base/program-call.ts';
+import { quoted } from '../base/shell-words.ts';
 import type { Context } from './context.ts';
-import { asInstalled, installedUnit, requireKnownState, requireNoPackage } from './install/installed.ts';
+import {
+  asInstalled,
+  installCommand,
+  installedUnit,
+  requireKnownState,
+  requireNoPackage,
+} from './install/installed.ts';
 import { chosenPerson, requireHome, usualState } from './install/person.ts';
 import {
   allowWriteFile,
@@ -19,7 +28,6 @@ import {
 } from './install/plan.ts';
 import { runningAgent, waitForAgent, type RunningAgent } from './install/readiness.ts';
 import { doStep, isNeeded, outputOf, shownStep, type Step } from './install/step.ts';
-import { quoted, rootInvocation } from './invocation.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
 import { printable } from './terminal.ts';
 
@@ -73,11 +81,11 @@ export function define(command: Command, context: Context): void {
     );
   addExamples(command, [
     [
-      'sudo holdfast service install --user',
+      sudoHoldfast`service install --user`,
       'keep your backups going without a terminal (macOS: without sudo)',
     ],
-    ['sudo holdfast service install --system', 'for all users of this machine'],
-    ['holdfast service install --dry-run', 'see every file and command first'],
+    [sudoHoldfast`service install --system`, 'for all users of this machine'],
+    [holdfast`service install --dry-run`, 'see every file and command first'],
   ]);
 }
 
@@ -102,11 +110,11 @@ async function chosenLayout(options: ServiceOptions, { env, signal }: Context): 
 function requireRoot({ person, state }: Layout, options: ServiceOptions): void {
   if (person === undefined || process.getuid?.() === 0) return;
   if (options.dryRun === true || options.print === true) return;
-  const [, script, ...typed] = process.argv;
+  const [, , ...typed] = process.argv;
   const words = options.user === true || options.for !== undefined ? typed : [...typed, '--user'];
   // Root does not have the environment of the person.
   const set = state === usualState(person.home) ? [] : ['env', `HOLDFAST_STATE_DIR=${state}`];
-  const command = ['sudo', ...set, ...rootInvocation(script), ...words].map(quoted).join(' ');
+  const command = ['sudo', ...set, ...programForSudo(), ...words].map(quoted).join(' ');
   throw new RequestError('FORBIDDEN', 'On Linux a service is for root to change, also that of one person', {
     hint: `Run: ${command} (what to do without an administrator is said in docs/service.md)`,
   });
@@ -136,10 +144,10 @@ async function install(options: ServiceOptions, context: Context): Promise<void>
   }
   await out.line(`The agent runs: ${agent.addresses.map(printable).join(', ') || 'it answers'}`);
   if (layout.person !== undefined)
-    await out.line(`Ask it as ${printable(layout.person.name)}, with: holdfast status`);
+    await out.line(`Ask it as ${printable(layout.person.name)}, with: ${holdfast`status`}`);
   else if (layout.scope === 'system')
     await out.line(
-      `Ask it with: sudo -u holdfast env HOLDFAST_STATE_DIR=${printable(layout.state)} holdfast status`,
+      `Ask it with: sudo -u holdfast env ${printable(quoted(`HOLDFAST_STATE_DIR=${layout.state}`))} ${programForSudo().map(quoted).join(' ')} status`,
     );
 }
 
@@ -213,7 +221,7 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
   await out.line(
     installed
       ? `Installed  ${printable(unit)}${enabled === null ? '' : ` (${printable(enabled)})`}`
-      : 'Not installed. Install it with: holdfast service install',
+      : `Not installed. Install it with: ${installCommand(env)}`,
   );
   if (active !== null) await out.line(`Service    ${printable(active)}`);
   await out.line(
@@ -265,7 +273,7 @@ async function allowWrite(named: string, options: ServiceOptions, context: Conte
 
 function notInstalled(name: string): RequestError {
   return new RequestError('NOT_INSTALLED', `There is no service of ${printable(name)} alone`, {
-    hint: 'Install it first: sudo holdfast service install --user. For the service of the whole machine give --system.',
+    hint: `Install it first: ${sudoHoldfast`service install --user`}. For the service of the whole machine give --system.`,
   });
 }
 

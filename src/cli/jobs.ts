@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { JobStatus } from '../jobs/job.ts';
 import { jobObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
@@ -22,8 +23,8 @@ export function define(command: Command, context: Context): void {
     .option('--limit <n>', 'At most so many (20)');
   addOutputOptions(command, { json: 'One JSON object for each job' });
   addExamples(command, [
-    ['holdfast jobs', 'what ran and what runs'],
-    ['holdfast jobs --status failed', 'what went wrong'],
+    [holdfast`jobs`, 'what ran and what runs'],
+    [holdfast`jobs --status failed`, 'what went wrong'],
   ]);
   command.action(async (id: string | undefined, options: JobsOptions) => {
     if (id === undefined) await showJobs(options, context);

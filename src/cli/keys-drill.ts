@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
 import { textOfBytes } from '../base/byte-path.ts';
 import { RepositoryError, RequestError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes } from '../base/units.ts';
 import { parseRecoveryCode } from '../codec/recovery-code.ts';
 import { ContentReader } from '../browse/cat.ts';
@@ -54,7 +55,7 @@ Nothing that this machine knows is used: the repository is opened with what you 
 files are read back and checked without being written anywhere. Nothing is changed. "keys list" shows when each
 key was last proven so.`,
   );
-  addExamples(drill, [['holdfast keys drill', 'twice a year, with the paper in your hand']]);
+  addExamples(drill, [[holdfast`keys drill`, 'twice a year, with the paper in your hand']]);
   drill.action(async (options: DrillOptions) => await drillNow(options, context));
 }
 

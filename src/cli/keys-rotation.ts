@@ -1,5 +1,6 @@
 /** `keys rotate`, `keys rekey` and `keys generations`: newer keys, and what is still sealed under older ones. */
 import type { Command } from 'commander';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { formatBytes, parseSize } from '../base/units.ts';
 import { surveyGenerations, type GenerationUse } from '../repository/generations.ts';
 import { oldGenerations, rotateKeys } from '../repository/keys.ts';
@@ -36,7 +37,7 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
   const rotate = sub('rotate', 'Seal everything that is stored from now on under a new generation of keys');
   addRepositoryOptions(rotate);
   addOutputOptions(rotate, { json: 'The result as a JSON object' });
-  rotate.addHelpText('after', `\n${WHAT_ROTATION_DOES}`);
+  rotate.addHelpText('after', `\n${whatRotationDoes()}`);
   rotate.action(async (options: KeyOptions) => {
     await withRepository(
       options,
@@ -55,7 +56,10 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
   addOutputOptions(again, { json: 'The result as a JSON object', quiet: 'Say nothing but errors' });
   again.addHelpText('after', `\n${WHAT_REKEY_DOES}`);
   addExamples(again, [
-    ['holdfast keys rotate && holdfast keys rekey --limit-rate 2MiB', 'after a key got into wrong hands'],
+    [
+      `${holdfast`keys rotate`} && ${holdfast`keys rekey --limit-rate 2MiB`}`,
+      'after a key got into wrong hands',
+    ],
   ]);
   again.action(async (options: RekeyCommandOptions) => {
     const work = async (repository: Repository): Promise<void> =>
@@ -73,9 +77,11 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
   });
 }
 
-const WHAT_ROTATION_DOES = `What is stored already stays as it is, and is read with the older keys: "holdfast keys rekey" seals it anew.
+function whatRotationDoes(): string {
+  return `What is stored already stays as it is, and is read with the older keys: "${holdfastThere`keys rekey`}" seals it anew.
 Neither takes back what somebody has read or copied, and both leave the keys as they are by which data is cut
-and named. If somebody may have those, copy to a new repository: holdfast init, then holdfast copy.`;
+and named. If somebody may have those, copy to a new repository: ${holdfast`init`}, then ${holdfast`copy`}`;
+}
 
 const WHAT_REKEY_DOES = `Old packs are copied, and deleted by a prune once the grace period is over: until then they take space twice.
 Snapshots get new ids. Backups may go on meanwhile, and whatever is broken off goes on with the next run. Run it
@@ -89,7 +95,7 @@ async function rotateNow(repository: Repository, options: KeyOptions, context: C
     return;
   }
   await context.out.line(`From now on everything is sealed under key generation ${generation}.`);
-  await context.out.line(WHAT_ROTATION_DOES);
+  await context.out.line(whatRotationDoes());
 }
 
 async function rekeyNow(
@@ -222,7 +228,7 @@ function resultText({
   if (markedPacks > 0)
     lines.push(`${count(markedPacks, 'old pack')} will be deleted by a prune after the grace period.`);
   for (const { name, reason } of skipped)
-    lines.push(`Left as it is: pack ${name}: ${printable(reason)}. See "holdfast check".`);
+    lines.push(`Left as it is: pack ${name}: ${printable(reason)}. See "${holdfastThere`check`}".`);
   lines.push(...leftLines(left), ...retired.map(retirementLine));
   return `${lines.join('\n')}\n`;
 }
@@ -242,10 +248,10 @@ function leftLines({
     );
   if (writeOnly.length > 0)
     lines.push(
-      `${count(writeOnly.length, 'pack')} (${formatBytes(bytesOf(writeOnly))}) of write-only keys in use stay as they are. To have them sealed anew, give those machines new keys, remove the old ones ("holdfast keys remove") and run this again.`,
+      `${count(writeOnly.length, 'pack')} (${formatBytes(bytesOf(writeOnly))}) of write-only keys in use stay as they are. To have them sealed anew, give those machines new keys, remove the old ones ("${holdfastThere`keys remove ID`}") and run this again.`,
     );
   if (unreadable.length > 0)
-    lines.push(`${count(unreadable.length, 'pack')} cannot be read: see "holdfast check".`);
+    lines.push(`${count(unreadable.length, 'pack')} cannot be read: see "${holdfastThere`check`}".`);
   return lines;
 }
 
@@ -358,7 +364,7 @@ export function whatRemovalLeaves(repository: Repository): string {
   return old.length === 0
     ? ''
     : `\nWhat is stored from now on it never opens. But whoever kept a copy of it, or of what was stored, can still read
-what was stored until now. To end that for what stays stored: holdfast keys rekey. Whoever has opened the
+what was stored until now. To end that for what stays stored: ${holdfastThere`keys rekey`}. Whoever has opened the
 repository may also have kept the keys by which data is named, and those that sign: then copy to a new one
-with holdfast init and holdfast copy. Take away their access to the storage in any case.`;
+with ${holdfast`init`} and ${holdfast`copy`}. Take away their access to the storage in any case.`;
 }

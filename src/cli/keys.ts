@@ -3,6 +3,7 @@ import { open, rm } from 'node:fs/promises';
 import { hostname, totalmem } from 'node:os';
 import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
+import { holdfast, holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
 import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import type { Secret } from '../repository/key-slots.ts';
@@ -112,10 +113,10 @@ export function define(command: Command, context: Context): void {
   defineRotation(sub, context);
   defineDrill(sub, context);
   addExamples(command, [
-    ['holdfast keys list', 'what opens the repository'],
-    ['holdfast keys add --recovery-code', 'make another recovery code'],
-    ['holdfast keys drill', 'prove that the recovery code on paper works'],
-    ['holdfast keys add --write-only web1.key', 'let a server add backups that it cannot read'],
+    [holdfast`keys list`, 'what opens the repository'],
+    [holdfast`keys add --recovery-code`, 'make another recovery code'],
+    [holdfast`keys drill`, 'prove that the recovery code on paper works'],
+    [holdfast`keys add --write-only web1.key`, 'let a server add backups that it cannot read'],
   ]);
 }
 
@@ -176,7 +177,7 @@ async function addWriteOnly(
     `Added the write-only key ${shortId(slot)}; it is in ${printable(file)}.`,
     '',
     'Carry the file to the machine that is to back up with it, for one machine each, and delete it here.',
-    'There: holdfast backup --repository … --password-file FILE PATH',
+    `There: ${holdfastElsewhere`backup --repository … --password-file FILE PATH`}`,
     'That machine cannot read, forget or prune any backup, not even its own.',
   ];
   const object = { type: 'key_added', id: slot, kind: key.kind, file };
@@ -265,7 +266,7 @@ function passphraseToReplace(keys: readonly KeyInfo[], id: string | undefined): 
     passphrases.find(({ current }) => current) ?? (passphrases.length === 1 ? passphrases[0] : undefined);
   if (key !== undefined) return key;
   throw new RequestError('WHICH_KEY', 'It is not clear which passphrase to replace', {
-    hint: 'Name it with --key ID, from: holdfast keys list',
+    hint: `Name it with --key ID, from: ${holdfastThere`keys list`}`,
   });
 }
 
@@ -274,7 +275,7 @@ function chooseKey(keys: readonly KeyInfo[], id: string): KeyInfo {
   const [only] = matches;
   if (only !== undefined && matches.length === 1) return only;
   throw new RequestError('NO_SUCH_KEY', `"${id}" is the beginning of ${matches.length} keys`, {
-    hint: 'Give at least four digits of an id from: holdfast keys list',
+    hint: `Give at least four digits of an id from: ${holdfastThere`keys list`}`,
   });
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { StateError, errnoOf } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { agentLogPath } from '../daemon/agent-log-end.ts';
 import type { Context } from './context.ts';
 import { forMachineService } from './install/installed.ts';
@@ -25,7 +26,7 @@ const LEVELS: Readonly<Record<number, string>> = {
 export function define(command: Command, context: Context): void {
   command.option('-n, --lines <n>', 'The last so many lines (50)');
   addOutputOptions(command, { json: 'The lines as they are stored' });
-  addExamples(command, [['holdfast logs -n 200', 'what happened lately']]);
+  addExamples(command, [[holdfast`logs -n 200`, 'what happened lately']]);
   command.action(async (options: LogsOptions) => {
     const wanted = Number(options.lines ?? '50');
     if (!Number.isInteger(wanted) || wanted < 1)
@@ -46,7 +47,7 @@ async function readLog({ env }: Context): Promise<readonly string[]> {
     throw new StateError('NO_LOG', 'The agent has not written a log yet', {
       hint:
         elsewhere === undefined
-          ? 'Start it with: holdfast start'
+          ? `Start it with: ${holdfast`start`}`
           : `The service of this machine keeps its own: ${elsewhere}`,
       cause,
     });

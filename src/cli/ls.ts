@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { listEntries } from '../browse/list.ts';
 import { summarize } from '../browse/entry-summary.ts';
 import type { ByteString } from '../base/byte-path.ts';
@@ -43,8 +44,8 @@ export function define(command: Command, context: Context): void {
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each entry' });
   addExamples(command, [
-    ['holdfast ls latest', 'what was backed up last'],
-    ['holdfast ls -l latest~1 ~/Documents', 'a directory as it was the time before'],
+    [holdfast`ls latest`, 'what was backed up last'],
+    [holdfast`ls -l latest~1 ~/Documents`, 'a directory as it was the time before'],
   ]);
   command.action(async (name: string, paths: readonly string[], options: LsOptions) => {
     const named = splitName(name);

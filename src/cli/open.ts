@@ -2,6 +2,7 @@
 import type { NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText } from '../base/byte-path.ts';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { openCached, openLook } from '../cache/open.ts';
 import { testCost } from '../codec/passphrase-cost.ts';
 import type { Destination } from '../destination/destination.ts';
@@ -290,7 +291,7 @@ async function openPlace(
 function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown): RepositoryError {
   if (how === 'embedded')
     return new RepositoryError('NO_REPOSITORY', 'There is no repository yet, and none was named', {
-      hint: 'Make one and back up with: holdfast start --source DIR. Or name one with -r DIR.',
+      hint: `Make one and back up with: ${holdfast`start --source DIR`}. Or name one with -r DIR.`,
     });
   const facts = cause instanceof DestinationError && cause.kind === 'not-found' ? {} : { cause };
   const place = shownLocation(location);
@@ -299,12 +300,12 @@ function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown)
       'NO_REPOSITORY',
       `There is no repository at ${place}, the default destination (${settings.name})`,
       {
-        hint: `Check that its drive is mounted. If nothing was kept there yet, the agent makes the repository with its first backup, and "holdfast init -r ${settings.name}" makes it now. Another repository is named with -r.`,
+        hint: `Check that its drive is mounted. If nothing was kept there yet, the agent makes the repository with its first backup, and "${holdfast`init -r ${settings.name}`}" makes it now. Another repository is named with -r.`,
         ...facts,
       },
     );
   return new RepositoryError('NO_REPOSITORY', `There is no repository at ${place}`, {
-    hint: 'Check the path and that the drive is mounted, or create a repository there with: holdfast init -r DIR',
+    hint: `Check the path and that the drive is mounted, or create a repository there with: ${holdfast`init -r DIR`}`,
     ...facts,
   });
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { createLog } from '../base/log.ts';
 import { programVersion } from '../base/program-version.ts';
 import { createRedactor } from '../base/redact.ts';
@@ -100,8 +101,8 @@ export function define(command: Command, context: Context): void {
     );
   }
   addExamples(command, [
-    ['holdfast partner init --name "Ana Sousa" --email ana@example.org', 'make the first account'],
-    ['holdfast partner', 'run the service in the foreground'],
+    [holdfast`partner init --name "Ana Sousa" --email ana@example.org`, 'make the first account'],
+    [holdfast`partner`, 'run the service in the foreground'],
   ]);
 }
 
@@ -171,7 +172,7 @@ async function greet(
   await out.line(`  Documentation  ${address}/docs`);
   if (!hasPartners)
     await out.line(
-      'There is no account yet. Make one with: holdfast partner init --name NAME --email ADDRESS',
+      `There is no account yet. Make one with: ${holdfast`partner init --name NAME --email ADDRESS`}`,
     );
 }
 

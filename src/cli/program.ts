@@ -1,6 +1,7 @@
 /** From the words of a command line to the command that runs. */
 import { Command, CommanderError } from 'commander';
 import { RequestError } from '../base/errors.ts';
+import { holdfast, programName } from '../base/holdfast-command.ts';
 import { TOPICS, findCommand, type CommandEntry } from './commands.ts';
 import { programVersion, toolName } from '../base/program-version.ts';
 import type { Context } from './context.ts';
@@ -99,7 +100,7 @@ function createProgram(context: Context): Command {
   const { bold } = createStyles(color);
   const width = Math.min(terminalWidth(stream) ?? WIDEST_HELP, WIDEST_HELP);
   return (
-    new Command('holdfast')
+    new Command(programName())
       // What stands behind the name of a command is for that command, also where it has commands of its own.
       .enablePositionalOptions()
       .exitOverride()
@@ -129,7 +130,7 @@ function usageError(error: CommanderError, entry: CommandEntry | undefined): Req
   const [what = '', suggestion = ''] = error.message.replace(/^error: /, '').split('\n');
   const message = `${what.charAt(0).toUpperCase()}${what.slice(1)}`.replace(/\.$/, '');
   const meant = suggestion.replace(/^\((.*)\)$/, '$1');
-  const help = entry === undefined ? 'holdfast --help' : `holdfast help ${entry.name}`;
+  const help = entry === undefined ? holdfast`help` : holdfast`help ${entry.name}`;
   const hint = [meant, `See what is possible with: ${help}`].filter((text) => text !== '').join(' ');
   return new RequestError('USAGE', message, { hint });
 }
@@ -141,15 +142,18 @@ function overview(context: Context): string {
   const topics = TOPICS.map(({ title, commands }) =>
     [bold(title), ...commands.map(({ name, purpose }) => `  ${name.padEnd(width)}  ${purpose}`)].join('\n'),
   );
+  const first = holdfast`start --source ~/Documents`;
+  const help = holdfast`help backup`;
+  const column = Math.max(first.length, help.length);
   return `Holdfast keeps encrypted, verified backups of your files and brings them back.
 
-${bold('Usage:')} holdfast COMMAND [options]
+${bold('Usage:')} ${programName()} COMMAND [options]
 
 ${topics.join('\n\n')}
 
 ${bold('Begin with')}
-  holdfast start --source ~/Documents    makes a repository of its own and saves the directory
-  holdfast help backup                   explains one command
+  ${first.padEnd(column)}    makes a repository of its own and saves the directory
+  ${help.padEnd(column)}    explains one command
 
 Commands use the repository given by -r DIR or HOLDFAST_REPOSITORY, else the one that "start" made.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some files could not be read, 10 no repository,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration, parseDuration, parseSize } from '../base/units.ts';
 import type { PackFate, PruneOptions, PrunePlan } from '../repository/prune-plan.ts';
 import { planPrune, prune, type PrunePhase, type PruneResult } from '../repository/prune.ts';
@@ -45,8 +46,8 @@ Backups may go on meanwhile: what nothing needs is marked first and deleted by a
 has been marked for the grace period and is still not needed.`,
   );
   addExamples(command, [
-    ['holdfast prune', 'daily or weekly, after "holdfast forget"'],
-    ['holdfast prune --grace 0 --no-other-writers', 'free the space at once'],
+    [holdfast`prune`, `daily or weekly, after "${holdfast`forget`}"`],
+    [holdfast`prune --grace 0 --no-other-writers`, 'free the space at once'],
   ]);
   command.action(async (options: PruneCommandOptions) => {
     await withRepository(options, context, async (repository) => {
@@ -173,7 +174,7 @@ function warnings({ young, unreadable, sessions }: PrunePlan): readonly string[]
     );
   if (unreadable.length > 0)
     lines.push(
-      `${count(unreadable.length, 'pack')} cannot be read and ${unreadable.length === 1 ? 'is' : 'are'} left alone: see "holdfast check".`,
+      `${count(unreadable.length, 'pack')} cannot be read and ${unreadable.length === 1 ? 'is' : 'are'} left alone: see "${holdfastThere`check`}".`,
     );
   return lines;
 }

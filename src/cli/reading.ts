@@ -1,5 +1,6 @@
 /** What commands that look into snapshots need: the repository, its snapshots, and readers for their trees. */
 import { resolve } from 'node:path';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
@@ -51,7 +52,7 @@ export async function warnOfLoss(
   const vanished = await haveAllVanished(repository, list, context.signal);
   if (vanished)
     context.stderr.write(
-      'Warning: snapshots were saved here and are not there any more. Find out more with: holdfast check\n',
+      `Warning: snapshots were saved here and are not there any more. Find out more with: ${holdfastThere`check`}\n`,
     );
   return vanished;
 }
@@ -60,7 +61,7 @@ export async function warnOfLoss(
 export function warnOfDamaged({ damaged }: SnapshotList, { stderr }: Context): void {
   if (damaged.length === 0) return;
   stderr.write(
-    `Warning: ${count(damaged.length, 'snapshot')} cannot be read and ${damaged.length === 1 ? 'is' : 'are'} not shown. Find out more with: holdfast check\n`,
+    `Warning: ${count(damaged.length, 'snapshot')} cannot be read and ${damaged.length === 1 ? 'is' : 'are'} not shown. Find out more with: ${holdfastThere`check`}\n`,
   );
 }
 

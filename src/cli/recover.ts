@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { recover, type RecoverReport } from '../repository/recover.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -24,7 +25,7 @@ export function define(command: Command, context: Context): void {
     '\nReads what every pack says of itself and writes new indexes, puts back keys and settings of the repository\nthat are damaged from their second copies, and removes damaged records that nobody can read. Running it on\na sound repository does no harm.',
   );
   addExamples(command, [
-    ['holdfast recover && holdfast check', 'after "check" found damaged indexes or keys'],
+    [`${holdfast`recover`} && ${holdfast`check`}`, 'after "check" found damaged indexes or keys'],
   ]);
   command.action(async (options: RepositoryOptions & OutputOptions) => {
     await withRepository(options, context, async (repository) => {
@@ -64,8 +65,8 @@ function reportText({
   for (const { name, reason } of unreadable) lines.push(`Out of reach: pack ${name}: ${printable(reason)}`);
   lines.push(
     unreadable.length === 0
-      ? 'Verify the result with: holdfast check --read-data'
-      : 'See which files are affected with: holdfast check. A new backup stores again what its sources still have.',
+      ? `Verify the result with: ${holdfastThere`check --read-data`}`
+      : `See which files are affected with: ${holdfastThere`check`}. A new backup stores again what its sources still have.`,
   );
   return `${lines.join('\n')}\n`;
 }

@@ -1,4 +1,5 @@
 /** What a restore did, for people and for programs. */
+import { holdfastThere } from '../base/holdfast-command.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
@@ -68,7 +69,7 @@ export function lackingLines({ id, record }: Pick<Snapshot, 'id' | 'record'>): r
       : `read ${count(changed, 'file')} while something wrote to ${changed === 1 ? 'it' : 'them'}`;
   return [
     `  The backup ${[read, torn].filter((text) => text !== '').join(', and ')}. Other snapshots may have more:`,
-    `    see "holdfast snapshots --errors --json" (${shortId(id)}) and "holdfast versions PATH".`,
+    `    see "${holdfastThere`snapshots --errors --json`}" (${shortId(id)}) and "${holdfastThere`versions PATH`}".`,
   ];
 }
 

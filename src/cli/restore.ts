@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { NeverPath } from '../archiver/exclude.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { bytesOfText } from '../base/byte-path.ts';
@@ -74,9 +75,9 @@ export function define(command: Command, context: Context): void {
     quiet: 'Say nothing but errors',
   });
   addExamples(command, [
-    ['holdfast restore latest --target /tmp/back', 'everything, below /tmp/back'],
-    ['holdfast restore latest ~/notes.txt --in-place --overwrite if-changed', 'one file, where it was'],
-    ['holdfast restore 1a2b3c4d:/srv/www --target /srv/www-old', 'the contents of one directory'],
+    [holdfast`restore latest --target /tmp/back`, 'everything, below /tmp/back'],
+    [holdfast`restore latest ~/notes.txt --in-place --overwrite if-changed`, 'one file, where it was'],
+    [holdfast`restore 1a2b3c4d:/srv/www --target /srv/www-old`, 'the contents of one directory'],
   ]);
   command.action(async (name: string, paths: readonly string[], options: RestoreOptions) => {
     const target = targetOf(options);

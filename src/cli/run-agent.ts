@@ -1,6 +1,9 @@
 /** `holdfast start` without `--once`: the agent, in the foreground until it is told to end. */
 import { once } from 'node:events';
+import { callProgram, holdfast, programName } from '../base/holdfast-command.ts';
 import { createLog } from '../base/log.ts';
+import { NAMED_BY, withProgram } from '../base/program-call.ts';
+import { quoted } from '../base/shell-words.ts';
 import { startDaemon, type Daemon } from '../daemon/daemon.ts';
 import { requirePrivateState } from '../daemon/private-state.ts';
 import { createSystemNotifier } from '../daemon/system-notify.ts';
@@ -19,7 +22,8 @@ import { openAgentLog } from './agent-log.ts';
 import { settingsContext } from './config.ts';
 import type { Context } from './context.ts';
 import { prepareEmbedded } from './embedded-thread.ts';
-import { invocation, quoted } from './invocation.ts';
+import { programAtTerminal } from './program-at-terminal.ts';
+import { programOfAgent } from './program-of-agent.ts';
 import { stateWords } from './listing-jobs.ts';
 import { usage } from './options.ts';
 import { changesToBegin, startPlace } from './start-place.ts';
@@ -49,8 +53,10 @@ export async function runAgent(options: RunAgentOptions, context: Context): Prom
   await ensureStateDirectory(paths.directory);
   // Before anything is read from it or written to it.
   await requirePrivateState(paths.directory);
-  const created = await prepareEmbedded(context);
   const file = configFile(options.config, env);
+  const { own, forAnybody } = programOfAgent(file, env);
+  callProgram(own, forAnybody);
+  const created = await prepareEmbedded(context);
   await addSources(file, options, context);
   // Where nobody looks at the terminal, a service manager may collect what is printed.
   const also = stderr.isTTY ? undefined : (line: string): void => void stderr.write(line);
@@ -67,7 +73,8 @@ export async function runAgent(options: RunAgentOptions, context: Context): Prom
     configRequired: options.config !== undefined,
     port: options.port,
     version: programVersion(),
-    environment: withoutServiceManager(env),
+    // Engines say commands as the agent does.
+    environment: { ...withoutServiceManager(env), [NAMED_BY]: programName() },
     clock,
     log,
     redactor,
@@ -109,7 +116,7 @@ async function addSources(
     if (destination === undefined) return;
     throw usage(
       '--destination says where a directory goes, and none was named',
-      'Name it with --source DIR. For what names no destination: holdfast config set defaultDestination NAME',
+      `Name it with --source DIR. For what names no destination: ${holdfast`config set defaultDestination NAME`}`,
     );
   }
   const settings = settingsContext(env);
@@ -145,20 +152,21 @@ async function greet(
   for (const { name, url } of placesOf(options.sources, settings))
     lines.push(`  Backups in    ${printable(shownPlace(parseLocation(url)))} (${name})`);
   if (created) lines.push(kitText(env, bold));
-  // What nobody reads at a terminal is read later, from another directory.
-  const from = out.stream.isTTY ? process.cwd() : undefined;
-  const run = invocation(env, process.argv[1], from);
+  // Unlike all that the agent says later, this is read where it was started.
+  const isHere = out.stream.isTTY;
+  const run = isHere ? programAtTerminal(context) : programName();
   if (settings.sources.length === 0)
-    lines.push(`No source is configured yet. Begin with: ${run} sources add DIR`);
+    lines.push(`No source is configured yet. Begin with: ${withProgram(run, 'sources add DIR')}`);
   // Only where a person looks: what a service prints is kept, and the address opens the page for anybody.
   if (created && out.stream.isTTY) {
     const { address: page, seconds } = daemon.pageAddress(null);
     lines.push(`  Its page, once, within ${seconds} seconds: ${page}`);
   }
-  lines.push(`  Open its page with: ${run} ui`);
+  lines.push(`  Open its page with: ${withProgram(run, 'ui')}`);
   const where = repositoryOption(options.sources, settings);
   // Commands read no other configuration than the usual one unless they are told.
-  const reading = options.config === undefined ? run : `HOLDFAST_CONFIG=${printable(quoted(file))} ${run}`;
+  const other = isHere && options.config !== undefined ? `HOLDFAST_CONFIG=${printable(quoted(file))} ` : '';
+  const reading = `${other}${run}`;
   lines.push(
     `  Bring files back with: ${reading} restore${where} latest --target DIR (what there is: ${reading} snapshots${where})`,
   );

@@ -1,10 +1,12 @@
 /** One run of the program: a command, how it ended, and what is said about it. */
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
+import { callProgram } from '../base/holdfast-command.ts';
+import { typedDirectory } from '../base/program-call.ts';
 import { nameTimeZone } from '../base/time-zone.ts';
 import type { Context } from './context.ts';
 import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
-import { typedDirectory } from './invocation.ts';
+import { programAtTerminal } from './program-at-terminal.ts';
 import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrupt.ts';
 import { Output } from './output.ts';
 import { createStyles, jsonLine, wantsColor } from './terminal.ts';
@@ -31,6 +33,7 @@ export async function run(words: readonly string[]): Promise<void> {
   try {
     const typedIn = typedDirectory(process.env);
     if (typedIn !== undefined) process.chdir(typedIn);
+    callProgram(programAtTerminal(context));
     const { runProgram } = await import('./program.ts');
     await runProgram(words, context);
     await context.out.flush();

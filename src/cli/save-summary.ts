@@ -1,4 +1,5 @@
 /** What a backup did, or would do: for people and for programs. */
+import { holdfastThere } from '../base/holdfast-command.ts';
 import type { ArchiveSummary } from '../archiver/archive.ts';
 import type { Estimate } from '../archiver/estimate.ts';
 import { textOfBytes } from '../base/byte-path.ts';
@@ -31,7 +32,7 @@ export async function showSummary(
   const { filesBefore = 0 } = summary;
   if (counts.files === 0 && filesBefore > 0)
     context.stderr.write(
-      `Warning: ${printable(paths.map(textOfBytes).join(', '))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: holdfast forget ${shortId(summary.snapshot.id)}\n`,
+      `Warning: ${printable(paths.map(textOfBytes).join(', '))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
     );
 }
 

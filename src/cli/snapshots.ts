@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
 import { snapshotObject, snapshotsTable } from './listing-snapshots.ts';
@@ -27,7 +28,7 @@ export function define(command: Command, context: Context): void {
     '--errors',
     'In JSON, also name every file that could not be read',
   );
-  addExamples(command, [['holdfast snapshots --tag monthly', 'those with a tag']]);
+  addExamples(command, [[holdfast`snapshots --tag monthly`, 'those with a tag']]);
   command.action(async (options: SnapshotsOptions) => {
     await withCachedRepository(options, context, async (repository) => {
       const list = await listSnapshots(repository, context.signal);

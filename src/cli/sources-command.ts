@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { formatDuration } from '../base/units.ts';
 import { addSource, removeSource } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
@@ -10,7 +11,6 @@ import type { SourceStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
-import { quoted } from './invocation.ts';
 import { addExamples, addOutputOptions, collect, type OutputOptions } from './options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { alsoTo } from './start-place.ts';
@@ -46,8 +46,8 @@ export function define(command: Command, context: Context): void {
     .argument('<path>')
     .action(async (path: string, options: SourcesOptions) => await remove(path, options, context));
   addExamples(command, [
-    ['holdfast sources add ~/Documents --schedule hourly', 'protect another directory'],
-    ['holdfast sources add ~/Photos -d usb -d bucket', 'to a disk and to a bucket, read once'],
+    [holdfast`sources add ~/Documents --schedule hourly`, 'protect another directory'],
+    [holdfast`sources add ~/Photos -d usb -d bucket`, 'to a disk and to a bucket, read once'],
   ]);
 }
 
@@ -64,7 +64,7 @@ async function list(options: SourcesOptions, context: Context): Promise<void> {
       await out.json(agentObject({ type: 'source', ...source, ...known }));
     }
   } else if (sources.length === 0) {
-    await out.line('Nothing is backed up. Begin with: holdfast sources add DIR');
+    await out.line(`Nothing is backed up. Begin with: ${holdfast`sources add DIR`}`);
   } else {
     const rows = sources.flatMap(({ path, destinations, schedule, watch }) =>
       destinations.map((destination) => [
@@ -132,9 +132,9 @@ async function addDestinations(
   const { sources } = settings;
   const at = sources.findIndex((source) => source.path === path);
   if (schedule !== undefined) {
-    const key = quoted(`sources[${at}].schedule`);
+    const key = `sources[${at}].schedule`;
     throw new RequestError('INVALID_SOURCE', `${path} is backed up already`, {
-      hint: `Give it more destinations with -d alone. Its schedule is changed with: holdfast config set ${key} ${quoted(schedule)}`,
+      hint: `Give it more destinations with -d alone. Its schedule is changed with: ${holdfast`config set ${key} ${schedule}`}`,
     });
   }
   const names = (options.destination ?? []).map((name) => findDestination(settings, name)?.name ?? name);
@@ -142,7 +142,7 @@ async function addDestinations(
   if (added.length === 0) {
     const to = names.length === 0 ? '' : ` to ${names.join(', ')}`;
     throw new RequestError('INVALID_SOURCE', `${path} is backed up${to} already`, {
-      hint: 'List with: holdfast sources list',
+      hint: `List with: ${holdfast`sources list`}`,
     });
   }
   const changed = await changeSettings(changes, loaded, options.config, context);
@@ -183,7 +183,7 @@ async function remove(path: string, options: SourcesOptions, context: Context): 
     .toReversed();
   if (found.length === 0)
     throw new RequestError('INVALID_SOURCE', `${wanted} is not backed up`, {
-      hint: 'List with: holdfast sources list',
+      hint: `List with: ${holdfast`sources list`}`,
     });
   await changeSettings(found.map(removeSource), loaded, options.config, context);
   await say(

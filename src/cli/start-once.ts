@@ -4,7 +4,9 @@ import { resolve } from 'node:path';
 import type { ArchiveSummary } from '../archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../archiver/exclude.ts';
 import { requireAnswer, resolveSources } from '../archiver/sources.ts';
+import { holdfast, programName } from '../base/holdfast-command.ts';
 import { toolName } from '../base/program-version.ts';
+import { quoted } from '../base/shell-words.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { BugError } from '../base/errors.ts';
@@ -13,7 +15,6 @@ import { findDestination } from '../config/effective-settings.ts';
 import { configuredPlace, type ChosenPlace } from './chosen-place.ts';
 import type { Context } from './context.ts';
 import { openEmbedded, type Embedded } from './embedded.ts';
-import { invocation, quoted } from './invocation.ts';
 import { neverBackedUpTo, openThere, shownLocation } from './open.ts';
 import { usage, type OutputOptions } from './options.ts';
 import { protect } from './protect.ts';
@@ -92,7 +93,7 @@ interface Target {
 async function targetOf({ destination, config }: StartOnceOptions, context: Context): Promise<Target> {
   const settings = await settingsOrDefaults(config, context);
   const { name, url, isNew } = startPlace(destination ?? settings.defaultDestination, settings);
-  const program = invocation(context.env, process.argv[1], process.cwd());
+  const program = programName();
   const run = config === undefined ? program : `HOLDFAST_CONFIG=${quoted(resolve(config))} ${program}`;
   // As for every command that is given a path: what opens it is given, too, or asked for.
   if (isNew)
@@ -170,13 +171,12 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function howToBegin({ env, out }: Context): string {
-  const run = invocation(env, process.argv[1], process.cwd());
   const { bold } = createStyles(wantsColor(out.stream, env));
   return `${bold('Name a directory to back up:')}
 
-  ${run} start --source ~/Documents
+  ${holdfast`start --source ~/Documents`}
 
 The first start makes an encrypted repository and a recovery kit by itself, saves the directory, and says
-how to get everything back. All commands: ${run} help
-`.replaceAll('npm start -- start', 'npm start --');
+how to get everything back. All commands: ${holdfast`help`}
+`;
 }

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import type { Context } from './context.ts';
@@ -42,7 +43,7 @@ export function define(command: Command, context: Context): void {
 Runs in the foreground until it is told to end. The first start makes an encrypted repository in your
 state directory (HOLDFAST_STATE_DIR chooses another) and a recovery kit that opens it.`,
   );
-  addExamples(command, [['holdfast start --source ~/Documents', 'back up a directory now']]);
+  addExamples(command, [[holdfast`start --source ~/Documents`, 'back up a directory now']]);
   command.action(async (options: StartOptions) => {
     if (options.once === true) {
       const { startOnce } = await import('./start-once.ts');

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { StateError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { FullStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
-import { forMachineService } from './install/installed.ts';
+import { forMachineService, installCommand } from './install/installed.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { protectionOf } from '../jobs/protection.ts';
 import { renderTable } from './table.ts';
@@ -14,7 +15,7 @@ import { count, localTime } from './wording.ts';
 
 export function define(command: Command, context: Context): void {
   addOutputOptions(command, { json: 'All of it as one JSON object' });
-  addExamples(command, [['holdfast status', 'are you protected?']]);
+  addExamples(command, [[holdfast`status`, 'are you protected?']]);
   command.action(async (options: OutputOptions) => {
     const status = await askIfRunning(context);
     if (status === undefined) {
@@ -60,7 +61,7 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
   await out.line(red(bold(sentence)));
   await out.line(
     elsewhere === undefined
-      ? 'Start it with: holdfast start (or for good: holdfast service install)'
+      ? `Start it with: ${holdfast`start`} (or for good: ${installCommand(env)})`
       : `Ask it with: ${printable(elsewhere)}`,
   );
 }

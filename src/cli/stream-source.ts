@@ -1,6 +1,7 @@
 /** Standard input, or the output of a command, as the source of a backup. */
 import { addAbortSignal } from 'node:stream';
 import { resolve } from 'node:path';
+import { holdfast } from '../base/holdfast-command.ts';
 import { commandOutput } from '../archiver/stream.ts';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import type { Context } from './context.ts';
@@ -40,7 +41,10 @@ export function streamSource(
   if (words.length > 0)
     throw usage('Files and standard input cannot be saved together', 'Run the command twice.');
   if (context.stdin.isTTY)
-    throw usage('Standard input is a terminal', 'Send something into it: mysqldump shop | holdfast backup …');
+    throw usage(
+      'Standard input is a terminal',
+      `Send something into it: mysqldump shop | ${holdfast`backup …`}`,
+    );
   return { path, read: () => addAbortSignal(context.signal, context.stdin) };
 }
 

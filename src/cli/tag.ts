@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { isJobTag, requireOwnTags } from '../base/job-tag.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -47,7 +48,7 @@ export function define(command: Command, context: Context): void {
     'after',
     '\nA snapshot is never changed: it is stored again with the new tags under a new id, and the old id goes.',
   );
-  addExamples(command, [['holdfast tag --add before-upgrade --pin latest', 'mark and keep a snapshot']]);
+  addExamples(command, [[holdfast`tag --add before-upgrade --pin latest`, 'mark and keep a snapshot']]);
   command.action(async (names: readonly string[], options: TagOptions) => {
     requireChange(options);
     await withRepository(options, context, async (repository) => {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { writeTar } from '../browse/tar.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -28,13 +29,13 @@ export function define(command: Command, context: Context): void {
   addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addExamples(command, [
-    ['holdfast tar latest ~/photos > photos.tar', 'keep a directory as an archive'],
-    ['holdfast tar latest /etc | ssh host tar -C /tmp -x', 'unpack it on another machine'],
+    [holdfast`tar latest ~/photos > photos.tar`, 'keep a directory as an archive'],
+    [`${holdfast`tar latest /etc`} | ssh host tar -C /tmp -x`, 'unpack it on another machine'],
   ]);
   command.action(async (name: string, path: string, options: TarOptions) => {
     const { stream } = context.out;
     if (stream.isTTY) {
-      throw usage('An archive is no text for a terminal', 'Send it to a file: holdfast tar … > FILE.tar');
+      throw usage('An archive is no text for a terminal', `Send it to a file: ${holdfast`tar … > FILE.tar`}`);
     }
     await withReading(options, context, async ({ repository, index, snapshots }) => {
       const snapshot = chooseSnapshot(snapshots, name, options);

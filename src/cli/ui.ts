@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { askAgent } from './ask-agent.ts';
 import { openBrowser } from './browser.ts';
 import type { Context } from './context.ts';
@@ -14,8 +15,8 @@ export function define(command: Command, context: Context): void {
     .option('--print', 'Open nothing: print the address, for a browser of your choice');
   addOutputOptions(command, { json: 'The address as a JSON object; opens nothing' });
   addExamples(command, [
-    ['holdfast ui', 'look at your backups in the browser'],
-    ['holdfast ui --print', 'the same over SSH, with: ssh -L 7390:127.0.0.1:7390 HOST'],
+    [holdfast`ui`, 'look at your backups in the browser'],
+    [holdfast`ui --print`, 'the same over SSH, with: ssh -L 7390:127.0.0.1:7390 HOST'],
   ]);
   command.action(async (options: UiOptions) => await open(options, context));
 }
@@ -31,7 +32,7 @@ async function open(options: UiOptions, context: Context): Promise<void> {
     // The address is seen in the list of processes for a moment: nobody else's browser may use it.
     const { address } = await askAgent(context, 'open_page', { user: ownUser() });
     if (await openBrowser(address, env, context.signal)) {
-      await out.line('The page opens in your browser. If it does not: holdfast ui --print');
+      await out.line(`The page opens in your browser. If it does not: ${holdfast`ui --print`}`);
       return;
     }
   }

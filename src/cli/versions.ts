@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { pathVersions, type PathVersion } from '../browse/versions.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -29,8 +30,8 @@ export function define(command: Command, context: Context): void {
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each version' });
   addExamples(command, [
-    ['holdfast versions ~/notes.txt', 'when the file changed'],
-    ['holdfast cat 1a2b3c4d ~/notes.txt', 'one of these versions, by its "Newest" snapshot'],
+    [holdfast`versions ~/notes.txt`, 'when the file changed'],
+    [holdfast`cat 1a2b3c4d ~/notes.txt`, 'one of these versions, by its "Newest" snapshot'],
   ]);
   command.action(async (typed: string, options: VersionsOptions) => {
     const path = sourcePath(typed);

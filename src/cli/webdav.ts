@@ -1,5 +1,6 @@
 /** `holdfast webdav`: the snapshots as a folder, turned on and off. */
 import type { Command } from 'commander';
+import { holdfast } from '../base/holdfast-command.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
@@ -32,8 +33,8 @@ export function define(command: Command, context: Context): void {
   address.action(async (options: OutputOptions) => await show(options, context));
 
   addExamples(command, [
-    ['holdfast webdav on', 'look through old versions in the file manager'],
-    ['holdfast webdav off', 'when you have found what you were looking for'],
+    [holdfast`webdav on`, 'look through old versions in the file manager'],
+    [holdfast`webdav off`, 'when you have found what you were looking for'],
   ]);
 }
 
@@ -57,10 +58,10 @@ async function show(options: OutputOptions, context: Context): Promise<void> {
   if (options.json === true)
     await out.json(agentObject({ type: 'webdav', enabled, created_at: since, address }));
   else if (since === null)
-    await out.line('The snapshots are not shown as a folder. Turn it on with: holdfast webdav on');
+    await out.line(`The snapshots are not shown as a folder. Turn it on with: ${holdfast`webdav on`}`);
   else {
     await out.write(
-      `Address  ${address}\nOn since ${localTime(since)}\n\nThe secret was shown when it was turned on. For a new one: holdfast webdav on\n`,
+      `Address  ${address}\nOn since ${localTime(since)}\n\nThe secret was shown when it was turned on. For a new one: ${holdfast`webdav on`}\n`,
     );
   }
 }

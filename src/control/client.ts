@@ -1,6 +1,7 @@
 /** The command line's end of the local socket. */
 import { request } from 'node:http';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { controlSocketPath, type ControlCall, type ControlCalls, type ControlReply } from './calls.ts';
 
 /**
@@ -56,7 +57,7 @@ function unreachable(cause: Error): StateError {
     });
   }
   return new StateError('NO_AGENT', 'No agent is running', {
-    hint: 'Start it with: holdfast start',
+    hint: `Start it with: ${holdfast`start`}`,
     cause,
   });
 }

@@ -2,6 +2,7 @@
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { BugError, HoldfastError, StateError, errnoOf } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { controlSocketPath, type ControlHandlers, type ControlReply } from './calls.ts';
 
 /** Calls carry names and options, never content. */
@@ -110,7 +111,7 @@ function failure(error: unknown): ControlReply {
     ok: false,
     code: 'INTERNAL_ERROR',
     message: 'The agent failed at this; its log says why',
-    hint: 'See: holdfast logs',
+    hint: `See: ${holdfast`logs`}`,
     details: {},
   };
 }

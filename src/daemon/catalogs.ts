@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { RepositoryError, RequestError, isAbort } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { openCatalog, type Catalog } from '../catalog/catalog.ts';
 import type { Holdings } from '../catalog/known-snapshots.ts';
 import type { SyncReport } from '../catalog/sync.ts';
@@ -171,7 +172,7 @@ export class Catalogs implements AsyncDisposable {
       {
         name: 'catalog',
         status: 'warning',
-        message: `Something of ${what} could not be read, so the lists of files lack it. It is tried again; holdfast logs says what it was, and a check what is damaged.`,
+        message: `Something of ${what} could not be read, so the lists of files lack it. It is tried again; ${holdfast`logs`} says what it was, and a check what is damaged.`,
       },
     ];
   }

@@ -2,6 +2,7 @@
 import type { Credentials } from '../api/credentials.ts';
 import type { Webdav } from '../api/webdav/webdav.ts';
 import { RequestError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { ControlHandlers, PageAddress, RunningAgent } from '../control/calls.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
@@ -27,7 +28,9 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
   const jobOf = (id: string): Job => {
     const job = agent.job(id);
     if (job !== undefined) return job;
-    throw new RequestError('NOT_FOUND', `There is no job ${id}`, { hint: 'List them with: holdfast jobs' });
+    throw new RequestError('NOT_FOUND', `There is no job ${id}`, {
+      hint: `List them with: ${holdfast`jobs`}`,
+    });
   };
   const viewOf = (apiKey: string) => {
     const found = credentials.list().find((one) => one.api_key === apiKey);

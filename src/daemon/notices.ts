@@ -1,6 +1,7 @@
 /** The notifier, set up from the settings and again whenever they change. */
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ConfigSource } from '../config/config-source.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
@@ -56,6 +57,6 @@ export function noticeChecks(notifier: Pick<Notifier, 'status'>): readonly Statu
   const failing = notifier.status().filter(({ state }) => state === 'failing');
   if (failing.length === 0) return [];
   const names = failing.map(({ name }) => name).join(' and ');
-  const message = `Notices by ${names} could not be delivered; holdfast logs says why.`;
+  const message = `Notices by ${names} could not be delivered; ${holdfast`logs`} says why.`;
   return [{ name: 'notices', status: 'warning', message }];
 }

@@ -99,9 +99,11 @@ async function diagnosticsOf(
   parts: PageSettingsParts,
 ): Promise<{ readonly text: string; readonly madeAt: number }> {
   const { stateDirectory, configFile, version, clock, redactor, config, agent } = parts;
-  const [{ BUNDLED, diagnosticsText }, { NOT_EXAMINED, examineAgent }, { endOfAgentLog }] = await Promise.all(
-    [import('./diagnostics.ts'), import('./doctor/examine.ts'), import('./agent-log-end.ts')],
-  );
+  const [{ BUNDLED, diagnosticsText }, { notExamined, examineAgent }, { endOfAgentLog }] = await Promise.all([
+    import('./diagnostics.ts'),
+    import('./doctor/examine.ts'),
+    import('./agent-log-end.ts'),
+  ]);
   const destinationDirectory = parts.destinations.standard().directory;
   const madeAt = clock.now();
   const facts = {
@@ -111,7 +113,7 @@ async function diagnosticsOf(
     stateDirectory,
     configFile,
     findings: await examineAgent({ stateDirectory, destinationDirectory, clock }),
-    unexamined: NOT_EXAMINED,
+    unexamined: notExamined(),
     status: await agent.fullStatus(),
     settings: config.document?.values,
     jobs: agent.jobs({ limit: BUNDLED.jobs }),

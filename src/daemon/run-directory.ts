@@ -4,6 +4,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { isDamage, openDatabase, type Database } from '../db/database.ts';
 import { requirePrivateState } from './private-state.ts';
 
@@ -73,6 +74,6 @@ async function alreadyRunning(path: string): Promise<StateError> {
   const pid = /"pid": (\d+)/.exec(text)?.[1];
   const who = pid === undefined ? '' : ` (process ${pid})`;
   return new StateError('ALREADY_RUNNING', `The agent is running already${who}`, {
-    hint: 'See what it does with: holdfast status',
+    hint: `See what it does with: ${holdfast`status`}`,
   });
 }

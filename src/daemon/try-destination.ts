@@ -1,6 +1,7 @@
 /** Tries a destination out, for command line and page alike: every step with what came of it. */
 import { stat } from 'node:fs/promises';
 import { DestinationError, HoldfastError, errnoOf } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatBytes } from '../base/units.ts';
 import type { Destination } from '../destination/destination.ts';
@@ -117,7 +118,7 @@ function notMadeYet(): Finding {
   return warning(
     'open',
     'The repository in the state directory is not made yet',
-    'The first start makes it: holdfast start',
+    `The first start makes it: ${holdfast`start`}`,
   );
 }
 

@@ -1,5 +1,6 @@
 /** A check as a job: damage that it finds is the job's failure, so that nobody overlooks it. */
 import { RepositoryError } from '../base/errors.ts';
+import { holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
 import type { CheckSpec } from '../jobs/job.ts';
 import type { ReadData } from '../repository/check-packs.ts';
 import type { CheckReport, Finding } from '../repository/check-report.ts';
@@ -86,8 +87,8 @@ function damaged(result: CheckReport, refusal?: Error): RepositoryError {
   return new RepositoryError('CORRUPT_DATA', `The check found damage in ${errors} stored objects`, {
     hint:
       refusal === undefined
-        ? 'A new backup of the sources stores again what is missing, and "holdfast check" lists the files concerned. Check the drive.'
-        : `Backups still rely on the damaged packs, which could not be marked (${refusal.message}): run "holdfast check" where the repository may be changed. Check the drive.`,
+        ? `A new backup of the sources stores again what is missing, and "${holdfastThere`check`}" lists the files concerned. Check the drive.`
+        : `Backups still rely on the damaged packs, which could not be marked (${refusal.message}): run "${holdfastElsewhere`check`}" where the repository may be changed. Check the drive.`,
     details: { ...factsOf(result), errors },
   });
 }

@@ -5,6 +5,7 @@
 import { kindOf, openDirectory, statPath } from '../archiver/source-stat.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { isLesser } from '../archiver/lesser-snapshot.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 
@@ -48,7 +49,7 @@ export function refuseEmptySource(
     `${path} ${isThere ? 'is empty' : 'is not there any more'}, and had ${filesBefore} files at its last backup`,
     {
       op: 'look at the source',
-      hint: 'If it is a disk or a share, mount it. If it is meant to be so, run: holdfast alarms --acknowledge',
+      hint: `If it is a disk or a share, mount it. If it is meant to be so, run: ${holdfast`alarms --acknowledge`}`,
       details: { path, files_before: filesBefore, is_there: isThere },
     },
   );

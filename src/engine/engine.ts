@@ -1,5 +1,6 @@
 /** One job after the other: what the forked process does with the messages it gets. */
 import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
+import { callRepository } from '../base/holdfast-command.ts';
 import type { JobSpec } from '../jobs/job.ts';
 import type { Repository } from '../repository/repository.ts';
 import { runBackup } from './backup-job.ts';
@@ -79,8 +80,10 @@ export class Engine {
     if (this.#ending !== undefined) return;
     if (this.#running !== undefined) throw new BugError('A job was handed over while another one runs');
     this.#keeper.begin();
+    callRepository(job.destination.name);
     const controller = new AbortController();
     const ended = this.#run(job, controller.signal).finally(() => {
+      callRepository(undefined);
       this.#running = undefined;
     });
     this.#running = { controller, ended };

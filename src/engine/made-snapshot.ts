@@ -1,4 +1,5 @@
 /** What a backup says of a snapshot that is there. */
+import { holdfastThere } from '../base/holdfast-command.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { JobProblem } from '../jobs/job.ts';
@@ -25,7 +26,7 @@ export async function stands(
   if (await isWhole(place.cached, snapshot, signal)) return true;
   const id = snapshot.id.slice(0, 8);
   report.note(
-    `Snapshot ${id} of an earlier attempt lacks data, and does not count. When a check confirms that, remove it with: holdfast forget ${id}`,
+    `Snapshot ${id} of an earlier attempt lacks data, and does not count. When a check confirms that, remove it with: ${holdfastThere`forget ${id}`}`,
   );
   return false;
 }

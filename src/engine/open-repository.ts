@@ -2,6 +2,7 @@
 import { totalmem } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { passphraseCost, testCost } from '../codec/passphrase-cost.ts';
 import { openCached, openLook, type CachedRepository } from '../cache/open.ts';
 import type { Destination } from '../destination/destination.ts';
@@ -280,7 +281,7 @@ function secretFor({ secret, name }: EngineDestination): ReadingSecret {
   const handed = secretHanded(secret);
   if (handed.kind !== 'write-only') return handed;
   throw new RepositoryError('REFUSED', `The destination "${name}" has a write-only key for a passphrase`, {
-    hint: 'The agent needs a key that reads. With this one back up by "holdfast backup", from a timer of the system.',
+    hint: `The agent needs a key that reads. With this one back up by "${holdfast`backup`}", from a timer of the system.`,
   });
 }
 

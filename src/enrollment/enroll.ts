@@ -1,5 +1,6 @@
 /** Enrolling this device with a Partner service, by a token that is good once. */
 import { RequestError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { partnerAddress } from './address.ts';
 import { askPartner, fieldOf } from './ask-partner.ts';
 import {
@@ -118,6 +119,6 @@ export function alreadyEnrolled(address: string): RequestError {
   return new RequestError(
     'ALREADY_ENROLLED',
     `This device is enrolled already, with the Partner service at ${new URL(address).host}`,
-    { hint: 'To enroll it anew, end that first with: holdfast enroll --leave' },
+    { hint: `To enroll it anew, end that first with: ${holdfast`enroll --leave`}` },
   );
 }

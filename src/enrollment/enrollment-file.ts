@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createPrivateFile, readPrivate } from '../api/private-file.ts';
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { partnerAddress } from './address.ts';
 import { fieldOf } from './ask-partner.ts';
 import { serviceKeyOf, type ServiceKey } from './signed.ts';
@@ -30,8 +31,8 @@ export interface Enrollment {
 const FILE = 'enrollment.json';
 const VERSION = 1;
 const MOST_BYTES = 65_536;
-const HINT =
-  'Put back a copy of it, or remove it and enroll anew with a token that your partner gives: holdfast enroll URL TOKEN';
+const hint = (): string =>
+  `Put back a copy of it, or remove it and enroll anew with a token that your partner gives: ${holdfast`enroll URL TOKEN`}`;
 
 /**
  * Undefined when the device is not enrolled.
@@ -41,7 +42,7 @@ export async function readEnrollment(stateDirectory: string): Promise<Enrollment
   const path = join(stateDirectory, FILE);
   const bytes = await readPrivate(path, ({ size }) => size <= MOST_BYTES, {
     wanted: 'a file of a few kilobytes',
-    hint: HINT,
+    hint: hint(),
   });
   return bytes === undefined ? undefined : parsed(path, bytes.toString('utf8'));
 }
@@ -75,7 +76,7 @@ function textOf(enrollment: Enrollment): string {
 
 function parsed(path: string, text: string): Enrollment {
   const damaged = (cause?: unknown): StateError =>
-    new StateError('STATE_DAMAGED', `${path} is damaged`, { hint: HINT, cause });
+    new StateError('STATE_DAMAGED', `${path} is damaged`, { hint: hint(), cause });
   try {
     const value: unknown = JSON.parse(text);
     const word = (name: string, form: RegExp): string => {

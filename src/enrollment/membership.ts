@@ -1,6 +1,7 @@
 /** What the agent is to a Partner service: nothing, or one of its devices. One for each running agent. */
 import type { Clock } from '../base/clock.ts';
 import { BugError, HoldfastError, RequestError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { Settings } from '../config/settings.ts';
 import type { PartnerReportStore, ReportContents } from '../db/partner-reports.ts';
 import type { PartnerStatus, StatusCheck } from '../jobs/agent.ts';
@@ -188,7 +189,7 @@ export class Membership implements AsyncDisposable {
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     if (this.#changing)
       throw new RequestError('INVALID_REQUEST', 'This device is being enrolled, or leaves, just now', {
-        hint: 'Wait a moment, then see: holdfast enroll --status',
+        hint: `Wait a moment, then see: ${holdfast`enroll --status`}`,
         retry: 'later',
       });
     this.#changing = true;
@@ -332,6 +333,6 @@ export class Membership implements AsyncDisposable {
 
 export function notEnrolled(): RequestError {
   return new RequestError('NOT_ENROLLED', 'This device is not enrolled with a Partner service', {
-    hint: 'Enroll it with a token that your partner gives: holdfast enroll URL TOKEN',
+    hint: `Enroll it with a token that your partner gives: ${holdfast`enroll URL TOKEN`}`,
   });
 }

@@ -1,4 +1,5 @@
 /** What is said of an enrollment, to its owner and in `GET /status`. Pure. */
+import { holdfast } from '../base/holdfast-command.ts';
 import type { PartnerStatus, StatusCheck } from '../jobs/agent.ts';
 import type { Enrollment } from './enrollment-file.ts';
 import { isOver } from './plan.ts';
@@ -52,10 +53,11 @@ export function checksOf({ plan }: KnownEnrollment, facts: CheckFacts): readonly
   const checks: StatusCheck[] = [];
   const warn = (message: string): void => void checks.push({ name: NAME, status: 'warning', message });
   if (isUnknownDevice)
-    warn('The Partner service does not know this device any more. Leave it with: holdfast enroll --leave');
+    warn(
+      `The Partner service does not know this device any more. Leave it with: ${holdfast`enroll --leave`}`,
+    );
   if (isContradicted) {
-    const message =
-      'A repository was set back, or two machines write to it as one: the Partner service remembers more of it. Run: holdfast check';
+    const message = `A repository was set back, or two machines write to it as one: the Partner service remembers more of it. Run: ${holdfast`check`}`;
     checks.push({ name: NAME, status: 'error', message });
   }
   if (heldBack !== null) {
@@ -71,7 +73,6 @@ export function checksOf({ plan }: KnownEnrollment, facts: CheckFacts): readonly
 }
 
 export function damageChecks(isDamaged: boolean): readonly StatusCheck[] {
-  const message =
-    'The enrollment with a Partner service cannot be read. End it with: holdfast enroll --leave';
+  const message = `The enrollment with a Partner service cannot be read. End it with: ${holdfast`enroll --leave`}`;
   return isDamaged ? [{ name: NAME, status: 'warning', message }] : [];
 }

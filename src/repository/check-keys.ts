@@ -1,4 +1,5 @@
 import { RepositoryError } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import type { ListedObject } from '../destination/destination.ts';
 import { hasRetired } from '../format/keyring.ts';
 import type { Findings } from './check-report.ts';
@@ -98,11 +99,19 @@ export async function checkCopies(
       findings.add(
         'warning',
         copyKey(key),
-        'it is damaged; "holdfast prune" and "holdfast recover" make it anew',
+        `it is damaged; "${holdfastThere`prune`}" and "${holdfastThere`recover`}" make it anew`,
       );
     else if (copy === 'missing' && original === 'sound')
-      findings.add('note', key, 'it has no second copy; "holdfast prune" and "holdfast recover" make one');
+      findings.add(
+        'note',
+        key,
+        `it has no second copy; "${holdfastThere`prune`}" and "${holdfastThere`recover`}" make one`,
+      );
     else if (copy === 'sound' && original !== 'sound')
-      findings.add('error', key, 'its second copy is read in its place; "holdfast recover" puts it back');
+      findings.add(
+        'error',
+        key,
+        `its second copy is read in its place; "${holdfastThere`recover`}" puts it back`,
+      );
   }
 }

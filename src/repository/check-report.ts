@@ -1,4 +1,5 @@
 import { RepositoryError } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import type { ByteString } from '../base/byte-path.ts';
 
 /** `error`: something is lost or untrustworthy. `warning`: something is not as it should be, and nothing is lost by it. */
@@ -146,7 +147,7 @@ export class Findings {
       if (!isNeedless(object, lacking)) continue;
       draft.severity = 'warning';
       draft.because(
-        'that generation was retired when nothing needed it, so this was deleted and has come back; "holdfast keys rekey" and then "holdfast prune" remove it',
+        `that generation was retired when nothing needed it, so this was deleted and has come back; "${holdfastThere`keys rekey`}" and then "${holdfastThere`prune`}" remove it`,
       );
     }
   }

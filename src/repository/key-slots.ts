@@ -7,6 +7,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { RepositoryError, corrupt } from '../base/errors.ts';
+import { holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
 import { agree, generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { argon2id, hkdf, type Argon2Cost } from '../codec/kdf.ts';
 import { refuseReading } from '../codec/keys.ts';
@@ -176,7 +177,7 @@ function someLeft(secret: Secret, left: number): RepositoryError {
   const which = left === 1 ? '1 key slot was' : `${left} key slots were`;
   const message = `${wrongSecretMessage(secret, left)}; ${which} not tried, since all together would take too long`;
   return new RepositoryError('WRONG_PASSPHRASE', message, {
-    hint: 'Somebody may have planted key slots there. Open the repository with the recovery code or a machine key, and remove what "holdfast keys list" shows as unknown.',
+    hint: `Somebody may have planted key slots there. Open the repository with the recovery code or a machine key, and remove what "${holdfastThere`keys list`}" shows as unknown.`,
     details: { slotsNotTried: left },
   });
 }
@@ -292,7 +293,7 @@ function openOwn(
   if (own === undefined) {
     throw new RepositoryError('WRONG_PASSPHRASE', 'This key was removed from the repository', {
       hint: slot.writeOnly
-        ? 'Make another one on a machine that has the passphrase: holdfast keys add --write-only FILE'
+        ? `Make another one on a machine that has the passphrase: ${holdfastElsewhere`keys add --write-only FILE`}`
         : 'Use another passphrase or the recovery code.',
     });
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import type { Argon2Cost } from '../codec/kdf.ts';
 import { WRITE_ONLY_FORMAT } from '../format/header.ts';
 import type { Keyring, KnownSlot, SlotKind } from '../format/keyring.ts';
@@ -125,7 +126,7 @@ async function whyNotOpened(
   const { slots, unread } = await readKeyFiles(destination, signal);
   if (unread > 0) {
     return new RepositoryError('LIMIT_EXCEEDED', `There are more than ${MOST_SLOTS} key slots`, {
-      hint: 'Those that "holdfast keys list" shows as unknown open nothing: remove them with "holdfast keys remove".',
+      hint: `Those that "${holdfastThere`keys list`}" shows as unknown open nothing: remove them with "${holdfastThere`keys remove ID`}".`,
     });
   }
   try {
@@ -134,7 +135,7 @@ async function whyNotOpened(
   } catch (error) {
     if (!(error instanceof RepositoryError)) throw error;
     return new RepositoryError('REFUSED', `The new key would not open the repository: ${error.message}`, {
-      hint: 'Remove what "holdfast keys list" shows as unknown or damaged, then try again.',
+      hint: `Remove what "${holdfastThere`keys list`}" shows as unknown or damaged, then try again.`,
       cause: error,
     });
   }
@@ -189,7 +190,7 @@ export async function removeKey(
   const gone = keys.find((key) => key.slot === slot);
   if (gone === undefined) {
     throw new RepositoryError('REFUSED', `The repository has no key ${slot}`, {
-      hint: 'List the keys with: holdfast keys list',
+      hint: `List the keys with: ${holdfastThere`keys list`}`,
     });
   }
   if (gone.state !== 'unknown') requireEnoughLeft(await thatOpen(keys, destination, signal), gone);
@@ -220,7 +221,7 @@ export async function rotateKeys(repository: Repository, signal: AbortSignal): P
 function withNewGeneration({ generations }: Keyring, most = MOST_GENERATIONS): Keyring['generations'] {
   if (generations.length >= most) {
     throw new RepositoryError('LIMIT_EXCEEDED', `The repository has ${generations.length} key generations`, {
-      hint: 'Rewrite what is stored under the old ones with: holdfast keys rekey',
+      hint: `Rewrite what is stored under the old ones with: ${holdfastThere`keys rekey`}`,
     });
   }
   const newest = Math.max(...generations.map(({ g }) => g));

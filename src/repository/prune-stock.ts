@@ -1,4 +1,5 @@
 import { RepositoryError } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import { traverseTrees } from './check-trees.ts';
 import { fillTable, loadPacks, type ChunkIndex, type LoadOptions } from './chunk-index.ts';
 import { liveSessions, type LiveSession } from './lease-objects.ts';
@@ -70,7 +71,7 @@ export async function takeStock(
     throw new RepositoryError(
       'CORRUPT_DATA',
       `Snapshots need ${lacking.length + broken.length} chunks that cannot be found or read (${[...broken, ...lacking][0]}); prune removes nothing until that is settled`,
-      { hint: 'Run: holdfast check' },
+      { hint: `Run: ${holdfastThere`check`}` },
     );
   }
   const { referenced: reachable } = traversal;
@@ -124,7 +125,7 @@ function requireNoneLost(what: string, before: Iterable<string>, now: ReadonlyMa
   throw new RepositoryError(
     'REFUSED',
     `The destination lists ${lost.length} ${what} less than a moment ago (${lost[0]}); prune cannot trust its lists`,
-    { hint: 'Nothing was removed because of it. Run: holdfast check', retry: 'later' },
+    { hint: `Nothing was removed because of it. Run: ${holdfastThere`check`}`, retry: 'later' },
   );
 }
 
@@ -137,7 +138,7 @@ async function allSnapshots(repository: Repository, signal: AbortSignal): Promis
     'CORRUPT_DATA',
     `Snapshot ${unreadable.id} cannot be read, so prune cannot know what it needs`,
     {
-      hint: 'Run: holdfast check. If the snapshot is given up, forget it by its id, then prune again.',
+      hint: `Run: ${holdfastThere`check`}. If the snapshot is given up, forget it by its id, then prune again.`,
       cause: unreadable.error,
     },
   );

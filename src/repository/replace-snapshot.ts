@@ -1,5 +1,6 @@
 /** A snapshot that is stored again, with other tags or under newer keys, in the place of the one that stands. */
 import { RepositoryError } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import type { SnapshotRecord, TombstoneRecord } from '../format/records.ts';
 import { leaveCopiedIdentity } from './chain.ts';
 import { ForgottenMeanwhile, replacedBy } from './forgotten-meanwhile.ts';
@@ -67,7 +68,7 @@ export async function replaceSnapshot(
 
 function removedMeanwhile(id: string): RepositoryError {
   return new RepositoryError('SNAPSHOT_NOT_FOUND', `Snapshot ${id} was removed meanwhile`, {
-    hint: 'List what there is with: holdfast snapshots',
+    hint: `List what there is with: ${holdfastThere`snapshots`}`,
   });
 }
 

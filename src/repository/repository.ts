@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { RepositoryError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { Clock } from '../base/clock.ts';
 import { generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { DEFAULT_CHUNKER, type ChunkerParameters } from '../codec/chunker.ts';
@@ -297,7 +298,7 @@ export async function openRepository(
   const files = await readKeyFiles(destination, signal);
   if (files.slots.length === 0 && files.damaged.length === 0) {
     throw new RepositoryError('NO_REPOSITORY', `There is no repository at ${destination.properties.url}`, {
-      hint: 'Check the location, or create a repository there with: holdfast init',
+      hint: `Check the location, or create a repository there with: ${holdfast`init`}`,
     });
   }
   const { slot, keyring, ringNumber, writer, config, number, passed } = await openInForce(

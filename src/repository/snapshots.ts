@@ -1,4 +1,5 @@
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import { writeOnlyMark } from '../codec/write-only.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
@@ -148,7 +149,7 @@ export function resolveSnapshot(snapshots: readonly Snapshot[], name: string): S
       'SNAPSHOT_NOT_FOUND',
       `There is no snapshot "${name}": the repository has ${snapshots.length}`,
       {
-        hint: 'List what there is with: holdfast snapshots',
+        hint: `List what there is with: ${holdfastThere`snapshots`}`,
       },
     );
   }
@@ -160,7 +161,7 @@ export function resolveSnapshot(snapshots: readonly Snapshot[], name: string): S
     matches.length === 0
       ? `There is no snapshot "${name}"`
       : `"${name}" is the beginning of ${matches.length} snapshots`,
-    { hint: 'List what there is with: holdfast snapshots' },
+    { hint: `List what there is with: ${holdfastThere`snapshots`}` },
   );
 }
 

@@ -1,4 +1,5 @@
 import { RepositoryError } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import { readLaterHeads, readNewestHeads, type Head } from './chain.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, type SnapshotList } from './snapshots.ts';
@@ -31,7 +32,7 @@ export async function listEverySnapshot(
       'CORRUPT_DATA',
       `${missing.object}: ${missing.reason}; ${consequence} until that is settled`,
       {
-        hint: 'Run: holdfast check. What is gone for good is given up with: holdfast forget --lost',
+        hint: `Run: ${holdfastThere`check`}. What is gone for good is given up with: ${holdfastThere`forget --lost`}`,
         details: { object: missing.object },
       },
     );

@@ -1,5 +1,6 @@
 import { asByteString, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import { pathNames } from '../base/path-names.ts';
 import { findPath } from '../browse/locate.ts';
 import type { Namespace } from '../codec/keys.ts';
@@ -196,7 +197,7 @@ function nothingMatches({ include, subfolder }: RestoreRequest): RequestError {
   const patterns = include.map(({ pattern }) => `'${textOfBytes(pattern)}'`).join(', ');
   const top = textOfBytes(subfolder ?? ROOT);
   return new RequestError('NOTHING_MATCHES', `Nothing that is to be restored matches ${patterns}`, {
-    hint: `Patterns are as in .gitignore: one with a slash in it counts from ${top} on. Look for names with: holdfast find`,
+    hint: `Patterns are as in .gitignore: one with a slash in it counts from ${top} on. Look for names with: ${holdfastThere`find NAME`}`,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { holdfast } from './agent/program.ts';
 import { Card, PageHead } from './components/card.tsx';
 import { Logo } from './components/logo.tsx';
 import { Own } from './components/own-text.tsx';
@@ -22,7 +23,7 @@ export function Closed({ problem }: { readonly problem?: string | undefined }): 
       <Card>
         <PageHead title={t.app.closedTitle} />
         <p>{t.app.closedHow}</p>
-        <pre>holdfast ui</pre>
+        <pre>{holdfast`ui`}</pre>
         <p class="quiet">{t.app.closedOnce}</p>
       </Card>
     </main>

@@ -8,6 +8,7 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ['**/*.test.ts'],
     globalSetup: [join(import.meta.dirname, 'chromium.ts')],
+    env: { HOLDFAST_PROGRAM: 'holdfast' },
     pool: 'forks',
     execArgv: [...SOURCE_FLAGS],
     fileParallelism: false,

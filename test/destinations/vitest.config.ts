@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['**/*.test.ts'],
+    env: { HOLDFAST_PROGRAM: 'holdfast' },
     pool: 'forks',
     execArgv: [...SOURCE_FLAGS],
     fileParallelism: false,

@@ -16,6 +16,7 @@ export default defineConfig({
       'scenario/{agent-partner-service,cli-partner,readme-partner}.test.ts',
     ],
     globalSetup: [join(import.meta.dirname, 'postgres-server.ts')],
+    env: { HOLDFAST_PROGRAM: 'holdfast' },
     pool: 'forks',
     execArgv: [...SOURCE_FLAGS],
     fileParallelism: false,

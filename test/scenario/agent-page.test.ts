@@ -131,12 +131,16 @@ describe('holdfast ui', () => {
         PATH: `${place.directory}:${process.env['PATH']}`,
         DISPLAY: ':99',
         HOLDFAST_PASSWORD: 'correct horse',
+        HOLDFAST_PROGRAM: undefined,
         XDG_CACHE_HOME: path.join(place.directory, 'cache'),
       };
       const under = ['setpriv', ...asSomebody];
       await using agent = await start(place, { env, under });
       expect(agent.said()).toContain('Holdfast is running');
-      expect(agent.said()).toMatch(/No source is configured yet. Begin with: node \/\S+ sources add DIR/);
+      const program = `HOLDFAST_STATE_DIR=${place.state} node ${executable}`;
+      expect(agent.said()).toContain(`No source is configured yet. Begin with: ${program} sources add DIR`);
+      const [, address = ''] = /running at (\S+)/.exec(agent.said()) ?? [];
+      expect(await (await fetch(address)).text()).toContain(`<meta name="program" content="${program}" />`);
       const { stdout } = await place.expectRun(['ui'], 0, { env, under });
       expect(stdout).toContain('The page opens in your browser.');
       expect(stdout).not.toContain('#code=');

@@ -323,8 +323,10 @@ describe.concurrent('the program', () => {
     const helps = await Promise.all(commands.map(async (name) => await place.expectRun(['help', name])));
     for (const { stdout } of helps) {
       expect(stdout).toMatch(/^Usage: holdfast /);
-      expect(stdout).toMatch(/Examples:\n {2}(?:source <\(|sudo )?holdfast /);
-      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110);
+      expect(stdout).toMatch(/Examples:\n {2}(?:source <\(holdfast|sudo \S+ \S+|holdfast) /);
+      // Where the program lies is as long as it is.
+      const lines = stdout.split('\n').filter((line) => !line.startsWith('  sudo '));
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(110);
     }
   });
 

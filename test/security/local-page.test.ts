@@ -10,7 +10,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pageFiles } from '../../src/api/page-files.ts';
 import { peerUser } from '../../src/api/page-peer.ts';
+import { callProgram } from '../../src/base/holdfast-command.ts';
 import { PING_MS } from '../../src/api/event-stream.ts';
+import { withProgram } from '../../src/api/page-routes.ts';
 import { createPageSessions, PAGE_LIMITS } from '../../src/api/page-sessions.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openApiSite, type ApiReply, type ApiSite } from '../support/api-site.ts';
@@ -350,12 +352,35 @@ describe('signing in', () => {
 });
 
 describe('the files of the page', () => {
+  test('L06: what the program is called is text in the page', async () => {
+    callProgram('sh "-c" <b>&');
+    try {
+      const { text } = await site.call('/');
+      expect(text).toContain('<meta name="program" content="sh &#34;-c&#34; &#60;b&#62;&#38;" />');
+      expect(text).toContain('<code>sh &#34;-c&#34; &#60;b&#62;&#38; status</code>');
+    } finally {
+      callProgram('holdfast');
+    }
+  });
+
+  test('L06: where an agent keeps its state is shown to its own user alone', () => {
+    callProgram('HOLDFAST_STATE_DIR=/home/ana/x holdfast', 'holdfast');
+    try {
+      const own = process.getuid?.();
+      expect(withProgram('{{PROGRAM}} ui', own)).toBe('HOLDFAST_STATE_DIR=/home/ana/x holdfast ui');
+      expect(withProgram('{{PROGRAM}} ui', 4242)).toBe('holdfast ui');
+      expect(withProgram('{{PROGRAM}} ui', undefined)).toBe('holdfast ui');
+    } finally {
+      callProgram('holdfast');
+    }
+  });
+
   test('L06: the policy of the page forbids what its script does not do', async () => {
     const files = pageFiles();
     expect(files.map(({ path: file }) => file)).toContain('/');
     for (const { path: file, type, isLasting, read } of files) {
       const reply = await site.call(file);
-      const text = (await read()).toString('utf8');
+      const text = (await read()).toString('utf8').replaceAll('{{PROGRAM}}', 'holdfast');
       expect([reply.status, reply.text], file).toEqual([200, text]);
       expect(reply.headers).toMatchObject({
         'content-type': `${type}; charset=utf-8`,

@@ -141,6 +141,8 @@ function baseEnvironment(paths: {
     HOLDFAST_REPOSITORY: paths.repository,
     HOLDFAST_STATE_DIR: paths.state,
     HOLDFAST_PASSWORD: PASSPHRASE,
+    // Texts are compared with the plain name; program-calls.test.ts has all others.
+    HOLDFAST_PROGRAM: 'holdfast',
     HOLDFAST_TEST_KDF: '64,1,1',
     XDG_CACHE_HOME: TEST_CACHE,
     NODE_COMPILE_CACHE: CODE_CACHE,

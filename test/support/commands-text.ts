@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { callProgram } from '../../src/base/holdfast-command.ts';
 import { TOPICS, type CommandEntry } from '../../src/cli/commands.ts';
 import type { Context } from '../../src/cli/context.ts';
 
@@ -25,6 +26,7 @@ export async function commandTree(): Promise<readonly (readonly [CommandEntry, C
 
 /** Markdown. */
 export async function commandsText(): Promise<string> {
+  callProgram('holdfast');
   const tree = await commandTree();
   const parts: string[] = [];
   for (const { title, commands } of TOPICS) {

@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['**/*.test.ts'],
-    env: { HOLDFAST_SWEEP: '1' },
+    env: { HOLDFAST_SWEEP: '1', HOLDFAST_PROGRAM: 'holdfast' },
     pool: 'forks',
     execArgv: [...SOURCE_FLAGS],
     fileParallelism: false,

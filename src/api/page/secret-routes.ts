@@ -1,6 +1,7 @@
 /** `POST /secrets`, and the recovery kit: what opens destinations, on its way to where it belongs. */
 import type { Static } from '../../base/schema-type.ts';
 import { StateError } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
 import { ApiError } from '../api-error.ts';
 import { attachment } from '../content-routes.ts';
 import { badField } from '../request-values.ts';
@@ -58,7 +59,7 @@ async function stateOrBusy<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof StateError)) throw error;
     throw new ApiError('SERVICE_UNAVAILABLE', 'The state directory of the agent cannot be used', {
-      hint: 'On the machine of the agent, holdfast doctor says why.',
+      hint: `On the machine of the agent, ${holdfast`doctor`} says why.`,
       cause: error,
     });
   }
@@ -66,6 +67,6 @@ async function stateOrBusy<T>(work: () => Promise<T>): Promise<T> {
 
 function gone(): ApiError {
   return new ApiError('NOT_FOUND', 'The recovery kit is not on this machine any more', {
-    hint: 'Use the one that was stored, or make a new recovery code on the machine: holdfast keys add --recovery-code',
+    hint: `Use the one that was stored, or make a new recovery code on the machine: ${holdfast`keys add --recovery-code`}`,
   });
 }

@@ -1,5 +1,6 @@
 /** Who is let in to the folder of snapshots: by a secret that begins the path, or as the password of Basic. */
 import type { IncomingMessage } from 'node:http';
+import { holdfastForAnybody } from '../../base/holdfast-command.ts';
 import type { ByteString } from '../../base/byte-path.ts';
 import { ApiError } from '../api-error.ts';
 import { soleHeader } from '../sole-header.ts';
@@ -37,13 +38,13 @@ function basicPassword(header: string | undefined): string | undefined {
 /** The same whether a secret was wrong or missing, so that clients ask for one. */
 export function notAdmitted(): ApiError {
   return new ApiError('UNAUTHORIZED', 'The address does not have the secret of the folder', {
-    hint: 'Use the address that "holdfast webdav on" gave, or turn it on again for a new one.',
+    hint: `Use the address that "${holdfastForAnybody`webdav on`}" gave, or turn it on again for a new one.`,
     headers: { 'www-authenticate': 'Basic realm="Holdfast snapshots", charset="UTF-8"' },
   });
 }
 
 export function turnedOff(): ApiError {
   return new ApiError('NOT_FOUND', 'The snapshots are not shown as a folder', {
-    hint: 'Turn it on with: holdfast webdav on',
+    hint: `Turn it on with: ${holdfastForAnybody`webdav on`}`,
   });
 }

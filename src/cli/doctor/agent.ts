@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { bytesOfText } from '../../base/byte-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errnoOf } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
 import { farMountsOf, farPlaceOf } from '../../system/far-mounts.ts';
 import { count } from '../wording.ts';
-import { forMachineService } from '../install/installed.ts';
+import { forMachineService, installCommand } from '../install/installed.ts';
 import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
 import { statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
@@ -28,7 +29,7 @@ export async function checkAgent(
   const elsewhere = await forMachineService(['doctor'], env);
   const hint =
     elsewhere === undefined
-      ? 'Start it with: holdfast start; or for ever with: holdfast service install'
+      ? `Start it with: ${holdfast`start`}; or for ever with: ${installCommand(env)}`
       : `The service of this machine keeps its own state; examine that with: ${elsewhere}`;
   if (left === undefined || left.pid === null || !isAlive(left.pid))
     return { finding: warning('agent', 'Does not run', hint), agent: undefined };
@@ -64,13 +65,13 @@ export async function checkPort(port: number, agent: RunningAgent | undefined): 
       return problem(
         'port',
         `Another program uses port ${port}`,
-        `See which with: ss -ltnp 'sport = :${port}'. End it, or choose another port: holdfast config set listen.port 7391`,
+        `See which with: ss -ltnp 'sport = :${port}'. End it, or choose another port: ${holdfast`config set listen.port 7391`}`,
       );
     if (errnoOf(error) === 'EACCES')
       return problem(
         'port',
         `Port ${port} is not allowed`,
-        'Choose one above 1023: holdfast config set listen.port 7390',
+        `Choose one above 1023: ${holdfast`config set listen.port 7390`}`,
       );
     throw error;
   } finally {

@@ -1,4 +1,5 @@
 /** Checks of what proves that backups come back: drills of the recovery code, and the trial restores of the agent. */
+import { holdfast } from '../../base/holdfast-command.ts';
 import { callAgent } from '../../control/client.ts';
 import { DAMAGE_CODES, type Job } from '../../jobs/job.ts';
 import type { Context } from '../context.ts';
@@ -17,7 +18,7 @@ export async function checkKeyDrill({ env, clock }: Pick<Context, 'env' | 'clock
   const check = 'key drill';
   const last = await lastKeyDrill(statePaths(env).directory);
   if (last === 'no repository') return ok(check, 'There is no repository yet');
-  const hint = 'Twice a year, with the paper in your hand: holdfast keys drill';
+  const hint = `Twice a year, with the paper in your hand: ${holdfast`keys drill`}`;
   if (last === undefined)
     return warning(check, 'On this machine the recovery code was never proven to work', hint);
   const text = `A recovery code or passphrase was last proven to work on ${localTime(last)}`;
@@ -51,7 +52,7 @@ export function restoreDrillFinding(jobs: readonly Job[]): Finding {
 function findingOf(last: Job): Finding {
   const when = last.finished_at === null ? 'an unknown day' : localTime(last.finished_at);
   const { destination } = last.spec;
-  const hint = `See: holdfast jobs ${last.id}`;
+  const hint = `See: ${holdfast`jobs ${last.id}`}`;
   if (last.status === 'failed') {
     const isDamage = DAMAGE_CODES.includes(last.error?.code ?? '');
     const say = isDamage ? problem : warning;

@@ -1,4 +1,5 @@
 /** The check of the native parts: each does its work once. */
+import { npmHere } from '../../base/holdfast-command.ts';
 import { randomBytes } from 'node:crypto';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 import { tryDatabase, tryWatching } from '../../daemon/native-parts.ts';
@@ -44,14 +45,14 @@ export async function checkNative(): Promise<Finding> {
     return problem(
       'native modules',
       `Not usable: ${broken.join('; ')}`,
-      'Install Holdfast again for this system: npm ci',
+      `Install Holdfast again for this system: ${npmHere('ci')}`,
     );
   const { nativeMissing } = await import('../../system/native.ts');
   if (nativeMissing !== '')
     return warning(
       'native modules',
       `Extended attributes and some metadata are not kept: ${nativeMissing}`,
-      'Install Holdfast again for this system: npm ci',
+      `Install Holdfast again for this system: ${npmHere('ci')}`,
     );
   const { by, version } = (await import('../../codec/zstd-choice.ts')).zstdFacts();
   return ok('native modules', `${NATIVE.length + 1} load and work; zstd ${version} by ${by}`);

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HoldfastError, errnoOf } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
 import { requireNeverThere } from '../../config/never-there.ts';
@@ -23,7 +24,7 @@ export async function checkState(env: Environment): Promise<Finding> {
     return warning(
       'state directory',
       `${paths.directory} is not there yet`,
-      'The first start makes it: holdfast start',
+      `The first start makes it: ${holdfast`start`}`,
     );
   const { uid, mode } = await stat(paths.directory);
   if (process.geteuid !== undefined && uid !== process.geteuid())
@@ -71,7 +72,7 @@ export async function checkSettings(
         finding: warning(
           check,
           `${holds}; nothing is backed up by itself`,
-          'Name a directory: holdfast sources add DIR',
+          `Name a directory: ${holdfast`sources add DIR`}`,
         ),
         settings,
       };
@@ -96,13 +97,13 @@ export async function checkRepository(settings: Settings, context: Context): Pro
     return problem(
       check,
       `There is no destination ${defaultDestination}`,
-      'Name one that is: holdfast config set defaultDestination NAME',
+      `Name one that is: ${holdfast`config set defaultDestination NAME`}`,
     );
   const directory = directoryOf(place.url);
   const paths = statePaths(context.env);
   const isEmbedded = directory === paths.repository;
   if (isEmbedded && !(await isThere(paths.repositoryId)) && !(await isThere(paths.repository)))
-    return warning(check, 'There is none yet', 'The first start makes it: holdfast start --source DIR');
+    return warning(check, 'There is none yet', `The first start makes it: ${holdfast`start --source DIR`}`);
   return await checkOpening(check, place, context);
 }
 
@@ -130,7 +131,7 @@ export async function checkOpening(
     return problem(
       check,
       `The settings name a write-only key as the passphrase of ${shown}, which cannot read`,
-      'The agent needs a key that reads. With this one back up by "holdfast backup", from a timer of the system.',
+      `The agent needs a key that reads. With this one back up by "${holdfast`backup`}", from a timer of the system.`,
     );
   const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
   try {

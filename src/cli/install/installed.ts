@@ -2,7 +2,9 @@
 import { join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { StateError } from '../../base/errors.ts';
-import { quoted, rootInvocation } from '../invocation.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { programForSudo } from '../../base/program-call.ts';
+import { quoted } from '../../base/shell-words.ts';
 import { statePaths } from '../state-directory.ts';
 import { printable, type Environment } from '../terminal.ts';
 import { usualState } from './person.ts';
@@ -57,9 +59,17 @@ export async function forMachineService(
   if (unit === undefined || statePaths(env).directory === layout.state) return undefined;
   // The command of the package knows both by itself.
   const places = [`HOLDFAST_STATE_DIR=${layout.state}`, `HOLDFAST_CONFIG=${layout.config ?? ''}`];
-  const program =
-    unit === layout.unit ? ['env', ...places, ...rootInvocation(process.argv[1])] : ['holdfast'];
+  const program = unit === layout.unit ? ['env', ...places, ...programForSudo()] : ['holdfast'];
   return ['sudo', '-u', 'holdfast', ...program, ...words].map(quoted).join(' ');
+}
+
+/** How to get a service of one's own; for root, one of the machine. */
+export function installCommand(env: Environment, isRoot = process.getuid?.() === 0): string {
+  if (process.platform !== 'linux' || isRoot) return holdfast`service install`;
+  const state = env['HOLDFAST_STATE_DIR'] ?? '';
+  // Root does not have the environment of the person.
+  const set = state === '' ? [] : ['env', `HOLDFAST_STATE_DIR=${resolve(state)}`];
+  return ['sudo', ...set, ...programForSudo(), 'service', 'install', '--user'].map(quoted).join(' ');
 }
 
 /** With the state that the unit of a person has, where it is installed. */

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { RequestError } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
 import { statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
 import { callingPerson, stateOf, unitOf, type Person } from './person.ts';
@@ -56,7 +57,7 @@ export function layoutOf(scope: Scope, env: Environment, platform: NodeJS.Platfo
     return { ...base, state: join(directory, 'state'), unit: join(directory, 'holdfast.xml') };
   }
   throw new RequestError('UNSUPPORTED', `There is no such service for ${platform}`, {
-    hint: 'Run "holdfast start" when the machine starts, by the means of the system. On Windows use --system.',
+    hint: `Run "${holdfast`start`}" when the machine starts, by the means of the system. On Windows use --system.`,
   });
 }
 
@@ -267,6 +268,10 @@ export function allowWriteText(before: string, directory: string): string {
     .map((text) => text.replace(/^ReadWritePaths="(?=\/)/, `${PATHS}"-`));
   const head = lines.includes('[Service]')
     ? lines
-    : ['# What the agent may write, by "holdfast service allow-write".', '[Service]', ...lines];
+    : [
+        '# What the agent may write: by the command "service allow-write" of Holdfast.',
+        '[Service]',
+        ...lines,
+      ];
   return `${[...head, ...(head.includes(line) ? [] : [line])].join('\n')}\n`;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import type { Clock } from '../../base/clock.ts';
 import { StateError } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
 import { agentRuns } from '../../control/client.ts';
 
 export interface RunningAgent {
@@ -60,7 +61,7 @@ export async function waitForAgent(
         'NOT_READY',
         `The agent does not answer after ${Math.round(patienceMs / 1000)} s`,
         {
-          hint: `See what it says in ${join(stateDirectory, 'agent.log')} or with: holdfast service status`,
+          hint: `See what it says in ${join(stateDirectory, 'agent.log')} or with: ${holdfast`service status`}`,
         },
       );
     }

@@ -1,13 +1,14 @@
 /** What the running agent examines of itself. Whatever is slow, or is done better from outside, `holdfast doctor` does. */
 import { join } from 'node:path';
+import { holdfast } from '../../base/holdfast-command.ts';
 import type { Clock } from '../../base/clock.ts';
 import { agentLogPath } from '../agent-log-end.ts';
 import { guarded, type Finding } from './finding.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from './machine.ts';
 
 /** In words, for who reads the findings. */
-export const NOT_EXAMINED =
-  'The agent examined what it can see of itself. Native modules, opening of repositories and limits of watching: holdfast doctor';
+export const notExamined = (): string =>
+  `The agent examined what it can see of itself. Native modules, opening of repositories and limits of watching: ${holdfast`doctor`}`;
 
 export interface Examined {
   readonly stateDirectory: string;

@@ -2,6 +2,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
 import { systemZone } from '../../base/time-zone.ts';
 import { formatBytes } from '../../base/units.ts';
 import { answersFrom } from '../../system/far-answer.ts';
@@ -33,7 +34,7 @@ export async function checkSpace(check: string, path: string): Promise<Finding> 
   const free = Number(bavail) * Number(bsize);
   const total = Number(blocks) * Number(bsize);
   const text = `${formatBytes(free)} free of ${formatBytes(total)} at ${path}`;
-  const hint = 'Make space, or let older backups go: holdfast forget --prune';
+  const hint = `Make space, or let older backups go: ${holdfast`forget --prune`}`;
   if (free < LEAST_BYTES) return problem(check, text, hint);
   return free < FEW_BYTES || free < total / 50 ? warning(check, text, hint) : ok(check, text);
 }

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/api-error.ts';
 import type { ApiApp } from '../../api/route.ts';
 import { Type } from '../../base/schema-type.ts';
+import { holdfastElsewhere } from '../../base/holdfast-command.ts';
 import { formatBytes } from '../../base/units.ts';
 import { noCustomer } from '../resources/customers.ts';
 import { IdParams } from '../resources/values.ts';
@@ -171,7 +172,11 @@ function showToken(
         </a>
         <PageHead title="Enroll a device" />
         <Card title="Run this on the device">
-          <Secret label="Command with the token">{`holdfast enroll ${address} ${token}`}</Secret>
+          <Secret label="Command with the token">{holdfastElsewhere`enroll ${address} ${token}`}</Secret>
+          <p class="hint">
+            Where Holdfast is not installed as a program of the system, <code>holdfast</code> stands for what
+            starts it there: in its folder, <code>npm start --</code>
+          </p>
           <p>
             <strong>The token is shown only this once.</strong> It enrolls one device, until{' '}
             {shownTime(expiresAt)}.

@@ -1,5 +1,6 @@
 /** A copy of the store in one file, for backups: the store itself is written to all the time. */
 import { RequestError } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
 import { openDatabase, saveCopy } from '../../db/database.ts';
 import { parseStoreAddress } from './address.ts';
 
@@ -14,7 +15,7 @@ export function copyStore(address: string, file: string): void {
       'UNSUPPORTED',
       'The store is a PostgreSQL database, which has a program for that',
       {
-        hint: 'Use pg_dump: holdfast backup --stdin-command "pg_dump -Fc DATABASE" --stdin-name partner.dump',
+        hint: `Use pg_dump: ${holdfast`backup --stdin-command "pg_dump -Fc DATABASE" --stdin-name partner.dump`}`,
       },
     );
   }

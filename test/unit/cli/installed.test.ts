@@ -2,8 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { HERE } from '../../../src/base/program-call.ts';
 import { installSteps, layoutOf } from '../../../src/cli/install/plan.ts';
-import { installedUnit, requireNoPackage, stateInUnit } from '../../../src/cli/install/installed.ts';
+import {
+  installCommand,
+  installedUnit,
+  requireNoPackage,
+  stateInUnit,
+} from '../../../src/cli/install/installed.ts';
 
 const anna = { name: 'anna', uid: 4242, home: '/home/anna' };
 
@@ -13,6 +19,17 @@ async function unitWith(state: string): Promise<string> {
   const unit = steps.find((step) => step.kind === 'write');
   return unit?.kind === 'write' ? unit.content : '';
 }
+
+describe.runIf(process.platform === 'linux')('how to get a service', () => {
+  test('is for root to do, with the state of the person', () => {
+    const program = `${process.execPath} ${HERE.root}/service/bin/holdfast.js service install --user`;
+    expect(installCommand({}, false)).toBe(`sudo ${program}`);
+    expect(installCommand({ HOLDFAST_STATE_DIR: '/my state' }, false)).toBe(
+      `sudo env 'HOLDFAST_STATE_DIR=/my state' ${program}`,
+    );
+    expect(installCommand({}, true)).toBe('holdfast service install');
+  });
+});
 
 describe('the state that a unit names', () => {
   test.each(['/srv/anna', '/srv/a b', '/srv/100%', String.raw`/srv/"q" \n`, "/srv/it's"])(

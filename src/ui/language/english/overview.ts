@@ -1,3 +1,5 @@
+import { holdfast } from '../../agent/program.ts';
+
 export const overview = {
   justNow: 'just now',
   never: 'never',
@@ -28,7 +30,7 @@ export const overview = {
     configuration: {
       short: 'the configuration file has a mistake',
       what: 'The configuration file cannot be used. The last valid one stays in force.',
-      todo: 'Put the file right on this machine. holdfast config validate says where the mistake is.',
+      todo: `Put the file right on this machine. This says where the mistake is: ${holdfast`config validate`}`,
     },
     destinations: {
       short: 'a destination cannot be reached',

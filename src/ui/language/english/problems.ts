@@ -1,3 +1,5 @@
+import { holdfast } from '../../agent/program.ts';
+
 export const problems = {
   OFFLINE: 'The agent does not answer.',
   INTERNAL_ERROR: 'Something went wrong in the agent. Its log has the details.',
@@ -33,9 +35,8 @@ export const problems = {
     'The secret of the destination is not where the settings say. Put it back, or name another place.',
   SECRET_UNSAFE:
     'Others can read or change the file with the secret of the destination, so it is not used. Make it yours alone (chmod 600).',
-  STATE_NOT_PRIVATE:
-    'Others can read or change files of the agent that hold keys, so they are not used. “holdfast doctor” says how to put that right.',
-  STATE_DAMAGED: 'A file of the agent does not hold what it should. “holdfast doctor” says which one.',
+  STATE_NOT_PRIVATE: `Others can read or change files of the agent that hold keys, so they are not used. “${holdfast`doctor`}” says how to put that right.`,
+  STATE_DAMAGED: `A file of the agent does not hold what it should. “${holdfast`doctor`}” says which one.`,
   DECRYPTION_FAILED:
     'What is stored cannot be opened with the key of the repository. Check the destination, and whether it is the right one.',
   CORRUPT_DATA:

@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english.ts';
 
 export const overview: Texts['overview'] = {
@@ -28,7 +29,7 @@ export const overview: Texts['overview'] = {
     configuration: {
       short: 'die Konfigurationsdatei hat einen Fehler',
       what: 'Die Konfigurationsdatei ist nicht brauchbar. Die letzte gültige bleibt in Kraft.',
-      todo: 'Beheben Sie den Fehler auf diesem Rechner. holdfast config validate sagt, wo er steckt.',
+      todo: `Beheben Sie den Fehler auf diesem Rechner. Wo er steckt, sagt: ${holdfast`config validate`}`,
     },
     destinations: {
       short: 'ein Ziel ist nicht erreichbar',

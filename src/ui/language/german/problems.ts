@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english.ts';
 
 export const problems: Texts['problems'] = {
@@ -41,9 +42,8 @@ export const problems: Texts['problems'] = {
     'Das Geheimnis des Ziels liegt nicht dort, wo die Einstellungen sagen. Legen Sie es zurück, oder nennen Sie einen anderen Ort.',
   SECRET_UNSAFE:
     'Andere können die Datei mit dem Geheimnis des Ziels lesen oder ändern; deshalb wird sie nicht benutzt. Machen Sie sie zu Ihrer allein (chmod 600).',
-  STATE_NOT_PRIVATE:
-    'Andere können Dateien des Agenten mit Schlüsseln lesen oder ändern; deshalb werden sie nicht benutzt. „holdfast doctor“ sagt, was hilft.',
-  STATE_DAMAGED: 'Eine Datei des Agenten enthält nicht, was sie soll. „holdfast doctor“ sagt, welche.',
+  STATE_NOT_PRIVATE: `Andere können Dateien des Agenten mit Schlüsseln lesen oder ändern; deshalb werden sie nicht benutzt. „${holdfast`doctor`}“ sagt, was hilft.`,
+  STATE_DAMAGED: `Eine Datei des Agenten enthält nicht, was sie soll. „${holdfast`doctor`}“ sagt, welche.`,
   DECRYPTION_FAILED:
     'Gespeichertes lässt sich mit dem Schlüssel des Repositorys nicht öffnen. Prüfen Sie das Ziel, und ob es das richtige ist.',
   CORRUPT_DATA:

@@ -1,6 +1,7 @@
 /** Alarms about sources that look damaged: what happened, what is kept, what to do. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { holdfast } from '../../agent/program.ts';
 import type { Alarm, Alarms } from '../../../api/schemas/page/jobs.ts';
 import { ask } from '../../agent/ask.ts';
 import { useEvents } from '../../agent/events.ts';
@@ -68,9 +69,7 @@ export function AlarmsPage({ route: _route }: { readonly route: Route }): JSX.El
         </AskFirst>
       )}
       <Command
-        lines={
-          alarms.length === 0 ? ['holdfast alarms'] : ['holdfast alarms', 'holdfast alarms --acknowledge']
-        }
+        lines={alarms.length === 0 ? [holdfast`alarms`] : [holdfast`alarms`, holdfast`alarms --acknowledge`]}
       />
     </>
   );

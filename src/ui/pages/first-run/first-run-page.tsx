@@ -1,6 +1,7 @@
 /** The way from nothing to a first backup, in four steps; what was chosen is kept over going back. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { holdfast } from '../../agent/program.ts';
 import type { Destinations, Suggestions } from '../../../api/schemas/page/protect.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAsked } from '../../agent/use-asked.ts';
@@ -106,8 +107,8 @@ function stepOf({ path: [, name] }: Route, plan: FirstPlan, isStarted: boolean):
 function commandsOf(plan: FirstPlan): readonly string[] {
   const isElsewhere = plan.place === 'elsewhere' && plan.setting !== undefined;
   return [
-    ...(isElsewhere ? [`holdfast destinations add --default backups ${shellWord(urlOf(plan.draft))}`] : []),
-    ...outermost(plan.chosen).map((path) => `holdfast sources add ${shellWord(path)}`),
-    'holdfast status',
+    ...(isElsewhere ? [holdfast`destinations add --default backups ${shellWord(urlOf(plan.draft))}`] : []),
+    ...outermost(plan.chosen).map((path) => holdfast`sources add ${shellWord(path)}`),
+    holdfast`status`,
   ];
 }

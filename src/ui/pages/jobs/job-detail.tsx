@@ -1,5 +1,6 @@
 /** One job: how it goes or went, why, and what to do about it. */
 import type { ComponentChildren, JSX } from 'preact';
+import { holdfast } from '../../agent/program.ts';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
@@ -142,8 +143,8 @@ function Id({ id, label }: { readonly id: string; readonly label: string }): JSX
 
 function commandsOf(job: AnyJob): readonly string[] {
   const id = shellWord(job.id);
-  const show = `holdfast jobs ${id}`;
-  if (!isOver(job)) return [show, `holdfast cancel ${id}`];
+  const show = holdfast`jobs ${id}`;
+  if (!isOver(job)) return [show, holdfast`cancel ${id}`];
   if (job.type !== 'backup') return [show];
   const body = JSON.stringify({ source: job.source, destination: job.destination });
   return [

@@ -1,6 +1,7 @@
 /** What ran, runs and waits, and what can be ordered beside backups. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { holdfast } from '../../agent/program.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Actions, Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
@@ -23,7 +24,8 @@ export function JobList({ route }: { readonly route: Route }): JSX.Element {
   const list = useJobs(filters);
   const [opened, setOpened] = useState<Operation | 'pause' | undefined>(undefined);
   const close = (): void => setOpened(undefined);
-  const status = filters.status === undefined ? '' : ` --status ${filters.status}`;
+  const { status } = filters;
+  const same = status === undefined ? holdfast`jobs` : holdfast`jobs --status ${status}`;
   return (
     <>
       <PageHead
@@ -71,7 +73,7 @@ export function JobList({ route }: { readonly route: Route }): JSX.Element {
           </Actions>
         ) : null}
       </Card>
-      <Command lines={[`holdfast jobs${status}`, 'holdfast pause --for 1h', 'holdfast resume']} />
+      <Command lines={[same, holdfast`pause --for 1h`, holdfast`resume`]} />
     </>
   );
 }

@@ -1,6 +1,7 @@
 /** Whether the person is protected, and by what. */
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { holdfast } from '../../agent/program.ts';
 import type { Overview } from '../../../api/schemas/page/overview.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Card, PageHead } from '../../components/card.tsx';
@@ -149,9 +150,9 @@ function NothingChosen({ overview }: { readonly overview: Overview }): JSX.Eleme
 function commands({ sources }: Overview): readonly string[] {
   const paths = bySource(sources).map(({ path }) => path);
   return [
-    'holdfast status',
-    ...paths.slice(0, 3).map((path) => `holdfast backup ${shellWord(path)}`),
-    'holdfast pause --for 1h',
-    'holdfast jobs',
+    holdfast`status`,
+    ...paths.slice(0, 3).map((path) => holdfast`backup ${shellWord(path)}`),
+    holdfast`pause --for 1h`,
+    holdfast`jobs`,
   ];
 }

@@ -1,4 +1,5 @@
 /** What the page reads of backups, as commands. */
+import { holdfast } from '../../agent/program.ts';
 import type { OverviewDestination } from '../../../api/schemas/page/overview.ts';
 import { shellWord } from '../../components/shell-word.ts';
 import { type PathRef, shellPath } from './path-ref.ts';
@@ -60,5 +61,5 @@ export function versionsCommands(file: PathRef, repositories: readonly Repositor
 }
 
 function words(command: string, repository: Repository, ...others: readonly string[]): string {
-  return [`holdfast ${command}`, ...repositoryOption(repository), ...others].join(' ');
+  return [holdfast`${command}`, ...repositoryOption(repository), ...others].join(' ');
 }

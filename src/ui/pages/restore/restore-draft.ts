@@ -1,4 +1,5 @@
 /** What somebody wants restored, step by step; the request it becomes, and the same on the command line. */
+import { holdfast } from '../../agent/program.ts';
 import type { RestoreRequest } from '../../../api/schemas/restore.ts';
 import { shellWord } from '../../components/shell-word.ts';
 import { type PathRef, requestPath, shellPath } from './path-ref.ts';
@@ -78,7 +79,7 @@ export interface CommandFacts {
 export function restoreCommand(facts: CommandFacts): string {
   const { snapshot, paths, target, overwrite, destination } = facts;
   return [
-    'holdfast restore',
+    holdfast`restore`,
     ...repositoryOption(destination),
     shortId(snapshot),
     ...paths.map(shellPath),

@@ -1,5 +1,6 @@
 /** A restore: how far it is, and at its end what came of it. */
 import type { JSX } from 'preact';
+import { holdfast } from '../../agent/program.ts';
 import type { JobLog } from '../../../api/schemas/job.ts';
 import type { Restore } from '../../../api/schemas/restore.ts';
 import { ask } from '../../agent/ask.ts';
@@ -47,7 +48,7 @@ export function RestoreJobPage({ id }: { readonly id: string }): JSX.Element {
             </Card>
           )}
           <JobFacts job={job} />
-          <Command lines={[commandOf(job, destination), `holdfast jobs ${job.id}`]} />
+          <Command lines={[commandOf(job, destination), holdfast`jobs ${job.id}`]} />
         </>
       )}
     </>

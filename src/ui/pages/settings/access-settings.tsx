@@ -1,6 +1,7 @@
 /** Credentials of programs that use the Desktop API, and how much they may ask. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { holdfast } from '../../agent/program.ts';
 import type { Account, Credentials, NewCredential } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAction, useAsked } from '../../agent/use-asked.ts';
@@ -65,13 +66,13 @@ export function AccessSettings({ route: _route }: { readonly route: Route }): JS
       )}
       <Command
         lines={[
-          'holdfast credentials create --name dashboard',
-          'holdfast credentials list',
+          holdfast`credentials create --name dashboard`,
+          holdfast`credentials list`,
           ...(items?.[0] === undefined
             ? []
             : [
-                `holdfast credentials rotate ${items[0].api_key}`,
-                `holdfast credentials revoke ${items[0].api_key}`,
+                holdfast`credentials rotate ${items[0].api_key}`,
+                holdfast`credentials revoke ${items[0].api_key}`,
               ]),
         ]}
       />

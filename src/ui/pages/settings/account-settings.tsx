@@ -1,5 +1,6 @@
 /** The plan, its limit, and the Partner service that looks after this machine, if any. */
 import type { JSX } from 'preact';
+import { holdfast } from '../../agent/program.ts';
 import type { Account } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAsked } from '../../agent/use-asked.ts';
@@ -63,8 +64,8 @@ export function AccountSettings({ route: _route }: { readonly route: Route }): J
       <Command
         lines={
           data?.partner === null || data === undefined
-            ? ['holdfast enroll https://HOST', 'holdfast config get plan']
-            : ['holdfast enroll --status', 'holdfast enroll --leave']
+            ? [holdfast`enroll https://HOST`, holdfast`config get plan`]
+            : [holdfast`enroll --status`, holdfast`enroll --leave`]
         }
       />
     </>

@@ -1,5 +1,6 @@
 /** The configuration file, the log, what to send when something is wrong, and other things that are seldom needed. */
 import type { JSX } from 'preact';
+import { holdfast } from '../../agent/program.ts';
 import type { About } from '../../../api/schemas/page/settings.ts';
 import { addressOf, ask } from '../../agent/ask.ts';
 import { useEvents } from '../../agent/events.ts';
@@ -36,19 +37,19 @@ export function AdvancedSettings({ route: _route }: { readonly route: Route }): 
           </a>
         </Actions>
         <p class="quiet small-text">{advanced.doctor}</p>
-        <pre>holdfast doctor</pre>
+        <pre>{holdfast`doctor`}</pre>
       </Card>
       <AgentLogCard />
       <WebdavCard />
       <AboutCard about={about} />
       <Command
         lines={[
-          'holdfast config path',
-          'holdfast config validate',
-          'holdfast logs --lines 200',
-          'holdfast doctor',
-          'holdfast webdav on',
-          'holdfast webdav off',
+          holdfast`config path`,
+          holdfast`config validate`,
+          holdfast`logs --lines 200`,
+          holdfast`doctor`,
+          holdfast`webdav on`,
+          holdfast`webdav off`,
         ]}
       />
     </>

@@ -1,5 +1,6 @@
 /** How backups are encrypted, what opens them, and whether that is kept where it is safe. */
 import type { JSX } from 'preact';
+import { holdfast } from '../../agent/program.ts';
 import type { Destinations } from '../../../api/schemas/page/protect.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAsked } from '../../agent/use-asked.ts';
@@ -88,11 +89,11 @@ export function EncryptionSettings({ route: _route }: { readonly route: Route })
 function commandsOf(items: Destinations['items']): readonly string[] {
   const other = items.find((item) => !item.is_embedded);
   return [
-    'holdfast keys list',
-    'holdfast keys add --recovery-code',
-    'holdfast keys drill',
-    'holdfast keys rotate && holdfast keys rekey',
-    ...(other === undefined ? [] : [`holdfast keys passwd -r ${shellWord(other.name)}`]),
-    'holdfast config set requireEncryption true',
+    holdfast`keys list`,
+    holdfast`keys add --recovery-code`,
+    holdfast`keys drill`,
+    `${holdfast`keys rotate`} && ${holdfast`keys rekey`}`,
+    ...(other === undefined ? [] : [holdfast`keys passwd -r ${shellWord(other.name)}`]),
+    holdfast`config set requireEncryption true`,
   ];
 }

@@ -1,6 +1,7 @@
 /** The recovery kit: whether it is kept, and how it comes to where it is safe. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { holdfast } from '../../agent/program.ts';
 import type { RecoveryKit } from '../../../api/schemas/page/protect.ts';
 import { ask, addressOf } from '../../agent/ask.ts';
 import { askText } from '../../agent/ask-text.ts';
@@ -36,7 +37,7 @@ function SavedKit({ kit }: { readonly kit: RecoveryKit }): JSX.Element {
         {kit.saved_at === null ? null : t.encryption.kitSavedAt(formatTime(kit.saved_at))}
       </p>
       <p>{t.encryption.kitLost}</p>
-      <pre>holdfast keys add --recovery-code</pre>
+      <pre>{holdfast`keys add --recovery-code`}</pre>
     </>
   );
 }

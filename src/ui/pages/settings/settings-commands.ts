@@ -1,4 +1,5 @@
 /** The commands that do what is done on a page of settings. */
+import { holdfast } from '../../agent/program.ts';
 import { type Change, type KeyPath, shownPath, valueAt } from './settings-draft.ts';
 import type { Settings } from './settings-values.ts';
 
@@ -24,7 +25,7 @@ function typed(value: unknown): string {
 }
 
 export function setCommand(path: KeyPath, value: unknown): string {
-  return `holdfast config set ${quoted(shownPath(path))} ${typed(value)}`;
+  return holdfast`config set ${quoted(shownPath(path))} ${typed(value)}`;
 }
 
 /** Of settings as they are. */
@@ -39,16 +40,16 @@ export function setCommands(settings: Settings, paths: readonly KeyPath[]): read
 export function changeCommands(changes: readonly Change[]): readonly string[] {
   return changes.flatMap(({ path, before, after }) => {
     if (path.length === 2 && path[0] === 'sources') {
-      if (after === undefined) return [`holdfast sources remove ${quoted(textOf(before, 'path'))}`];
+      if (after === undefined) return [holdfast`sources remove ${quoted(textOf(before, 'path'))}`];
       if (before === undefined) return addSource(after);
     }
     if (path.length === 2 && path[0] === 'destinations') {
       const name = String(path[1]);
-      if (after === undefined) return [`holdfast destinations remove ${quoted(name)}`];
+      if (after === undefined) return [holdfast`destinations remove ${quoted(name)}`];
       if (before === undefined) return addDestination(name, after);
     }
     return [
-      after === undefined ? `holdfast config unset ${quoted(shownPath(path))}` : setCommand(path, after),
+      after === undefined ? holdfast`config unset ${quoted(shownPath(path))}` : setCommand(path, after),
     ];
   });
 }
@@ -64,14 +65,14 @@ function addSource(source: unknown): readonly string[] {
   const names = Array.isArray(several) ? several.map(String) : one === '' ? [] : [one];
   const to = names.map((name) => ` --destination ${quoted(name)}`).join('');
   return [
-    `holdfast sources add ${quoted(textOf(source, 'path'))}${to} --schedule ${quoted(textOf(source, 'schedule'))}`,
+    holdfast`sources add ${quoted(textOf(source, 'path'))}${to} --schedule ${quoted(textOf(source, 'schedule'))}`,
   ];
 }
 
 function addDestination(name: string, destination: unknown): readonly string[] {
   const access = valueAt(destination, ['access']) ?? null;
   return [
-    `holdfast destinations add ${quoted(name)} ${quoted(textOf(destination, 'url'))}`,
+    holdfast`destinations add ${quoted(name)} ${quoted(textOf(destination, 'url'))}`,
     ...(access === null ? [] : [setCommand(['destinations', name, 'access'], access)]),
   ];
 }
