@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import type * as binding from 'zstd-napi/binding.js';
 import { RequestError } from '../base/errors.ts';
+import { npmHere } from '../base/holdfast-command.ts';
 import { nativeZstd } from './zstd-native.ts';
 import { nodeZstd } from './zstd-node.ts';
 import type { Zstd } from './zstd.ts';
@@ -58,7 +59,7 @@ export function choose(wanted: string | undefined): Choice {
     const [because = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
     if (wanted !== 'native') return { zstd: nodeZstd, because };
     throw new RequestError('INVALID_REQUEST', `zstd-napi cannot be loaded: ${because}`, {
-      hint: 'Build it with: npm rebuild zstd-napi',
+      hint: `Build it with: ${npmHere('run native')}`,
       cause,
     });
   }

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { markBuilt } from '../../service/build/fresh.js';
 import { executable, openPlace } from '../support/cli.ts';
 import { removeTree } from '../support/remove-tree.ts';
 
@@ -35,8 +36,9 @@ beforeAll(() => {
   const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  // It is built, and other tests use what the build would replace.
-  manifest.scripts = { start: manifest.scripts['start'] ?? '', build: 'true' };
+  manifest.scripts = { start: manifest.scripts['start'] ?? '' };
+  // There are no sources here to build it from.
+  markBuilt(clone, new Date());
   writeFileSync(path.join(clone, 'package.json'), JSON.stringify(manifest));
 });
 
