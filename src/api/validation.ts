@@ -1,52 +1,25 @@
 /** Checks requests against the schemas of their routes, and says what is wrong in words. */
-import { createRequire } from 'node:module';
-import type * as ajv from 'ajv';
-import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
-import type ajvFormats from 'ajv-formats';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { nearestName } from '../config/nearest-name.ts';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import { ApiError } from './api-error.ts';
+import { requestFunction } from './request-compiler.ts';
 
 export type RequestPart = 'body' | 'querystring' | 'params' | 'headers';
 
-/** Loaded with the first request that has something to check: a start has none. */
-const load = createRequire(import.meta.url);
-
-/** What compiles schemas, and keeps them: one for bodies and one for texts, made when the first is needed. */
-const compilers = new Map<boolean, Ajv>();
-
 /**
- * A check of one part of requests. Bodies keep their types; text of URLs becomes what the schema says. The schema is
- * compiled for the first request: an agent has a hundred routes and is asked for few of them.
+ * A check of one part of requests. Bodies keep their types; text of URLs becomes what the schema says. It is made for the
+ * first request: an agent has a hundred routes and is asked for few of them.
  */
 export function validatorOf(schema: object, part: string | undefined): FastifyValidationResult {
-  let compiled: ValidateFunction | undefined;
+  let check: ValidateFunction | undefined;
   const validate: FastifyValidationResult = (data: unknown) => {
-    compiled ??= compilerFor(part !== 'body').compile(schema);
-    const fits = compiled(data);
-    validate.errors = compiled.errors ?? null;
+    check ??= requestFunction(schema, part !== 'body');
+    const fits = check(data);
+    validate.errors = check.errors ?? null;
     return fits;
   };
   return validate;
-}
-
-function compilerFor(texts: boolean): Ajv {
-  const known = compilers.get(texts);
-  if (known !== undefined) return known;
-  const { Ajv: Compiler } = load('ajv') as typeof ajv;
-  const compiler = new Compiler({
-    allErrors: true,
-    removeAdditional: false,
-    useDefaults: true,
-    coerceTypes: texts,
-    // Errors name the schema they come from: that is where near matches are found.
-    verbose: true,
-    strictTypes: false,
-    strictRequired: false,
-  });
-  (load('ajv-formats') as typeof ajvFormats).default(compiler);
-  compilers.set(texts, compiler);
-  return compiler;
 }
 
 const MOST_PROBLEMS = 10;
