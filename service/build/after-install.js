@@ -58,7 +58,9 @@ function removeUnused() {
   for (const name of foreign) remove('better-sqlite3', 'prebuilds', name);
   for (const scope of ['@azure', '@typespec'])
     for (const name of namesIn(path.join(modules, scope)))
-      for (const part of ['browser', 'react-native', 'commonjs']) remove(scope, name, 'dist', part);
+      for (const part of ['browser', 'react-native']) remove(scope, name, 'dist', part);
+  // Of the others the modules share their state with what is loaded by require.
+  for (const name of ['storage-blob', 'storage-common']) remove('@azure', name, 'dist', 'commonjs');
   const names = readdirSync(modules, { recursive: true });
   for (const name of names.filter((one) => USELESS.test(one))) remove(name);
 }

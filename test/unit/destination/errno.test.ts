@@ -59,7 +59,7 @@ describe('what an errno means', () => {
     expect(hint()).toBe('Mount the destination writable.');
     vi.stubEnv('INVOCATION_ID', '0123456789abcdef');
     expect(hint()).toMatch(
-      /^Mount the destination writable\..* sudo holdfast service allow-write '\/mnt\/backup' --\w/,
+      /^Mount the destination writable\..* sudo \S+ \S+holdfast\.js service allow-write \/mnt\/backup --\w/,
     );
   });
 });
