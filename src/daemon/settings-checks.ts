@@ -1,12 +1,14 @@
 /** What settings are held against that the schema knows nothing of. */
 import { parseLocation } from '../destination/location.ts';
 import type { SettingsContext } from '../config/effective-settings.ts';
+import { holdsBackups } from '../config/embedded-backups.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import { checkPattern } from './exclude-check.ts';
 
 export const SETTINGS_CHECKS: Required<
-  Pick<SettingsContext, 'checkLocation' | 'checkSchedule' | 'checkPattern'>
+  Pick<SettingsContext, 'checkLocation' | 'checkSchedule' | 'checkPattern' | 'holdsBackups'>
 > = {
+  holdsBackups,
   checkLocation: (location) => void parseLocation(location),
   checkSchedule: (schedule) => void parseSchedule(schedule),
   checkPattern: (pattern, source) => checkPattern(pattern, source, 'the settings'),

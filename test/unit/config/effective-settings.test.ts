@@ -55,6 +55,7 @@ describe('settings', () => {
         'conditions',
         'defaultDestination',
         'destinations',
+        'embedded',
         'listen',
         'log',
         'maintenance',

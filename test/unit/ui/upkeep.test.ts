@@ -47,7 +47,7 @@ describe('what opens a destination', () => {
     url: '/mnt/x',
     is_default: false,
     is_embedded: isEmbedded,
-    reachable: true,
+    reachable: true, unreachable_reason: null, untested: false,
     used_bytes: null,
     free_bytes: null,
     repository_id: null,
