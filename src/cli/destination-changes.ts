@@ -212,7 +212,8 @@ export async function dropDestination(name: string, options: RemoveOptions, cont
   const changed = await changeSettings(changes, loaded, options.config, context);
   const { defaultDestination } = changed.settings;
   if (options.json === true) {
-    await context.out.json({ type: 'destination_removed', name, default: defaultDestination });
+    const more = next === undefined ? {} : { default: defaultDestination };
+    await context.out.json({ type: 'destination_removed', name, ...more });
     return;
   }
   await context.out.line(printable(`${name} was removed from the settings. What is stored there stays.`));
@@ -253,7 +254,8 @@ function requireUnused(
       `Send it elsewhere first: ${change}. Or stop backing it up: holdfast sources remove ${quoted(source.path)}`,
     );
   }
-  if (isDefault && next === undefined) throw inUse(`${name} is the default destination`, together);
+  if (values.defaultDestination === name && next === undefined)
+    throw inUse(`${name} is the default destination`, together);
 }
 
 function setCommand(key: string, value: string): string {

@@ -17,6 +17,7 @@ import { RequestError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import { createTurns } from '../base/turns.ts';
 import { parseSize } from '../base/units.ts';
+import { removeValue } from '../config/config-edit.ts';
 import type { ConfigSource } from '../config/config-source.ts';
 import { absolutePath, type SettingsContext } from '../config/effective-settings.ts';
 import type { Environment, SecretContext } from '../config/secret.ts';
@@ -229,13 +230,14 @@ async function tryOut(
     destination === undefined
       ? savedOf(name, parts)
       : (await import('./trial-settings.ts')).destinationAsSaved(name, destination, context);
-  const { findings, measured } = await tryForPage(
-    wanted,
-    { ...parts, isNew: destination !== undefined },
-    signal,
-  );
+  const isNew = destination !== undefined;
+  const { findings, measured } = await tryForPage(wanted, { ...parts, isNew }, signal);
+  const usable = findings.every(({ status }) => status !== 'error');
+  // It was added without a test, and has passed one now.
+  if (usable && !isNew && wanted.untested === true)
+    await parts.config.edit([removeValue(['destinations', wanted.name, 'untested'])], undefined, signal);
   return {
-    usable: findings.every(({ status }) => status !== 'error'),
+    usable,
     findings: [...findings],
     write_speed: measured.writeSpeed,
     read_speed: measured.readSpeed,

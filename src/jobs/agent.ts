@@ -49,6 +49,8 @@ export function newestFirst(a: SnapshotPosition, b: SnapshotPosition): number {
 
 export interface SnapshotRequest {
   readonly source?: string | undefined;
+  /** As jobs name it. */
+  readonly destination?: string | undefined;
   readonly host?: string | undefined;
   readonly limit: number;
   /** Only those that come behind it, whether or not there still is such a snapshot. */

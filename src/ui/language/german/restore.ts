@@ -5,6 +5,12 @@ export const restore: Texts['restore'] = {
   intro:
     'Wählen Sie einen Stand, sehen Sie ihn durch oder suchen Sie, und holen Sie zurück, was Sie brauchen.',
   noBackups: 'Es gibt noch keine Stände. Die erste Sicherung legt einen an.',
+  noneHere: 'Hier ist keiner Ihrer Stände aufgeführt: von diesem Ordner liegt an diesem Ort keiner.',
+  showAll: 'Alle Stände zeigen',
+  place: 'Gespeichert in',
+  everywhere: 'Alle Orte',
+  earlier: 'Ihre früheren Sicherungen',
+  away: 'nicht erreichbar',
   backups: 'Stände',
   source: 'Quelle',
   newest: 'neuester',
