@@ -187,12 +187,13 @@ function hintOf(error: HoldfastError, directory: string | undefined, point: stri
   return `${error.hint} If it is new, make the directory: mkdir ${directory}`;
 }
 
+/** What cannot be looked at is for the opening to complain of. */
 async function isThere(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
-    throw error;
+    if (errnoOf(error) === undefined) throw error;
+    return errnoOf(error) !== 'ENOENT';
   }
 }
