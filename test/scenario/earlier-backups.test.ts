@@ -224,6 +224,15 @@ describe.concurrent('a destination', () => {
     expect(await settingsOf(place)).not.toHaveProperty('defaultDestination');
   });
 
+  test('is not made by the first start where a disk is missing', async () => {
+    await using place = await openPlace();
+    const words = ['start', '--port', '0', '--source', place.source, '--destination', AWAY];
+    const refused = await run(place, words, 1);
+    expect(refused.stderr).toContain(`Nothing seems to be mounted at ${POINT}`);
+    expect(refused.stderr).toContain(`holdfast destinations add h ${AWAY} --untested`);
+    expect(existsSync(POINT)).toBe(false);
+  });
+
   test('that sources name is removed when they go elsewhere, by the command that is named', async () => {
     await using place = await openPlace();
     for (const name of ['usb', 'nas'])

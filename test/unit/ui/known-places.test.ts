@@ -34,9 +34,9 @@ describe('an empty list', () => {
 
   test('means that there are no snapshots only when there are none anywhere', () => {
     expect(emptyReason(everything, known, none)).toBe('none_yet');
-    expect(emptyReason(everything, known, some)).toBe('none_here');
-    for (const part of [{ source: '/home' }, { destination: 'nas' }])
-      expect(emptyReason({ ...everything, ...part }, known, none)).toBe('none_here');
+    expect(emptyReason(everything, known, some)).toBe('none_of_source');
+    expect(emptyReason({ ...everything, source: '/home' }, known, none)).toBe('none_of_source');
+    expect(emptyReason({ ...everything, destination: 'nas' }, known, none)).toBe('none_here');
   });
 
   test('means nothing while it is asked for, or could not be', () => {

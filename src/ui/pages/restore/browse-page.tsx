@@ -42,7 +42,7 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
       {empty === undefined ? null : (
         <Card>
           <Empty>
-            <p>{empty === 'none_yet' ? t.restore.noBackups : t.restore.noneHere}</p>
+            <p>{t.restore.nothing[empty]}</p>
             {empty === 'none_yet' ? null : (
               <p>
                 <a href={hrefOfSource(undefined, undefined)}>{t.restore.showAll}</a>

@@ -27,8 +27,8 @@ export function knownPlaces(
   return [...known, ...others.map((name) => ({ name, isAway: false, isEarlier: false }))];
 }
 
-/** `here`: there are some of other sources or in other places. */
-export type EmptyReason = 'none_yet' | 'none_here';
+/** `none_here`: not in the place that was chosen; `none_of_source`: of the source that was chosen. There are others. */
+export type EmptyReason = 'none_yet' | 'none_here' | 'none_of_source';
 
 /** Why nothing is listed; undefined while that is not known, or something is. */
 export function emptyReason(
@@ -37,6 +37,6 @@ export function emptyReason(
   { saved }: Pick<Overview, 'saved'>,
 ): EmptyReason | undefined {
   if (!listed.isKnown || listed.count > 0) return undefined;
-  const isWhole = source === undefined && destination === undefined;
-  return saved.snapshots > 0 || !isWhole ? 'none_here' : 'none_yet';
+  if (destination !== undefined) return 'none_here';
+  return source === undefined && saved.snapshots === 0 ? 'none_yet' : 'none_of_source';
 }
