@@ -101,17 +101,19 @@ interface Row extends Look {
   readonly settings: DestinationSettings;
   readonly known: DestinationView | undefined;
   readonly isDefault: boolean;
+  readonly isEmbedded: boolean;
 }
 
 async function list(options: DestinationsOptions, context: Context): Promise<void> {
   const { out, env, clock } = context;
-  const { destinations, defaultDestination } = await settingsOrDefaults(options.config, context);
+  const { destinations, defaultDestination, embedded } = await settingsOrDefaults(options.config, context);
   const told = options.config === undefined ? await askIfRunning(context) : undefined;
   const rows: Row[] = [];
   for (const settings of destinations) {
     const known = told?.find(({ name }) => name === settings.name);
     const look = await lookAt(settings, known, context);
-    rows.push({ ...look, settings, known, isDefault: settings.name === defaultDestination });
+    const isDefault = settings.name === defaultDestination;
+    rows.push({ ...look, settings, known, isDefault, isEmbedded: settings.url === embedded.url });
   }
   if (options.json === true) {
     for (const row of rows) await out.json(jsonOf(row, told !== undefined));
@@ -149,12 +151,14 @@ async function askIfRunning(context: Context): Promise<readonly DestinationView[
   }
 }
 
-function jsonOf({ settings, known, isDefault, ...look }: Row, agentRuns: boolean): object {
+function jsonOf({ settings, known, isDefault, isEmbedded, ...look }: Row, agentRuns: boolean): object {
   return agentObject({
     type: 'destination',
     name: settings.name,
     url: settings.url,
     default: isDefault,
+    embedded: isEmbedded,
+    untested: settings.untested === true,
     state: look.state,
     problem: look.problem,
     used_bytes: look.usedBytes,
@@ -168,10 +172,10 @@ function jsonOf({ settings, known, isDefault, ...look }: Row, agentRuns: boolean
 const STATE_WORDS = { ready: 'ready', empty: 'not used yet', missing: 'NOT THERE', broken: 'NOT USABLE' };
 
 function cellsOf(row: Row, styles: Styles, nowMs: number) {
-  const { settings, known, isDefault, state, usedBytes, freeBytes, repositoryId } = row;
+  const { settings, known, state, usedBytes, freeBytes, repositoryId } = row;
   const style = { ready: styles.green, empty: styles.dim, missing: styles.red, broken: styles.red }[state];
   return [
-    `${settings.name}${isDefault ? ' (default)' : ''}`,
+    nameCell(row),
     { text: STATE_WORDS[state], style },
     usedBytes === null ? '' : formatBytes(usedBytes),
     freeBytes === null ? '' : formatBytes(freeBytes),
@@ -179,6 +183,15 @@ function cellsOf(row: Row, styles: Styles, nowMs: number) {
     checkCell(known?.last_check, styles, nowMs),
     settings.url,
   ];
+}
+
+function nameCell({ settings: { name, untested }, isDefault, isEmbedded }: Row): string {
+  const notes = [
+    ...(isDefault ? ['default'] : []),
+    ...(isEmbedded && !isDefault ? ['earlier backups'] : []),
+    ...(untested === true ? ['not tested'] : []),
+  ];
+  return notes.length === 0 ? name : `${name} (${notes.join(', ')})`;
 }
 
 function checkCell(check: DestinationView['last_check'] | undefined, styles: Styles, nowMs: number) {

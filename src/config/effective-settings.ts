@@ -206,7 +206,10 @@ function requireName(
 ): void {
   if (destinations.some((destination) => destination.name === name)) return;
   const names = destinations.map((destination) => `"${destination.name}"`).join(', ');
-  const hint = names === '' ? 'Define it in "destinations".' : `Defined are: ${names}.`;
+  const hint =
+    names === ''
+      ? 'Define it in "destinations".'
+      : `Defined are: ${names}. Name one of them, or define "${name}" in "destinations".`;
   faults.push({ path, code: 'CONFIG_INVALID', message: `No destination is called "${name}"`, hint });
 }
 

@@ -99,8 +99,8 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   expect(shown.stdout).toMatch(/nas +NOT THERE: nothing is mounted, not tested yet/);
   expect(shown.stdout).toMatch(/embedded +earlier backups/);
   const listed = await run(place, ['destinations', 'list']);
-  expect(listed.stdout).toMatch(/nas \(default\) +NOT THERE/);
-  expect(listed.stdout).toMatch(/embedded +ready/);
+  expect(listed.stdout).toMatch(/nas \(default, not tested\) +NOT THERE/);
+  expect(listed.stdout).toMatch(/embedded \(earlier backups\) +ready/);
   // The backup waits: nothing is stored on the disk of the system.
   expect((await run(place, ['jobs'])).stdout).toMatch(/waiting: The destination is not there.* nas\n/);
   expect(existsSync(POINT)).toBe(false);
