@@ -12,6 +12,7 @@ import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION, findDestination } from '../c
 import type { LoadedConfig } from '../config/load.ts';
 import type { DestinationSettings, SecretReference, Settings } from '../config/settings.ts';
 import type { Finding } from '../daemon/doctor/finding.ts';
+import { directoryOf } from '../destination/location.ts';
 import type { Context } from './context.ts';
 import { showFindings } from './doctor.ts';
 import { holdings, lookAtEach, othersOf, type Elsewhere } from './elsewhere.ts';
@@ -91,10 +92,14 @@ export async function addDestination(
 }
 
 function insisting(name: string, location: string, options: AddOptions) {
-  const more = options.default === true ? ' --default' : '';
+  const asDefault = options.default === true ? ' --default' : '';
+  const isOnMachine = directoryOf(locationOf(location)) !== undefined;
   return {
     refused: `${name} was not added`,
-    command: `holdfast destinations add ${name} ${quoted(location)}${more} --untested`,
+    command: `holdfast destinations add ${name} ${quoted(location)}${asDefault} --untested`,
+    more: isOnMachine
+      ? ''
+      : `. What it is reached with can be set then: holdfast config set destinations.${name}.access …`,
   };
 }
 

@@ -11,6 +11,8 @@ export interface Insisting {
   readonly refused: string;
   /** The command that does it all the same. */
   readonly command: string;
+  /** What else may be missing. */
+  readonly more?: string;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface Insisting {
  */
 export async function requireUsable(
   settings: DestinationSettings,
-  { refused, command }: Insisting,
+  { refused, command, more = '' }: Insisting,
   context: Context,
 ): Promise<readonly Finding[]> {
   const findings = await tryOut(settings, { configured: true, isNew: true }, context);
@@ -29,7 +31,7 @@ export async function requireUsable(
   const said = wrong.map(({ message }) => message).join('; ');
   throw new DestinationError('unreachable', `${refused}: ${said}`, {
     op: 'test',
-    hint: `${first.hint} To do it all the same, as for a disk that is elsewhere today: ${command}`.trim(),
+    hint: `${first.hint} To do it all the same, as for a disk that is elsewhere today: ${command}${more}`.trim(),
     details: { destination: settings.name, place: shownPlace(parseLocation(settings.url)) },
   });
 }
