@@ -1,4 +1,5 @@
 /** The repositories of the settings beside the one that a command reads: what lies there must not vanish from sight. */
+import { existsSync } from 'node:fs';
 import { DestinationError, HoldfastError, RepositoryError, type ErrorFacts } from '../base/errors.ts';
 import { directoryOf } from '../destination/location.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
@@ -7,7 +8,7 @@ import type { Context } from './context.ts';
 import { openAt, shownLocation } from './open.ts';
 import type { RepositoryOptions } from './options.ts';
 import { secretOfSettings } from './reach.ts';
-import { settingsOrDefaults } from './settings-file.ts';
+import { configFile } from './state-directory.ts';
 import { printable } from './terminal.ts';
 import { count, localTime } from './wording.ts';
 
@@ -46,16 +47,16 @@ export async function wayElsewhere(
   options: RepositoryOptions,
   context: Context,
 ): Promise<string | undefined> {
-  if (namesRepository(options, context)) return undefined;
-  const settings = await settingsOrDefaults(undefined, context);
+  const settings = await settingsIfNeeded(options, context);
+  if (settings === undefined) return undefined;
   // Those on other machines are not asked.
   return wayTo(await lookAtEach(othersOf(settings, settings.defaultDestination), settings, context));
 }
 
 /** Of those that were not looked at, for whoever reads the default destination alone. */
 export async function noteOthers(options: RepositoryOptions, context: Context): Promise<void> {
-  if (namesRepository(options, context)) return;
-  const settings = await settingsOrDefaults(undefined, context);
+  const settings = await settingsIfNeeded(options, context);
+  if (settings === undefined) return;
   const others = othersOf(settings, settings.defaultDestination);
   if (others.length === 0) return;
   const named = others.map((one) => {
@@ -69,8 +70,15 @@ export async function noteOthers(options: RepositoryOptions, context: Context): 
   );
 }
 
-function namesRepository({ repository }: RepositoryOptions, { env }: Context): boolean {
-  return (repository ?? env['HOLDFAST_REPOSITORY'] ?? '') !== '';
+/** Undefined where a repository was named, or nothing is configured. Settings take longer to load than such commands to run. */
+async function settingsIfNeeded(
+  { repository }: RepositoryOptions,
+  context: Context,
+): Promise<Settings | undefined> {
+  const named = repository ?? context.env['HOLDFAST_REPOSITORY'] ?? '';
+  if (named !== '' || !existsSync(configFile(undefined, context.env))) return undefined;
+  const { settingsOrDefaults } = await import('./settings-file.ts');
+  return await settingsOrDefaults(undefined, context);
 }
 
 /** The destinations of the settings beside one of them. */
