@@ -1,6 +1,6 @@
 import { ApiError } from './api-error.ts';
 import { presentChange, presentSnapshot } from './presentation/snapshot.ts';
-import { readDestination } from './named-destination.ts';
+import { jobDestination } from './named-destination.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { badField, readSource } from './request-values.ts';
 import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from './route.ts';
@@ -15,7 +15,7 @@ import {
 import { IdParams } from './schemas/values.ts';
 import { openPosition, sealPosition } from './snapshot-cursor.ts';
 
-export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
+export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts): void {
   app.get(
     '/snapshots',
     {
@@ -29,7 +29,7 @@ export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
         source: readSource(filters.source),
         ...(filters.destination === undefined
           ? {}
-          : { destination: readDestination(filters.destination, { agent }) }),
+          : { destination: jobDestination(filters.destination, 'backup', { agent, settings }) }),
         limit: limit + 1,
         behind,
       });
