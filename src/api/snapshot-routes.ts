@@ -1,5 +1,6 @@
 import { ApiError } from './api-error.ts';
 import { presentChange, presentSnapshot } from './presentation/snapshot.ts';
+import { jobDestination } from './named-destination.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { badField, readSource } from './request-values.ts';
 import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from './route.ts';
@@ -14,7 +15,7 @@ import {
 import { IdParams } from './schemas/values.ts';
 import { openPosition, sealPosition } from './snapshot-cursor.ts';
 
-export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
+export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts): void {
   app.get(
     '/snapshots',
     {
@@ -24,7 +25,14 @@ export function snapshotRoutes(app: ApiApp, { agent }: ResourceParts): void {
     async ({ query: { limit, cursor, ...filters } }) => {
       const behind = openPosition(app.cursors, '/snapshots', filters, cursor);
       // One more tells whether there are more.
-      const found = await agent.snapshots({ source: readSource(filters.source), limit: limit + 1, behind });
+      const found = await agent.snapshots({
+        source: readSource(filters.source),
+        ...(filters.destination === undefined
+          ? {}
+          : { destination: jobDestination(filters.destination, 'backup', { agent, settings }) }),
+        limit: limit + 1,
+        behind,
+      });
       const last = found.length > limit ? found[limit - 1] : undefined;
       return page(
         found.slice(0, limit).map(presentSnapshot),

@@ -58,6 +58,10 @@ const StatusData = Type.Object({
         name: Type.String(),
         url: Type.String(),
         reachable: Type.Union([Type.Boolean(), Type.Null()]),
+        reached_at: MaybeTime,
+        unreachable_reason: Type.Union([Type.Enum(['not_mounted', 'not_there', 'no_answer']), Type.Null()]),
+        untested: Type.Boolean(),
+        embedded: Type.Boolean(),
         used_bytes: MaybeBytes,
       }),
     ),
@@ -144,6 +148,6 @@ function sourcePart(source: SourceStatus) {
   };
 }
 
-function destinationPart({ name, url, reachable, used_bytes }: DestinationStatus) {
-  return { name, url: shownDestination(url), reachable, used_bytes };
+function destinationPart({ url, reached_at: at, ...others }: DestinationStatus) {
+  return { ...others, url: shownDestination(url), reached_at: maybeTimestamp(at) };
 }

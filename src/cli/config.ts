@@ -21,6 +21,10 @@ interface ConfigOptions extends OutputOptions {
   readonly config?: string;
 }
 
+interface SetOptions extends ConfigOptions {
+  readonly untested?: boolean;
+}
+
 export function define(command: Command, context: Context): void {
   command.usage('COMMAND [options]').helpCommand(false);
   const sub = (name: string, purpose: string): Command =>
@@ -37,16 +41,22 @@ export function define(command: Command, context: Context): void {
   addCommon(sub('set', 'Change a setting'), 'The result as a JSON object')
     .argument('<key>', 'the name of a setting; sources[-] is a new entry')
     .argument('<value>', 'text, a number, true, false, null, or JSON')
-    .action(async (key: string, value: string, options: ConfigOptions) => {
+    .option('--untested', 'A destination without a test, as for a disk that is elsewhere today')
+    .action(async (key: string, value: string, options: SetOptions) => {
       const setting = findSetting(key);
       const change = setValue(setting.path, readTypedValue(setting, value));
-      await edit(change, `${printable(key)} is set`, options, context);
+      if (options.untested !== true && options.config === undefined && isAboutDestinations(change)) {
+        const { tryChange } = await import('./destination-settings-trial.ts');
+        await tryChange(change, holdfast`config set ${key} ${value} --untested`, context);
+      }
+      const marked = options.untested === true ? untestedBy(change) : [];
+      await edit([change, ...marked], `${printable(key)} is set`, options, context);
     });
 
   addCommon(sub('unset', 'Take a setting out, so that its default holds'), 'The result as a JSON object')
     .argument('<key>', 'the name of a setting')
     .action(async (key: string, options: ConfigOptions) => {
-      await edit(removeValue(findSetting(key).path), `${printable(key)} is taken out`, options, context);
+      await edit([removeValue(findSetting(key).path)], `${printable(key)} is taken out`, options, context);
     });
 
   addCommon(
@@ -75,6 +85,17 @@ export function define(command: Command, context: Context): void {
 function addCommon(command: Command, json: string): Command {
   command.option('--config <file>', 'Another file than config.json in the state directory');
   return addOutputOptions(command, { json });
+}
+
+/** It may send backups to a place where nothing is. */
+function isAboutDestinations({ path: [first] }: ConfigChange): boolean {
+  return first === 'destinations' || first === 'defaultDestination';
+}
+
+/** Of the destination that is set, so that the settings say so. */
+function untestedBy({ path: [first, name] }: ConfigChange): readonly ConfigChange[] {
+  const isOne = first === 'destinations' && name !== undefined;
+  return isOne ? [setValue([first, name, 'untested'], true)] : [];
 }
 
 /** What settings depend on beside the file. */
@@ -127,16 +148,16 @@ function valueAt(values: unknown, path: KeyPath): unknown {
 }
 
 async function edit(
-  change: ConfigChange,
+  changes: readonly [ConfigChange, ...ConfigChange[]],
   done: string,
   options: ConfigOptions,
   { env, out, signal }: Context,
 ): Promise<void> {
   const file = configFile(options.config, env);
   if (options.config === undefined) await ensureStateDirectory(statePaths(env).directory);
-  const { revision } = await editConfig({ file, context: settingsContext(env) }, [change], undefined, signal);
+  const { revision } = await editConfig({ file, context: settingsContext(env) }, changes, undefined, signal);
   if (options.json === true)
-    await out.json({ type: 'config_changed', key: shownKeyPath(change.path), file, revision });
+    await out.json({ type: 'config_changed', key: shownKeyPath(changes[0].path), file, revision });
   else await out.line(`${done} in ${printable(file)}.`);
 }
 

@@ -37,8 +37,8 @@ export async function lookAt(
     (isEmbedded ? await knownRepositoryId(statePaths(context.env)) : undefined) ??
     null;
   const seen = await look(settings, known?.used_bytes ?? null, context);
-  // A directory that nobody has made yet is missing only when a repository was in it, as far as anybody knows.
-  const isNew = repositoryId === null && (isEmbedded || known !== undefined);
+  // Each start makes the embedded one.
+  const isNew = repositoryId === null && isEmbedded;
   const state = seen.state === 'missing' && isNew ? 'empty' : seen.state;
   return { ...seen, state, problem: state === 'empty' ? null : seen.problem, repositoryId };
 }
@@ -94,10 +94,17 @@ async function freeBytes(directory: string): Promise<number | null> {
   }
 }
 
-/** Every step with what came of it. `configured`: its key is known, so that a repository there should open. */
+export interface TryOut {
+  /** Its key is known, so that a repository there should open. */
+  readonly configured: boolean;
+  /** It is to be added: what the first backup would make is made, and nothing where a disk is missing. */
+  readonly isNew?: boolean;
+}
+
+/** Every step with what came of it. */
 export async function tryOut(
   settings: DestinationSettings,
-  configured: boolean,
+  { configured, isNew = false }: TryOut,
   context: Context,
 ): Promise<readonly Finding[]> {
   const { url } = settings;
@@ -105,6 +112,8 @@ export async function tryOut(
   const { findings } = await tryDestination({
     url,
     isEmbedded: directoryOf(url) === statePaths(context.env).repository,
+    isNew,
+    create: isNew,
     reach: async () => await reachOfSettings(settings, context),
     openRepository: configured ? async () => await checkOpening('repository', settings, context) : undefined,
     clock,

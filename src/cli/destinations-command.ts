@@ -1,20 +1,27 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { RequestError, StateError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
-import { removeDestination, setDestination, setValue } from '../config/config-edit.ts';
+import { removeValue } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
-import type { LoadedConfig } from '../config/load.ts';
-import type { DestinationSettings, SecretReference } from '../config/settings.ts';
+import type { DestinationSettings } from '../config/settings.ts';
 import type { DestinationView } from '../control/calls.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
+import {
+  addDestination,
+  chooseDefault,
+  dropDestination,
+  locationOf,
+  type AddOptions,
+  type DefaultOptions,
+  type RemoveOptions,
+} from './destination-changes.ts';
 import { lookAt, tryOut, type Look } from './destination-look.ts';
 import { showFindings } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
-import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { renderTable } from './table.ts';
 import { createStyles, printable, terminalWidth, wantsColor, type Styles } from './terminal.ts';
@@ -22,14 +29,6 @@ import { shortId } from './wording.ts';
 
 interface DestinationsOptions extends OutputOptions {
   readonly config?: string;
-}
-
-interface AddOptions extends DestinationsOptions {
-  readonly default?: boolean;
-  readonly passphraseFile?: string;
-  readonly passphraseEnv?: string;
-  readonly passphraseCommand?: string;
-  readonly passphraseCredential?: string;
 }
 
 export function define(command: Command, context: Context): void {
@@ -59,27 +58,42 @@ export function define(command: Command, context: Context): void {
 
   sub(
     'add',
-    'Add a place for backups; the first backup makes a repository there',
+    'Test a place for backups and add it; the first backup makes a repository there',
     'The result as a JSON object',
   )
     .argument('<name>', 'as you want to call it')
     .argument('<location>', 'a path or a URL without secrets')
-    .option('--default', 'Use it where no destination is named')
+    .option('--default', 'Use it where no destination is named; earlier backups stay where they are')
+    .option('--untested', 'Add it without a test, as for a disk that is elsewhere today')
     .option('--passphrase-file <file>', 'Its passphrase is in this file')
     .option('--passphrase-env <variable>', 'Its passphrase is in this variable of the agent')
     .option('--passphrase-command <command>', 'This command prints its passphrase')
     .option('--passphrase-credential <name>', 'Its passphrase is this systemd credential')
     .action(
       async (name: string, location: string, options: AddOptions) =>
-        await add(name, location, options, context),
+        await addDestination(name, location, options, context),
     );
+
+  sub(
+    'set-default',
+    'Use it where no destination is named; earlier backups stay where they are',
+    'The result as a JSON object',
+  )
+    .argument('<name>', 'of a destination; embedded is the repository that "start" made')
+    .option('--untested', 'Without a test, as for a disk that is elsewhere today')
+    .action(async (name: string, options: DefaultOptions) => await chooseDefault(name, options, context));
 
   sub('remove', 'Use it no longer; what is stored there stays', 'The result as a JSON object')
     .argument('<name>')
-    .action(async (name: string, options: DestinationsOptions) => await remove(name, options, context));
+    .option(
+      '--default-to <name>',
+      'The default destination from now on, if it is this one; embedded is the repository that "start" made',
+    )
+    .action(async (name: string, options: RemoveOptions) => await dropDestination(name, options, context));
   addExamples(command, [
     [holdfast`destinations add nas /mnt/nas/holdfast --default`, 'back up to another disk from now on'],
     [holdfast`destinations test nas`, 'does it keep what it promises?'],
+    [holdfast`destinations set-default embedded`, 'back to the repository that "start" made'],
   ]);
 }
 
@@ -88,17 +102,19 @@ interface Row extends Look {
   readonly settings: DestinationSettings;
   readonly known: DestinationView | undefined;
   readonly isDefault: boolean;
+  readonly isEmbedded: boolean;
 }
 
 async function list(options: DestinationsOptions, context: Context): Promise<void> {
   const { out, env, clock } = context;
-  const { destinations, defaultDestination } = await settingsOrDefaults(options.config, context);
+  const { destinations, defaultDestination, embedded } = await settingsOrDefaults(options.config, context);
   const told = options.config === undefined ? await askIfRunning(context) : undefined;
   const rows: Row[] = [];
   for (const settings of destinations) {
     const known = told?.find(({ name }) => name === settings.name);
     const look = await lookAt(settings, known, context);
-    rows.push({ ...look, settings, known, isDefault: settings.name === defaultDestination });
+    const isDefault = settings.name === defaultDestination;
+    rows.push({ ...look, settings, known, isDefault, isEmbedded: settings.url === embedded.url });
   }
   if (options.json === true) {
     for (const row of rows) await out.json(jsonOf(row, told !== undefined));
@@ -136,12 +152,14 @@ async function askIfRunning(context: Context): Promise<readonly DestinationView[
   }
 }
 
-function jsonOf({ settings, known, isDefault, ...look }: Row, agentRuns: boolean): object {
+function jsonOf({ settings, known, isDefault, isEmbedded, ...look }: Row, agentRuns: boolean): object {
   return agentObject({
     type: 'destination',
     name: settings.name,
     url: settings.url,
     default: isDefault,
+    embedded: isEmbedded,
+    untested: settings.untested === true,
     state: look.state,
     problem: look.problem,
     used_bytes: look.usedBytes,
@@ -155,10 +173,10 @@ function jsonOf({ settings, known, isDefault, ...look }: Row, agentRuns: boolean
 const STATE_WORDS = { ready: 'ready', empty: 'not used yet', missing: 'NOT THERE', broken: 'NOT USABLE' };
 
 function cellsOf(row: Row, styles: Styles, nowMs: number) {
-  const { settings, known, isDefault, state, usedBytes, freeBytes, repositoryId } = row;
+  const { settings, known, state, usedBytes, freeBytes, repositoryId } = row;
   const style = { ready: styles.green, empty: styles.dim, missing: styles.red, broken: styles.red }[state];
   return [
-    `${settings.name}${isDefault ? ' (default)' : ''}`,
+    nameCell(row),
     { text: STATE_WORDS[state], style },
     usedBytes === null ? '' : formatBytes(usedBytes),
     freeBytes === null ? '' : formatBytes(freeBytes),
@@ -166,6 +184,15 @@ function cellsOf(row: Row, styles: Styles, nowMs: number) {
     checkCell(known?.last_check, styles, nowMs),
     settings.url,
   ];
+}
+
+function nameCell({ settings: { name, untested }, isDefault, isEmbedded }: Row): string {
+  const notes = [
+    ...(isDefault ? ['default'] : []),
+    ...(isEmbedded && !isDefault ? ['earlier backups'] : []),
+    ...(untested === true ? ['not tested'] : []),
+  ];
+  return notes.length === 0 ? name : `${name} (${notes.join(', ')})`;
 }
 
 function checkCell(check: DestinationView['last_check'] | undefined, styles: Styles, nowMs: number) {
@@ -182,8 +209,9 @@ async function test(wanted: string, options: DestinationsOptions, context: Conte
   const found = findDestination(settings, wanted);
   if (found === undefined && !/[/\\:]/.test(wanted)) throw unknown(wanted, destinations);
   const tried = found ?? { name: wanted, url: locationOf(wanted), passphrase: null };
-  const findings = await tryOut(tried, found !== undefined, context);
+  const findings = await tryOut(tried, { configured: found !== undefined }, context);
   const usable = findings.every(({ status }) => status !== 'error');
+  if (usable && found?.untested === true) await markTested(found.name, options, context);
   if (!usable) context.exitCode = EXIT.failed;
   if (options.json === true) {
     await context.out.json({
@@ -208,65 +236,9 @@ function unknown(name: string, destinations: readonly DestinationSettings[]): Re
   });
 }
 
-/** A relative path is one of the working directory; a URL stays as it is. */
-function locationOf(text: string): string {
-  return /^[a-z][a-z0-9+.-]+:/i.test(text) ? text : resolve(text);
-}
-
-async function add(name: string, location: string, options: AddOptions, context: Context): Promise<void> {
+/** It was added without a test. */
+async function markTested(name: string, options: DestinationsOptions, context: Context): Promise<void> {
   const loaded = await readSettings(options.config, context);
-  if (namesOf(loaded).includes(name))
-    throw new RequestError('INVALID_DESTINATION', `There is a destination ${name} already`, {
-      hint: `Choose another name, or change it: ${holdfast`config set destinations.${name}.url LOCATION`}`,
-    });
-  const passphrase = passphraseOf(options);
-  const url = locationOf(location);
-  const changes = [
-    setDestination(name, { url, ...(passphrase === undefined ? {} : { passphrase }) }),
-    ...(options.default === true ? [setValue(['defaultDestination'], name)] : []),
-  ];
-  await changeSettings(changes, loaded, options.config, context);
-  const told = { type: 'destination_added', name, url, default: options.default === true };
-  if (options.json === true) await context.out.json(told);
-  else
-    await context.out.line(
-      `${printable(name)} is at ${printable(url)} from now on. Try it out with: ${holdfast`destinations test ${printable(name)}`}`,
-    );
-}
-
-function passphraseOf(options: AddOptions): SecretReference | undefined {
-  const { passphraseFile, passphraseEnv, passphraseCommand, passphraseCredential } = options;
-  const given: readonly SecretReference[] = [
-    ...(passphraseFile === undefined ? [] : [{ file: resolve(passphraseFile) }]),
-    ...(passphraseEnv === undefined ? [] : [{ env: passphraseEnv }]),
-    ...(passphraseCommand === undefined ? [] : [{ command: passphraseCommand }]),
-    ...(passphraseCredential === undefined ? [] : [{ credential: passphraseCredential }]),
-  ];
-  if (given.length > 1) throw usage('The passphrase is named twice', 'Name it by one of the options.');
-  return given[0];
-}
-
-async function remove(name: string, options: DestinationsOptions, context: Context): Promise<void> {
-  const loaded = await readSettings(options.config, context);
-  if (!namesOf(loaded).includes(name))
-    throw new RequestError('INVALID_DESTINATION', `There is no destination ${name} in the configuration`, {
-      hint: `List with: ${holdfast`destinations list`}`,
-    });
-  // As they are meant: who names none, or "default", may mean this one, and would mean another one without a word.
-  const first = loaded?.settings.sources.find(({ destinations }) => destinations.includes(name));
-  if (first !== undefined)
-    throw new RequestError('INVALID_DESTINATION', `${name} is in use: ${first.path} is backed up to it`, {
-      hint: 'Name another destination for that source first, or remove the source.',
-    });
-  if (loaded?.values.defaultDestination === name)
-    throw new RequestError('INVALID_DESTINATION', `${name} is the default destination`, {
-      hint: `Choose another one first: ${holdfast`config set defaultDestination NAME`} (or unset it)`,
-    });
-  await changeSettings([removeDestination(name)], loaded, options.config, context);
-  if (options.json === true) await context.out.json({ type: 'destination_removed', name });
-  else await context.out.line(`${printable(name)} is used no longer. What is stored there stays.`);
-}
-
-function namesOf(loaded: LoadedConfig | undefined): readonly string[] {
-  return Object.keys(loaded?.values.destinations ?? {});
+  if (loaded?.values.destinations[name]?.untested !== true) return;
+  await changeSettings([removeValue(['destinations', name, 'untested'])], loaded, options.config, context);
 }

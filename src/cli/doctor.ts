@@ -8,7 +8,7 @@ import { writeBundle } from './doctor/bundle.ts';
 import { checkKeyDrill, checkRestoreDrill } from './doctor/drills.ts';
 import { checkNative } from './doctor/native.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from '../daemon/doctor/machine.ts';
-import { checkRepository, checkSettings, checkState, witnessesOf } from './doctor/place.ts';
+import { checkOtherPlaces, checkRepository, checkSettings, checkState, witnessesOf } from './doctor/place.ts';
 import { EXIT } from './exit-codes.ts';
 import type { RunningAgent } from './install/readiness.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
@@ -106,6 +106,7 @@ async function examineSettings(
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [
     await guarded('repository', async () => await checkRepository(settings, context)),
+    ...(await checkOtherPlaces(settings, context)),
     await guarded('port', async () => await checkPort(settings.listen.port, agent)),
   ];
   const place = settings.destinations.find(({ name }) => name === settings.defaultDestination);

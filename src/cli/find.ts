@@ -7,6 +7,7 @@ import { parseSize } from '../base/units.ts';
 import type { EntryType } from '../format/tree.ts';
 import { resolveSnapshot, type Snapshot } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
+import { noteOthers } from './elsewhere.ts';
 import { foundObject, foundTable } from './listing-versions.ts';
 import {
   ALL_SNAPSHOTS,
@@ -78,6 +79,7 @@ export function define(command: Command, context: Context): void {
         );
       }
     });
+    if (options.json !== true) await noteOthers(options, context);
   });
 }
 

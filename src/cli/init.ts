@@ -6,11 +6,13 @@ import { holdfast } from '../base/holdfast-command.ts';
 import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import type { Destination } from '../destination/destination.ts';
+import { directoryOf } from '../destination/location.ts';
 import { openDestination } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { createRepository, type Repository } from '../repository/repository.ts';
 import { secretOf } from '../repository/typed-secret.ts';
+import { unmountedAt } from '../system/unmounted.ts';
 import type { Context } from './context.ts';
 import { placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import { newPassphrase, openAt, openOptions, shownLocation } from './open.ts';
@@ -67,6 +69,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
       `The first start makes it, with a key for this machine: ${holdfast`start --source DIR`}`,
     );
   await requireNone(place, context);
+  warnIfUnmounted(location, context);
   const passphrase = await passphraseFor(place, options, context);
   const like =
     options.like === undefined ? undefined : await openLike(options.like, passphrase, options, context);
@@ -92,6 +95,16 @@ async function init(options: InitOptions, context: Context): Promise<void> {
     await destination.close();
     await like?.close();
   }
+}
+
+/** A repository that is made where a disk is missing fills the disk of the system, and is hidden once the disk is there. */
+function warnIfUnmounted(location: string, { stderr }: Context): void {
+  const directory = directoryOf(location);
+  const point = directory === undefined ? undefined : unmountedAt(directory);
+  if (point === undefined) return;
+  stderr.write(
+    `Warning: nothing seems to be mounted at ${printable(point)}, so this repository lies on the disk of the system.\n`,
+  );
 }
 
 /** Nobody should choose a passphrase only to learn that there is a repository already. */

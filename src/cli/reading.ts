@@ -10,6 +10,7 @@ import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from
 import { lastPacks } from '../repository/tombstones.ts';
 import { haveAllVanished } from '../repository/vanished.ts';
 import type { Context } from './context.ts';
+import { sayingElsewhere } from './elsewhere.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Look } from './listing.ts';
 import { withCachedRepository } from './open.ts';
@@ -32,14 +33,15 @@ export async function withReading(
   context: Context,
   work: (reading: Reading) => Promise<void>,
 ): Promise<void> {
-  await withCachedRepository(options, context, async (repository) => {
+  const read = async (repository: Repository): Promise<void> => {
     const list = await listSnapshots(repository, context.signal);
     let loading: Promise<ChunkIndex> | undefined;
     const index = async (): Promise<ChunkIndex> =>
       await (loading ??= loadForReading(repository, lastPacks(list.tombstones), context.signal));
     await warnOfLoss(repository, list, context);
     await work({ repository, index, snapshots: list.live, trees: new SnapshotTrees(repository, index) });
-  });
+  };
+  await sayingElsewhere(options, context, async () => await withCachedRepository(options, context, read));
 }
 
 /** Also where nothing is listed at all, though something was saved: then true is returned. */

@@ -9,6 +9,7 @@ import type { Repository } from '../repository/repository.ts';
 import type { OverwriteMode, RestoreRequest, RestoreTarget } from '../restorer/request.ts';
 import { restore } from '../restorer/restore.ts';
 import type { Context } from './context.ts';
+import { sayingElsewhere } from './elsewhere.ts';
 import { EXIT } from './exit-codes.ts';
 import { openProgress } from './open-progress.ts';
 import { configuredDirectories, neverBackedUp, withCachedRepository } from './open.ts';
@@ -85,7 +86,7 @@ export function define(command: Command, context: Context): void {
     const own = await neverBackedUp(options, context);
     // To a restore that deletes nothing other repositories are directories like all others.
     const never = options.deleteExtra === true ? [...own, ...(await configuredDirectories(context))] : own;
-    await withCachedRepository(options, context, async (repository) => {
+    const bringBack = async (repository: Repository): Promise<void> => {
       const list = await listSnapshots(repository, context.signal);
       await warnOfLoss(repository, list, context);
       const snapshot = chooseSnapshot(list.live, named.snapshot, options);
@@ -94,7 +95,12 @@ export function define(command: Command, context: Context): void {
         options,
       );
       await run(request, options, context);
-    });
+    };
+    await sayingElsewhere(
+      options,
+      context,
+      async () => await withCachedRepository(options, context, bringBack),
+    );
   });
 }
 

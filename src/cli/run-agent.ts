@@ -7,7 +7,7 @@ import { quoted } from '../base/shell-words.ts';
 import { startDaemon, type Daemon } from '../daemon/daemon.ts';
 import { requirePrivateState } from '../daemon/private-state.ts';
 import { createSystemNotifier } from '../daemon/system-notify.ts';
-import { RepositoryError } from '../base/errors.ts';
+import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { createRedactor } from '../base/redact.ts';
 import { programVersion } from '../base/program-version.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
@@ -15,7 +15,7 @@ import { editConfig } from '../config/config-edit.ts';
 import { defaultSettings } from '../config/effective-settings.ts';
 import { readConfig, NO_FILE } from '../config/load.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
-import { parseLocation, shownPlace } from '../destination/location.ts';
+import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
 import type { Job } from '../jobs/job.ts';
 import { jobObject } from './agent-object.ts';
 import { openAgentLog } from './agent-log.ts';
@@ -26,9 +26,10 @@ import { programAtTerminal } from './program-at-terminal.ts';
 import { programOfAgent } from './program-of-agent.ts';
 import { stateWords } from './listing-jobs.ts';
 import { usage } from './options.ts';
-import { changesToBegin, startPlace } from './start-place.ts';
+import { changesToBegin, startPlace, type StartPlace } from './start-place.ts';
 import { configFile, ensureStateDirectory, readMachineKey, statePaths } from './state-directory.ts';
 import { createStyles, jsonLine, printable, wantsColor } from './terminal.ts';
+import { unmountedAt } from '../system/unmounted.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
 import { count } from './wording.ts';
 
@@ -125,7 +126,19 @@ async function addSources(
   const place = destination === undefined ? undefined : startPlace(destination, current);
   const changes = changesToBegin(sources, place, current);
   if (changes.length === 0) return;
+  if (place?.isNew === true) requireMounted(place, sources);
   await editConfig({ file, context: settings }, changes, loaded?.revision ?? NO_FILE, signal);
+}
+
+/** @throws {DestinationError} where a disk or share is missing: backups would fill the disk of the system */
+function requireMounted({ name, url }: StartPlace, [source = '']: readonly string[]): void {
+  const directory = directoryOf(url);
+  const point = directory === undefined ? undefined : unmountedAt(directory);
+  if (directory === undefined || point === undefined) return;
+  throw new DestinationError('unreachable', `Nothing seems to be mounted at ${point}`, {
+    op: 'open',
+    hint: `Connect and mount the disk or share first. Backups can also wait for it: ${holdfast`destinations add ${name} ${directory} --untested`}, then ${holdfast`start --source ${source} --destination ${name}`}`,
+  });
 }
 
 async function greet(

@@ -1,5 +1,5 @@
 /** Commands that change the settings: on the configuration that was read, comments kept. */
-import { editConfig, type ConfigChange } from '../config/config-edit.ts';
+import { checkEdit, editConfig, type ConfigChange } from '../config/config-edit.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from '../config/load.ts';
 import { requireNeverThere } from '../config/never-there.ts';
@@ -46,4 +46,15 @@ export async function changeSettings(
   await ensureStateDirectory(statePaths(env).directory);
   const target = { file: configFile(named, env), context: settingsContext(env) };
   return await editConfig(target, changes, read?.revision ?? NO_FILE, signal);
+}
+
+/** Throws what `changeSettings` would throw of the change, and changes nothing. */
+export async function checkChange(
+  changes: readonly ConfigChange[],
+  read: LoadedConfig | undefined,
+  named: string | undefined,
+  { env }: Context,
+): Promise<void> {
+  const target = { file: configFile(named, env), context: settingsContext(env) };
+  await checkEdit(target, changes, read?.revision ?? NO_FILE);
 }

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
+import type { Repository } from '../repository/repository.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
+import { noteOthers, sayingElsewhere, wayElsewhere } from './elsewhere.ts';
 import { snapshotObject, snapshotsTable } from './listing-snapshots.ts';
 import { withCachedRepository } from './open.ts';
 import {
@@ -15,6 +17,7 @@ import {
   type RepositoryOptions,
 } from './options.ts';
 import { filterSnapshots, lookOf, warnOfLoss } from './reading.ts';
+import { printable } from './terminal.ts';
 import { count } from './wording.ts';
 
 interface SnapshotsOptions extends RepositoryOptions, OutputOptions, FilterOptions {
@@ -30,23 +33,35 @@ export function define(command: Command, context: Context): void {
   );
   addExamples(command, [[holdfast`snapshots --tag monthly`, 'those with a tag']]);
   command.action(async (options: SnapshotsOptions) => {
-    await withCachedRepository(options, context, async (repository) => {
-      const list = await listSnapshots(repository, context.signal);
-      const vanished = await warnOfLoss(repository, list, context);
-      const chosen = filterSnapshots(list.live, options);
-      const { out } = context;
-      if (options.json === true) {
-        for (const snapshot of chosen) {
-          const object = snapshotObject(snapshot, { errors: options.errors ?? false });
-          await out.json({ type: 'snapshot', ...object });
-        }
-      } else if (chosen.length === 0) {
-        await out.line(list.live.length > 0 ? 'No snapshot is like that.' : noneAtAll(vanished));
-      } else {
-        await out.write(`${snapshotsTable(chosen, lookOf(context))}${count(chosen.length, 'snapshot')}\n`);
-      }
-    });
+    const show = async (repository: Repository): Promise<void> =>
+      await showSnapshots(repository, options, context);
+    await sayingElsewhere(options, context, async () => await withCachedRepository(options, context, show));
   });
+}
+
+async function showSnapshots(
+  repository: Repository,
+  options: SnapshotsOptions,
+  context: Context,
+): Promise<void> {
+  const { out } = context;
+  const list = await listSnapshots(repository, context.signal);
+  const vanished = await warnOfLoss(repository, list, context);
+  const chosen = filterSnapshots(list.live, options);
+  if (options.json === true) {
+    for (const snapshot of chosen) {
+      const object = snapshotObject(snapshot, { errors: options.errors ?? false });
+      await out.json({ type: 'snapshot', ...object });
+    }
+  } else if (chosen.length === 0) {
+    await out.line(list.live.length > 0 ? 'No snapshot is like that.' : noneAtAll(vanished));
+    const way = list.live.length > 0 ? undefined : await wayElsewhere(options, context);
+    if (way === undefined) await noteOthers(options, context);
+    else await out.line(printable(way));
+  } else {
+    await out.write(`${snapshotsTable(chosen, lookOf(context))}${count(chosen.length, 'snapshot')}\n`);
+    await noteOthers(options, context);
+  }
 }
 
 function noneAtAll(vanished: boolean): string {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { StateError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
-import type { FullStatus } from '../jobs/agent.ts';
+import type { DestinationStatus, FullStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
@@ -10,7 +10,7 @@ import { forMachineService, installCommand } from './install/installed.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { protectionOf } from '../jobs/protection.ts';
 import { renderTable } from './table.ts';
-import { createStyles, printable, terminalWidth, wantsColor } from './terminal.ts';
+import { createStyles, printable, terminalWidth, wantsColor, type Styles } from './terminal.ts';
 import { count, localTime } from './wording.ts';
 
 export function define(command: Command, context: Context): void {
@@ -102,10 +102,44 @@ async function show(status: FullStatus, context: Context): Promise<void> {
       renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: styles.bold }),
     );
   }
+  await out.write(`${status.sources.length > 0 ? '\n' : ''}${placesTable(status, styles, context)}`);
   const { running, queued } = status.jobs;
   await out.write(
-    `${status.sources.length > 0 ? '\n' : ''}${count(running, 'job')} running, ${queued} waiting; ${formatBytes(status.storage.used_bytes)} stored; up for ${formatDuration(status.uptime_seconds * 1000)}\n`,
+    `\n${count(running, 'job')} running, ${queued} waiting; ${formatBytes(status.storage.used_bytes)} stored; up for ${formatDuration(status.uptime_seconds * 1000)}\n`,
   );
+}
+
+function placesTable({ destinations }: FullStatus, styles: Styles, { out, clock }: Context): string {
+  const rows = destinations.map((one) => [
+    one.name,
+    reachCell(one, styles, clock.now()),
+    one.used_bytes === null ? '' : formatBytes(one.used_bytes),
+    one.url,
+  ]);
+  const columns = [
+    { title: 'Destination' },
+    { title: 'State', cut: 'never' as const },
+    { title: 'Stored', align: 'right' as const },
+    { title: 'Where', cut: 'middle' as const },
+  ];
+  return renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: styles.bold });
+}
+
+const AWAY_WORDS = {
+  not_mounted: 'NOT THERE: nothing is mounted',
+  not_there: 'NOT THERE',
+  no_answer: 'NO ANSWER',
+};
+
+function reachCell(one: DestinationStatus, { red, dim }: Styles, nowMs: number) {
+  const { reachable, reached_at: at, unreachable_reason: reason, untested } = one;
+  const never = untested ? 'not tested yet' : 'not used yet';
+  const age = at === null ? never : `last reached ${formatDuration(nowMs - at)} ago`;
+  if (reason !== null) return { text: `${AWAY_WORDS[reason]}, ${age}`, style: red };
+  if (one.embedded && at === null) return 'earlier backups';
+  return reachable === null || at === null
+    ? { text: age, style: dim }
+    : `reached ${formatDuration(nowMs - at)} ago`;
 }
 
 function next(at: number | null): string {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
 import { pathVersions, type PathVersion } from '../browse/versions.ts';
 import type { Context } from './context.ts';
+import { noteOthers } from './elsewhere.ts';
 import { EXIT } from './exit-codes.ts';
 import { versionObject, versionsTable } from './listing-versions.ts';
 import {
@@ -47,5 +48,6 @@ export function define(command: Command, context: Context): void {
         await out.write(versionsTable(versions, lookOf(context)));
       else await out.line(`${printableBytes(path)} is in none of the snapshots.`);
     });
+    if (options.json !== true) await noteOthers(options, context);
   });
 }

@@ -19,6 +19,8 @@ export interface SettingsContext {
   /** What `~` stands for. */
   readonly home: string;
   readonly stateDirectory: string;
+  /** Whether backups lie in the embedded repository, so that it stays known whatever the file says. */
+  readonly holdsBackups?: ((stateDirectory: string) => boolean) | undefined;
   /** Refuses a location at which no destination can be opened, by a HoldfastError. */
   readonly checkLocation?: ((location: string) => void) | undefined;
   /** Refuses a schedule that is never due, by a HoldfastError; the shape of the text is checked before. */
@@ -30,9 +32,15 @@ export interface SettingsContext {
 /** Name of the default destination while nothing else is chosen. */
 export const DEFAULT_DESTINATION = 'default';
 
-/** The embedded repository. */
-export function embeddedDestination({ stateDirectory }: SettingsContext): DestinationSettings {
-  return { name: DEFAULT_DESTINATION, url: join(stateDirectory, 'repository'), passphrase: null };
+/** What the embedded repository can always be called, and is called where another destination is the default one. */
+export const EMBEDDED_DESTINATION = 'embedded';
+
+/** By its directory: the settings may have a name of their own for it. */
+function embeddedDestination(
+  name: string,
+  { stateDirectory }: Pick<SettingsContext, 'stateDirectory'>,
+): DestinationSettings {
+  return { name, url: join(stateDirectory, 'repository'), passphrase: null };
 }
 
 export interface Built {
@@ -43,8 +51,9 @@ export interface Built {
 
 export function buildSettings(config: FilledConfig, context: SettingsContext): Built {
   const faults: Fault[] = [];
-  const destinations = buildDestinations(config, context, faults);
-  const defaultDestination = config.defaultDestination ?? DEFAULT_DESTINATION;
+  const { destinations, embedded } = buildDestinations(config, context, faults);
+  const chosen = config.defaultDestination ?? DEFAULT_DESTINATION;
+  const defaultDestination = nameOf(chosen, destinations, embedded);
   requireName(defaultDestination, ['defaultDestination'], destinations, faults);
   for (const name of ['prune', 'check', 'drill'] as const)
     ask(context.checkSchedule, config.maintenance[name], ['maintenance', name], faults);
@@ -55,7 +64,8 @@ export function buildSettings(config: FilledConfig, context: SettingsContext): B
     requireEncryption: config.requireEncryption,
     defaultDestination,
     destinations,
-    sources: buildSources(config, { context, destinations, defaultDestination, faults }),
+    embedded,
+    sources: buildSources(config, { context, destinations, embedded, defaultDestination, faults }),
     retention: config.retention,
     maintenance: {
       prune: config.maintenance.prune,
@@ -95,13 +105,14 @@ function requireSettings(value: object, context: SettingsContext): Settings {
 }
 
 /**
- * The destination that a name means: one that is configured; else `default` for the default one, and `cloud` for the
- * first that is not on this machine.
+ * The destination that a name means: one that is configured; else `default` for the default one, `embedded` for the one in
+ * the state directory, and `cloud` for the first that is not on this machine.
  */
 export function findDestination(settings: Settings, name: string): DestinationSettings | undefined {
   const named = (wanted: string): DestinationSettings | undefined =>
     settings.destinations.find((destination) => destination.name === wanted);
   if (name === 'cloud') return named(name) ?? settings.destinations.find(({ url }) => isRemote(url));
+  if (name === EMBEDDED_DESTINATION) return named(name) ?? settings.embedded;
   return named(name) ?? (name === DEFAULT_DESTINATION ? named(settings.defaultDestination) : undefined);
 }
 
@@ -109,23 +120,62 @@ function isRemote(url: string): boolean {
   return /^[a-z][a-z0-9+.-]+:/i.test(url) && !/^file:/i.test(url);
 }
 
+interface BuiltDestinations {
+  readonly destinations: readonly DestinationSettings[];
+  readonly embedded: DestinationSettings;
+}
+
 function buildDestinations(
   config: FilledConfig,
   context: SettingsContext,
   faults: Fault[],
-): readonly DestinationSettings[] {
-  const configured = Object.entries(config.destinations).map(([name, { url, passphrase, access }]) => ({
-    name,
-    url: locationOf(url, context),
-    passphrase: reference(passphrase),
-    ...(access === null ? {} : { access: buildAccess(access, { name, url, context, faults }) }),
-  }));
+): BuiltDestinations {
+  const configured = Object.entries(config.destinations).map(
+    ([name, { url, passphrase, access, untested }]) => ({
+      name,
+      url: locationOf(url, context),
+      passphrase: reference(passphrase),
+      ...(access === null ? {} : { access: buildAccess(access, { name, url, context, faults }) }),
+      ...(untested ? { untested } : {}),
+    }),
+  );
   for (const { name, url } of configured)
     ask(context.checkLocation, url, ['destinations', name, 'url'], faults);
-  const chosen = config.defaultDestination ?? DEFAULT_DESTINATION;
-  const takesEmbedded =
-    chosen === DEFAULT_DESTINATION && configured.every(({ name }) => name !== DEFAULT_DESTINATION);
-  return takesEmbedded ? [embeddedDestination(context), ...configured] : configured;
+  const unnamed = embeddedDestination(embeddedName(config), context);
+  const embedded = configured.find(({ url }) => url === unnamed.url) ?? unnamed;
+  if (configured.includes(embedded)) return { destinations: configured, embedded };
+  if (usesEmbedded(config, embedded.name)) return { destinations: [embedded, ...configured], embedded };
+  const isKept = context.holdsBackups?.(context.stateDirectory) === true;
+  return { destinations: isKept ? [...configured, embedded] : configured, embedded };
+}
+
+/** As where nothing is configured, while it is the default one; a name that never means another one afterwards. */
+function embeddedName({ defaultDestination, destinations }: FilledConfig): string {
+  const isTaken = (name: string): boolean => Object.hasOwn(destinations, name);
+  const isDefault = (defaultDestination ?? DEFAULT_DESTINATION) === DEFAULT_DESTINATION;
+  if (isDefault && !isTaken(DEFAULT_DESTINATION)) return DEFAULT_DESTINATION;
+  let name = EMBEDDED_DESTINATION;
+  for (let again = 2; isTaken(name); again += 1) name = `${EMBEDDED_DESTINATION}-${again}`;
+  return name;
+}
+
+/** It is the default one, or a source names it. */
+function usesEmbedded({ defaultDestination, sources }: FilledConfig, name: string): boolean {
+  if (name === DEFAULT_DESTINATION) return true;
+  return (
+    defaultDestination === name ||
+    sources.some(({ destination, destinations }) => destination === name || destinations?.includes(name))
+  );
+}
+
+/** As the settings call it: the embedded one may be called `embedded` at any time. */
+function nameOf(
+  named: string,
+  destinations: readonly DestinationSettings[],
+  embedded: DestinationSettings,
+): string {
+  const isKnown = destinations.some(({ name }) => name === named);
+  return named === EMBEDDED_DESTINATION && !isKnown ? embedded.name : named;
 }
 
 function locationOf(url: string, context: SettingsContext): string {
@@ -156,13 +206,17 @@ function requireName(
 ): void {
   if (destinations.some((destination) => destination.name === name)) return;
   const names = destinations.map((destination) => `"${destination.name}"`).join(', ');
-  const hint = names === '' ? 'Define it in "destinations".' : `Defined are: ${names}.`;
+  const hint =
+    names === ''
+      ? 'Define it in "destinations".'
+      : `Defined are: ${names}. Name one of them, or define "${name}" in "destinations".`;
   faults.push({ path, code: 'CONFIG_INVALID', message: `No destination is called "${name}"`, hint });
 }
 
 interface SourceScene {
   readonly context: SettingsContext;
   readonly destinations: readonly DestinationSettings[];
+  readonly embedded: DestinationSettings;
   readonly defaultDestination: string;
   readonly faults: Fault[];
 }
@@ -262,10 +316,11 @@ function destinationsOf(
 function destinationOf(
   named: string | null,
   path: Fault['path'],
-  { destinations, defaultDestination, faults }: SourceScene,
+  { destinations, embedded, defaultDestination, faults }: SourceScene,
 ): string {
   const known = destinations.some(({ name }) => name === named);
-  const found = named === null || (named === DEFAULT_DESTINATION && !known) ? defaultDestination : named;
+  const isDefault = named === null || (named === DEFAULT_DESTINATION && !known);
+  const found = isDefault ? defaultDestination : nameOf(named, destinations, embedded);
   if (found !== defaultDestination) requireName(found, path, destinations, faults);
   return found;
 }

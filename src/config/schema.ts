@@ -123,6 +123,10 @@ const Destination = object(
       'Where the passphrase of the repository is; null for the one of the recovery kit of this machine.',
     ),
     access: Access,
+    untested: flag(
+      'It was added without a test, as for a disk that is elsewhere today; a test that succeeds takes this out.',
+      false,
+    ),
   },
   { description: 'One destination.' },
 );
@@ -222,7 +226,7 @@ export const ConfigSchema = object(
     requireEncryption: flag('Refuse backups without encryption.', false),
     defaultDestination: orNull(Type.String({ minLength: 1, maxLength: 63 }), {
       description:
-        'The name of the destination that is used where none is named; null for "default", which is the repository in the state directory unless you define one of that name.',
+        'The name of the destination that is used where none is named; null for "default", which is the repository in the state directory unless you define one of that name; "embedded" is that repository whatever you define.',
     }),
     sources: Type.Optional(
       Type.Array(Source, { description: 'What is backed up.', default: [], maxItems: 1_000 }),

@@ -50,6 +50,8 @@ export interface DestinationSettings {
   readonly passphrase: SecretReference | null;
   /** What it is reached with; absent where the environment gives that. */
   readonly access?: AccessSettings;
+  /** Somebody added it though it could not be tried out. */
+  readonly untested?: true;
 }
 
 /** By kind of destination; the one that fits the URL. Paths are absolute. */
@@ -134,6 +136,8 @@ export interface Settings {
   readonly defaultDestination: string;
   readonly sources: readonly SourceSettings[];
   readonly destinations: readonly DestinationSettings[];
+  /** The repository in the state directory, as it is called; one of `destinations` while it is used, or holds backups. */
+  readonly embedded: DestinationSettings;
   readonly retention: RetentionSettings;
   readonly maintenance: {
     readonly prune: ScheduleText;

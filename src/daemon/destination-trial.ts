@@ -11,7 +11,7 @@ import { secretHanded } from '../repository/typed-secret.ts';
 import type { Destinations, Place } from './destinations.ts';
 import { ok, problem, type Finding } from './doctor/finding.ts';
 import type { PassphraseGuesses } from './passphrase-guesses.ts';
-import { tryDestination, type TrialReport } from './try-destination.ts';
+import { tryDestination, type Trial, type TrialReport } from './try-destination.ts';
 
 export interface DestinationTrialParts {
   readonly destinations: Pick<Destinations, 'open' | 'placeOf'>;
@@ -26,7 +26,7 @@ export interface DestinationTrialParts {
 /** What opens a repository there is what would open it for a backup: its passphrase, or else that of the agent. */
 export async function tryForPage(
   settings: DestinationSettings,
-  parts: DestinationTrialParts,
+  parts: DestinationTrialParts & Pick<Trial, 'isNew'>,
   signal: AbortSignal,
 ): Promise<TrialReport> {
   const { destinations, secrets, clock, stateDirectory } = parts;
@@ -38,6 +38,7 @@ export async function tryForPage(
   return await tryDestination({
     url: place.location,
     isEmbedded: place.directory === join(stateDirectory, 'repository'),
+    isNew: parts.isNew,
     reach,
     openRepository: async () => await openThere(place, parts, signal),
     clock,

@@ -20,6 +20,7 @@ import {
 } from '../destination/location.ts';
 import { personOf } from '../destination/open.ts';
 import type { EngineDestination } from '../engine/protocol.ts';
+import { unmountedAt } from '../system/unmounted.ts';
 import { createPresence } from './presence.ts';
 import { rememberedAt } from './remembered-at.ts';
 
@@ -37,6 +38,8 @@ export interface Place {
   readonly directory: string | undefined;
   readonly passphrase: SecretReference | null;
   readonly access: AccessSettings | undefined;
+  /** The settings say that it was added without a test. */
+  readonly untested?: true;
 }
 
 export interface DestinationParts {
@@ -76,8 +79,13 @@ export interface Destinations {
   remember(place: Place, repositoryId: string, nowMs: number): void;
   /** How a place that no settings name was reached when a repository was seen there; `url` for any other. */
   reachOf(url: string): string;
-  /** False: there was a repository, and its directory is not there now. */
+  /**
+   * False: there was a repository, and its directory is not there now; or nobody has seen one yet, and the disk or share that
+   * it is meant to lie on is not mounted, so that it would be made on the disk of the system.
+   */
   isPresent(place: Place): boolean;
+  /** Whether its directory was seen; false also for a place on another machine. */
+  isSeen(place: Place): boolean;
 }
 
 /** Whoever deletes a repository can have something else in its directory, which is to be backed up. */
@@ -88,7 +96,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
   const embedded = join(stateDirectory, 'repository');
   const isThere = createPresence(parts.clock);
 
-  const placeAt = ({ name, url: location, passphrase, access }: DestinationSettings): Place => {
+  const placeAt = ({ name, url: location, passphrase, access, untested }: DestinationSettings): Place => {
     const place = withUser(parseLocation(location), access?.webdav?.user);
     const directory = place.kind === 'local' ? place.directory : undefined;
     return {
@@ -99,6 +107,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
       directory,
       passphrase,
       access,
+      ...(untested === undefined ? {} : { untested }),
     };
   };
   let configured = settings().destinations;
@@ -161,8 +170,13 @@ export function createDestinations(parts: DestinationParts): Destinations {
       if (repositoryId === '' || repositories.get(url) !== undefined) return;
       repositories.set({ url, repositoryId, since: remembered(url)?.since ?? nowMs });
     },
-    isPresent: ({ url, directory }) =>
-      directory === undefined || repositories.get(url) === undefined || isThere(directory),
+    isPresent: ({ url, directory, untested }) => {
+      if (directory === undefined) return true;
+      if (repositories.get(url) !== undefined) return isThere(directory);
+      if (unmountedAt(directory) === undefined) return true;
+      return isThere(untested === true ? join(directory, 'keys') : directory);
+    },
+    isSeen: ({ directory }) => directory !== undefined && isThere(directory),
   };
 }
 

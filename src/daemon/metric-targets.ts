@@ -28,8 +28,8 @@ export async function figuresNow(
 ): Promise<{ readonly type: string; readonly text: string }> {
   metrics.setQueueLength(known.jobs.count('queued'));
   for (const place of known.destinations.all()) {
-    const up = reachability(place, known);
-    if (up !== null) metrics.setDestinationUp(place.name, up);
+    const { reachable } = reachability(place, known);
+    if (reachable !== null) metrics.setDestinationUp(place.name, reachable);
   }
   return { type: metrics.contentType, text: await metrics.text() };
 }

@@ -17,6 +17,7 @@ import { RequestError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import { createTurns } from '../base/turns.ts';
 import { parseSize } from '../base/units.ts';
+import { removeValue } from '../config/config-edit.ts';
 import type { ConfigSource } from '../config/config-source.ts';
 import { absolutePath, type SettingsContext } from '../config/effective-settings.ts';
 import type { Environment, SecretContext } from '../config/secret.ts';
@@ -179,6 +180,7 @@ async function listed(
   space: ReturnType<typeof freeSpace>,
 ): Promise<ShownDestinations> {
   const views = new Map((await destinationViews({ agent, destinations })).map((view) => [view.name, view]));
+  const { destinations: known } = await agent.fullStatus();
   const items = await Promise.all(
     destinations.all().map(async (place): Promise<DestinationItem> => {
       const {
@@ -186,8 +188,8 @@ async function listed(
         repository_id: id,
         last_check: check,
       } = views.get(place.name) ?? NOTHING_KNOWN;
-      // Whether one at the other end of a network answers, only a test tells.
-      const reachable = place.directory === undefined ? null : destinations.isPresent(place);
+      const reach = known.find(({ name }) => name === place.name);
+      const reachable = reach?.reachable ?? null;
       const isEmbedded = place.directory === join(stateDirectory, 'repository');
       return {
         name: place.name,
@@ -195,6 +197,8 @@ async function listed(
         is_default: place.name === config.current.defaultDestination,
         is_embedded: isEmbedded,
         reachable,
+        unreachable_reason: reach?.unreachable_reason ?? null,
+        untested: reach?.untested ?? false,
         used_bytes: used,
         free_bytes: place.directory !== undefined && reachable === true ? await space(place.directory) : null,
         repository_id: id ?? (isEmbedded ? await embeddedId(stateDirectory) : null),
@@ -226,9 +230,14 @@ async function tryOut(
     destination === undefined
       ? savedOf(name, parts)
       : (await import('./trial-settings.ts')).destinationAsSaved(name, destination, context);
-  const { findings, measured } = await tryForPage(wanted, parts, signal);
+  const isNew = destination !== undefined;
+  const { findings, measured } = await tryForPage(wanted, { ...parts, isNew }, signal);
+  const usable = findings.every(({ status }) => status !== 'error');
+  // It was added without a test, and has passed one now.
+  if (usable && !isNew && wanted.untested === true)
+    await parts.config.edit([removeValue(['destinations', wanted.name, 'untested'])], undefined, signal);
   return {
-    usable: findings.every(({ status }) => status !== 'error'),
+    usable,
     findings: [...findings],
     write_speed: measured.writeSpeed,
     read_speed: measured.readSpeed,

@@ -8,7 +8,7 @@ import type { SettingStore } from '../db/settings.ts';
 import { forgetProtectedSince } from './absence-watch.ts';
 import type { Place } from './destinations.ts';
 import { formerSpelling } from './remembered-at.ts';
-import { forgetStoredBytes } from './stored-bytes.ts';
+import { carryStoredBytes, forgetStoredBytes } from './stored-bytes.ts';
 
 export class PlacedJobs {
   readonly #store: SettingStore;
@@ -27,6 +27,8 @@ export class PlacedJobs {
       // A time in the future was noted under a wrong clock.
       if (known?.url === url && known.since <= nowMs) continue;
       const hasMoved = known !== undefined && known.url !== url && known.url !== formerSpelling(url);
+      const former = known === undefined ? this.#nameAt(url) : undefined;
+      if (former !== undefined) carryStoredBytes(this.#store, former, name);
       // Of one that is seen for the first time everything counts: it may have been there before such notes were made.
       const since = hasMoved ? nowMs : Math.min(known?.since ?? 0, nowMs);
       this.#store.set(keyOf(name), JSON.stringify({ url, since }));
@@ -45,12 +47,23 @@ export class PlacedJobs {
     return { ...jobs, newest };
   }
 
+  /** Under which name the place was known: the repository in the state directory has another one while it is not the default. */
+  #nameAt(url: string): string | undefined {
+    for (const key of this.#store.all().keys()) {
+      const name = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : undefined;
+      if (name !== undefined && this.#known(name)?.url === url) return name;
+    }
+    return undefined;
+  }
+
   #known(name: string): { readonly url: string; readonly since: number } | undefined {
     const text = this.#store.get(keyOf(name));
     return text === undefined ? undefined : (JSON.parse(text) as { url: string; since: number });
   }
 }
 
+const PREFIX = 'place ';
+
 function keyOf(name: string): string {
-  return `place ${name}`;
+  return PREFIX + name;
 }

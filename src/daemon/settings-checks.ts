@@ -1,13 +1,15 @@
 /** What settings are held against that the schema knows nothing of. */
 import { parseLocation } from '../destination/location.ts';
 import type { SettingsContext } from '../config/effective-settings.ts';
+import { holdsBackups } from '../config/embedded-backups.ts';
 import { isPreset } from '../config/schedule-text.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import { checkPattern } from './exclude-check.ts';
 
 export const SETTINGS_CHECKS: Required<
-  Pick<SettingsContext, 'checkLocation' | 'checkSchedule' | 'checkPattern'>
+  Pick<SettingsContext, 'checkLocation' | 'checkSchedule' | 'checkPattern' | 'holdsBackups'>
 > = {
+  holdsBackups,
   checkLocation: (location) => void parseLocation(location),
   checkSchedule: (schedule) => {
     if (!isPreset(schedule)) parseSchedule(schedule);

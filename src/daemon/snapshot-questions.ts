@@ -59,8 +59,11 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
     drills.with({ ...snapshot, destination: place.name });
 
   const snapshots = async (request: SnapshotRequest): Promise<readonly SnapshotSummary[]> => {
+    const { destination: wanted = null } = request;
     const pages = await catalogs.askAll(async ({ catalog, place }) =>
-      (await catalog.snapshots(request)).map((snapshot) => ({ snapshot, place })),
+      wanted !== null && place.name !== wanted
+        ? []
+        : (await catalog.snapshots(request)).map((snapshot) => ({ snapshot, place })),
     );
     return pages
       .flat()

@@ -31,7 +31,7 @@ export interface StatusParts {
   readonly pause: () => Pause | undefined;
   readonly scheduler: Pick<Scheduler, 'nextRun'>;
   readonly watching: Pick<Watching, 'stateOf' | 'directories'>;
-  readonly destinations: Pick<Destinations, 'all' | 'isPresent'>;
+  readonly destinations: Pick<Destinations, 'all' | 'isPresent' | 'isSeen'>;
   /** Of the last job there; undefined while unknown. */
   readonly storedBytes: (destination: string) => number | undefined;
   readonly notes: StandingParts['notes'];
@@ -78,12 +78,20 @@ function pauseCheck({ until }: Pause): StatusCheck {
 export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
   const { destinations, settings, watching, config, storedBytes } = parts;
   const places = destinations.all();
-  const shown = places.map((place): DestinationStatus => ({
-    name: place.name,
-    url: place.shown,
-    reachable: reachability(place, parts),
-    used_bytes: storedBytes(place.name) ?? null,
-  }));
+  const embedded = settings().embedded.name;
+  const shown = places.map((place): DestinationStatus => {
+    const { reachable, reachedAt, reason } = reachability(place, parts);
+    return {
+      name: place.name,
+      url: place.shown,
+      reachable,
+      reached_at: reachedAt,
+      unreachable_reason: reason,
+      untested: place.untested === true && reachedAt === null,
+      embedded: place.name === embedded,
+      used_bytes: storedBytes(place.name) ?? null,
+    };
+  });
   const main = places.find(({ name }) => name === settings().defaultDestination);
   const { status, error, file } = config();
   const unwatched = settings().sources.some(({ watch, path }) => watch && watching.stateOf(path) === 'lost');

@@ -39,6 +39,15 @@ export function forgetStoredBytes(settings: Pick<SettingStore, 'set'>, destinati
   settings.set(keyOf(destination), undefined);
 }
 
+/** The same place has another name now. */
+export function carryStoredBytes(
+  settings: Pick<SettingStore, 'get' | 'set'>,
+  from: string,
+  to: string,
+): void {
+  settings.set(keyOf(to), settings.get(keyOf(from)));
+}
+
 /** The oldest first. */
 export function storedOverTime(
   { settings, storedAmounts }: StoredBytesStores,

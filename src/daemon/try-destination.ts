@@ -1,5 +1,6 @@
 /** Tries a destination out, for command line and page alike: every step with what came of it. */
-import { stat } from 'node:fs/promises';
+import { rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DestinationError, HoldfastError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,6 +11,8 @@ import { measureDestination, UNMEASURED, type Measured } from '../destination/me
 import { openDestination, type OpenOptions } from '../destination/open.ts';
 import { probeDestination } from '../destination/probe.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
+import { answersFrom } from '../system/far-answer.ts';
+import { unmountedAt } from '../system/unmounted.ts';
 import { checkSpace } from './doctor/machine.ts';
 import { guarded, ok, problem, warning, type Finding } from './doctor/finding.ts';
 
@@ -18,6 +21,10 @@ export interface Trial {
   readonly url: string;
   /** The embedded repository is there. */
   readonly isEmbedded: boolean;
+  /** Not in the settings as it is: it must not lie where a disk is missing. */
+  readonly isNew: boolean;
+  /** Makes what the first backup would make; it stays where the place can be used. */
+  readonly create?: boolean;
   /** What it is reached with; what this throws is a finding. */
   readonly reach: () => Promise<OpenOptions>;
   /** Opens the repository that is there as a backup would; undefined where no settings say with what. */
@@ -36,31 +43,54 @@ const SKEW_SECONDS = 60;
 
 /** What goes wrong is a finding. Only an aborted signal, or a bug, rejects. */
 export async function tryDestination(trial: Trial): Promise<TrialReport> {
-  const { url, isEmbedded, signal } = trial;
+  const { url, isEmbedded, isNew, create = false, signal } = trial;
   let directory: string | undefined;
+  let point: string | undefined;
+  let made: readonly string[] = [];
   let destination: Destination;
   try {
     directory = directoryOf(url);
-    if (directory !== undefined && isEmbedded && !(await isThere(directory))) return alone(notMadeYet());
-    destination = await openDestination(url, await trial.reach(), signal);
+    point = directory === undefined ? undefined : unmountedAt(directory);
+    if (directory !== undefined) {
+      if (isEmbedded && !(await isThere(directory))) return alone(notMadeYet());
+      if (point !== undefined && isNew && !(await isThere(join(directory, 'keys'))))
+        return alone(problem(...nothingMounted(point, directory)));
+      if (create && (await answersFrom(directory, signal))) made = await missingOf(directory);
+    }
+    destination = await openDestination(url, { ...(await trial.reach()), create }, signal);
   } catch (error) {
+    await unmake(made);
     signal.throwIfAborted();
     if (!(error instanceof HoldfastError)) throw error;
-    return alone(problem('open', error.message, hintOf(error, directory)));
+    return alone(problem('open', error.message, hintOf(error, directory, point)));
   }
+  let isKept = false;
   try {
-    return await examine(destination, directory, trial);
+    const report = await examine(destination, { directory, point, isMade: made.length > 0 }, trial);
+    isKept = report.findings.every(({ status }) => status !== 'error');
+    return report;
   } finally {
     await destination.close();
+    if (!isKept) await unmake(made);
   }
+}
+
+interface Scene {
+  readonly directory: string | undefined;
+  /** Where something should be mounted and is not. */
+  readonly point: string | undefined;
+  readonly isMade: boolean;
 }
 
 async function examine(
   destination: Destination,
-  directory: string | undefined,
+  { directory, point, isMade }: Scene,
   { url, clock, signal, openRepository }: Trial,
 ): Promise<TrialReport> {
-  const opened = ok('open', `${shownPlace(parseLocation(url))} is there`);
+  const shown = shownPlace(parseLocation(url));
+  const opened = ok('open', isMade ? `${shown} was made` : `${shown} is there`);
+  const mounted =
+    point === undefined || directory === undefined ? [] : [warning(...nothingMounted(point, directory))];
   const promises = await probeDestination(destination, clock, signal);
   const keeps = promises.every(({ status }) => status !== 'error');
   const measured = keeps ? await measureDestination(destination, clock, signal) : UNMEASURED;
@@ -70,7 +100,35 @@ async function examine(
     'repository',
     async () => await lookForRepository(destination, openRepository, signal),
   );
-  return { findings: [opened, ...promises, ...measuredFindings(measured), ...room, repository], measured };
+  const findings = [opened, ...mounted, ...promises, ...measuredFindings(measured), ...room, repository];
+  return { findings, measured };
+}
+
+function nothingMounted(point: string, directory: string): readonly [string, string, string] {
+  return [
+    'mounted',
+    `Nothing seems to be mounted at ${point}, so ${directory} would lie on the disk of the system`,
+    'Connect and mount the disk or share first. For a folder on this computer itself choose one outside of it.',
+  ];
+}
+
+/** The directory and those above it that are not there, the lowest first. */
+async function missingOf(directory: string): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (let at = directory; !(await isThere(at)); at = dirname(at)) missing.push(at);
+  return missing;
+}
+
+/** What was made for a place that is not taken. What somebody has put something into meanwhile stays. */
+async function unmake(made: readonly string[]): Promise<void> {
+  for (const directory of made) {
+    try {
+      await rmdir(directory);
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return;
+    }
+  }
 }
 
 function measuredFindings({ writeSpeed, readSpeed, clockSkewSeconds }: Measured): readonly Finding[] {
@@ -122,18 +180,21 @@ function notMadeYet(): Finding {
   );
 }
 
-function hintOf(error: HoldfastError, directory: string | undefined): string {
+function hintOf(error: HoldfastError, directory: string | undefined, point: string | undefined): string {
   const isAbsent = error instanceof DestinationError && error.kind === 'not-found';
   if (!isAbsent || directory === undefined) return error.hint;
+  if (point !== undefined)
+    return `Nothing seems to be mounted at ${point}: connect and mount the disk or share.`;
   return `${error.hint} If it is new, make the directory: mkdir ${directory}`;
 }
 
+/** What cannot be looked at is for the opening to complain of. */
 async function isThere(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
-    throw error;
+    if (errnoOf(error) === undefined) throw error;
+    return errnoOf(error) !== 'ENOENT';
   }
 }

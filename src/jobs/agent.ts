@@ -49,6 +49,8 @@ export function newestFirst(a: SnapshotPosition, b: SnapshotPosition): number {
 
 export interface SnapshotRequest {
   readonly source?: string | undefined;
+  /** As jobs name it. */
+  readonly destination?: string | undefined;
   readonly host?: string | undefined;
   readonly limit: number;
   /** Only those that come behind it, whether or not there still is such a snapshot. */
@@ -196,10 +198,28 @@ export interface SourceStatus {
   readonly watching: boolean;
 }
 
+/** `not_mounted`: nothing is mounted where it should be; `not_there`: its directory is gone; `no_answer`: the last job did not reach it. */
+export type UnreachableReason = 'not_mounted' | 'not_there' | 'no_answer';
+
+export interface DestinationReach {
+  /** Null: nobody has tried yet. */
+  readonly reachable: boolean | null;
+  /** When a job last reached it; milliseconds since 1970. */
+  readonly reachedAt: number | null;
+  /** Why it cannot be reached; null while it can, and while nobody has tried. */
+  readonly reason: UnreachableReason | null;
+}
+
 export interface DestinationStatus {
   readonly name: string;
   readonly url: string;
   readonly reachable: boolean | null;
+  readonly reached_at: number | null;
+  readonly unreachable_reason: UnreachableReason | null;
+  /** It was added without a test, and nobody has reached it since. */
+  readonly untested: boolean;
+  /** The repository in the state directory. */
+  readonly embedded: boolean;
   readonly used_bytes: number | null;
 }
 

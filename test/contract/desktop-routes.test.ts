@@ -633,6 +633,15 @@ describe('snapshots', () => {
     expect((await list('/v1/snapshots')).items).toHaveLength(4);
   });
 
+  test('are listed of one destination alone, by any name that it has', async () => {
+    agent.summaries.push({ ...summary('on-disk', 9), destination: 'disk' });
+    for (const name of ['disk', encodeURIComponent('file:///disk')]) {
+      const { items } = await list(`/v1/snapshots?destination=${name}`);
+      expect(items.map(({ id, destination }) => [id, destination])).toEqual([['on-disk', 'disk']]);
+    }
+    expect((await list('/v1/snapshots?destination=nowhere')).items).toEqual([]);
+  });
+
   test('go on behind one that has been deleted since', async () => {
     const first = await list('/v1/snapshots?limit=2');
     for (const { id } of first.items) await ask('DELETE', `/v1/snapshots/${String(id)}`);

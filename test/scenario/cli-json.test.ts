@@ -120,6 +120,7 @@ test('names are in snake_case and times in RFC 3339, whichever command tells the
   await ask('sources remove', [place.source], 0, fresh);
   await ask('sources add', [place.source], 0, fresh);
   await ask('destinations add', ['usb', join(place.directory, 'usb')], 0, fresh);
+  await ask('destinations set-default', ['embedded'], 0, fresh);
   await ask('destinations remove', ['usb'], 0, fresh);
   await ask('config get', [], 0, fresh);
   await ask('config set', ['retention.keepDaily', '3'], 0, fresh);

@@ -112,9 +112,48 @@ describe('destinations', () => {
     const later = await get<Destinations>(Destinations, '/destinations');
     expect(later.items[1]).toMatchObject({ name: 'disk', reachable: false, free_bytes: null });
   });
+
+  test('are reachable only once they were reached, and say why they are not', async () => {
+    const away = '/mnt/holdfast-nothing-is-mounted-here/h';
+    const later = join(site.directory, 'later');
+    await site.configure({
+      destinations: { away: { url: away, untested: true }, later: { url: later }, disk: { url: disk } },
+      defaultDestination: 'disk',
+    });
+    const { items } = await get<Destinations>(Destinations, '/destinations');
+    expect(items).toMatchObject([
+      { name: 'away', reachable: false, unreachable_reason: 'not_mounted', untested: true, free_bytes: null },
+      { name: 'later', reachable: null, unreachable_reason: null, untested: false, free_bytes: null },
+      { name: 'disk', reachable: true, unreachable_reason: null, untested: false },
+    ]);
+    expect(existsSync(later)).toBe(false);
+  });
 });
 
 describe('a destination is tried out', () => {
+  test('and must not lie where no disk is mounted', async () => {
+    const url = '/mnt/holdfast-nothing-is-mounted-here/h';
+    const { usable, findings } = await trial({ destination: { url } });
+    expect([usable, findings.map(({ check, status }) => [check, status])]).toEqual([
+      false,
+      [['mounted', 'error']],
+    ]);
+    // Of one that is in the settings already that is what is missing.
+    await site.configure({ destinations: { nas: { url } } });
+    const known = await trial({ name: 'nas' });
+    expect(known).toMatchObject({ usable: false, findings: [{ check: 'open', status: 'error' }] });
+    expect(known.findings[0]?.hint).toContain('Nothing seems to be mounted at /mnt/holdfast-nothing');
+  });
+
+  test('and counts as tested when it has passed', async () => {
+    await site.configure({ destinations: { disk: { url: disk, untested: true } } });
+    const untested = async () => (await get<Destinations>(Destinations, '/destinations')).items[1]?.untested;
+    expect(await untested()).toBe(true);
+    expect((await trial({ name: 'disk' })).usable).toBe(true);
+    expect(await untested()).toBe(false);
+    expect(readFileSync(site.configFile, 'utf8')).not.toContain('untested');
+  });
+
   test('by its name, with how fast it is, and leaves nothing there', async () => {
     await site.configure({ destinations: { disk: { url: disk } } });
     const { usable, findings, ...measured } = await trial({ name: 'disk' });

@@ -298,7 +298,18 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
           watching: true,
         },
       ],
-      destinations: [{ name: 'default', url: 'file:///backups', reachable: true, used_bytes: 5 }],
+      destinations: [
+        {
+          name: 'default',
+          url: 'file:///backups',
+          reachable: true,
+          reached_at: null,
+          unreachable_reason: null,
+          untested: false,
+          embedded: false,
+          used_bytes: 5,
+        },
+      ],
       storage: { used_bytes: 5, free_bytes: null },
       watcher: { status: 'watching', directories: 3 },
       config: { status: 'ok', file: '/etc/holdfast.json', error: null },
@@ -358,6 +369,7 @@ export function testSettings(plan: Settings['plan']): Settings {
     defaultDestination: 'default',
     sources: [],
     destinations: [],
+    embedded: { name: 'default', url: '/state/repository', passphrase: null },
     retention: {
       keepLast: null,
       keepHourly: null,

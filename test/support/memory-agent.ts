@@ -209,9 +209,10 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
       state.asked.push('resume');
     },
     events: listen,
-    snapshots: async ({ source, limit, behind }) =>
+    snapshots: async ({ source, destination, limit, behind }) =>
       state.summaries
         .filter((summary) => source === undefined || summary.source === source)
+        .filter((summary) => destination === undefined || summary.destination === destination)
         .filter((summary) => behind === undefined || newestFirst(summary, behind) > 0)
         .slice(0, limit),
     newestOf: async (source, until) => {

@@ -5,6 +5,10 @@ export function overviewOnPage(at: string): Overview {
   const destination = {
     url: '/mnt',
     reachable: true,
+    reached_at: at,
+    unreachable_reason: null,
+    untested: false,
+    is_embedded: false,
     used_bytes: null,
     free_bytes: null,
     stored: [],

@@ -27,7 +27,10 @@ export const SnapshotChange = Type.Object({
 });
 export type SnapshotChange = Static<typeof SnapshotChange>;
 
-export const SNAPSHOT_FILTERS = { source: Type.Optional(PathInput) };
+export const SNAPSHOT_FILTERS = {
+  source: Type.Optional(PathInput),
+  destination: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+};
 /** `source` beside the id `latest` alone. */
 export const SnapshotQuery = Type.Object(
   { source: Type.Optional(PathInput) },

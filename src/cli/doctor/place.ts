@@ -11,12 +11,13 @@ import { directoryOf, parseLocation, shownPlace } from '../../destination/locati
 import type { Secret } from '../../repository/key-slots.ts';
 import { settingsContext } from '../config.ts';
 import type { Context } from '../context.ts';
+import { lookAt } from '../destination-look.ts';
 import { openAt } from '../open.ts';
 import { secretOfSettings } from '../reach.ts';
 import { readMachineKey, requireWritable, statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
 import { count, shortId } from '../wording.ts';
-import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
+import { guarded, ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 export async function checkState(env: Environment): Promise<Finding> {
   const paths = statePaths(env);
@@ -104,6 +105,28 @@ export async function checkRepository(settings: Settings, context: Context): Pro
   const isEmbedded = directory === paths.repository;
   if (isEmbedded && !(await isThere(paths.repositoryId)) && !(await isThere(paths.repository)))
     return warning(check, 'There is none yet', `The first start makes it: ${holdfast`start --source DIR`}`);
+  return await checkOpening(check, place, context);
+}
+
+/** Those of the settings beside the default one: what lies there is of use only while it can be opened. */
+export async function checkOtherPlaces(settings: Settings, context: Context): Promise<readonly Finding[]> {
+  const others = settings.destinations.filter(({ name }) => name !== settings.defaultDestination);
+  const findings: Finding[] = [];
+  for (const place of others) {
+    const check = place.url === settings.embedded.url ? 'earlier backups' : `destination ${place.name}`;
+    findings.push(await guarded(check, async () => await checkOther(check, place, context)));
+  }
+  return findings;
+}
+
+async function checkOther(check: string, place: DestinationSettings, context: Context): Promise<Finding> {
+  const shown = shownPlace(parseLocation(place.url));
+  const { state, problem: text } = await lookAt(place, undefined, context);
+  const test = `Try it out with: ${holdfast`destinations test ${place.name}`}`;
+  if (state === 'empty') return ok(check, `${shown} is there, and not used yet`);
+  if (state === 'missing' && place.untested === true)
+    return warning(check, `${shown} is not there, and was never tested`, test);
+  if (state === 'missing') return problem(check, text ?? `${shown} is not there`, test);
   return await checkOpening(check, place, context);
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RequestError } from '../../../src/base/errors.ts';
 import { defaultSettings, defaultSource, findDestination } from '../../../src/config/effective-settings.ts';
+import { loadConfig } from '../../../src/config/load.ts';
 import { CONTEXT, load, problemsOf } from '../../support/config-place.ts';
 
 describe('settings', () => {
@@ -55,6 +56,7 @@ describe('settings', () => {
         'conditions',
         'defaultDestination',
         'destinations',
+        'embedded',
         'listen',
         'log',
         'maintenance',
@@ -173,5 +175,42 @@ describe('the name of a destination', () => {
     expect(findDestination(defaultSettings(CONTEXT), 'cloud')).toBeUndefined();
     const own = load('{"destinations": {"default": {"url": "/mnt/own"}}}').settings;
     expect(own.destinations).toEqual([{ name: 'default', url: '/mnt/own', passphrase: null }]);
+  });
+});
+
+describe('the embedded repository', () => {
+  const holding = { ...CONTEXT, holdsBackups: () => true };
+  const settingsOf = (text: string, context = CONTEXT) =>
+    loadConfig('/config.json', Buffer.from(text), context).settings;
+  const names = (text: string, context = CONTEXT) =>
+    settingsOf(text, context).destinations.map(({ name }) => name);
+
+  test('stays in sight under a name of its own once backups lie in it', () => {
+    const moved = '{"destinations": {"nas": {"url": "/mnt/nas"}}, "defaultDestination": "nas"}';
+    expect(names(moved)).toEqual(['nas']);
+    expect(names(moved, holding)).toEqual(['nas', 'embedded']);
+    const settings = settingsOf(moved, holding);
+    expect(settings.embedded).toEqual({ name: 'embedded', url: '/state/repository', passphrase: null });
+    expect(findDestination(settings, 'embedded')).toBe(settings.embedded);
+    expect(findDestination(settings, 'default')?.name).toBe('nas');
+  });
+
+  test('can be called "embedded" whatever it is called, also while nothing lies in it', () => {
+    const settings = settingsOf('{"sources": [{"path": "/a", "destination": "embedded"}]}');
+    expect(settings.sources[0]?.destinations).toEqual(['default']);
+    expect(findDestination(settings, 'embedded')?.name).toBe('default');
+    expect(settingsOf('{"defaultDestination": "embedded"}').defaultDestination).toBe('embedded');
+    const also =
+      '{"destinations": {"nas": {"url": "/n"}}, "defaultDestination": "nas", "sources": [{"path": "/a", "destinations": ["nas", "embedded"]}]}';
+    expect(names(also)).toEqual(['embedded', 'nas']);
+  });
+
+  test('takes no name that is taken, and is not listed twice', () => {
+    const taken = '{"destinations": {"default": {"url": "/d"}, "embedded": {"url": "/e"}}}';
+    expect(names(taken, holding)).toEqual(['default', 'embedded', 'embedded-2']);
+    expect(findDestination(settingsOf(taken, holding), 'embedded')?.url).toBe('/e');
+    const mine = '{"destinations": {"mine": {"url": "/state/repository"}}, "defaultDestination": "mine"}';
+    expect(names(mine, holding)).toEqual(['mine']);
+    expect(findDestination(settingsOf(mine, holding), 'embedded')?.name).toBe('mine');
   });
 });

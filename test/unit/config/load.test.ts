@@ -92,7 +92,7 @@ describe('a configuration text', () => {
     ['{"sources": [{"path": "/a", "compression": "gzip"}]}', '"gzip" is not a compression'],
     [
       '{"sources": [{"path": "/a", "destination": "nas"}]}',
-      '1:44 CONFIG_INVALID No destination is called "nas". Defined are: "default".',
+      '1:44 CONFIG_INVALID No destination is called "nas". Defined are: "default". Name one of them, or define "nas" in "destinations".',
     ],
     [
       '{"sources": [{"path": "/a"}, {"path": "/a/b/.."}]}',

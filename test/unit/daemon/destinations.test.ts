@@ -101,6 +101,17 @@ describe('a destination', () => {
     expect(locations()).toEqual([otherwise.name]);
   });
 
+  test('waits for its disk where nothing is mounted, and is never made there', () => {
+    const away = '/mnt/holdfast-nothing-is-mounted-here/h';
+    const some = destinations({ away, near: '/holdfast/is-not-made-yet', far: 's3://bucket/x' }, 'near');
+    expect(some.all().map((place) => [some.isPresent(place), some.isSeen(place)])).toEqual([
+      [false, false],
+      // The first backup makes it.
+      [true, false],
+      [true, false],
+    ]);
+  });
+
   test('that no path of this system can be keeps nobody from anything', () => {
     const { destinations: some } = knowing({ usb: '/mnt/b' }, 'usb');
     some.remember({ ...some.standard(), name: 'x', url: 'file://server/share' }, 'id', 1);

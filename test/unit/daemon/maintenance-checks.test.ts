@@ -64,6 +64,7 @@ async function status(places: readonly string[] = ['default', 'nas']): Promise<F
     destinations: {
       all: () => places.map((name) => ({ name, url: `sftp://${name}/x`, shown: name }) as Place),
       isPresent: () => true,
+      isSeen: () => true,
     },
     storedBytes: () => undefined,
     notes: database.settings,

@@ -122,3 +122,14 @@ test('a directory by SFTP whose URL was spelled otherwise before has not moved',
   lies('sftp://ana@nas:22/a%23c');
   expect(newest()).toBeUndefined();
 });
+
+test('a place that is called otherwise keeps what was stored there', () => {
+  lies('file:///a');
+  keepStoredBytes(database, 'main', 7, clock.now());
+  placed.follow([
+    { name: 'embedded', url: 'file:///a' },
+    { name: 'nas', url: 'file:///b' },
+  ]);
+  expect(storedBytesOf(database.settings, 'embedded')?.bytes).toBe(7);
+  expect(storedBytesOf(database.settings, 'nas')).toBeUndefined();
+});

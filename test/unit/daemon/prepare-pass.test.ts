@@ -45,6 +45,7 @@ function destinationsOf(places: Readonly<Record<string, Facts>>): Destinations {
     repositoryId: ({ name }) => (places[name]?.unknown === true ? undefined : 'f'.repeat(32)),
     remember: () => undefined,
     isPresent: ({ name }) => places[name]?.absent !== true,
+    isSeen: ({ name }) => places[name]?.absent !== true,
   };
 }
 

@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import type { Place } from '../../../src/daemon/destinations.ts';
 import { reachability } from '../../../src/daemon/reachability.ts';
+import type { DestinationReach } from '../../../src/jobs/agent.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 
 type Parts = Parameters<typeof reachability>[1];
 type Known = Pick<Job, 'status'> & { readonly at: number; readonly code?: string };
+interface Seen {
+  readonly isPresent?: boolean;
+  readonly isSeen?: boolean;
+}
 
 /** What is known where these are the newest jobs of their status. */
-function ask(place: Partial<Place>, known: readonly Known[], isPresent = true): boolean | null {
+function ask(place: Partial<Place>, known: readonly Known[], seen: Seen = {}): DestinationReach {
+  const { isPresent = true, isSeen = isPresent } = seen;
   const jobs = known.map(({ status, at, code }) => ({
     status,
     started_at: at - 1,
@@ -15,7 +21,7 @@ function ask(place: Partial<Place>, known: readonly Known[], isPresent = true): 
     error: code === undefined ? null : { code },
   })) as unknown as readonly Job[];
   const parts = {
-    destinations: { isPresent: () => isPresent },
+    destinations: { isPresent: () => isPresent, isSeen: () => isSeen },
     jobs: { newest: ({ status }: { status?: string }) => jobs.find((job) => job.status === status) },
   } as unknown as Parts;
   return reachability({ name: 'far', ...place } as Place, parts);
@@ -48,10 +54,37 @@ describe('a destination on another machine', () => {
       false,
     ],
   ])('when %s', (_, known, answer) => {
-    expect(ask({ directory: undefined }, known)).toBe(answer);
+    const reachedAt = known.find(({ status }) => status === 'completed')?.at ?? null;
+    const reason = answer === false ? 'no_answer' : null;
+    expect(ask({ directory: undefined }, known)).toEqual({ reachable: answer, reachedAt, reason });
   });
 });
 
-test.each([true, false])('a directory of this machine is looked for: %s', (isThere) => {
-  expect(ask({ directory: '/mnt/usb' }, [{ status: 'completed', at: 5 }], isThere)).toBe(isThere);
+describe('a directory of this machine', () => {
+  const reached: readonly Known[] = [{ status: 'completed', at: 5 }];
+  const missing = '/mnt/holdfast-nothing-is-mounted-here/h';
+
+  test('is reachable when it is there', () => {
+    const found = { reachable: true, reachedAt: 5, reason: null };
+    expect(ask({ directory: '/srv/usb' }, reached)).toEqual(found);
+    expect(ask({ directory: '/srv/usb' }, [])).toEqual({ ...found, reachedAt: null });
+  });
+
+  test('is not when its repository went with it', () => {
+    const gone = { isPresent: false };
+    const found = { reachable: false, reachedAt: 5, reason: 'not_there' };
+    expect(ask({ directory: '/srv/usb' }, reached, gone)).toEqual(found);
+    expect(ask({ directory: missing }, reached, gone)).toEqual({ ...found, reason: 'not_mounted' });
+  });
+
+  test('is never called reachable while it is absent, though the first backup would make it', () => {
+    const unused = { isPresent: true, isSeen: false };
+    const found = { reachable: null, reachedAt: null, reason: null };
+    expect(ask({ directory: '/srv/new' }, [], unused)).toEqual(found);
+  });
+
+  test('counts only once something was stored, where a disk should be mounted', () => {
+    expect(ask({ directory: missing }, []).reachable).toBe(null);
+    expect(ask({ directory: missing }, reached).reachable).toBe(true);
+  });
 });

@@ -21,6 +21,7 @@ function questionsTo(...repositories: readonly (readonly Kept[])[]): SnapshotQue
     repositoryId: String(i),
     place: { name: `place ${i}` } as Place,
     catalog: {
+      snapshots: async () => await Promise.resolve(kept),
       newest: async ({ host, until }: NewestRequest) =>
         await Promise.resolve(
           kept
@@ -124,4 +125,13 @@ test('where a clock was far ahead once, the newest is what was made last, and no
   expect(items).toMatchObject([{ path: '/letter', snapshot_id: right.id }]);
   // Who names a time means the times.
   expect(await agent.newestOf('/', now + 500 * day)).toMatchObject({ id: ahead.id });
+});
+
+test('snapshots are listed of all repositories, also of those that are away, or of one destination', async () => {
+  const kept = (id: string, at: number): readonly Kept[] => [{ id, host: 'desk', created_at: at }];
+  const agent = questionsTo(kept('a', 1), kept('b', 2), kept('c', 3));
+  expect((await agent.snapshots({ limit: 9 })).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
+  const [only, ...others] = await agent.snapshots({ limit: 9, destination: AWAY });
+  expect([only?.id, others]).toEqual(['c', []]);
+  expect(await agent.snapshots({ limit: 9, destination: 'nas' })).toEqual([]);
 });

@@ -89,7 +89,7 @@ async function statusAt(nowMs: number, sources: readonly SourceSettings[]): Prom
     // It is moved on as soon as a job waits.
     scheduler: { nextRun: () => nowMs + DAY },
     watching: { stateOf: () => undefined, directories: 0 },
-    destinations: { all: () => [], isPresent: () => true },
+    destinations: { all: () => [], isPresent: () => true, isSeen: () => true },
     storedBytes: () => undefined,
     notes: database.settings,
     findings: () => [],

@@ -66,6 +66,7 @@ test.each([
     );
     const place = {
       source: '/home/ana',
+      destination: undefined,
       snapshot: SNAPSHOT.id,
       directory: textRef('/home/ana'),
       sort: 'name',

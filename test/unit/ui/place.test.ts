@@ -16,6 +16,7 @@ describe('a place', () => {
   it('comes back from its address', () => {
     const place: Place = {
       source: '/home/ann & co',
+      destination: 'file:///x?',
       snapshot: 'ab12',
       directory: textRef('/home/#1?x=%2F&y'),
       sort: 'size',
@@ -29,6 +30,7 @@ describe('a place', () => {
   it('is the newest backup by name when the address says nothing', () => {
     expect(readPlace(readRoute('#/restore'))).toEqual({
       source: undefined,
+      destination: undefined,
       snapshot: undefined,
       directory: undefined,
       sort: 'name',

@@ -76,11 +76,25 @@ describe('the commands of changes', () => {
   test('add and remove destinations by their own command, and set what they are reached with', () => {
     const s3 = { url: 's3://b', access: { s3: { accessKeyId: 'KEY', secretAccessKey: { file: '/s' } } } };
     expect(changeCommands([{ path: ['destinations', 'cloud'], before: undefined, after: s3 }])).toEqual([
-      'holdfast destinations add cloud s3://b',
+      'holdfast destinations add cloud s3://b --untested',
       `holdfast config set destinations.cloud.access '{"s3":{"accessKeyId":"KEY","secretAccessKey":{"file":"/s"}}}'`,
+      'holdfast destinations test cloud',
     ]);
+    const added = (after: object) =>
+      changeCommands([{ path: ['destinations', 'nas'], before: undefined, after }]);
+    expect(added({ url: '/n', access: null })).toEqual(['holdfast destinations add nas /n']);
+    const untested = { url: '/n', access: null, untested: true };
+    expect(added(untested)).toEqual(['holdfast destinations add nas /n --untested']);
     expect(changeCommands([{ path: ['destinations', 'cloud'], before: s3, after: undefined }])).toEqual([
       'holdfast destinations remove cloud',
+    ]);
+    const gone = { path: ['destinations', 'cloud'], before: s3, after: undefined };
+    const next = (after: string | null) => ({ path: ['defaultDestination'], before: 'cloud', after });
+    expect(changeCommands([gone, next(null)])).toEqual([
+      'holdfast destinations remove cloud --default-to embedded',
+    ]);
+    expect(changeCommands([next('nas'), gone])).toEqual([
+      'holdfast destinations remove cloud --default-to nas',
     ]);
   });
 

@@ -148,12 +148,12 @@ describe('changes on top of settings that somebody else has changed', () => {
     const mine = {
       ...settings,
       sources: [pictures, { ...SOURCE_DEFAULTS, path: '/mine' }],
-      destinations: { usb: { url: '/mnt/usb', passphrase: null, access: null } },
+      destinations: { usb: { url: '/mnt/usb', passphrase: null, access: null, untested: false } },
     };
     const theirs = {
       ...settings,
       sources: [documents, pictures, { ...SOURCE_DEFAULTS, path: '/theirs' }],
-      destinations: { nas: { url: '/mnt/nas', passphrase: null, access: null } },
+      destinations: { nas: { url: '/mnt/nas', passphrase: null, access: null, untested: false } },
     };
     const both = rebase<Settings>(settings, mine, theirs);
     expect(both.sources.map(({ path }) => path)).toEqual(['/home/me/Pictures', '/theirs', '/mine']);
@@ -162,7 +162,7 @@ describe('changes on top of settings that somebody else has changed', () => {
 });
 
 describe('the destinations of a source', () => {
-  const nas = { url: '/mnt/nas', passphrase: null, access: null };
+  const nas = { url: '/mnt/nas', passphrase: null, access: null, untested: false };
 
   test('are the default one, the one it names, or all that it names', () => {
     expect(destinationsOf(documents, settings)).toEqual(['default']);

@@ -48,6 +48,8 @@ describe('what opens a destination', () => {
     is_default: false,
     is_embedded: isEmbedded,
     reachable: true,
+    unreachable_reason: null,
+    untested: false,
     used_bytes: null,
     free_bytes: null,
     repository_id: null,

@@ -65,7 +65,12 @@ export type OverviewSource = Static<typeof OverviewSource>;
 export const OverviewDestination = Type.Object({
   name: Type.String(),
   url: Type.String(),
+  /** Null: nobody has tried yet. */
   reachable: Nullable(Type.Boolean()),
+  reached_at: MaybeTime,
+  unreachable_reason: Nullable(Type.Enum(['not_mounted', 'not_there', 'no_answer'])),
+  untested: Type.Boolean(),
+  is_embedded: Type.Boolean(),
   used_bytes: Nullable(Count),
   /** Of its disk; null where that cannot be told. */
   free_bytes: Nullable(Count),

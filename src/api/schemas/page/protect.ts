@@ -98,7 +98,10 @@ export const Destinations = Type.Object({
       url: Type.String(),
       is_default: Type.Boolean(),
       is_embedded: Type.Boolean(),
+      /** Null: nobody has tried yet. */
       reachable: Nullable(Type.Boolean()),
+      unreachable_reason: Nullable(Type.Enum(['not_mounted', 'not_there', 'no_answer'])),
+      untested: Type.Boolean(),
       used_bytes: Nullable(Count),
       free_bytes: Nullable(Count),
       repository_id: Nullable(Type.String()),

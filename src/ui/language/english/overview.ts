@@ -186,7 +186,7 @@ export const overview = {
     isDefault: 'used by default',
     reachable: 'reachable',
     away: 'not reachable',
-    unknown: 'not asked yet',
+    unknown: 'not used yet',
     used: (used: string) => `${used} used by backups`,
     free: (free: string) => `${free} free`,
     meter: (name: string) => `Space at ${name}`,

@@ -141,6 +141,7 @@ export const parts = {
     allChecks: (count: number) => (count === 1 ? 'What was tested' : `All ${count} tests`),
     checks: {
       open: 'Reach',
+      mounted: 'Disk or share',
       store: 'Store',
       list: 'List',
       read: 'Read',

@@ -1,7 +1,16 @@
 export const restore = {
   title: 'Restore',
   intro: 'Choose a snapshot, look through it or search, and bring back what you need.',
-  noBackups: 'There are no snapshots yet. The first backup makes one.',
+  nothing: {
+    none_yet: 'There are no snapshots yet. The first backup makes one.',
+    none_of_source: 'There are no snapshots of this folder yet. Your other snapshots are still there.',
+    none_here: 'No snapshots of this folder are stored in this place. Look in all places.',
+  },
+  showAll: 'Show all snapshots',
+  place: 'Stored in',
+  everywhere: 'All places',
+  earlier: 'your earlier backups',
+  away: 'not reachable',
   backups: 'Snapshots',
   source: 'Source',
   newest: 'newest',

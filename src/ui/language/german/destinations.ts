@@ -14,11 +14,29 @@ export const destinations: Texts['destinations'] = {
   checkFailed: 'fehlgeschlagen',
   reachable: 'erreichbar',
   unreachable: 'nicht erreichbar',
+  whyAway: {
+    not_mounted:
+      'Dort ist kein Laufwerk eingehängt. Schließen Sie es an; die Sicherungen gehen von selbst weiter.',
+    not_there:
+      'Der Ordner ist nicht da. Schließen Sie das Laufwerk an, oder prüfen Sie, ob er verschoben wurde.',
+    no_answer: 'Die letzte Sicherung bekam keine Antwort. Prüfen Sie, ob es eingeschaltet und verbunden ist.',
+  },
+  notTried: 'noch nicht benutzt',
+  untested: 'noch nicht getestet',
+  untestedHint:
+    'Es wurde ohne Test hinzugefügt. Testen Sie es, sobald es da ist: bis dahin gehen keine Sicherungen dorthin.',
+  earlier: 'frühere Sicherungen',
+  earlierHint:
+    'Ihre früheren Sicherungen sind hier und lassen sich wiederherstellen. Neue gehen woandershin, solange Sie es nicht wieder zum Standard machen.',
   test: 'Testen',
   testing: 'Wird getestet …',
   makeDefault: 'Zum Standard machen',
   removeQuestion: 'Dorthin geht nichts mehr. Was dort gespeichert ist, bleibt.',
-  removeInUse: 'Quellen verwenden es. Geben Sie ihnen vorher ein anderes Ziel.',
+  removeInUse:
+    'Diese Ordner gehen dorthin. Geben Sie ihnen vorher unter „Quellen und Ausnahmen“ ein anderes Ziel:',
+  removeDefault: (next) =>
+    `Es ist das Standardziel. Wird es entfernt, geht nach ${next}, was bisher hierhin ging.`,
+  onThisComputer: 'dem Repository auf diesem Rechner',
   removeYes: 'Aus den Einstellungen entfernen',
   addTitle: 'Ziel hinzufügen',
   name: 'Name',

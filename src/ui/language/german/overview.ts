@@ -181,7 +181,7 @@ export const overview: Texts['overview'] = {
     isDefault: 'Standardziel',
     reachable: 'erreichbar',
     away: 'nicht erreichbar',
-    unknown: 'noch nicht gefragt',
+    unknown: 'noch nicht benutzt',
     used: (used) => `${used} von Sicherungen belegt`,
     free: (free) => `${free} frei`,
     meter: (name) => `Platz bei ${name}`,

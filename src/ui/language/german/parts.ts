@@ -144,6 +144,7 @@ export const parts: Texts['parts'] = {
     allChecks: (count) => (count === 1 ? 'Was getestet wurde' : `Alle ${count} Tests`),
     checks: {
       open: 'Erreichen',
+      mounted: 'Laufwerk',
       store: 'Speichern',
       list: 'Auflisten',
       read: 'Lesen',

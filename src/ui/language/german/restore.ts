@@ -4,7 +4,17 @@ export const restore: Texts['restore'] = {
   title: 'Wiederherstellen',
   intro:
     'Wählen Sie einen Stand, sehen Sie ihn durch oder suchen Sie, und holen Sie zurück, was Sie brauchen.',
-  noBackups: 'Es gibt noch keine Stände. Die erste Sicherung legt einen an.',
+  nothing: {
+    none_yet: 'Es gibt noch keine Stände. Die erste Sicherung legt einen an.',
+    none_of_source: 'Von diesem Ordner gibt es noch keine Stände. Ihre anderen Stände sind weiterhin da.',
+    none_here:
+      'Von diesem Ordner sind an diesem Ort keine Stände gespeichert. Sehen Sie an allen Orten nach.',
+  },
+  showAll: 'Alle Stände zeigen',
+  place: 'Gespeichert in',
+  everywhere: 'Alle Orte',
+  earlier: 'Ihre früheren Sicherungen',
+  away: 'nicht erreichbar',
   backups: 'Stände',
   source: 'Quelle',
   newest: 'neuester',

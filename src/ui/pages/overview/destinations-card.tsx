@@ -16,7 +16,7 @@ import { outcomeOf } from './figures.ts';
 export function DestinationsCard(): JSX.Element {
   const { destinations } = useOverview();
   const [only, ...others] = destinations;
-  const isAlone = only !== undefined && others.length === 0 && isEmbedded(only);
+  const isAlone = only !== undefined && others.length === 0 && only.is_embedded;
   return (
     <Card title={t.overview.destinationsTitle}>
       <ul class="divided">
@@ -36,11 +36,6 @@ export function DestinationsCard(): JSX.Element {
   );
 }
 
-/** The repository in the state directory. */
-function isEmbedded({ name, url }: OverviewDestination): boolean {
-  return name === 'default' && /[/\\]repository$/.test(url);
-}
-
 function Destination({ destination }: { readonly destination: OverviewDestination }): JSX.Element {
   const { name, url, stored, last_check: check, last_drill: drill } = destination;
   const texts = t.overview.destinations;
@@ -54,10 +49,19 @@ function Destination({ destination }: { readonly destination: OverviewDestinatio
             <Tag>{texts.isDefault}</Tag>
           </>
         ) : null}
+        {destination.is_embedded && !destination.is_default ? (
+          <>
+            {' '}
+            <Tag>{t.destinations.earlier}</Tag>
+          </>
+        ) : null}
       </h3>
       <p class="quiet small-text">
         <Path>{url}</Path>
       </p>
+      {destination.unreachable_reason === null ? null : (
+        <p class="small-text">{t.destinations.whyAway[destination.unreachable_reason]}</p>
+      )}
       <Space {...destination} />
       <Facts
         rows={[
@@ -70,9 +74,9 @@ function Destination({ destination }: { readonly destination: OverviewDestinatio
   );
 }
 
-function Presence({ reachable }: OverviewDestination): JSX.Element {
+function Presence({ reachable, untested }: OverviewDestination): JSX.Element {
   const texts = t.overview.destinations;
-  if (reachable === null) return <Tag>{texts.unknown}</Tag>;
+  if (reachable === null) return <Tag>{untested ? t.destinations.untested : texts.unknown}</Tag>;
   return reachable ? <Tag look="good">{texts.reachable}</Tag> : <Tag look="bad">{texts.away}</Tag>;
 }
 

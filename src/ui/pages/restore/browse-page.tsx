@@ -13,6 +13,7 @@ import { Breadcrumbs } from './breadcrumbs.tsx';
 import { EntryList } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
 import { type PathRef, ROOT, textRef } from './path-ref.ts';
+import { emptyReason } from './known-places.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 import { findCommands, listCommand, repositoriesOf } from './reading-commands.ts';
 import { RestoreDialog, useDestination } from './restore-dialog.tsx';
@@ -31,21 +32,33 @@ interface BrowseFacts {
 export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.Element {
   const timeline = useTimeline(place);
   const { pages, snapshot, problem } = timeline;
-  const isEmpty = pages.key !== undefined && pages.items.length === 0 && snapshot === undefined;
+  const overview = useOverview();
+  const isKnown = pages.key !== undefined && problem === undefined && !pages.isBusy && snapshot === undefined;
+  const empty = emptyReason(place, { isKnown, count: pages.items.length }, overview);
   return (
     <>
       <PageHead title={t.restore.title}>{t.restore.intro}</PageHead>
       <Problem error={problem} />
-      {isEmpty ? (
+      {empty === undefined ? null : (
         <Card>
           <Empty>
-            <p>{t.restore.noBackups}</p>
+            <p>{t.restore.nothing[empty]}</p>
+            {empty === 'none_yet' ? null : (
+              <p>
+                <a href={hrefOfSource(undefined, undefined)}>{t.restore.showAll}</a>
+              </p>
+            )}
           </Empty>
         </Card>
-      ) : null}
-      {isEmpty && timeline.sources.length < 2 ? null : (
+      )}
+      {empty === 'none_yet' && timeline.sources.length < 2 ? null : (
         <div class="browse">
-          <SnapshotList place={place} timeline={timeline} onSource={(source) => goTo(hrefOfSource(source))} />
+          <SnapshotList
+            place={place}
+            timeline={timeline}
+            onSource={(source) => goTo(hrefOfSource(source, place.destination))}
+            onPlace={(destination) => goTo(hrefOfSource(place.source, destination))}
+          />
           <div class="browse-main">
             {/* Stays while another backup is loaded, as when a result is opened: somebody may be typing. */}
             <SearchField place={place} />
@@ -167,10 +180,11 @@ function ChosenBar({
   );
 }
 
-/** Another source begins with its newest backup. */
-function hrefOfSource(source: string): string {
+/** Another source, or another place, begins with its newest backup. */
+function hrefOfSource(source: string | undefined, destination: string | undefined): string {
   return hrefOfPlace({
     source,
+    destination,
     snapshot: undefined,
     directory: undefined,
     sort: 'name',

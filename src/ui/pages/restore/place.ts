@@ -7,6 +7,8 @@ export type Sort = (typeof SORTS)[number];
 
 export interface Place {
   readonly source: string | undefined;
+  /** Only what lies there; undefined: wherever it lies. */
+  readonly destination: string | undefined;
   /** Undefined: the newest. */
   readonly snapshot: string | undefined;
   /** Undefined: where the source begins. */
@@ -24,6 +26,7 @@ export function readPlace({ query }: Route): Place {
   const sort = query.get('sort');
   return {
     source: query.get('source') ?? undefined,
+    destination: query.get('at') ?? undefined,
     snapshot: query.get('snapshot') ?? undefined,
     directory: readRef(query, 'path'),
     sort: SORTS.find((one) => one === sort) ?? 'name',
@@ -36,6 +39,7 @@ export function readPlace({ query }: Route): Place {
 export function hrefOfPlace(place: Place): string {
   return hrefOf(['restore'], {
     source: place.source,
+    at: place.destination,
     snapshot: place.snapshot,
     ...refFields('path', place.directory),
     sort: place.sort === 'name' ? undefined : place.sort,

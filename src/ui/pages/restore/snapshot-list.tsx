@@ -8,6 +8,7 @@ import { Tag } from '../../components/tag.tsx';
 import { daysBefore } from '../../language/days.ts';
 import { formatBytes, formatClock, formatCount, formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import type { KnownPlace } from './known-places.ts';
 import { nameOf, parentOf, textRef } from './path-ref.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 import { byDay } from './snapshot-days.ts';
@@ -15,12 +16,15 @@ import type { Timeline } from './use-timeline.ts';
 
 export function SnapshotList({
   place,
-  timeline: { pages, sources, snapshot, newest },
+  timeline: { pages, sources, places, snapshot, newest },
   onSource,
+  onPlace,
 }: {
   readonly place: Place;
   readonly timeline: Timeline;
   readonly onSource: (source: string) => void;
+  /** Undefined: wherever they lie. */
+  readonly onPlace: (destination: string | undefined) => void;
 }): JSX.Element {
   const { items, hasMore, isBusy } = pages;
   const { time: now } = useOverview();
@@ -42,6 +46,25 @@ export function SnapshotList({
           </select>
         </div>
       )}
+      {places.length < 2 ? null : (
+        <div class="field">
+          <label for="restore-place">{t.restore.place}</label>
+          <select
+            id="restore-place"
+            value={place.destination ?? ''}
+            onChange={({ currentTarget: { value } }) => onPlace(value === '' ? undefined : value)}
+          >
+            <option value="" selected={place.destination === undefined}>
+              {t.restore.everywhere}
+            </option>
+            {places.map((one) => (
+              <option key={one.name} value={one.name} selected={one.name === place.destination}>
+                {placeName(one)}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
       <div class="days">
         {byDay(items).map(({ at, items: ofDay }) => (
           <section key={at}>
@@ -54,6 +77,7 @@ export function SnapshotList({
                     href={hrefOfPlace({ ...place, snapshot: one.id, file: undefined })}
                     isCurrent={one.id === snapshot?.id}
                     isNewest={one.id === newest}
+                    at={places.length < 2 ? undefined : places.find(({ name }) => name === one.destination)}
                   />
                 </li>
               ))}
@@ -75,11 +99,14 @@ function Moment({
   href,
   isCurrent,
   isNewest,
+  at: lies,
 }: {
   readonly one: Snapshot;
   readonly href: string;
   readonly isCurrent: boolean;
   readonly isNewest: boolean;
+  /** Undefined where there is only one place. */
+  readonly at: KnownPlace | undefined;
 }): JSX.Element {
   const { created_at: at, files_count: files, size_bytes: size, partial, last_drill: drill, tags } = one;
   return (
@@ -97,6 +124,7 @@ function Moment({
       <small>
         {t.common.files(files, formatCount(files))} · {formatBytes(size)}
       </small>
+      {lies === undefined ? null : <small>{placeName(lies)}</small>}
       {tags.length === 0 ? null : (
         <small>
           <Own>{tags.join(', ')}</Own>
@@ -104,6 +132,11 @@ function Moment({
       )}
     </a>
   );
+}
+
+function placeName({ name, isAway, isEarlier }: KnownPlace): string {
+  const notes = [...(isEarlier ? [t.restore.earlier] : []), ...(isAway ? [t.restore.away] : [])];
+  return [visible(name), ...notes].join(' — ');
 }
 
 /** Its own name first: the end of a long path would not be seen. */

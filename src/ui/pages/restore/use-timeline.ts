@@ -7,6 +7,7 @@ import { useOverview } from '../../agent/overview.ts';
 import { type Asked, asAskError, useAsked } from '../../agent/use-asked.ts';
 import { type FetchedPage, type Pages, usePages } from '../../agent/use-pages.ts';
 import { goTo, readRoute } from '../../route.ts';
+import { type KnownPlace, knownPlaces } from './known-places.ts';
 import { hrefOfPlace, type Place, readPlace } from './place.ts';
 
 /** As many as a page of them may have. */
@@ -16,6 +17,8 @@ export interface Timeline {
   readonly pages: Pages<Snapshot>;
   /** All that there are backups of. */
   readonly sources: readonly string[];
+  /** All places where backups lie, or may lie. */
+  readonly places: readonly KnownPlace[];
   /** The one that is looked at; undefined while it is not known, or when there is none. */
   readonly snapshot: Snapshot | undefined;
   /** Id of the one that was made last. */
@@ -31,19 +34,20 @@ interface LatestOf {
 
 export function useTimeline(place: Place): Timeline {
   const overview = useOverview();
-  const key = `snapshots ${place.source ?? ''}`;
+  const key = `snapshots ${JSON.stringify([place.source, place.destination])}`;
   const pages = usePages(
     key,
     async ({ cursor, limit, signal }) =>
       await ask<FetchedPage<Snapshot>>(
         'GET',
-        withQuery('/snapshots', { source: place.source, limit, cursor }),
+        withQuery('/snapshots', { source: place.source, destination: place.destination, limit, cursor }),
         { signal },
       ),
     PAGE,
     PAGE,
   );
   const { items } = pages;
+  // What was made last is known of all destinations together; in one of them the list has to do.
   const latest = useLatest(key, place.source, pages.key === key && items.length > 0);
   useEvents(({ kind, job }) => {
     if (kind !== 'job.finished' || job?.type !== 'backup') return;
@@ -62,7 +66,8 @@ export function useTimeline(place: Place): Timeline {
   );
   // What was told of another source stays until that of this one is there.
   const told = pages.key === key && latest.data?.key === key ? latest.data : undefined;
-  const newest = told === undefined ? undefined : (told.snapshot ?? items[0]);
+  const last = place.destination === undefined ? told?.snapshot : undefined;
+  const newest = told === undefined ? undefined : (last ?? items[0]);
   const snapshot = place.snapshot === undefined ? newest : (listed ?? asked.data);
   const sources = [
     ...new Set([
@@ -79,8 +84,9 @@ export function useTimeline(place: Place): Timeline {
     if (now.snapshot !== place.snapshot || now.source !== place.source) return;
     goTo(hrefOfPlace({ ...now, snapshot: snapshot.id, source: now.source ?? snapshot.source }), 'replace');
   }, [snapshot?.id, place.snapshot, place.source]);
+  const places = knownPlaces(overview.destinations, items, place.destination);
   const problem = pages.problem ?? asked.problem ?? latest.problem;
-  return { pages, sources, snapshot, newest: newest?.id, problem };
+  return { pages, sources, places, snapshot, newest: newest?.id, problem };
 }
 
 /**

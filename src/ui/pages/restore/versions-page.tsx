@@ -50,6 +50,7 @@ function Versions({ place, file }: { readonly place: VersionsPlace; readonly fil
   const newest = versions.find(({ change }) => change !== 'removed')?.item.snapshot_id;
   const folder = {
     source,
+    destination: undefined,
     snapshot: newest,
     directory: parentOf(file),
     sort: 'name',

@@ -21,7 +21,7 @@ import { SecretPlace } from './setting-fields.tsx';
 import { setCommand } from './settings-commands.ts';
 import { valueAt } from './settings-draft.ts';
 import { useDraft } from './settings-form.tsx';
-import { type DestinationValues, destinationsOf } from './settings-values.ts';
+import { type DestinationValues, destinationsOf, embeddedAsDefault } from './settings-values.ts';
 
 export interface DestinationCardFacts {
   readonly name: string;
@@ -60,6 +60,7 @@ export function DestinationCard({ name, item, setting, isDefault }: DestinationC
           <Path>{setting.url}</Path>
         )}
       </p>
+      {isSaved && item !== undefined ? <WhatToDo item={item} isDefault={isDefault} /> : null}
       {problem === undefined ? null : (
         <p class="problem">
           <Own>{problem.message}</Own> <Own>{problem.hint}</Own>
@@ -88,7 +89,12 @@ export function DestinationCard({ name, item, setting, isDefault }: DestinationC
           </Button>
         ) : null}
         {isDefault ? null : (
-          <Button type="button" onClick={() => set(['defaultDestination'], name)}>
+          <Button
+            type="button"
+            onClick={() =>
+              set(['defaultDestination'], setting === undefined ? embeddedAsDefault(draft, name) : name)
+            }
+          >
             {t.destinations.makeDefault}
             <About>{name}</About>
           </Button>
@@ -110,19 +116,29 @@ export function DestinationCard({ name, item, setting, isDefault }: DestinationC
               question={t.destinations.removeQuestion}
             >
               {isInUse ? (
-                <p>{t.destinations.removeInUse}</p>
+                <>
+                  <p>{t.destinations.removeInUse}</p>
+                  {users.map(({ path }) => (
+                    <p key={path}>
+                      <Path>{path}</Path>
+                    </p>
+                  ))}
+                </>
               ) : (
-                <Button
-                  type="button"
-                  look="danger"
-                  onClick={() => {
-                    set(['destinations', name], undefined);
-                    if (draft.defaultDestination === name) set(['defaultDestination'], null);
-                  }}
-                >
-                  {t.destinations.removeYes}
-                  <About>{name}</About>
-                </Button>
+                <>
+                  {isDefault ? <p>{t.destinations.removeDefault(t.destinations.onThisComputer)}</p> : null}
+                  <Button
+                    type="button"
+                    look="danger"
+                    onClick={() => {
+                      set(['destinations', name], undefined);
+                      if (draft.defaultDestination === name) set(['defaultDestination'], null);
+                    }}
+                  >
+                    {t.destinations.removeYes}
+                    <About>{name}</About>
+                  </Button>
+                </>
               )}
             </AskFirst>
           </>
@@ -157,12 +173,31 @@ function Reachable({
   readonly isSaved: boolean;
 }): JSX.Element | null {
   if (!isSaved) return <Tag look="warning">{t.settings.notSaved}</Tag>;
-  if (item === undefined || item.reachable === null) return null;
+  if (item === undefined) return null;
+  if (item.reachable === null)
+    return <Tag>{item.untested ? t.destinations.untested : t.destinations.notTried}</Tag>;
   return item.reachable ? (
     <Tag look="good">{t.destinations.reachable}</Tag>
   ) : (
     <Tag look="bad">{t.destinations.unreachable}</Tag>
   );
+}
+
+/** Why it is away, what is still to be done, or what it is kept for. */
+function WhatToDo({
+  item: { is_embedded: isEmbedded, unreachable_reason: reason, untested },
+  isDefault,
+}: {
+  readonly item: DestinationItem;
+  readonly isDefault: boolean;
+}): JSX.Element | null {
+  const texts = t.destinations;
+  const said = [
+    ...(isEmbedded && !isDefault ? [texts.earlierHint] : []),
+    ...(reason === null ? [] : [texts.whyAway[reason]]),
+    ...(untested ? [texts.untestedHint] : []),
+  ];
+  return said.length === 0 ? null : <p class="quiet">{said.join(' ')}</p>;
 }
 
 function stateOf(item: DestinationItem): (readonly [string, JSX.Element])[] {

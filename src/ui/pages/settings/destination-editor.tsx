@@ -38,7 +38,7 @@ export function DestinationEditor(facts: DestinationEditorFacts): JSX.Element {
     const now = tried ?? (await trial.run());
     // What does not work can be taken all the same, with a second click: the disk may be elsewhere today.
     if (now !== undefined && (tried !== undefined || now.test.usable))
-      onTake({ passphrase: null, access: null, ...now.setting });
+      onTake({ passphrase: null, access: null, ...now.setting, untested: !now.test.usable });
   };
   return (
     <>

@@ -44,13 +44,16 @@ function DestinationList(): JSX.Element {
   useEvents(({ kind }) => {
     if (kind === 'config' || kind === 'job.finished') asked.again();
   });
-  const known = new Map<string, DestinationItem>(asked.data?.items.map((item) => [item.name, item]));
+  const items = asked.data?.items ?? [];
+  const known = new Map<string, DestinationItem>(items.map((item) => [item.name, item]));
+  // Once backups lie in it, it stays in sight.
+  const own = items.find((item) => item.is_embedded && !Object.hasOwn(draft.destinations, item.name));
   const isDefault = (name: string): boolean => defaultDestinationOf(draft) === name;
   return (
     <>
       <Problem error={asked.problem} />
       {hasEmbedded(draft) ? (
-        <DestinationCard name={EMBEDDED} item={known.get(EMBEDDED)} setting={undefined} isDefault />
+        <DestinationCard name={EMBEDDED} item={known.get(EMBEDDED) ?? own} setting={undefined} isDefault />
       ) : null}
       {Object.entries(draft.destinations).map(([name, setting]) => (
         <DestinationCard
@@ -61,6 +64,9 @@ function DestinationList(): JSX.Element {
           isDefault={isDefault(name)}
         />
       ))}
+      {own === undefined || hasEmbedded(draft) ? null : (
+        <DestinationCard name={own.name} item={own} setting={undefined} isDefault={isDefault(own.name)} />
+      )}
     </>
   );
 }

@@ -38,14 +38,30 @@ export function setCommands(settings: Settings, paths: readonly KeyPath[]): read
 
 /** One or more for each change. */
 export function changeCommands(changes: readonly Change[]): readonly string[] {
-  return changes.flatMap(({ path, before, after }) => {
+  const removed = changes.filter(
+    ({ path, after }) => path.length === 2 && path[0] === 'destinations' && after === undefined,
+  );
+  const replaced = changes.find(
+    ({ path, before }) =>
+      path.length === 1 && path[0] === 'defaultDestination' && removed.some((one) => one.path[1] === before),
+  );
+  return changes.flatMap((change) => {
+    const { path, before, after } = change;
+    // It is chosen by the command that removes the one before.
+    if (change === replaced) return [];
     if (path.length === 2 && path[0] === 'sources') {
       if (after === undefined) return [holdfast`sources remove ${quoted(textOf(before, 'path'))}`];
       if (before === undefined) return addSource(after);
     }
     if (path.length === 2 && path[0] === 'destinations') {
       const name = String(path[1]);
-      if (after === undefined) return [holdfast`destinations remove ${quoted(name)}`];
+      if (after === undefined) {
+        const remove = holdfast`destinations remove ${quoted(name)}`;
+        if (replaced?.before !== name) return [remove];
+        return [
+          `${remove} --default-to ${quoted(typeof replaced.after === 'string' ? replaced.after : 'embedded')}`,
+        ];
+      }
       if (before === undefined) return addDestination(name, after);
     }
     return [
@@ -71,9 +87,14 @@ function addSource(source: unknown): readonly string[] {
 
 function addDestination(name: string, destination: unknown): readonly string[] {
   const access = valueAt(destination, ['access']) ?? null;
+  const add = holdfast`destinations add ${quoted(name)} ${quoted(textOf(destination, 'url'))}`;
+  const isUntested = valueAt(destination, ['untested']) === true;
+  if (access === null) return [isUntested ? `${add} --untested` : add];
+  // What it is reached with comes behind it, and the test behind both.
   return [
-    holdfast`destinations add ${quoted(name)} ${quoted(textOf(destination, 'url'))}`,
-    ...(access === null ? [] : [setCommand(['destinations', name, 'access'], access)]),
+    `${add} --untested`,
+    setCommand(['destinations', name, 'access'], access),
+    ...(isUntested ? [] : [holdfast`destinations test ${quoted(name)}`]),
   ];
 }
 

@@ -42,6 +42,8 @@ export interface DestinationValues {
   readonly passphrase: SecretReference | null;
   /** By kind; the fields of each are those of its form. */
   readonly access: Readonly<Partial<Record<string, unknown>>> | null;
+  /** It was added without a test. */
+  readonly untested: boolean;
 }
 
 export interface BandwidthValues {
@@ -184,6 +186,11 @@ export function defaultDestinationOf({ defaultDestination }: Settings): string {
 /** Whether the repository in the state directory is in use: no other has its name, or is the default one. */
 export function hasEmbedded(settings: Settings): boolean {
   return defaultDestinationOf(settings) === EMBEDDED && !Object.hasOwn(settings.destinations, EMBEDDED);
+}
+
+/** What makes the repository in the state directory the default one: nothing, unless its first name is taken. */
+export function embeddedAsDefault({ destinations }: Settings, name: string): string | null {
+  return Object.hasOwn(destinations, EMBEDDED) ? name : null;
 }
 
 /** Names of all destinations that a source may have. */

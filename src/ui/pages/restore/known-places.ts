@@ -1,0 +1,42 @@
+/** Where backups lie, and what is said where a list of them is empty: none must seem to be gone that is only elsewhere. */
+import type { Overview, OverviewDestination } from '../../../api/schemas/page/overview.ts';
+import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import type { Place } from './place.ts';
+
+export interface KnownPlace {
+  /** As snapshots name it: a destination, or the URL of one that is in the settings no more. */
+  readonly name: string;
+  /** Its backups are listed, and cannot be read now. */
+  readonly isAway: boolean;
+  /** The repository in the state directory, while backups go elsewhere. */
+  readonly isEarlier: boolean;
+}
+
+export function knownPlaces(
+  destinations: readonly Pick<OverviewDestination, 'name' | 'reachable' | 'is_embedded' | 'is_default'>[],
+  listed: readonly Pick<Snapshot, 'destination'>[],
+  chosen: string | undefined,
+): readonly KnownPlace[] {
+  const known = destinations.map(({ name, reachable, is_embedded: isEmbedded, is_default: isDefault }) => ({
+    name,
+    isAway: reachable === false,
+    isEarlier: isEmbedded && !isDefault,
+  }));
+  const names = [...listed.map(({ destination }) => destination), ...(chosen === undefined ? [] : [chosen])];
+  const others = [...new Set(names)].filter((name) => known.every((one) => one.name !== name));
+  return [...known, ...others.map((name) => ({ name, isAway: false, isEarlier: false }))];
+}
+
+/** `none_here`: not in the place that was chosen; `none_of_source`: of the source that was chosen. There are others. */
+export type EmptyReason = 'none_yet' | 'none_here' | 'none_of_source';
+
+/** Why nothing is listed; undefined while that is not known, or something is. */
+export function emptyReason(
+  { source, destination }: Pick<Place, 'source' | 'destination'>,
+  listed: { readonly isKnown: boolean; readonly count: number },
+  { saved }: Pick<Overview, 'saved'>,
+): EmptyReason | undefined {
+  if (!listed.isKnown || listed.count > 0) return undefined;
+  if (destination !== undefined) return 'none_here';
+  return source === undefined && saved.snapshots === 0 ? 'none_yet' : 'none_of_source';
+}

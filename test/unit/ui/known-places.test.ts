@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { emptyReason, knownPlaces } from '../../../src/ui/pages/restore/known-places.ts';
+
+const nas = { name: 'nas', reachable: false, is_embedded: false, is_default: true };
+const embedded = { name: 'embedded', reachable: true, is_embedded: true, is_default: false };
+
+describe('places to restore from', () => {
+  test('are all that are known, those that are away among them', () => {
+    const listed = [
+      { destination: 'embedded' },
+      { destination: 'file:///old' },
+      { destination: 'file:///old' },
+    ];
+    expect(knownPlaces([nas, embedded], listed, 'gone')).toEqual([
+      { name: 'nas', isAway: true, isEarlier: false },
+      { name: 'embedded', isAway: false, isEarlier: true },
+      { name: 'file:///old', isAway: false, isEarlier: false },
+      { name: 'gone', isAway: false, isEarlier: false },
+    ]);
+  });
+
+  test('have no earlier backups while the repository of this computer is the default one', () => {
+    expect(knownPlaces([{ ...embedded, is_default: true, reachable: null }], [], undefined)).toEqual([
+      { name: 'embedded', isAway: false, isEarlier: false },
+    ]);
+  });
+});
+
+describe('an empty list', () => {
+  const some = { saved: { snapshots: 3, snapshot_bytes: 1, stored_bytes: 1 } };
+  const none = { saved: { snapshots: 0, snapshot_bytes: 0, stored_bytes: 0 } };
+  const everything = { source: undefined, destination: undefined };
+  const known = { isKnown: true, count: 0 };
+
+  test('means that there are no snapshots only when there are none anywhere', () => {
+    expect(emptyReason(everything, known, none)).toBe('none_yet');
+    expect(emptyReason(everything, known, some)).toBe('none_of_source');
+    expect(emptyReason({ ...everything, source: '/home' }, known, none)).toBe('none_of_source');
+    expect(emptyReason({ ...everything, destination: 'nas' }, known, none)).toBe('none_here');
+  });
+
+  test('means nothing while it is asked for, or could not be', () => {
+    expect(emptyReason(everything, { isKnown: false, count: 0 }, none)).toBeUndefined();
+    expect(emptyReason(everything, { isKnown: true, count: 1 }, none)).toBeUndefined();
+  });
+});
