@@ -135,7 +135,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   expect(kept.stderr).toContain('holdfast destinations remove nas --default-to embedded');
   const own = await run(place, ['destinations', 'remove', 'embedded'], 2);
   expect(own.stderr).toContain('In it: 1 snapshot, of ');
-  expect(own.stderr).toContain('holdfast forget -r embedded SNAPSHOT…');
+  expect(own.stderr).toContain('holdfast forget -r embedded SNAPSHOT');
   await run(place, ['destinations', 'remove', 'nas', '--default-to', 'embedded']);
   await eventually(async () => (await place.run(['status'], fresh)).stdout.startsWith('Protected: '));
   expect((await statusOf(place)).destinations).toMatchObject([
