@@ -33,6 +33,7 @@ import { Backups, firstBackup } from './backups.ts';
 import { Catalogs } from './catalogs.ts';
 import { controlHandlers } from './control-handlers.ts';
 import { createDestinations } from './destinations.ts';
+import { DiskSharing, type SameDisk } from './disk-sharing.ts';
 import { DrillRecords } from './drill-records.ts';
 import { keepHouse } from './housekeeping.ts';
 import { JobEnds } from './job-ends.ts';
@@ -52,8 +53,11 @@ import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
 import { SETTINGS_CHECKS } from './settings-checks.ts';
 import { Spools } from './spools.ts';
+import { StateRoom } from './state-room.ts';
 import { StateWriting } from './state-writing.ts';
 import type { StatusParts } from './status.ts';
+import { forgetRemoved, untestedSince } from './standing-notes.ts';
+import { withAccepted } from './unread-files.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { Watching } from './watching.ts';
 import { whyItWaits } from './why-it-waits.ts';
@@ -78,6 +82,9 @@ export interface DaemonOptions {
   readonly now: readonly string[];
   /** Of power and network, instead of what the system says. */
   readonly circumstances?: Circumstances | undefined;
+  /** Of disks, instead of what the system says. */
+  readonly sameDisk?: SameDisk | undefined;
+  readonly freeBytes?: ((directory: string) => Promise<number | null>) | undefined;
   /** Instead of the housekeeping's way, which takes the longer the more a process holds. */
   readonly returnMemory?: (() => void) | undefined;
 }
@@ -165,6 +172,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const book = writing.watched(createJobBook(state, clock, redact));
   const alarms = new Alarms(state.database.settings, book, clock);
   const drills = new DrillRecords(state.database.settings, clock);
+  const disks = new DiskSharing({ ...options, settings, destinations, store: state.database.settings });
+  const room = new StateRoom({ ...options, trouble });
   const never = (): readonly string[] => [stateDirectory, ...destinations.stores()];
 
   const watching = stack.use(
@@ -206,6 +215,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
     hookRuns: (job) => watching.commandRuns(job),
     uploadLimit,
+    judged(jobId, outcome) {
+      const job = state.database.jobs.get(jobId);
+      const source = job?.spec.type === 'backup' ? sourceOf(settings(), job.spec) : undefined;
+      return source === undefined ? outcome : withAccepted(outcome, job?.problems ?? [], source);
+    },
     completed: (job, outcome) => keepOutcome(job, outcome, { destinations, opened, state, clock }),
     opened: (job, repositoryId) => keepRepository(job, repositoryId, { destinations, opened, clock }),
     began: (job) => tellOfJob(job, { database: state.database, notifier, clock }),
@@ -225,7 +239,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     alarms,
     notifier,
     clock,
-    others: followers({ watching, spools, membership, metrics, destinations, opened, catalogs, settings }),
+    others: [
+      ...followers({ watching, spools, membership, metrics, destinations, opened, catalogs, settings }),
+      // Its destination is there now, if it was not before.
+      () => disks.look(),
+    ],
     trouble,
   });
 
@@ -248,6 +266,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
   const follow = (): void => {
     placed.follow(destinations.all());
+    alarms.follow(settings().sources.map(({ path }) => path));
+    forgetRemoved(state.database.settings, settings());
+    disks.look();
     const planned = planOf(settings());
     plan = new Map(planned.map((one) => [one.entry.key, one]));
     scheduler.replace(
@@ -290,6 +311,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     destinations,
     storedBytes: (name) => storedBytesOf(state.database.settings, name)?.bytes,
     notes: state.database.settings,
+    home: homedir(),
+    alarms: () => alarms.open(),
+    scarceBytes: room.scarceBytes,
+    sharesDisk: disks.sharesDisk,
+    isOfSystem: disks.isOfSystem,
+    untestedSince: (name) => untestedSince(name, { jobs, settings, notes: state.database.settings }),
     findings: () => [
       ...[writing, alarms, watching, membership, catalogs].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),
@@ -369,12 +396,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   scheduler.start();
   membership.start();
   catalogs.updateAll();
+  room.look();
   stack.use(
     keepHouse({
       state,
       catalogs,
       clock,
-      looks: [() => writing.look()],
+      looks: [() => writing.look(), () => room.look(), () => disks.look()],
       reminders: [
         () => ends.makeUp(),
         () => tellAbsences({ settings, state: { ...state.database, jobs }, notifier, clock }),

@@ -1,5 +1,6 @@
 /** What the agent can be asked to do: all that HTTP, the local socket and the page know of it. */
 import type { BackupOptions, Job, JobSpec, JobStatus, JobTrigger, JobType } from './job.ts';
+import type { Headline, Statement } from './statement.ts';
 
 export interface JobFilter {
   readonly types?: readonly JobType[] | undefined;
@@ -182,6 +183,8 @@ export interface PublicStatus {
   readonly jobs: { readonly running: number; readonly queued: number };
   readonly last_backup: { readonly status: string; readonly finished_at: number } | null;
   readonly next_run_at: number | null;
+  /** The worst there is to say; without what would name anything of the person. */
+  readonly headline: Pick<Headline, 'code' | 'level' | 'severity' | 'more'>;
   /** No paths, host or account names. */
   readonly checks: readonly StatusCheck[];
 }
@@ -201,9 +204,13 @@ export interface DestinationStatus {
   readonly url: string;
   readonly reachable: boolean | null;
   readonly used_bytes: number | null;
+  /** Whether it is on a disk that files are on which are backed up to it; null where that cannot be told. */
+  readonly same_disk: boolean | null;
 }
 
 export interface FullStatus extends PublicStatus {
+  /** All there is to say, the worst first; the first is the headline. */
+  readonly statements: readonly Statement[];
   readonly sources: readonly SourceStatus[];
   readonly destinations: readonly DestinationStatus[];
   readonly storage: { readonly used_bytes: number; readonly free_bytes: number | null };
