@@ -1,7 +1,8 @@
 /** `holdfast start` without `--once`: the agent, in the foreground until it is told to end. */
 import { once } from 'node:events';
 import { createLog } from '../base/log.ts';
-import { startDaemon, type Daemon } from '../daemon/daemon.ts';
+import { startDaemon } from '../daemon/daemon.ts';
+import type { Daemon } from '../daemon/daemon-options.ts';
 import { requirePrivateState } from '../daemon/private-state.ts';
 import { createSystemNotifier } from '../daemon/system-notify.ts';
 import { RepositoryError } from '../base/errors.ts';

@@ -1,26 +1,19 @@
 /** The agent, put together from its parts, run, and taken apart in reverse. */
 import { homedir } from 'node:os';
-import type { Logger } from 'pino';
 import { pageAddressOf } from './page-address.ts';
 import { pageInsight } from './page-insight.ts';
 import { pageSettings } from './page-settings.ts';
 import { createApiServer, type ApiServer } from '../api/server.ts';
-import type { Listening } from '../api/listening.ts';
 import { createServerLogger, setLevel } from '../base/log.ts';
-import type { Clock } from '../base/clock.ts';
 import { isAbort } from '../base/errors.ts';
-import { redactDeep, type Redactor } from '../base/redact.ts';
+import { redactDeep } from '../base/redact.ts';
 import { openConfigSource, type ConfigSource } from '../config/config-source.ts';
-import type { Environment } from '../config/secret.ts';
 import type { PageAddress } from '../control/calls.ts';
 import { serveControl } from '../control/server.ts';
-import type { Agent } from '../jobs/agent.ts';
 import { uploadLimitAt } from '../jobs/bandwidth.ts';
 import { linuxCircumstances } from '../jobs/circumstances.ts';
-import type { Circumstances } from '../jobs/conditions.ts';
 import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { createJobBook } from '../jobs/job-book.ts';
-import type { Job } from '../jobs/job.ts';
 import { openAgentState } from '../jobs/open-state.ts';
 import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
@@ -32,8 +25,8 @@ import { tellOpenAlarms } from './alarm-reminder.ts';
 import { Backups, firstBackup } from './backups.ts';
 import { Catalogs } from './catalogs.ts';
 import { controlHandlers } from './control-handlers.ts';
+import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { createDestinations } from './destinations.ts';
-import { DiskSharing, type SameDisk } from './disk-sharing.ts';
 import { DrillRecords } from './drill-records.ts';
 import { keepHouse } from './housekeeping.ts';
 import { JobEnds } from './job-ends.ts';
@@ -53,52 +46,12 @@ import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';
 import { SETTINGS_CHECKS } from './settings-checks.ts';
 import { Spools } from './spools.ts';
-import { StateRoom } from './state-room.ts';
 import { StateWriting } from './state-writing.ts';
 import type { StatusParts } from './status.ts';
-import { forgetRemoved, untestedSince } from './standing-notes.ts';
-import { withAccepted } from './unread-files.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { Watching } from './watching.ts';
 import { whyItWaits } from './why-it-waits.ts';
-
-export interface DaemonOptions {
-  readonly stateDirectory: string;
-  readonly configFile: string;
-  /** Somebody named the file. */
-  readonly configRequired: boolean;
-  /** Instead of the one in the settings. */
-  readonly port: number | undefined;
-  readonly version: string;
-  readonly environment: Environment;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly redactor: Redactor;
-  /** Takes variables out of the process's own environment. */
-  readonly forget: (names: readonly string[]) => void;
-  /** The secret of the embedded repository. */
-  readonly machineKey: () => Promise<Buffer>;
-  /** Sources to back up at once. */
-  readonly now: readonly string[];
-  /** Of power and network, instead of what the system says. */
-  readonly circumstances?: Circumstances | undefined;
-  /** Of disks, instead of what the system says. */
-  readonly sameDisk?: SameDisk | undefined;
-  readonly freeBytes?: ((directory: string) => Promise<number | null>) | undefined;
-  /** Instead of the housekeeping's way, which takes the longer the more a process holds. */
-  readonly returnMemory?: (() => void) | undefined;
-}
-
-/** A running agent. */
-export interface Daemon extends AsyncDisposable {
-  readonly agent: Agent;
-  readonly listening: Listening;
-  readonly config: ConfigSource;
-  /** To its own page, with a one-time code; `user` as in `PageSessions`. */
-  readonly pageAddress: (user: number | null) => PageAddress;
-  /** Queued by `now`. */
-  readonly firstJobs: readonly Job[];
-}
 
 /** @throws {StateError} {ConfigError} when it cannot begin */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -172,8 +125,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const book = writing.watched(createJobBook(state, clock, redact));
   const alarms = new Alarms(state.database.settings, book, clock);
   const drills = new DrillRecords(state.database.settings, clock);
-  const disks = new DiskSharing({ ...options, settings, destinations, store: state.database.settings });
-  const room = new StateRoom({ ...options, trouble });
+  const notes = state.database.settings;
+  const surroundings = surroundingsOf({ ...options, settings, jobs, notes, alarms, destinations, trouble });
   const never = (): readonly string[] => [stateDirectory, ...destinations.stores()];
 
   const watching = stack.use(
@@ -215,11 +168,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
     hookRuns: (job) => watching.commandRuns(job),
     uploadLimit,
-    judged(jobId, outcome) {
-      const job = state.database.jobs.get(jobId);
-      const source = job?.spec.type === 'backup' ? sourceOf(settings(), job.spec) : undefined;
-      return source === undefined ? outcome : withAccepted(outcome, job?.problems ?? [], source);
-    },
+    judged: surroundings.judged,
     completed: (job, outcome) => keepOutcome(job, outcome, { destinations, opened, state, clock }),
     opened: (job, repositoryId) => keepRepository(job, repositoryId, { destinations, opened, clock }),
     began: (job) => tellOfJob(job, { database: state.database, notifier, clock }),
@@ -242,7 +191,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     others: [
       ...followers({ watching, spools, membership, metrics, destinations, opened, catalogs, settings }),
       // Its destination is there now, if it was not before.
-      () => disks.look(),
+      surroundings.look,
     ],
     trouble,
   });
@@ -266,9 +215,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
   const follow = (): void => {
     placed.follow(destinations.all());
-    alarms.follow(settings().sources.map(({ path }) => path));
-    forgetRemoved(state.database.settings, settings());
-    disks.look();
+    surroundings.follow();
     const planned = planOf(settings());
     plan = new Map(planned.map((one) => [one.entry.key, one]));
     scheduler.replace(
@@ -310,13 +257,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     watching,
     destinations,
     storedBytes: (name) => storedBytesOf(state.database.settings, name)?.bytes,
-    notes: state.database.settings,
-    home: homedir(),
-    alarms: () => alarms.open(),
-    scarceBytes: room.scarceBytes,
-    sharesDisk: disks.sharesDisk,
-    isOfSystem: disks.isOfSystem,
-    untestedSince: (name) => untestedSince(name, { jobs, settings, notes: state.database.settings }),
+    ...surroundings.facts,
     findings: () => [
       ...[writing, alarms, watching, membership, catalogs].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),
@@ -396,13 +337,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   scheduler.start();
   membership.start();
   catalogs.updateAll();
-  room.look();
   stack.use(
     keepHouse({
       state,
       catalogs,
       clock,
-      looks: [() => writing.look(), () => room.look(), () => disks.look()],
+      looks: [() => writing.look(), surroundings.look],
       reminders: [
         () => ends.makeUp(),
         () => tellAbsences({ settings, state: { ...state.database, jobs }, notifier, clock }),

@@ -26,6 +26,7 @@ export interface DestinationTrialParts {
 /** What opens a repository there is what would open it for a backup: its passphrase, or else that of the agent. */
 export async function tryForPage(
   settings: DestinationSettings,
+  files: readonly string[],
   parts: DestinationTrialParts,
   signal: AbortSignal,
 ): Promise<TrialReport> {
@@ -40,6 +41,7 @@ export async function tryForPage(
     isEmbedded: place.directory === join(stateDirectory, 'repository'),
     reach,
     openRepository: async () => await openThere(place, parts, signal),
+    files,
     clock,
     signal,
   });

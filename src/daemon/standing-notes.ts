@@ -10,7 +10,9 @@ export function forgetRemoved(
   store: Pick<SettingStore, 'all' | 'set'>,
   { sources }: Pick<Settings, 'sources'>,
 ): void {
-  const pairs = sources.flatMap(({ path, destinations }) => destinations.map((name) => [name, path] as const));
+  const pairs = sources.flatMap(({ path, destinations }) =>
+    destinations.map((name) => [name, path] as const),
+  );
   for (const keyOf of [sinceKey, goodKey]) {
     const kept = new Set(pairs.map(([destination, path]) => keyOf(destination, path)));
     const prefix = keyOf('', '').trimEnd();

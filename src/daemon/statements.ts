@@ -143,15 +143,26 @@ function placeStatements(scene: Scene): readonly Statement[] {
   const { maintenance, away } = scene.known;
   const of = (code: Statement['code'], to: readonly string[]): readonly Statement[] =>
     to.length === 0 ? [] : [statement(code, { to })];
-  const gone = away.filter(({ name, directory }) => directory !== undefined && scene.parts.isOfSystem(name));
+  const gone = away.filter((place) => isGone(place, scene));
+  const emptied = scene.known.standings.filter((one) => isEmptied(one, scene));
+  const lost = [...gone.map(({ name }) => name), ...emptied.map(({ destination }) => destination)];
   return [
-    ...of('destination_gone', gone.map(({ name }) => name)),
+    ...of('destination_gone', [...new Set(lost)]),
     ...of('damaged', maintenance.damaged),
     ...of('drill_failed', maintenance.unrestored),
     ...of('check_undone', maintenance.unchecked),
     ...of('drill_undone', maintenance.undrilled),
     ...of('prune_failed', maintenance.unpruned),
   ];
+}
+
+/** Nobody can unplug the disk of the system: the folder was deleted, or moved. */
+function isGone({ name, directory }: Place, { parts }: Scene): boolean {
+  return directory !== undefined && parts.isOfSystem(name);
+}
+
+function isEmptied({ failure, destination }: Standing, { parts }: Scene): boolean {
+  return failure !== null && reasonFor(failure) === 'emptied' && parts.isOfSystem(destination);
 }
 
 function standingStatements(scene: Scene): readonly Statement[] {
@@ -181,16 +192,17 @@ function standingStatements(scene: Scene): readonly Statement[] {
       !one.overdue &&
       // That the disk is away is said by itself, and goes by the age of what is on it.
       !scene.isAway(one.destination) &&
+      !isEmptied(one, scene) &&
       !hasAlarm(one.source.path, 'empty'),
   );
   const unread = standings.filter(
-    (one) =>
-      one.unread.files + one.unread.folders > 0 && !hasAlarm(one.source.path, 'unreadable', 'empty'),
+    (one) => one.unread.files + one.unread.folders > 0 && !hasAlarm(one.source.path, 'unreadable', 'empty'),
   );
   const ahead = standings.filter(({ statedGoodAt }) => isAhead(statedGoodAt, now()));
   const aheadMs = Math.max(0, ...ahead.map(({ statedGoodAt }) => (statedGoodAt ?? 0) - now()));
   const found: Statement[] = [];
-  if (isFirst) found.push(statement(isHeld ? 'first_backup_paused' : 'first_backup_runs', scene.about(never)));
+  if (isFirst)
+    found.push(statement(isHeld ? 'first_backup_paused' : 'first_backup_runs', scene.about(never)));
   else if (never.length > 0) found.push(statement('never_backed_up', withReason(never)));
   if (overdue.length > 0) found.push(statement('overdue', withReason(overdue)));
   for (const meant of bySourceAndReason(failed, reasonOf))
@@ -211,7 +223,9 @@ function bySourceAndReason(
 
 /** The same file is missing at each destination of its source. */
 function unreadStatement(unread: readonly Standing[], scene: Scene): Statement {
-  const perSource = [...Map.groupBy(unread, ({ source }) => source.path).values()].flatMap(([one]) => one ?? []);
+  const perSource = [...Map.groupBy(unread, ({ source }) => source.path).values()].flatMap(
+    ([one]) => one ?? [],
+  );
   const sum = (of: 'files' | 'folders'): number => perSource.reduce((all, one) => all + one.unread[of], 0);
   return statement('files_unread', {
     ...scene.about(unread),
@@ -223,18 +237,19 @@ function unreadStatement(unread: readonly Standing[], scene: Scene): Statement {
 
 function noteStatements(scene: Scene): readonly Statement[] {
   const { standings, away } = scene.known;
-  const { unwatched, scarceBytes, sharesDisk, untestedSince, isOfSystem, now } = scene.parts;
+  const { unwatched, scarceBytes, sharesDisk, untestedSince, now } = scene.parts;
   const notes: Statement[] = [];
   const closed = unwatched();
   if (closed.length > 0)
     notes.push(statement('not_watched', { paths: closed, names: closed.map((path) => scene.name(path)) }));
   const scarce = scarceBytes();
   if (scarce !== null) notes.push(statement('state_nearly_full', { figures: { free_bytes: scarce } }));
-  for (const { name, directory } of away) {
+  for (const place of away) {
+    const { name, directory } = place;
     const at = standings.filter(({ destination }) => destination === name);
     // Nobody relies on it, or something worse is said of it.
     if (at.length === 0 || at.some((one) => one.lastGoodAt === null || one.overdue)) continue;
-    if (directory !== undefined && isOfSystem(name)) continue;
+    if (isGone(place, scene)) continue;
     const far = directory === undefined ? 1 : 0;
     notes.push(statement('destination_away', { ...scene.about(at), to: [name], figures: { far } }));
   }

@@ -1,6 +1,7 @@
 /** Tries a destination out, for command line and page alike: every step with what came of it. */
 import { stat } from 'node:fs/promises';
 import { DestinationError, HoldfastError, errnoOf } from '../base/errors.ts';
+import { bytesOfText } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatBytes } from '../base/units.ts';
 import type { Destination } from '../destination/destination.ts';
@@ -8,6 +9,8 @@ import { directoryOf, parseLocation, shownPlace } from '../destination/location.
 import { measureDestination, UNMEASURED, type Measured } from '../destination/measure.ts';
 import { openDestination, type OpenOptions } from '../destination/open.ts';
 import { probeDestination } from '../destination/probe.ts';
+import { areOnSameDisk } from '../system/disk-identity.ts';
+import { farPlaceOf } from '../system/far-mounts.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { checkSpace } from './doctor/machine.ts';
 import { guarded, ok, problem, warning, type Finding } from './doctor/finding.ts';
@@ -21,6 +24,8 @@ export interface Trial {
   readonly reach: () => Promise<OpenOptions>;
   /** Opens the repository that is there as a backup would; undefined where no settings say with what. */
   readonly openRepository: (() => Promise<Finding>) | undefined;
+  /** Paths that are backed up, or are to be. */
+  readonly files: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -57,7 +62,7 @@ export async function tryDestination(trial: Trial): Promise<TrialReport> {
 async function examine(
   destination: Destination,
   directory: string | undefined,
-  { url, clock, signal, openRepository }: Trial,
+  { url, files, clock, signal, openRepository }: Trial,
 ): Promise<TrialReport> {
   const opened = ok('open', `${shownPlace(parseLocation(url))} is there`);
   const promises = await probeDestination(destination, clock, signal);
@@ -69,7 +74,26 @@ async function examine(
     'repository',
     async () => await lookForRepository(destination, openRepository, signal),
   );
-  return { findings: [opened, ...promises, ...measuredFindings(measured), ...room, repository], measured };
+  const disk = directory === undefined ? [] : sameDiskFindings(directory, files);
+  return {
+    findings: [opened, ...promises, ...measuredFindings(measured), ...room, ...disk, repository],
+    measured,
+  };
+}
+
+/** A copy on the same disk is none when that fails, however well it keeps what it promises. */
+export function sameDiskFindings(directory: string, files: readonly string[]): readonly Finding[] {
+  const isFar = (path: string): boolean => farPlaceOf(bytesOfText(path)) !== undefined;
+  const isShared =
+    !isFar(directory) && files.some((path) => !isFar(path) && areOnSameDisk(directory, path) === true);
+  if (!isShared) return [];
+  return [
+    warning(
+      'same disk',
+      'This folder is on the same disk as your files. If the disk fails, both are lost',
+      'Choose another disk, or add a second destination elsewhere.',
+    ),
+  ];
 }
 
 function measuredFindings({ writeSpeed, readSpeed, clockSkewSeconds }: Measured): readonly Finding[] {

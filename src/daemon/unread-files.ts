@@ -1,5 +1,5 @@
 /** What the last backup of a source could not read, and has been accepted by the person or not. */
-import { isAbsolute, relative, sep } from 'node:path';
+import { sep } from 'node:path';
 import type { SourceSettings } from '../config/settings.ts';
 import type { EngineOutcome } from '../engine/protocol.ts';
 import { hasReadNothing, type Job, type JobProblem } from '../jobs/job.ts';
@@ -8,7 +8,7 @@ export interface Unread {
   readonly files: number;
   /** Directories, of which nobody knows what is in them. */
   readonly folders: number;
-  /** The first of them, below the source. */
+  /** Paths of the first of them. */
   readonly named: readonly string[];
 }
 
@@ -47,13 +47,13 @@ export function unreadIn(job: Job, { path, acceptUnreadable }: SourceSettings): 
       : {
           files: count - leftFolders,
           folders: leftFolders,
-          named: left.slice(0, MOST_NAMED).map((one) => below(one.path, path)),
+          named: left.slice(0, MOST_NAMED).map((one) => one.path),
         };
   }
   // What is known of an old job are its counts.
   const files = progress.files_failed;
   if (files > 0) return { files, folders: 0, named: [] };
-  return hasReadNothing(job) ? { files: 0, folders: 1, named: ['.'] } : NONE_UNREAD;
+  return hasReadNothing(job) ? { files: 0, folders: 1, named: [path] } : NONE_UNREAD;
 }
 
 /** A backup of which nothing is to be said but what the person has accepted is a good one. */
@@ -68,9 +68,4 @@ export function withAccepted(
     problems.length === outcome.warnings &&
     problems.every((one) => isUnread(one) && isAccepted(one.path, acceptUnreadable));
   return isAll ? { ...outcome, result: 'success' } : outcome;
-}
-
-function below(path: string, source: string): string {
-  const way = relative(source, path);
-  return way === '' || way.startsWith('..') || isAbsolute(way) ? path : way;
 }

@@ -73,6 +73,8 @@ export interface SnapshotSummary extends SnapshotPosition {
   readonly tags: readonly string[];
   readonly pinned: boolean;
   readonly partial: boolean;
+  /** What the backup could not read: paths of the first of them, and how many there are; null when nobody knows. */
+  readonly unread: { readonly paths: readonly string[]; readonly count: number | null };
   readonly files: number;
   readonly size_bytes: number;
   /** Rises with each one of its repository that was made later, whatever its clock said. Says nothing between repositories. */

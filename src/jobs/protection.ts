@@ -24,9 +24,9 @@ export function othersOf({ statements }: Pick<Known, 'statements'>): readonly St
   );
 }
 
-/** `and 2 more`; empty when there is nothing more. */
-export function moreOf({ more }: Headline): string {
-  return more === 0 ? '' : ` And ${more} more.`;
+/** `And 2 more things.`, behind the sentence; empty when there is nothing more. */
+export function moreOf({ more }: Pick<Headline, 'more'>): string {
+  return more === 0 ? '' : more === 1 ? ' And one more thing.' : ` And ${more} more things.`;
 }
 
 export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowMs: number): string {
@@ -67,9 +67,9 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'first_backup_paused':
       return 'Not protected yet: the first backup waits for the end of the pause.';
     case 'last_failed':
-      return `Protected, but the last backup of ${names}${toWords(to)} failed${because(said.reason)}. The last good one is ${age} old.`;
+      return `Protected, but the last backup of ${names}${toWords(to)} failed${said.reason === 'other' ? '' : because(said.reason)}. The last good one is ${age} old.`;
     case 'files_unread':
-      return `Protected, except ${unreadCount(figures)} we could not read: ${named(files, (figures['files'] ?? 0) + (figures['folders'] ?? 0))}`;
+      return `Protected, except ${unreadCount(figures)} we could not read${files.length === 0 ? '' : `: ${namedFiles(said)}`}.`;
     case 'clock_behind':
       return `Protected, but the clock of this computer is or was wrong: the last backup bears a time ${formatDuration(figures['ahead_ms'] ?? 0)} from now.`;
     case 'state_nearly_full':
@@ -140,7 +140,7 @@ export function adviceOf({ code, reason, files }: Statement): string {
     case 'same_disk':
       return 'If the disk fails, both are lost. Add a destination elsewhere: holdfast destinations add';
     case 'untested':
-      return 'Try one with: holdfast drill';
+      return 'Restore a file that you know, and look at it: holdfast restore';
     case 'check_failed':
     case 'check_warns':
     case 'first_backup_runs':
@@ -216,14 +216,21 @@ function fileCount(count = 0): string {
 function unreadCount({ files = 0, folders = 0 }: Statement['figures']): string {
   const parts = [
     ...(files > 0 || folders === 0 ? [fileCount(files)] : []),
-    ...(folders > 0 ? [folders === 1 ? 'what is in 1 folder' : `what is in ${counted(folders)} folders`] : []),
+    ...(folders > 0
+      ? [folders === 1 ? 'what is in 1 folder' : `what is in ${counted(folders)} folders`]
+      : []),
   ];
   return listOf(parts);
 }
 
-function named(files: readonly string[], all: number): string {
-  const more = all - files.length;
-  return more > 0 ? `${files.join(', ')} and ${counted(more)} more` : listOf(files);
+/** As they are called below their source. */
+function namedFiles({ files, paths, figures }: Statement): string {
+  const names = files.map((file) => {
+    const source = paths.find((path) => file.startsWith(`${path}/`));
+    return source === undefined ? file : file.slice(source.length + 1);
+  });
+  const more = (figures['files'] ?? 0) + (figures['folders'] ?? 0) - files.length;
+  return more > 0 ? `${names.join(', ')} and ${counted(more)} more` : listOf(names);
 }
 
 function saidBy({ check }: Statement, checks: readonly StatusCheck[], level: StatusCheck['status']): string {

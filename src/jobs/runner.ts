@@ -277,7 +277,8 @@ export class Runner {
     const { book, clock, judged } = this.#setup;
     const nowMs = clock.now();
     const outcome = outcomeOf(end);
-    const told = outcome === null ? end : { kind: 'completed' as const, outcome: judged(id, outcome) };
+    const told: AttemptEnd =
+      outcome === null || judged === undefined ? end : { kind: 'completed', outcome: judged(id, outcome) };
     const { job } = book.change(
       id,
       (record) => afterEnd(record, told, ranMs, nowMs),

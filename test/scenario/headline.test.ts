@@ -23,9 +23,21 @@ dropCapabilities();
 test.each(SITUATIONS)('$name', async ({ name, arrange }) => {
   await using site = await openSituationSite();
   scene.site = site;
-  try { await arrange(site); } catch (e) { appendFileSync('/tmp/after.txt', `${name}: ERR ${String(e)}\n`); }
+  try {
+    await arrange(site);
+  } catch (e) {
+    appendFileSync('/tmp/after.txt', `${name}: ERR ${String(e)}\n`);
+  }
   const status = await site.ask('status', {});
   const p = protectionOf(status, site.clock.now());
-  appendFileSync('/tmp/after.txt', `${name}\n   ${p.level} [${status.status}]\n${statusLines(status, site.clock.now(), createStyles(false)).map((l) => `      ${l}\n`).join('')}   checks: ${status.checks.filter((c) => c.status !== 'ok').map((c) => `${c.name}/${c.status}`).join(', ')}\n`);
+  appendFileSync(
+    '/tmp/after.txt',
+    `${name}\n   ${p.level} [${status.status}]\n${statusLines(status, site.clock.now(), createStyles(false))
+      .map((l) => `      ${l}\n`)
+      .join('')}   checks: ${status.checks
+      .filter((c) => c.status !== 'ok')
+      .map((c) => `${c.name}/${c.status}`)
+      .join(', ')}\n`,
+  );
   expect(1).toBe(1);
 });

@@ -57,7 +57,11 @@ async function allEnded(site: SituationSite): Promise<readonly Job[]> {
 }
 
 /** After a first backup that is good. */
-async function begin(site: SituationSite, names: readonly string[] = ['usb'], changes: object = {}): Promise<void> {
+async function begin(
+  site: SituationSite,
+  names: readonly string[] = ['usb'],
+  changes: object = {},
+): Promise<void> {
   site.write({ 'a.txt': 'one', 'b.txt': 'two' });
   await site.configure(settingsOf(site, names, changes));
   await allEnded(site);
@@ -74,8 +78,16 @@ async function backUp(site: SituationSite, destination = 'usb'): Promise<Job> {
   return await site.ended(id);
 }
 
-async function ends(site: SituationSite, call: 'check' | 'drill' | 'prune', destination = 'usb'): Promise<void> {
-  const input = { check: { destination, read_data: 1 }, drill: { destination, files: 5 }, prune: { destination } };
+async function ends(
+  site: SituationSite,
+  call: 'check' | 'drill' | 'prune',
+  destination = 'usb',
+): Promise<void> {
+  const input = {
+    check: { destination, read_data: 1 },
+    drill: { destination, files: 5 },
+    prune: { destination },
+  };
   await site.ended((await site.ask(call, input[call] as never)).id);
 }
 
@@ -84,7 +96,9 @@ function hide(site: SituationSite, ...names: readonly string[]): void {
 }
 
 function manyFiles(site: SituationSite, count: number): void {
-  site.write(Object.fromEntries(Array.from({ length: count }, (_, n) => [`d${n % 10}/file-${n}.txt`, `${n}`])));
+  site.write(
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`d${n % 10}/file-${n}.txt`, `${n}`])),
+  );
 }
 
 function packs(site: SituationSite, name = 'usb'): readonly string[] {
@@ -267,7 +281,9 @@ export const SITUATIONS: readonly Situation[] = [
       site.write({ 'locked.txt': 'x' });
       hide(site, 'locked.txt');
       await backUp(site);
-      await site.configure(settingsOf(site, ['usb'], { acceptUnreadable: [join(site.source, 'locked.txt')] }));
+      await site.configure(
+        settingsOf(site, ['usb'], { acceptUnreadable: [join(site.source, 'locked.txt')] }),
+      );
       await backUp(site);
     },
   },
@@ -390,7 +406,10 @@ export const SITUATIONS: readonly Situation[] = [
     async arrange(site) {
       site.watchLimit = true;
       await begin(site, ['usb'], { watch: true });
-      await eventually(async () => (await site.ask('status', {})).watcher.status === 'degraded', 'the watcher');
+      await eventually(
+        async () => (await site.ask('status', {})).watcher.status === 'degraded',
+        'the watcher',
+      );
       await allEnded(site);
     },
   },
@@ -417,7 +436,8 @@ export const SITUATIONS: readonly Situation[] = [
       writeFileSync(join(site.source, 'c.txt'), 'three');
       await backUp(site);
       for (const name of readdirSync(place(site)))
-        if (name === 'snapshots' || name === 'tombstones') rmSync(join(place(site), name), { recursive: true });
+        if (name === 'snapshots' || name === 'tombstones')
+          rmSync(join(place(site), name), { recursive: true });
       await ends(site, 'prune');
     },
   },

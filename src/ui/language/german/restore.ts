@@ -8,7 +8,11 @@ export const restore: Texts['restore'] = {
   backups: 'Stände',
   source: 'Quelle',
   newest: 'neuester',
-  partial: 'unvollständig',
+  lacks: (count, shown, first) =>
+    count === 1
+      ? `vollständig bis auf 1 Datei: ${first}`
+      : `vollständig bis auf ${shown} Dateien: ${first}, …`,
+  lacksSome: 'vollständig bis auf einige Dateien',
   drillGood: 'Rückweg erprobt',
   drillBad: 'Probe misslungen',
   today: 'Heute',

@@ -15,8 +15,6 @@ import { outcomeOf } from './figures.ts';
 
 export function DestinationsCard(): JSX.Element {
   const { destinations } = useOverview();
-  const [only, ...others] = destinations;
-  const isAlone = only !== undefined && others.length === 0 && isEmbedded(only);
   return (
     <Card title={t.overview.destinationsTitle}>
       <ul class="divided">
@@ -26,19 +24,8 @@ export function DestinationsCard(): JSX.Element {
           </li>
         ))}
       </ul>
-      {isAlone ? (
-        <p class="disk-note">
-          {t.overview.destinations.diskNote}{' '}
-          <a href={hrefOf(['settings', 'destinations'])}>{t.overview.destinations.addSecond}</a>
-        </p>
-      ) : null}
     </Card>
   );
-}
-
-/** The repository in the state directory. */
-function isEmbedded({ name, url }: OverviewDestination): boolean {
-  return name === 'default' && /[/\\]repository$/.test(url);
 }
 
 function Destination({ destination }: { readonly destination: OverviewDestination }): JSX.Element {
@@ -58,6 +45,11 @@ function Destination({ destination }: { readonly destination: OverviewDestinatio
       <p class="quiet small-text">
         <Path>{url}</Path>
       </p>
+      {destination.same_disk === true ? (
+        <p class="disk-note">
+          {texts.sameDisk} <a href={hrefOf(['settings', 'destinations'])}>{texts.addSecond}</a>
+        </p>
+      ) : null}
       <Space {...destination} />
       <Facts
         rows={[

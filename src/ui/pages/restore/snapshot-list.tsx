@@ -87,7 +87,7 @@ function Moment({
       <span class="moment">
         <time dateTime={at}>{formatClock(at)}</time>
         {isNewest ? <Tag look="good">{t.restore.newest}</Tag> : null}
-        {partial ? <Tag look="warning">{t.restore.partial}</Tag> : null}
+        {partial ? <Lacking {...one} /> : null}
         {drill === null ? null : (
           <Tag look={drill.files_failed === 0 ? 'good' : 'bad'}>
             {drill.files_failed === 0 ? t.restore.drillGood : t.restore.drillBad}
@@ -104,6 +104,17 @@ function Moment({
       )}
     </a>
   );
+}
+
+/** Complete but for what is named: it can be restored like any other. */
+function Lacking({ unread_files: { count, paths } }: Snapshot): JSX.Element {
+  const [first] = paths;
+  const name = first === undefined ? undefined : visible(nameOf(textRef(first)));
+  const text =
+    count === null || count === 0 || name === undefined
+      ? t.restore.lacksSome
+      : t.restore.lacks(count, formatCount(count), name);
+  return <Tag>{text}</Tag>;
 }
 
 /** Its own name first: the end of a long path would not be seen. */
