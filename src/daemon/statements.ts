@@ -64,7 +64,6 @@ const SAID_OTHERWISE: ReadonlySet<string> = new Set([
 /** The worst first, one at least. */
 export function statementsOf(parts: StatementParts, known: Known): readonly Statement[] {
   const { standings } = known;
-  if (standings.length === 0) return ranked([statement('no_source'), ...ofChecks(known)]);
   const scene = new Scene(parts, known);
   const all = [
     ...alarmStatements(scene),
@@ -73,7 +72,8 @@ export function statementsOf(parts: StatementParts, known: Known): readonly Stat
     ...ofChecks(known),
     ...noteStatements(scene),
   ];
-  return ranked([...all, statement('protected', scene.about(standings))]);
+  const base = standings.length === 0 ? statement('no_source') : statement('protected', scene.about(standings));
+  return ranked([...all, base]);
 }
 
 /** Whether a backup bears a time that is still to come. */
@@ -181,6 +181,7 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const never = standings.filter(({ lastGoodAt }) => lastGoodAt === null);
   const overdue = standings.filter(({ lastGoodAt, overdue: late }) => lastGoodAt !== null && late);
   const isFirst =
+    never.length > 0 &&
     never.length === standings.length &&
     never.every((one) => one.failure === null && !one.overdue && !scene.isAway(one.destination)) &&
     jobs.count('running') + jobs.count('queued') > 0;

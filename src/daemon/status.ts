@@ -10,7 +10,7 @@ import type {
   StatusCheck,
 } from '../jobs/agent.ts';
 import { isOver, type Pause } from '../jobs/pause.ts';
-import { headlineOf, type Headline, type Statement } from '../jobs/statement.ts';
+import { headlineOf, statement, type Statement } from '../jobs/statement.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Destinations } from './destinations.ts';
 import { freeBytesOf } from './free-space.ts';
@@ -64,7 +64,7 @@ function publicPart(parts: StatusParts, { checks, statements }: ReturnType<typeo
   const next = parts.settings().sources.flatMap((source) => parts.scheduler.nextRun(backupKey(source)) ?? []);
   const { code, level, severity, more } = headlineOf(statements);
   return {
-    status: stateOf({ code, level }),
+    status: stateOf(statements),
     version,
     uptime_seconds: Math.floor(uptime() / 1000),
     jobs: { running: jobs.count('running'), queued: jobs.count('queued') },
@@ -79,7 +79,10 @@ function publicPart(parts: StatusParts, { checks, statements }: ReturnType<typeo
 }
 
 /** What programs ask for says no more and no less than the headline. */
-function stateOf({ code, level }: Pick<Headline, 'code' | 'level'>): PublicStatus['status'] {
+function stateOf([worst, ...others]: readonly Statement[]): PublicStatus['status'] {
+  const { code, level } = worst ?? statement('no_source');
+  // Nothing is chosen yet: how it stands else is told, and never that all is well.
+  if (code === 'no_source') return others.length === 0 ? 'starting' : stateOf(others);
   if (level === 'bad') return 'error';
   if (level === 'good') return 'ok';
   if (code === 'first_backup_runs') return 'starting';

@@ -66,7 +66,7 @@ test('an empty source is refused and told of, and keeps its snapshots until that
     },
   });
   expect(refused.error?.message).toContain('mount it');
-  expect((await site.status()).status).toBe('degraded');
+  expect((await site.status()).status).toBe('error');
   expect(await alarmCheck()).toMatch(/looks damaged \(empty\)/);
   expect(await alarmCheck()).not.toContain(source);
 

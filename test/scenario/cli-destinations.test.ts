@@ -238,13 +238,13 @@ describe.concurrent('holdfast destinations', () => {
     await using _agent = await startAgent(place);
     const absent = await run(place, ['sources', 'add', join(place.directory, 'nothing')], 2);
     expect(absent.stderr).toContain('does not exist');
-    expect((await run(place, ['status'], 1)).stdout).toMatch(/^Not protected: no source is configured\.\n/);
+    expect((await run(place, ['status'], 1)).stdout).toMatch(/^Not protected: nothing is chosen for backup yet\.\n/);
     await run(place, ['sources', 'add', place.source]);
     const status = await settled(
       async () => await place.run(['status'], fresh),
       ({ code, stdout }) => code === 0 && !stdout.startsWith('Not protected'),
     );
-    expect(status.stdout).toMatch(/^Protected: the last good backup is /);
+    expect(status.stdout).toMatch(/^Protected(?: from mistakes)?[:,] .*last good (?:backup|one) is /);
     expect(await listed(place)).toMatchObject([
       {
         name: 'default',

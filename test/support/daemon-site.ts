@@ -86,6 +86,8 @@ export async function openDaemonSite(options: Partial<DaemonOptions> = {}): Prom
       now: [],
       // The process of a test holds much, and the time that is put forward makes every minute one of rest.
       returnMemory: () => undefined,
+      // All that a test has is on one disk.
+      sameDisk: () => false,
       ...options,
     });
   let daemon = await start();
