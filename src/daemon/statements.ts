@@ -33,7 +33,8 @@ export interface Known {
   readonly maintenance: MaintenanceFindings;
   /** Those of the settings that are not there, or cannot be reached. */
   readonly away: readonly Place[];
-  readonly isPaused: boolean;
+  /** `until` null: for ever. */
+  readonly pause: { readonly until: number | null } | undefined;
   readonly checks: readonly StatusCheck[];
 }
 
@@ -72,7 +73,8 @@ export function statementsOf(parts: StatementParts, known: Known): readonly Stat
     ...ofChecks(known),
     ...noteStatements(scene),
   ];
-  const base = standings.length === 0 ? statement('no_source') : statement('protected', scene.about(standings));
+  const base =
+    standings.length === 0 ? statement('no_source') : statement('protected', scene.about(standings));
   return ranked([...all, base]);
 }
 
@@ -166,7 +168,7 @@ function isEmptied({ failure, destination }: Standing, { parts }: Scene): boolea
 }
 
 function standingStatements(scene: Scene): readonly Statement[] {
-  const { standings, isPaused } = scene.known;
+  const { standings, pause } = scene.known;
   const { jobs, alarms, now } = scene.parts;
   const hasAlarm = (path: string, ...kinds: readonly Alarm['kind'][]): boolean =>
     alarms().some(({ source, kind }) => source === path && kinds.includes(kind));
@@ -185,7 +187,7 @@ function standingStatements(scene: Scene): readonly Statement[] {
     never.length === standings.length &&
     never.every((one) => one.failure === null && !one.overdue && !scene.isAway(one.destination)) &&
     jobs.count('running') + jobs.count('queued') > 0;
-  const isHeld = isPaused && jobs.count('running') === 0;
+  const isHeld = pause !== undefined && jobs.count('running') === 0;
   const failed = standings.filter(
     (one) =>
       one.failure !== null &&
@@ -210,8 +212,13 @@ function standingStatements(scene: Scene): readonly Statement[] {
     found.push(statement('last_failed', withReason(meant)));
   if (unread.length > 0) found.push(unreadStatement(unread, scene));
   if (ahead.length > 0) found.push(statement('clock_behind', { figures: { ahead_ms: aheadMs } }));
-  if (isPaused && !(isFirst && isHeld)) found.push(statement('paused', scene.about(standings)));
+  if (pause !== undefined && !(isFirst && isHeld))
+    found.push(statement('paused', { ...scene.about(standings), figures: pauseFigures(pause) }));
   return found;
+}
+
+function pauseFigures({ until }: NonNullable<Known['pause']>): StatementFacts['figures'] {
+  return until === null ? {} : { until_ms: until };
 }
 
 /** Each source and reason by itself: what is to be done differs. */

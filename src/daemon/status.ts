@@ -47,9 +47,9 @@ function judged(parts: StatusParts): Known & { readonly statements: readonly Sta
   const maintenance = maintenanceFindings(parts);
   const away = parts.destinations.all().filter((place) => reachability(place, parts) === false);
   const pause = parts.pause();
-  const isPaused = pause !== undefined && !isOver(pause, parts.now());
-  const found = { standings, maintenance, away, isPaused, checks: parts.findings() };
-  const checks = [...checksOf(parts, found), ...(isPaused ? [pauseCheck(pause)] : [])];
+  const now = pause === undefined || isOver(pause, parts.now()) ? undefined : pause;
+  const found = { standings, maintenance, away, pause: now, checks: parts.findings() };
+  const checks = [...checksOf(parts, found), ...(now === undefined ? [] : [pauseCheck(now)])];
   const known = { ...found, checks };
   return { ...known, statements: statementsOf({ ...parts, unwatched: () => unwatchedOf(parts) }, known) };
 }

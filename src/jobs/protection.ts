@@ -83,7 +83,7 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'prune_failed':
       return `Protected, but old snapshots at ${to} could not be removed: what is no longer needed there stays.`;
     case 'paused':
-      return `Paused: the last good backup is ${age} old, and none is made now.`;
+      return `Paused until ${pauseEnd(figures['until_ms'])}: the last good backup is ${age} old, and none is made now.`;
     case 'not_watched':
       return `Protected, but changes in ${names} are not noticed as they happen: they wait for the next backup by schedule.`;
     case 'destination_away':
@@ -235,6 +235,10 @@ function namedFiles({ files, paths, figures }: Statement): string {
 
 function saidBy({ check }: Statement, checks: readonly StatusCheck[], level: StatusCheck['status']): string {
   return lowerFirst(checks.find(({ name, status }) => name === check && status === level)?.message ?? '');
+}
+
+function pauseEnd(untilMs: number | undefined): string {
+  return untilMs === undefined ? 'somebody resumes it' : `${new Date(untilMs).toISOString().slice(0, 16)}Z`;
 }
 
 function lowerFirst(text: string): string {

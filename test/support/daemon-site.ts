@@ -56,9 +56,12 @@ export interface DaemonSite extends AsyncDisposable {
 
 const { signal } = new AbortController();
 
-export async function openDaemonSite(options: Partial<DaemonOptions> = {}): Promise<DaemonSite> {
+export async function openDaemonSite({
+  sourceName = 'source',
+  ...options
+}: Partial<DaemonOptions> & { readonly sourceName?: string } = {}): Promise<DaemonSite> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-daemon-')));
-  const [source, state] = [join(directory, 'source'), join(directory, 'state')];
+  const [source, state] = [join(directory, sourceName), join(directory, 'state')];
   for (const path of [source, state]) mkdirSync(path, { mode: 0o700 });
   const configFile = join(state, 'config.json');
   // Of repositories that the settings name no passphrase for.

@@ -32,6 +32,7 @@ export async function openSituationSite(): Promise<SituationSite> {
   const mounted: string[] = [];
   let made: SituationSite | undefined;
   const site = await openDaemonSite({
+    sourceName: 'Documents',
     clock,
     sameDisk: () => made?.sameDisk ?? false,
     freeBytes: async () => await Promise.resolve(made?.freeBytes ?? null),

@@ -22,6 +22,8 @@ const DAY = 24 * HOUR;
 
 export interface Situation {
   readonly name: string;
+  /** Somebody who may mount file systems. */
+  readonly needs?: 'mount';
   readonly arrange: (site: SituationSite) => Promise<void>;
 }
 
@@ -107,7 +109,14 @@ function packs(site: SituationSite, name = 'usb'): readonly string[] {
     .map((path) => join(place(site, name), 'packs', path));
 }
 
-function damage(site: SituationSite): void {
+/** Once the catalog has read what it needs: that it cannot is a thing by itself. */
+async function damage(site: SituationSite): Promise<void> {
+  const query = { snapshot: 'latest', view: 'flat', sort: 'name', limit: 9 } as const;
+  await eventually(
+    async () =>
+      (await site.agent.snapshots({ limit: 1 })).length > 0 && (await site.agent.files(query)).items[0],
+    'the files of the snapshot',
+  );
   for (const path of packs(site)) {
     const bytes = readFileSync(path);
     chmodSync(path, 0o600);
@@ -191,6 +200,7 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     name: 'The disk of a destination is full',
+    needs: 'mount',
     async arrange(site) {
       site.mount(place(site), '1m');
       await begin(site);
@@ -366,7 +376,7 @@ export const SITUATIONS: readonly Situation[] = [
     name: 'A check found damage',
     async arrange(site) {
       await begin(site);
-      damage(site);
+      await damage(site);
       await ends(site, 'check');
     },
   },
@@ -374,7 +384,7 @@ export const SITUATIONS: readonly Situation[] = [
     name: 'A restore drill failed',
     async arrange(site) {
       await begin(site);
-      damage(site);
+      await damage(site);
       await ends(site, 'drill');
     },
   },
