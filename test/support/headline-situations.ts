@@ -85,12 +85,13 @@ async function ends(
   call: 'check' | 'drill' | 'prune',
   destination = 'usb',
 ): Promise<void> {
-  const input = {
-    check: { destination, read_data: 1 },
-    drill: { destination, files: 5 },
-    prune: { destination },
-  };
-  await site.ended((await site.ask(call, input[call] as never)).id);
+  const job =
+    call === 'check'
+      ? await site.ask('check', { destination, read_data: 1 })
+      : call === 'drill'
+        ? await site.ask('drill', { destination, files: 5 })
+        : await site.ask('prune', { destination });
+  await site.ended(job.id);
 }
 
 function hide(site: SituationSite, ...names: readonly string[]): void {
@@ -343,6 +344,36 @@ export const SITUATIONS: readonly Situation[] = [
       await site.configure({ ...others, sources: [...sources, gone] });
       await allEnded(site);
       await site.configure({ ...others, sources });
+    },
+  },
+  {
+    name: 'A source was removed after its files disappeared',
+    async arrange(site) {
+      manyFiles(site, 200);
+      const other = join(site.directory, 'photos');
+      mkdirSync(other);
+      writeFileSync(join(other, 'p'), 'p');
+      const { sources, ...others } = settingsOf(site, ['usb']) as { readonly sources: readonly object[] };
+      const photos = { path: other, schedule: 'every 4h', watch: false, destinations: ['usb'] };
+      await site.configure({ ...others, sources: [...sources, photos] });
+      await allEnded(site);
+      for (let n = 0; n < 9; n += 1) rmSync(join(site.source, `d${n}`), { recursive: true });
+      await backUp(site);
+      await site.configure({ ...others, sources: [photos] });
+    },
+  },
+  {
+    name: 'Another destination became the default after a backup to the first one failed',
+    async arrange(site) {
+      writeFileSync(place(site, 'nas'), 'a file');
+      site.write({ 'a.txt': 'one' });
+      const source = { path: site.source, schedule: 'every 4h', watch: false };
+      const destinations = { usb: { url: place(site) }, nas: { url: place(site, 'nas') } };
+      const settings = { sources: [source], destinations, maintenance: QUIET };
+      await site.configure({ ...settings, defaultDestination: 'nas' });
+      await allEnded(site);
+      await site.configure({ ...settings, defaultDestination: 'usb' });
+      await eventually(() => site.jobs().some(({ status }) => status === 'completed'), 'a backup to it');
     },
   },
   {

@@ -76,7 +76,11 @@ describe('the sentence', () => {
 
   test('is made of every code, and never of nothing', () => {
     for (const code of STATEMENT_CODES) {
-      const check = { check_failed: 'state', check_warns: 'configuration' }[String(code)] ?? null;
+      const check =
+        new Map<string, string>([
+          ['check_failed', 'state'],
+          ['check_warns', 'configuration'],
+        ]).get(code) ?? null;
       expect(said(statement(code, { ...HOME, check })), code).toMatch(/^\S.*[^ :]\.?$/);
     }
   });

@@ -8,6 +8,7 @@ import { Tag } from '../../components/tag.tsx';
 import { daysBefore } from '../../language/days.ts';
 import { formatBytes, formatClock, formatCount, formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { lackingText } from './lacking.ts';
 import { nameOf, parentOf, textRef } from './path-ref.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 import { byDay } from './snapshot-days.ts';
@@ -87,7 +88,7 @@ function Moment({
       <span class="moment">
         <time dateTime={at}>{formatClock(at)}</time>
         {isNewest ? <Tag look="good">{t.restore.newest}</Tag> : null}
-        {partial ? <Lacking {...one} /> : null}
+        {partial ? <Tag>{lackingText(one)}</Tag> : null}
         {drill === null ? null : (
           <Tag look={drill.files_failed === 0 ? 'good' : 'bad'}>
             {drill.files_failed === 0 ? t.restore.drillGood : t.restore.drillBad}
@@ -104,17 +105,6 @@ function Moment({
       )}
     </a>
   );
-}
-
-/** Complete but for what is named: it can be restored like any other. */
-function Lacking({ unread_files: { count, paths } }: Snapshot): JSX.Element {
-  const [first] = paths;
-  const name = first === undefined ? undefined : visible(nameOf(textRef(first)));
-  const text =
-    count === null || count === 0 || name === undefined
-      ? t.restore.lacksSome
-      : t.restore.lacks(count, formatCount(count), name);
-  return <Tag>{text}</Tag>;
 }
 
 /** Its own name first: the end of a long path would not be seen. */
