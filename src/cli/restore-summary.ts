@@ -70,12 +70,12 @@ export function lackingLines({ id, record }: Pick<Snapshot, 'id' | 'record'>): r
       : `read ${count(changed, 'file')} while something wrote to ${changed === 1 ? 'it' : 'them'}`;
   const names = record.errors.filter(({ code }) => code !== 'CHANGED').slice(0, LACKING_SHOWN);
   const more = unread - names.length;
-  const listed = names.map(({ path }) => `    ${printableBytes(path)}`);
+  const listed = names.map(({ path }) => `    Not in it: ${printableBytes(path)}`);
   return [
     `  The backup ${[read, torn].filter((text) => text !== '').join(', and ')}. Other snapshots may have more:`,
+    `    see "holdfast snapshots --errors --json" (${shortId(id)}) and "holdfast versions PATH".`,
     ...listed,
     ...(names.length > 0 && more > 0 ? [`    and ${more} more`] : []),
-    `    see "holdfast snapshots --errors --json" (${shortId(id)}) and "holdfast versions PATH".`,
   ];
 }
 

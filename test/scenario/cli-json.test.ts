@@ -99,6 +99,8 @@ test('names are in snake_case and times in RFC 3339, whichever command tells the
   await ask('jobs', [String(job?.['id'])], 0, fresh);
   await ask('alarms', [], 0, fresh);
   await ask('sources list', [], 0, fresh);
+  await ask('sources accept', [join(watched, 'locked')], 0, fresh);
+  await ask('sources exclude', [join(watched, 'locked')], 0, fresh);
   await ask('destinations list', [], 0, fresh);
   await ask('destinations test', ['myNas'], 0, fresh);
   await ask('pause', ['--for', '1h'], 0, fresh);
