@@ -10,7 +10,7 @@ import type {
   StatusCheck,
 } from '../jobs/agent.ts';
 import { isOver, type Pause } from '../jobs/pause.ts';
-import { headlineOf, statement, type Statement } from '../jobs/statement.ts';
+import { headlineOf, statement, type Statement, type StatementCode } from '../jobs/statement.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Destinations } from './destinations.ts';
 import { freeBytesOf } from './free-space.ts';
@@ -78,6 +78,12 @@ function publicPart(parts: StatusParts, { checks, statements }: ReturnType<typeo
   };
 }
 
+const CALM: Readonly<Partial<Record<StatementCode, PublicStatus['status']>>> = {
+  first_backup_runs: 'starting',
+  first_backup_paused: 'paused',
+  paused: 'paused',
+};
+
 /** What programs ask for says no more and no less than the headline. */
 function stateOf([worst, ...others]: readonly Statement[]): PublicStatus['status'] {
   const { code, level } = worst ?? statement('no_source');
@@ -85,8 +91,10 @@ function stateOf([worst, ...others]: readonly Statement[]): PublicStatus['status
   if (code === 'no_source') return others.length === 0 ? 'starting' : stateOf(others);
   if (level === 'bad') return 'error';
   if (level === 'good') return 'ok';
-  if (code === 'first_backup_runs') return 'starting';
-  return code === 'paused' || code === 'first_backup_paused' ? 'paused' : 'degraded';
+  const [first, ...more] = [code, ...others.filter((one) => one.level !== 'good').map((one) => one.code)];
+  // What somebody wanted, or has just begun, hides nothing that is wrong.
+  if (more.some((one) => CALM[one] === undefined)) return 'degraded';
+  return CALM[first] ?? 'degraded';
 }
 
 function unwatchedOf({ settings, watching }: StatusParts): readonly string[] {
