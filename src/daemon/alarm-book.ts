@@ -30,6 +30,8 @@ export class Alarms {
   readonly #store: SettingStore;
   readonly #book: JobBook;
   readonly #clock: Clock;
+  /** Sources that were taken out of the settings, and when. */
+  readonly #removed = new Map<string, number>();
 
   constructor(store: SettingStore, book: JobBook, clock: Clock) {
     this.#store = store;
@@ -45,6 +47,8 @@ export class Alarms {
   judge(job: Job, compared: SourceComparison | null): readonly Alarm[] {
     const { spec, status } = job;
     if (spec.type !== 'backup' || spec.options.dry_run) return [];
+    // It was asked for when the source was still one.
+    if (job.created_at <= (this.#removed.get(spec.source) ?? Number.NEGATIVE_INFINITY)) return [];
     const raised =
       status === 'completed' ? this.#judgeMade(job, spec, compared) : this.#judgeRefused(job, spec);
     if (raised.length === 0) return [];
@@ -73,12 +77,13 @@ export class Alarms {
   follow(paths: readonly string[]): void {
     const before = (read(this.#store.get(FOLLOWED)) as readonly string[] | undefined) ?? [];
     const gone = new Set(before.filter((path) => !paths.includes(path)));
+    for (const path of gone) this.#removed.set(path, this.#clock.now());
+    for (const path of paths) this.#removed.delete(path);
     if (gone.size > 0) {
       const open = this.open();
       const left = open.filter(({ source }) => !gone.has(source));
       if (left.length < open.length)
         this.#store.set(OPEN, left.length === 0 ? undefined : JSON.stringify(left));
-      this.#setEmpty(new Set([...this.#empty()].filter((path) => !gone.has(path))));
     }
     this.#store.set(FOLLOWED, paths.length === 0 ? undefined : JSON.stringify([...new Set(paths)]));
   }
