@@ -38,7 +38,7 @@ function importsOf({ path: from, code }: SourceFile): readonly string[] {
   const found = [
     ...code.matchAll(/\b(?:from|import)\s+'([^']+)'/g),
     ...code.matchAll(/\bimport\s*\(\s*'([^']+)'/g),
-    ...code.matchAll(/\bnew URL\(\s*'(\.[^']+)'/g),
+    ...code.matchAll(/\bnew URL\(\s*'(\.[^']+(?<!\.svg))'/g),
   ];
   return found
     .map((match) => match[1] ?? '')
@@ -170,6 +170,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'jobs/job.ts',
     'jobs/agent.ts',
     'jobs/protection.ts',
+    'jobs/statement.ts',
   ],
   partner: [
     'base/',

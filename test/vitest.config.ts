@@ -20,7 +20,7 @@ const ELSEWHERE = [
 const TESTS = '**/*.test.{ts,tsx}';
 const SHARING = ['unit', 'property', 'contract', 'security', 'damage', 'fault', 'scenario'];
 /** What a file puts in place of a module would stay for the next one, as its time zone would. */
-const NOT_SHARING = /vi\.mock\(|process\.env\['TZ'\] =/;
+const NOT_SHARING = /vi\.mock\(|process\.env\['TZ'\] =|dropCapabilities\(/;
 /**
  * On account of the buffers of backups V8 collects everything, however small its heap is: 66 times in the tests of second
  * copies, 11 times with this, and a tenth less of the processor time of the tests of repositories.

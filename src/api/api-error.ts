@@ -37,7 +37,11 @@ export function fromHoldfastError(error: unknown): ApiError | undefined {
   if (!(error instanceof HoldfastError)) return undefined;
   const code = publicCode(error);
   if (code !== undefined)
-    return new ApiError(code, error.message, { hint: error.hint, details: error.details, cause: error });
+    return new ApiError(code, error.message, {
+      hint: error.hint,
+      details: AWAY.has(error.code) ? { ...error.details, reason: 'away' } : error.details,
+      cause: error,
+    });
   if (error.side === 'config') {
     return new ApiError('DESTINATION_ERROR', 'The secret of the destination cannot be had', {
       hint: `On the machine of the agent, ${holdfast`doctor`} says why.`,
@@ -50,6 +54,9 @@ export function fromHoldfastError(error: unknown): ApiError | undefined {
     cause: error,
   });
 }
+
+/** The storage is not there, as a disk that is unplugged: nothing about it has failed. */
+const AWAY: ReadonlySet<string> = new Set(['DESTINATION_UNREACHABLE', 'DESTINATION_NOT_FOUND']);
 
 /** What is wrong with the request, said by parts that know more kinds of it than the API has. */
 export const ALSO_INVALID: ReadonlySet<string> = new Set([

@@ -1,7 +1,9 @@
 /** `GET /status`: for anybody whether all is well, with a token also what is backed up where. */
 import { type Static, Type } from '../base/schema-type.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Agent, DestinationStatus, PublicStatus, SourceStatus } from '../jobs/agent.ts';
+import type { Agent, DestinationStatus, FullStatus, PublicStatus, SourceStatus } from '../jobs/agent.ts';
+import { sentenceOf } from '../jobs/protection.ts';
+import { STATEMENT_CODES, headlineOf, type Statement } from '../jobs/statement.ts';
 import type { Plan } from './limits.ts';
 import { arrivalOf } from './plugin-order.ts';
 import { shownDestination } from './presentation/redact.ts';
@@ -13,6 +15,23 @@ const Time = Type.String({ format: 'date-time' });
 const MaybeTime = Type.Union([Time, Type.Null()]);
 const MaybeBytes = Type.Union([Type.Integer(), Type.Null()]);
 
+const LEVELS = ['good', 'warning', 'bad'] as const;
+
+/** What it is about comes as codes and figures; `sentence` is English. */
+const StatementData = Type.Object({
+  code: Type.Enum([...STATEMENT_CODES]),
+  level: Type.Enum([...LEVELS]),
+  severity: Type.Integer(),
+  sentence: Type.String(),
+  sources: Type.Array(Type.String()),
+  destinations: Type.Array(Type.String()),
+  files: Type.Array(Type.String()),
+  figures: Type.Record(Type.String(), Type.Number()),
+  reason: Type.Union([Type.String(), Type.Null()]),
+  last_good_backup_at: MaybeTime,
+  check: Type.Union([Type.String(), Type.Null()]),
+});
+
 const StatusData = Type.Object({
   status: Type.Enum(['ok', 'degraded', 'error', 'starting', 'paused']),
   version: Type.String(),
@@ -22,6 +41,15 @@ const StatusData = Type.Object({
   jobs: Type.Object({ running: Type.Integer(), queued: Type.Integer() }),
   last_backup: Type.Union([Type.Object({ status: Type.String(), finished_at: Time }), Type.Null()]),
   next_run_at: MaybeTime,
+  /** The worst there is to say; `more`: how many other things are to be put right. */
+  headline: Type.Object({
+    code: Type.Enum([...STATEMENT_CODES]),
+    level: Type.Enum([...LEVELS]),
+    severity: Type.Integer(),
+    more: Type.Integer(),
+    sentence: Type.Optional(Type.String()),
+  }),
+  statements: Type.Optional(Type.Array(StatementData)),
   checks: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -63,6 +91,7 @@ const StatusData = Type.Object({
         untested: Type.Boolean(),
         embedded: Type.Boolean(),
         used_bytes: MaybeBytes,
+        same_disk: Type.Union([Type.Boolean(), Type.Null()]),
       }),
     ),
   ),
@@ -101,9 +130,11 @@ export function statusRoutes(app: ApiApp, { agent, clock, plan }: StatusParts): 
         if (caller.tried) throw caller.problem();
         return publicPart(agent.publicStatus(), clock);
       }
-      const { sources, destinations, storage, watcher, config, ...more } = await agent.fullStatus();
+      const full = await agent.fullStatus();
+      const { sources, destinations, storage, watcher, config } = full;
       return {
-        ...publicPart(more, clock),
+        ...publicPart(full, clock),
+        ...statementsPart(full, clock),
         plan: plan(),
         rate_limit: rateLimitPart(quota),
         sources: sources.map(sourcePart),
@@ -127,7 +158,33 @@ function publicPart(status: PublicStatus, clock: Clock): Static<typeof StatusDat
     jobs: status.jobs,
     last_backup: last === null ? null : { status: last.status, finished_at: timestamp(last.finished_at) },
     next_run_at: maybeTimestamp(status.next_run_at),
+    headline: { ...status.headline },
     checks: [...status.checks],
+  };
+}
+
+function statementsPart(
+  status: FullStatus,
+  clock: Clock,
+): Pick<Static<typeof StatusData>, 'headline' | 'statements'> {
+  const { code, level, severity, more, ...facts } = headlineOf(status.statements);
+  const said = (one: Statement): string => sentenceOf(one, status.checks, clock.now());
+  const sentence = said({ code, level, severity, ...facts });
+  return {
+    headline: { code, level, severity, more, sentence },
+    statements: status.statements.map((one) => ({
+      code: one.code,
+      level: one.level,
+      severity: one.severity,
+      sentence: said(one),
+      sources: [...one.paths],
+      destinations: [...one.to],
+      files: [...one.files],
+      figures: { ...one.figures },
+      reason: one.reason,
+      last_good_backup_at: maybeTimestamp(one.since),
+      check: one.check,
+    })),
   };
 }
 

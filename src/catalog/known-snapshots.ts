@@ -38,6 +38,8 @@ export interface KnownSnapshot {
   readonly jobId: string | null;
   readonly pinned: boolean;
   readonly partial: boolean;
+  /** What the backup could not read: the first path, and how many; null when nobody knows. */
+  readonly unread: SnapshotSummary['unread'];
   /** Made by a request with exclude rules of its own. */
   readonly isNarrowed: boolean;
   readonly files: number;
@@ -72,6 +74,7 @@ interface SnapshotRow {
 
 /** Oldest first, and those of one time by their ids. @throws {StateError} CATALOG_DAMAGED */
 export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot[] {
+  const unread = unreadOf(database);
   return database
     .prepare<[], SnapshotRow>(
       `SELECT s.*, l.root FROM snapshot s JOIN lineage l ON l.id = s.lineage
@@ -97,11 +100,33 @@ export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot
         jobId: jobIdOf(tags),
         pinned: row.pinned === 1,
         partial: row.partial === 1,
+        unread: unread.get(row.ordinal) ?? { paths: [], count: 0 },
         isNarrowed: isNarrowed(tags),
         files: row.files,
         bytes: row.bytes,
       };
     });
+}
+
+/** Of each snapshot that lacks something: that is few of them. */
+function unreadOf(database: CatalogDatabase): ReadonlyMap<number, SnapshotSummary['unread']> {
+  const rows = database
+    .prepare<
+      [],
+      { readonly ordinal: number; readonly count: number; readonly last: Buffer; readonly first: Buffer }
+    >(
+      `SELECT ordinal, count(*) AS count, min(path) AS first, max(path) AS last FROM gap
+       WHERE damaged = 0 AND tree IS NULL GROUP BY ordinal`,
+    )
+    .all();
+  return new Map(
+    rows.map(({ ordinal, count, first, last }) => {
+      // The root stands for others, and nobody knows which.
+      const [isMore, named] = first.toString('latin1') === '/' ? [true, last] : [false, first];
+      const path = textOfBytes(asByteString(named.toString('latin1')));
+      return [ordinal, { paths: path === '/' ? [] : [path], count: isMore ? null : count }];
+    }),
+  );
 }
 
 /** The engine leaves the job that made a snapshot in its tags. */
@@ -133,6 +158,7 @@ export function summaryOf(snapshot: KnownSnapshot): CatalogSnapshot {
     tags: snapshot.tags,
     pinned: snapshot.pinned,
     partial: snapshot.partial,
+    unread: snapshot.unread,
     created_at: snapshot.started,
     files: snapshot.files,
     size_bytes: snapshot.bytes,

@@ -1,5 +1,6 @@
 /** What is at a destination: by a look from outside, and by trying it out. */
 import { statfs } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { DestinationError, HoldfastError, errnoOf } from '../base/errors.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import type { DestinationView } from '../control/calls.ts';
@@ -10,6 +11,7 @@ import { directoryOf } from '../destination/location.ts';
 import { openDestination } from '../destination/open.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import type { Context } from './context.ts';
+import { settingsOrDefaults } from './settings-file.ts';
 import { checkOpening } from './doctor/place.ts';
 import { reachOfSettings } from './reach.ts';
 import { knownRepositoryId, statePaths } from './state-directory.ts';
@@ -101,6 +103,12 @@ export interface TryOut {
   readonly isNew?: boolean;
 }
 
+/** What is backed up; before anything is, what most people have. */
+async function sourcePaths(context: Context): Promise<readonly string[]> {
+  const { sources } = await settingsOrDefaults(undefined, context);
+  return sources.length === 0 ? [homedir()] : sources.map(({ path }) => path);
+}
+
 /** Every step with what came of it. */
 export async function tryOut(
   settings: DestinationSettings,
@@ -116,6 +124,7 @@ export async function tryOut(
     create: isNew,
     reach: async () => await reachOfSettings(settings, context),
     openRepository: configured ? async () => await checkOpening('repository', settings, context) : undefined,
+    files: await sourcePaths(context),
     clock,
     signal,
   });

@@ -6,6 +6,7 @@ import { checkAgent, checkPort, checkWatching } from './doctor/agent.ts';
 import { guarded, type Finding } from '../daemon/doctor/finding.ts';
 import { writeBundle } from './doctor/bundle.ts';
 import { checkKeyDrill, checkRestoreDrill } from './doctor/drills.ts';
+import { sameDiskFindings } from '../daemon/try-destination.ts';
 import { checkNative } from './doctor/native.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from '../daemon/doctor/machine.ts';
 import { checkOtherPlaces, checkRepository, checkSettings, checkState, witnessesOf } from './doctor/place.ts';
@@ -114,6 +115,10 @@ async function examineSettings(
   if (directory !== undefined)
     findings.push(
       await guarded('destination space', async () => await checkSpace('destination space', directory)),
+      ...sameDiskFindings(
+        directory,
+        settings.sources.map(({ path }) => path),
+      ),
     );
   const watched = settings.sources.filter(({ watch, poll }) => watch && !poll).map(({ path }) => path);
   findings.push(await guarded('watching', async () => await checkWatching(watched, context)));

@@ -9,6 +9,8 @@ import { PROBLEMS_SHOWN } from './restore-progress.ts';
 import { createStyles, printable, printableBytes, wantsColor } from './terminal.ts';
 import { count, seconds, shortId } from './wording.ts';
 
+/** Files that a snapshot lacks, named one by one. */
+const LACKING_SHOWN = 3;
 /** Deleted paths named one by one. */
 const DELETED_SHOWN = 20;
 
@@ -67,9 +69,14 @@ export function lackingLines({ id, record }: Pick<Snapshot, 'id' | 'record'>): r
     changed === 0
       ? ''
       : `read ${count(changed, 'file')} while something wrote to ${changed === 1 ? 'it' : 'them'}`;
+  const names = record.errors.filter(({ code }) => code !== 'CHANGED').slice(0, LACKING_SHOWN);
+  const more = unread - names.length;
+  const listed = names.map(({ path }) => `    Not in it: ${printableBytes(path)}`);
   return [
     `  The backup ${[read, torn].filter((text) => text !== '').join(', and ')}. Other snapshots may have more:`,
     `    see "${holdfastThere`snapshots --errors --json`}" (${shortId(id)}) and "${holdfastThere`versions PATH`}".`,
+    ...listed,
+    ...(names.length > 0 && more > 0 ? [`    and ${more} more`] : []),
   ];
 }
 

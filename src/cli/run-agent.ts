@@ -4,7 +4,8 @@ import { callProgram, holdfast, programName } from '../base/holdfast-command.ts'
 import { createLog } from '../base/log.ts';
 import { NAMED_BY, withProgram } from '../base/program-call.ts';
 import { quoted } from '../base/shell-words.ts';
-import { startDaemon, type Daemon } from '../daemon/daemon.ts';
+import { startDaemon } from '../daemon/daemon.ts';
+import type { Daemon } from '../daemon/daemon-options.ts';
 import { requirePrivateState } from '../daemon/private-state.ts';
 import { createSystemNotifier } from '../daemon/system-notify.ts';
 import { DestinationError, RepositoryError } from '../base/errors.ts';

@@ -4,9 +4,11 @@ import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { formatDuration } from '../base/units.ts';
-import { addSource, removeSource } from '../config/config-edit.ts';
+import { addSource, removeSource, setValue } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { SourceSettings } from '../config/settings.ts';
+import { isWithin, patternFor } from './pattern-for.ts';
 import type { SourceStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
@@ -45,6 +47,15 @@ export function define(command: Command, context: Context): void {
   sub('remove', 'Back it up no longer; the snapshots stay')
     .argument('<path>')
     .action(async (path: string, options: SourcesOptions) => await remove(path, options, context));
+  sub('exclude', 'Leave a file or directory out of the backups of its source from now on')
+    .argument('<path>')
+    .action(async (path: string, options: SourcesOptions) => await leaveOut(path, options, context));
+  sub(
+    'accept',
+    'Say that a file or directory that cannot be read need not be: no backup warns of it any more',
+  )
+    .argument('<path>')
+    .action(async (path: string, options: SourcesOptions) => await accept(path, options, context));
   addExamples(command, [
     [holdfast`sources add ~/Documents --schedule hourly`, 'protect another directory'],
     [holdfast`sources add ~/Photos -d usb -d bucket`, 'to a disk and to a bucket, read once'],
@@ -192,6 +203,52 @@ async function remove(path: string, options: SourcesOptions, context: Context): 
     options,
     context,
   );
+}
+
+async function leaveOut(path: string, options: SourcesOptions, context: Context): Promise<void> {
+  const { wanted, loaded, holders } = await holdersOf(path, options, context);
+  const changes = holders.map(({ index, source }) => {
+    const { patterns } = source.exclude;
+    const pattern = patternFor(wanted, source.path);
+    const kept = patterns.includes(pattern) ? patterns : [...patterns, pattern];
+    return setValue(['sources', index, 'exclude', 'patterns'], kept);
+  });
+  await changeSettings(changes, loaded, options.config, context);
+  const text = `${wanted} is left out from the next backup on. Snapshots that have it keep it.`;
+  await say(text, { type: 'source_excluded', path: wanted }, options, context);
+}
+
+async function accept(path: string, options: SourcesOptions, context: Context): Promise<void> {
+  const { wanted, loaded, holders } = await holdersOf(path, options, context);
+  const changes = holders.map(({ index, source: { acceptUnreadable: accepted } }) =>
+    setValue(
+      ['sources', index, 'acceptUnreadable'],
+      accepted.includes(wanted) ? accepted : [...accepted, wanted],
+    ),
+  );
+  await changeSettings(changes, loaded, options.config, context);
+  const text = `That ${wanted} cannot be read is accepted: no backup warns of it any more. Once it can be read, it is saved.`;
+  await say(text, { type: 'source_accepted', path: wanted }, options, context);
+}
+
+interface Holders {
+  readonly wanted: string;
+  readonly loaded: LoadedConfig | undefined;
+  /** With their places in the settings. */
+  readonly holders: readonly { readonly index: number; readonly source: SourceSettings }[];
+}
+
+/** Every source that has the path in it. */
+async function holdersOf(path: string, options: SourcesOptions, context: Context): Promise<Holders> {
+  const loaded = await readSettings(options.config, context);
+  const wanted = resolve(path);
+  const holders = (loaded?.settings.sources ?? []).flatMap((source, index) =>
+    wanted !== source.path && isWithin(wanted, source.path) ? [{ index, source }] : [],
+  );
+  if (holders.length > 0) return { wanted, loaded, holders };
+  throw new RequestError('INVALID_SOURCE', `${wanted} is in no source`, {
+    hint: `List what is backed up with: ${holdfast`sources list`}`,
+  });
 }
 
 async function say(text: string, object: object, options: OutputOptions, { out }: Context): Promise<void> {

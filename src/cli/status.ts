@@ -9,6 +9,7 @@ import type { Context } from './context.ts';
 import { forMachineService, installCommand } from './install/installed.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { protectionOf } from '../jobs/protection.ts';
+import { statementObjects, statusLines } from './status-text.ts';
 import { renderTable } from './table.ts';
 import { createStyles, printable, terminalWidth, wantsColor, type Styles } from './terminal.ts';
 import { count, localTime } from './wording.ts';
@@ -24,6 +25,7 @@ export function define(command: Command, context: Context): void {
       return;
     }
     const protection = protectionOf(status, context.clock.now());
+    const { headline } = protection;
     if (protection.level === 'bad') context.exitCode = 1;
     if (options.json === true) {
       await context.out.json({
@@ -31,7 +33,8 @@ export function define(command: Command, context: Context): void {
         protected: protection.level !== 'bad',
         sentence: protection.sentence,
         agent_running: true,
-        ...agentObject(status),
+        ...agentObject({ ...status, statements: statementObjects(status, context.clock.now()) }),
+        headline: { ...status.headline, more: headline.more, sentence: protection.sentence },
       });
     } else await show(status, context);
   });
@@ -69,17 +72,7 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
 async function show(status: FullStatus, context: Context): Promise<void> {
   const { out, env, clock } = context;
   const styles = createStyles(wantsColor(out.stream, env));
-  const { level, sentence } = protectionOf(status, clock.now());
-  const style = { good: styles.green, warning: styles.yellow, bad: styles.red }[level];
-  await out.line(style(styles.bold(printable(sentence))));
-  const wrong = status.config.error;
-  for (const { name, status: found, message } of status.checks) {
-    const mark = { ok: '', warning: styles.yellow('!'), error: styles.red('!') }[found];
-    // What the sentence says is not said again.
-    if (mark !== '' && !sentence.toLowerCase().includes(message.toLowerCase()))
-      await out.line(`${mark} ${printable(message)}`);
-    if (name === 'configuration' && wrong !== null) await out.line(printable(`  ${wrong}`));
-  }
+  for (const line of statusLines(status, clock.now(), styles)) await out.line(line);
   await out.line('');
   if (status.sources.length > 0) {
     const rows = status.sources.map((source) => [

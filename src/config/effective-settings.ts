@@ -271,6 +271,7 @@ function buildSource(
   return {
     ...rest,
     path: root,
+    acceptUnreadable: source.acceptUnreadable.map((one) => absolutePath(one, context)),
     destinations: destinationsOf({ destination, destinations }, index, scene),
     exclude: {
       ...exclude,

@@ -85,6 +85,11 @@ const Source = object(
       largerThan: textOrNull('size', 'Leave out files over this size, such as 4 GiB.'),
       oneFileSystem: flag('Stay on the file system of the source.', false),
     }),
+    acceptUnreadable: list(
+      'absolute-path',
+      'Files and directories that cannot be read and need not be, with what is below: no backup warns of them.',
+      [],
+    ),
     compression: text('compression-name', {
       description:
         'zstd, zstd:1 (fast) to zstd:19 (small), none, or auto, which stops trying where nothing shrinks.',

@@ -28,6 +28,8 @@ export interface SourceSettings {
     readonly largerThan: number | null;
     readonly oneFileSystem: boolean;
   };
+  /** Absolute paths of what cannot be read and need not be: no backup warns of it. What is below counts, too. */
+  readonly acceptUnreadable: readonly string[];
   readonly compression: string;
   readonly encryption: boolean;
   readonly deduplication: boolean;

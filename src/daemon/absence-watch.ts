@@ -72,6 +72,6 @@ export function forgetProtectedSince(settings: Pick<SettingStore, 'all' | 'set'>
   for (const key of settings.all().keys()) if (key.startsWith(prefix)) settings.set(key, undefined);
 }
 
-function sinceKey(destination: string, source: string): string {
+export function sinceKey(destination: string, source: string): string {
   return `since ${destination} ${source}`;
 }

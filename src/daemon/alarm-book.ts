@@ -21,6 +21,8 @@ import {
 const OPEN = 'alarms';
 /** Paths of sources of which a person said that they are meant to be empty. */
 const EMPTY = 'empty sources';
+/** Paths of the sources that the settings had when they were last followed. */
+const FOLLOWED = 'alarm sources';
 /** Fact of an alarm about an empty source that had files again before the alarm was acknowledged. */
 const FILLED = 'filled_since';
 
@@ -28,6 +30,8 @@ export class Alarms {
   readonly #store: SettingStore;
   readonly #book: JobBook;
   readonly #clock: Clock;
+  /** Sources that were taken out of the settings, and when. */
+  readonly #removed = new Map<string, number>();
 
   constructor(store: SettingStore, book: JobBook, clock: Clock) {
     this.#store = store;
@@ -43,6 +47,8 @@ export class Alarms {
   judge(job: Job, compared: SourceComparison | null): readonly Alarm[] {
     const { spec, status } = job;
     if (spec.type !== 'backup' || spec.options.dry_run) return [];
+    // It was asked for when the source was still one.
+    if (job.created_at <= (this.#removed.get(spec.source) ?? Number.NEGATIVE_INFINITY)) return [];
     const raised =
       status === 'completed' ? this.#judgeMade(job, spec, compared) : this.#judgeRefused(job, spec);
     if (raised.length === 0) return [];
@@ -67,6 +73,21 @@ export class Alarms {
     return this.#empty().has(source);
   }
 
+  /** The sources of the settings: what is said of one that was taken out goes with it. */
+  follow(paths: readonly string[]): void {
+    const before = (read(this.#store.get(FOLLOWED)) as readonly string[] | undefined) ?? [];
+    const gone = new Set(before.filter((path) => !paths.includes(path)));
+    for (const path of gone) this.#removed.set(path, this.#clock.now());
+    for (const path of paths) this.#removed.delete(path);
+    if (gone.size > 0) {
+      const open = this.open();
+      const left = open.filter(({ source }) => !gone.has(source));
+      if (left.length < open.length)
+        this.#store.set(OPEN, left.length === 0 ? undefined : JSON.stringify(left));
+    }
+    this.#store.set(FOLLOWED, paths.length === 0 ? undefined : JSON.stringify([...new Set(paths)]));
+  }
+
   /** What retention must leave alone. */
   freezes(): readonly Freeze[] {
     return freezesOf(this.open());
@@ -79,7 +100,7 @@ export class Alarms {
     return [
       {
         name: 'alarms',
-        status: 'warning',
+        status: 'error',
         message: `A source looks damaged (${open.map(({ kind }) => kind).join(', ')}). Its older snapshots are kept until the alarm is acknowledged.`,
       },
     ];

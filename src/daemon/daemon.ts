@@ -1,26 +1,19 @@
 /** The agent, put together from its parts, run, and taken apart in reverse. */
 import { homedir } from 'node:os';
-import type { Logger } from 'pino';
 import { pageAddressOf } from './page-address.ts';
 import { pageInsight } from './page-insight.ts';
 import { pageSettings } from './page-settings.ts';
 import { createApiServer, type ApiServer } from '../api/server.ts';
-import type { Listening } from '../api/listening.ts';
 import { createServerLogger, setLevel } from '../base/log.ts';
-import type { Clock } from '../base/clock.ts';
 import { isAbort } from '../base/errors.ts';
-import { redactDeep, type Redactor } from '../base/redact.ts';
+import { redactDeep } from '../base/redact.ts';
 import { openConfigSource, type ConfigSource } from '../config/config-source.ts';
-import type { Environment } from '../config/secret.ts';
 import type { PageAddress } from '../control/calls.ts';
 import { serveControl } from '../control/server.ts';
-import type { Agent } from '../jobs/agent.ts';
 import { uploadLimitAt } from '../jobs/bandwidth.ts';
 import { linuxCircumstances } from '../jobs/circumstances.ts';
-import type { Circumstances } from '../jobs/conditions.ts';
 import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { createJobBook } from '../jobs/job-book.ts';
-import type { Job } from '../jobs/job.ts';
 import { openAgentState } from '../jobs/open-state.ts';
 import { Runner } from '../jobs/runner.ts';
 import { createMetrics } from '../notify/metrics.ts';
@@ -32,6 +25,7 @@ import { tellOpenAlarms } from './alarm-reminder.ts';
 import { Backups, firstBackup } from './backups.ts';
 import { Catalogs } from './catalogs.ts';
 import { controlHandlers } from './control-handlers.ts';
+import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { createDestinations } from './destinations.ts';
 import { DrillRecords } from './drill-records.ts';
 import { keepHouse } from './housekeeping.ts';
@@ -54,44 +48,10 @@ import { SETTINGS_CHECKS } from './settings-checks.ts';
 import { Spools } from './spools.ts';
 import { StateWriting } from './state-writing.ts';
 import type { StatusParts } from './status.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { Watching } from './watching.ts';
 import { whyItWaits } from './why-it-waits.ts';
-
-export interface DaemonOptions {
-  readonly stateDirectory: string;
-  readonly configFile: string;
-  /** Somebody named the file. */
-  readonly configRequired: boolean;
-  /** Instead of the one in the settings. */
-  readonly port: number | undefined;
-  readonly version: string;
-  readonly environment: Environment;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly redactor: Redactor;
-  /** Takes variables out of the process's own environment. */
-  readonly forget: (names: readonly string[]) => void;
-  /** The secret of the embedded repository. */
-  readonly machineKey: () => Promise<Buffer>;
-  /** Sources to back up at once. */
-  readonly now: readonly string[];
-  /** Of power and network, instead of what the system says. */
-  readonly circumstances?: Circumstances | undefined;
-  /** Instead of the housekeeping's way, which takes the longer the more a process holds. */
-  readonly returnMemory?: (() => void) | undefined;
-}
-
-/** A running agent. */
-export interface Daemon extends AsyncDisposable {
-  readonly agent: Agent;
-  readonly listening: Listening;
-  readonly config: ConfigSource;
-  /** To its own page, with a one-time code; `user` as in `PageSessions`. */
-  readonly pageAddress: (user: number | null) => PageAddress;
-  /** Queued by `now`. */
-  readonly firstJobs: readonly Job[];
-}
 
 /** @throws {StateError} {ConfigError} when it cannot begin */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -165,6 +125,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const book = writing.watched(createJobBook(state, clock, redact));
   const alarms = new Alarms(state.database.settings, book, clock);
   const drills = new DrillRecords(state.database.settings, clock);
+  const notes = state.database.settings;
+  const surroundings = surroundingsOf({ ...options, settings, jobs, notes, alarms, destinations, trouble });
   const never = (): readonly string[] => [stateDirectory, ...destinations.stores()];
 
   const watching = stack.use(
@@ -206,6 +168,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     hooksOf: ({ spec }) => (spec.type === 'backup' ? (sourceOf(settings(), spec)?.hooks ?? null) : null),
     hookRuns: (job) => watching.commandRuns(job),
     uploadLimit,
+    judged: surroundings.judged,
     completed: (job, outcome) => keepOutcome(job, outcome, { destinations, opened, state, clock }),
     opened: (job, repositoryId) => keepRepository(job, repositoryId, { destinations, opened, clock }),
     began: (job) => tellOfJob(job, { database: state.database, notifier, clock }),
@@ -225,7 +188,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     alarms,
     notifier,
     clock,
-    others: followers({ watching, spools, membership, metrics, destinations, opened, catalogs, settings }),
+    others: [
+      ...followers({ watching, spools, membership, metrics, destinations, opened, catalogs, settings }),
+      // Its destination is there now, if it was not before.
+      surroundings.look,
+    ],
     trouble,
   });
 
@@ -248,6 +215,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
   const follow = (): void => {
     placed.follow(destinations.all());
+    surroundings.follow();
     const planned = planOf(settings());
     plan = new Map(planned.map((one) => [one.entry.key, one]));
     scheduler.replace(
@@ -289,7 +257,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     watching,
     destinations,
     storedBytes: (name) => storedBytesOf(state.database.settings, name)?.bytes,
-    notes: state.database.settings,
+    ...surroundings.facts,
     findings: () => [
       ...[writing, alarms, watching, membership, catalogs].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),
@@ -374,7 +342,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       state,
       catalogs,
       clock,
-      looks: [() => writing.look()],
+      looks: [() => writing.look(), surroundings.look],
       reminders: [
         () => ends.makeUp(),
         () => tellAbsences({ settings, state: { ...state.database, jobs }, notifier, clock }),

@@ -26,6 +26,7 @@ export interface DestinationTrialParts {
 /** What opens a repository there is what would open it for a backup: its passphrase, or else that of the agent. */
 export async function tryForPage(
   settings: DestinationSettings,
+  files: readonly string[],
   parts: DestinationTrialParts & Pick<Trial, 'isNew'>,
   signal: AbortSignal,
 ): Promise<TrialReport> {
@@ -41,6 +42,7 @@ export async function tryForPage(
     isNew: parts.isNew,
     reach,
     openRepository: async () => await openThere(place, parts, signal),
+    files,
     clock,
     signal,
   });

@@ -74,6 +74,6 @@ function noticedIn(settings: Pick<SettingStore, 'get'>, key: string): Noticed | 
   return text === undefined ? undefined : (JSON.parse(text) as Noticed);
 }
 
-function goodKey(destination: string, source: string): string {
+export function goodKey(destination: string, source: string): string {
   return `good ahead ${destination} ${source}`;
 }

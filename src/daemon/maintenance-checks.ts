@@ -56,6 +56,26 @@ export function undoneChecks(parts: MaintenanceParts): readonly StatusCheck[] {
   });
 }
 
+export interface MaintenanceFindings {
+  /** Names of destinations where that was the end of the last one. */
+  readonly damaged: readonly string[];
+  readonly unrestored: readonly string[];
+  readonly unchecked: readonly string[];
+  readonly undrilled: readonly string[];
+  readonly unpruned: readonly string[];
+}
+
+/** What the checks say, with names. */
+export function maintenanceFindings(parts: MaintenanceParts): MaintenanceFindings {
+  return {
+    damaged: damagedPlaces('check', parts),
+    unrestored: damagedPlaces('drill', parts),
+    unchecked: undonePlaces('check', parts),
+    undrilled: undonePlaces('drill', parts),
+    unpruned: undonePlaces('prune', parts),
+  };
+}
+
 function damagedPlaces(type: Maintenance, { jobs, destinations, now }: MaintenanceParts): readonly string[] {
   return namesOf(destinations).filter(
     (destination) =>

@@ -218,7 +218,7 @@ async function embeddedId(stateDirectory: string): Promise<string | null> {
 }
 
 async function tryOut(
-  { name, destination }: DestinationWish,
+  { name, destination, files }: DestinationWish,
   home: string,
   parts: PageProtectParts & { readonly guesses: PassphraseGuesses },
   signal: AbortSignal,
@@ -231,7 +231,12 @@ async function tryOut(
       ? savedOf(name, parts)
       : (await import('./trial-settings.ts')).destinationAsSaved(name, destination, context);
   const isNew = destination !== undefined;
-  const { findings, measured } = await tryForPage(wanted, { ...parts, isNew }, signal);
+  const { findings, measured } = await tryForPage(
+    wanted,
+    filesOf(files, home, parts),
+    { ...parts, isNew },
+    signal,
+  );
   const usable = findings.every(({ status }) => status !== 'error');
   // It was added without a test, and has passed one now.
   if (usable && !isNew && wanted.untested === true)
@@ -243,6 +248,17 @@ async function tryOut(
     read_speed: measured.readSpeed,
     clock_skew_seconds: measured.clockSkewSeconds,
   };
+}
+
+/** What is backed up, or is to be; before anything is, what most people have. */
+function filesOf(
+  files: readonly string[] | undefined,
+  home: string,
+  { config }: PageProtectParts,
+): readonly string[] {
+  const sources = config.current.sources.map(({ path }) => path);
+  const paths = [...sources, ...(files ?? []).map((path) => absolutePath(path, { home }))];
+  return paths.length === 0 ? [home] : paths;
 }
 
 /** Names alone are tried: a URL that is not configured is given as an object. @throws {RequestError} INVALID_DESTINATION */

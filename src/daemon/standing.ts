@@ -3,12 +3,13 @@ import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
-import { hasReadNothing } from '../jobs/job.ts';
+import type { JobError } from '../jobs/job.ts';
 import { isAbsent } from '../notify/absence.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { protectedSince } from './absence-watch.ts';
 import { goodAt, lastEnded } from './good-backups.ts';
 import { dueAfter, schedulesOf, zoneOf } from './planning.ts';
+import { NONE_UNREAD, unreadIn, type Unread } from './unread-files.ts';
 
 /** A run is late, not overdue, for this long at least: it may be waiting for its turn. Milliseconds. */
 const LATE_MS = 3_600_000;
@@ -18,17 +19,21 @@ export interface Standing {
   readonly destination: string;
   /** As of when the source is in its last good backup; milliseconds since 1970, null when there is none. */
   readonly lastGoodAt: number | null;
+  /** What the last good one says of when that was, without regard to what the clock shows now. */
+  readonly statedGoodAt: number | null;
   /** The last one that ended by itself failed. */
   readonly hasFailed: boolean;
+  /** Of the last one, when it failed or is tried again after a failure. */
+  readonly failure: JobError | null;
   /** There should be a newer good one by what the settings promise, or any, whatever the reason is. */
   readonly overdue: boolean;
-  /** Files are missing from the last one that completed, since they could not be read. */
-  readonly hasUnread: boolean;
+  /** What is missing from the last one that completed, since it could not be read, and nobody has accepted that. */
+  readonly unread: Unread;
 }
 
 export interface StandingParts {
   readonly settings: () => Settings;
-  readonly jobs: Pick<JobStore, 'newest' | 'records'>;
+  readonly jobs: Pick<JobStore, 'get' | 'newest' | 'records'>;
   readonly now: () => number;
   /** Of since when sources are to be backed up, and of good backups. */
   readonly notes: Pick<SettingStore, 'get'>;
@@ -45,14 +50,21 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
       const good = jobs.newest({ ...asked, status: 'completed', good: true });
       const last = jobs.newest({ ...asked, status: 'completed' });
       const lastGoodAt = goodAt(notes, destination, source.path, good, now());
-      const hasFailed = lastEnded(jobs, asked, now())?.status === 'failed';
+      const ended = lastEnded(jobs, asked, now());
+      const hasFailed = ended?.status === 'failed';
+      // One that is tried again waits with what its last attempt came to.
+      const tried = jobs.newest({ ...asked, status: 'queued' });
+      const isTried = (tried?.started_at ?? 0) > (ended?.finished_at ?? 0);
+      const failure = (isTried ? tried?.error : null) ?? (hasFailed ? ended.error : null);
       const since = lastGoodAt ?? protectedSince(notes, destination, source.path);
       const overdue =
         since !== undefined &&
         (isAbsent({ lastGoodAt, since, dueAt: dueAfter(source, since, zone) }, notices.absenceDays, now()) ||
           schedules.some((schedule) => isMissed(schedule, since, zone, now())));
-      const hasUnread = last !== undefined && (last.progress.files_failed > 0 || hasReadNothing(last));
-      return { source, destination, lastGoodAt, hasFailed, overdue, hasUnread };
+      const withProblems = last === undefined ? undefined : jobs.get(last.id);
+      const unread = withProblems === undefined ? NONE_UNREAD : unreadIn(withProblems, source);
+      const statedGoodAt = good === undefined ? null : (good.source_read_at ?? good.started_at);
+      return { source, destination, lastGoodAt, statedGoodAt, hasFailed, failure, overdue, unread };
     });
   });
 }
@@ -69,8 +81,7 @@ function isMissed(schedule: Schedule, sinceMs: number, zone: string, nowMs: numb
 }
 
 /** Without paths and names: anybody on the machine may read them. */
-export function standingChecks(parts: StandingParts): readonly StatusCheck[] {
-  const all = standingsOf(parts);
+export function standingChecks(all: readonly Standing[], parts: StandingParts): readonly StatusCheck[] {
   return [...overdueCheck(all, parts), ...failedChecks(all), ...unreadCheck(all)];
 }
 
@@ -88,7 +99,7 @@ function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readon
   return [
     {
       name: 'overdue',
-      status: 'warning',
+      status: 'error',
       message: [what, ...new Set(reasons)].join(' '),
     },
   ];
@@ -126,10 +137,11 @@ function failedChecks(all: readonly Standing[]): readonly StatusCheck[] {
 
 /** A backup that completes with warnings looks like a good one, for as long as nobody looks at the job. */
 function unreadCheck(all: readonly Standing[]): readonly StatusCheck[] {
-  const count = new Set(all.filter(({ hasUnread }) => hasUnread).map(({ source }) => source.path)).size;
+  const unread = all.filter((one) => one.unread.files + one.unread.folders > 0);
+  const count = new Set(unread.map(({ source }) => source.path)).size;
   if (count === 0) return [];
   const which =
     count === 1 ? 'one source are not in its last backup' : `${count} sources are not in their last backups`;
-  const message = `Files of ${which}: they could not be read. The job names them; see that the agent may read them, or exclude them.`;
+  const message = `Files of ${which}: they could not be read. The job names them; give yourself permission to read them, leave them out, or accept it.`;
   return [{ name: 'unread files', status: 'warning', message }];
 }

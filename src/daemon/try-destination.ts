@@ -2,6 +2,7 @@
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DestinationError, HoldfastError, errnoOf } from '../base/errors.ts';
+import { bytesOfText } from '../base/byte-path.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatBytes } from '../base/units.ts';
@@ -10,6 +11,8 @@ import { directoryOf, parseLocation, shownPlace } from '../destination/location.
 import { measureDestination, UNMEASURED, type Measured } from '../destination/measure.ts';
 import { openDestination, type OpenOptions } from '../destination/open.ts';
 import { probeDestination } from '../destination/probe.ts';
+import { areOnSameDisk } from '../system/disk-identity.ts';
+import { farPlaceOf } from '../system/far-mounts.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { answersFrom } from '../system/far-answer.ts';
 import { unmountedAt } from '../system/unmounted.ts';
@@ -29,6 +32,8 @@ export interface Trial {
   readonly reach: () => Promise<OpenOptions>;
   /** Opens the repository that is there as a backup would; undefined where no settings say with what. */
   readonly openRepository: (() => Promise<Finding>) | undefined;
+  /** Paths that are backed up, or are to be. */
+  readonly files: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -85,7 +90,7 @@ interface Scene {
 async function examine(
   destination: Destination,
   { directory, point, isMade }: Scene,
-  { url, clock, signal, openRepository }: Trial,
+  { url, files, clock, signal, openRepository }: Trial,
 ): Promise<TrialReport> {
   const shown = shownPlace(parseLocation(url));
   const opened = ok('open', isMade ? `${shown} was made` : `${shown} is there`);
@@ -100,7 +105,16 @@ async function examine(
     'repository',
     async () => await lookForRepository(destination, openRepository, signal),
   );
-  const findings = [opened, ...mounted, ...promises, ...measuredFindings(measured), ...room, repository];
+  const disk = directory === undefined ? [] : sameDiskFindings(directory, files);
+  const findings = [
+    opened,
+    ...mounted,
+    ...promises,
+    ...measuredFindings(measured),
+    ...room,
+    ...disk,
+    repository,
+  ];
   return { findings, measured };
 }
 
@@ -129,6 +143,21 @@ async function unmake(made: readonly string[]): Promise<void> {
       return;
     }
   }
+}
+
+/** A copy on the same disk is none when that fails, however well it keeps what it promises. */
+export function sameDiskFindings(directory: string, files: readonly string[]): readonly Finding[] {
+  const isFar = (path: string): boolean => farPlaceOf(bytesOfText(path)) !== undefined;
+  const isShared =
+    !isFar(directory) && files.some((path) => !isFar(path) && areOnSameDisk(directory, path) === true);
+  if (!isShared) return [];
+  return [
+    warning(
+      'same disk',
+      'This folder is on the same disk as your files. If the disk fails, both are lost',
+      'Choose another disk, or add a second destination elsewhere.',
+    ),
+  ];
 }
 
 function measuredFindings({ writeSpeed, readSpeed, clockSkewSeconds }: Measured): readonly Finding[] {

@@ -1,5 +1,6 @@
 /** What the agent can be asked to do: all that HTTP, the local socket and the page know of it. */
 import type { BackupOptions, Job, JobSpec, JobStatus, JobTrigger, JobType } from './job.ts';
+import type { Headline, Statement } from './statement.ts';
 
 export interface JobFilter {
   readonly types?: readonly JobType[] | undefined;
@@ -74,6 +75,8 @@ export interface SnapshotSummary extends SnapshotPosition {
   readonly tags: readonly string[];
   readonly pinned: boolean;
   readonly partial: boolean;
+  /** What the backup could not read: paths of the first of them, and how many there are; null when nobody knows. */
+  readonly unread: { readonly paths: readonly string[]; readonly count: number | null };
   readonly files: number;
   readonly size_bytes: number;
   /** Rises with each one of its repository that was made later, whatever its clock said. Says nothing between repositories. */
@@ -184,6 +187,8 @@ export interface PublicStatus {
   readonly jobs: { readonly running: number; readonly queued: number };
   readonly last_backup: { readonly status: string; readonly finished_at: number } | null;
   readonly next_run_at: number | null;
+  /** The worst there is to say; without what would name anything of the person. */
+  readonly headline: Pick<Headline, 'code' | 'level' | 'severity' | 'more'>;
   /** No paths, host or account names. */
   readonly checks: readonly StatusCheck[];
 }
@@ -221,9 +226,13 @@ export interface DestinationStatus {
   /** The repository in the state directory. */
   readonly embedded: boolean;
   readonly used_bytes: number | null;
+  /** Whether it is on a disk that files are on which are backed up to it; null where that cannot be told. */
+  readonly same_disk: boolean | null;
 }
 
 export interface FullStatus extends PublicStatus {
+  /** All there is to say, the worst first; the first is the headline. */
+  readonly statements: readonly Statement[];
   readonly sources: readonly SourceStatus[];
   readonly destinations: readonly DestinationStatus[];
   readonly storage: { readonly used_bytes: number; readonly free_bytes: number | null };

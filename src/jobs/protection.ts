@@ -1,132 +1,257 @@
-/** Whether the person is protected: the worst that is known comes first, as facts and as one English sentence. */
-import { formatDuration } from '../base/units.ts';
-import type { FullStatus, SourceStatus, StatusCheck } from './agent.ts';
-
-export type HeadlineCode =
-  | 'protected'
-  | 'no_source'
-  | 'check_failed'
-  | 'check_warns'
-  | 'first_backup_runs'
-  | 'first_backup_paused'
-  | 'never_backed_up'
-  | 'overdue'
-  | 'last_failed'
-  | 'paused';
-
-export interface Headline {
-  readonly level: 'good' | 'warning' | 'bad';
-  readonly code: HeadlineCode;
-  /** Of the sources it is true of; none where it is not about sources, or nobody knows which. */
-  readonly paths: readonly string[];
-  /** The destinations, when others of the one source are not meant. */
-  readonly to: readonly string[];
-  /** The oldest of the last good backups of what it is about, in milliseconds since 1970; null when one has none. */
-  readonly since: number | null;
-  /** The last attempt failed. */
-  readonly hasFailed: boolean;
-  /** Of the check that says it. */
-  readonly check: string | null;
-}
+/** Whether the person is protected, in one English sentence: for the command line, notices and programs. */
+import { holdfast } from '../base/holdfast-command.ts';
+import { formatBytes, formatDuration } from '../base/units.ts';
+import type { FullStatus, StatusCheck } from './agent.ts';
+import { headlineOf, type Headline, type Level, type Reason, type Statement } from './statement.ts';
 
 export interface Protection {
-  readonly level: Headline['level'];
+  readonly level: Level;
   readonly sentence: string;
+  readonly headline: Headline;
 }
 
-export function protectionOf(status: FullStatus, nowMs: number): Protection {
-  const headline = headlineOf(status);
-  return { level: headline.level, sentence: sentenceOf(headline, status.checks, nowMs) };
+type Known = Pick<FullStatus, 'statements' | 'checks'>;
+
+export function protectionOf(status: Known, nowMs: number): Protection {
+  const headline = headlineOf(status.statements);
+  return { level: headline.level, sentence: sentenceOf(headline, status.checks, nowMs), headline };
 }
 
-export function headlineOf(status: FullStatus): Headline {
-  const { sources, checks, jobs } = status;
-  const hasFailed = status.last_backup?.status === 'failed';
-  const said = { paths: [], to: [], since: oldest(sources), hasFailed, check: null };
-  if (sources.length === 0) return { ...said, level: 'bad', code: 'no_source' };
-  const failing = checks.find((check) => check.status === 'error');
-  if (failing !== undefined) return { ...said, level: 'bad', code: 'check_failed', check: failing.name };
-
-  const isPaused = status.status === 'paused' || checks.some(({ name }) => name === 'pause');
-  const about = (meant: readonly SourceStatus[]) => ({
-    ...said,
-    ...named(meant, sources),
-    since: oldest(meant),
-  });
-  const never = sources.filter((source) => source.last_good_backup_at === null);
-  const isLate = never.some(({ overdue }) => overdue);
-  if (never.length === sources.length && !hasFailed && !isLate && jobs.running + jobs.queued > 0) {
-    const code = isPaused && jobs.running === 0 ? 'first_backup_paused' : 'first_backup_runs';
-    return { ...about(never), level: 'warning', code };
-  }
-  if (never.length > 0) return { ...about(never), level: 'bad', code: 'never_backed_up' };
-  const overdue = sources.filter((source) => source.overdue);
-  if (overdue.length > 0) return { ...about(overdue), level: 'bad', code: 'overdue' };
-  // Which source it was is not known.
-  if (hasFailed) return { ...said, level: 'warning', code: 'last_failed' };
-  if (isPaused) return { ...about(sources), level: 'warning', code: 'paused' };
-  const warning = checks.find((check) => check.status === 'warning');
-  if (warning !== undefined) return { ...said, level: 'warning', code: 'check_warns', check: warning.name };
-  return { ...about(sources), level: 'good', code: 'protected' };
+/** What is to be said beside the headline: all that is not well, or else what is good to know. */
+export function othersOf({ statements }: Pick<Known, 'statements'>): readonly Statement[] {
+  const [worst, ...others] = statements;
+  return others.filter(({ level, code }) =>
+    worst?.level === 'good' ? code !== 'protected' : level !== 'good',
+  );
 }
 
-function sentenceOf(headline: Headline, checks: readonly StatusCheck[], nowMs: number): string {
-  const { code, since, hasFailed } = headline;
-  const age = formatDuration(nowMs - (since ?? 0));
+/** `And 2 more things.`, behind the sentence; empty when there is nothing more. */
+export function moreOf({ more }: Pick<Headline, 'more'>): string {
+  return more === 0 ? '' : more === 1 ? ' And one more thing.' : ` And ${more} more things.`;
+}
+
+export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowMs: number): string {
+  const { code, since, figures, files } = said;
+  const age = formatDuration(Math.max(0, nowMs - (since ?? nowMs)));
+  const names = listOf(said.names.map(nameOf));
+  const to = listOf(said.to.map(quoted));
+  const number = (name: string): string => counted(figures[name] ?? 0);
   switch (code) {
     case 'no_source':
-      return 'Not protected: no source is configured.';
+      return 'Not protected: nothing is chosen for backup yet.';
     case 'check_failed':
-      return `Not protected: ${saidBy(headline, checks, 'error')}`;
-    case 'first_backup_paused':
-      return 'Not protected yet: the first backup waits for the end of the pause.';
+      return `Not protected: ${saidBy(said, checks, 'error')}`;
+    case 'files_rewritten':
+      return `${number('rewritten')} of ${fileCount(figures['files_before'])} in ${names} were rewritten at once, as ransomware does.`;
+    case 'source_unreadable':
+      return `None of the ${fileCount(figures['files_before'])} in ${names} could be read at the last backup.`;
+    case 'source_empty':
+      return said.reason === 'source_missing'
+        ? `${names} is gone: it had ${fileCount(figures['files_before'])} at its last backup.`
+        : `${names} is empty: it had ${fileCount(figures['files_before'])} at its last backup.`;
+    case 'files_disappeared':
+      return `${number('files_gone')} of ${fileCount(figures['files_before'])} disappeared from ${names}.`;
+    case 'files_burst':
+      return `${fileCount(figures['touched'])} in ${names} came, changed or went at once.`;
+    case 'destination_gone':
+      return `Not protected: the folder of ${to} is gone, and the backups in it.`;
+    case 'damaged':
+      return `Not protected: the last check of ${to} found damage, and backups there may not come back whole.`;
+    case 'drill_failed':
+      return `Not protected: the last restore drill of ${to} could not restore files as they were saved.`;
+    case 'never_backed_up':
+      return `Not protected: ${subject(said, 'has', 'have')} never been backed up${toWords(to)}${because(said.reason)}.`;
+    case 'overdue':
+      return `Not protected: ${subject(said, 'has', 'have')} not been backed up${toWords(to)} for ${age}${because(said.reason)}.`;
     case 'first_backup_runs':
       return 'Not protected yet: the first backup is on its way.';
-    case 'never_backed_up': {
-      const { has, to } = inWords(headline);
-      return `Not protected: ${has} never been backed up${to}${hasFailed ? ', and the last attempt failed.' : '.'}`;
-    }
-    case 'overdue': {
-      const { has, to } = inWords(headline);
-      const why = hasFailed ? '; the last attempt failed.' : '.';
-      return `Not protected: ${has} not been backed up${to} for ${age}${why}`;
-    }
+    case 'first_backup_paused':
+      return 'Not protected yet: the first backup waits for the end of the pause.';
     case 'last_failed':
-      return `Protected, but the last backup failed: the last good one is ${age} old.`;
-    case 'paused':
-      return `Paused: the last good backup is ${age} old, and none is made now.`;
+      return `Protected, but the last backup of ${names}${toWords(to)} failed${said.reason === 'other' ? '' : because(said.reason)}. The last good one is ${age} old.`;
+    case 'files_unread':
+      return `Protected, except ${unreadCount(figures)} we could not read${files.length === 0 ? '' : `: ${namedFiles(said)}`}.`;
+    case 'clock_behind':
+      return `Protected, but the clock of this computer is or was wrong: the last backup bears a time ${formatDuration(figures['ahead_ms'] ?? 0)} from now.`;
+    case 'state_nearly_full':
+      return `Protected, but only ${formatBytes(figures['free_bytes'] ?? 0)} are free on the disk where Holdfast keeps its state; backups stop when it is full.`;
     case 'check_warns':
-      return `Protected, but: ${saidBy(headline, checks, 'warning')}`;
+      return `Protected, but: ${saidBy(said, checks, 'warning')}`;
+    case 'check_undone':
+      return `Protected, but the last check of ${to} failed: whether the backups there are whole is not known.`;
+    case 'drill_undone':
+      return `Protected, but the last restore drill of ${to} could not be done: whether the backups there can be restored is not known.`;
+    case 'prune_failed':
+      return `Protected, but old snapshots at ${to} could not be removed: what is no longer needed there stays.`;
+    case 'paused':
+      return `Paused until ${pauseEnd(figures['until_ms'])}: the last good backup is ${age} old, and none is made now.`;
+    case 'not_watched':
+      return `Protected, but changes in ${names} are not noticed as they happen: they wait for the next backup by schedule.`;
+    case 'destination_away':
+      return figures['far'] === 1
+        ? `${to} cannot be reached; the last backup to it is ${age} old.`
+        : `The disk ${to} is unplugged; the last backup to it is ${age} old.`;
+    case 'same_disk':
+      return `Protected from mistakes, not from a broken disk: the backups of ${names} are on the same disk as the files. The last good one is ${age} old.`;
+    case 'untested':
+      return `Protected, but no restore from ${to} has been tried for ${formatDuration(figures['untested_ms'] ?? 0)}.`;
     case 'protected':
       return `Protected: the last good backup is ${age} old.`;
   }
 }
 
-/** There is one row for each destination of a source. */
-function named(
-  meant: readonly SourceStatus[],
-  all: readonly SourceStatus[],
-): { readonly paths: readonly string[]; readonly to: readonly string[] } {
-  const paths = [...new Set(meant.map((source) => source.path))];
-  const [path, ...others] = paths;
-  const isAll = others.length > 0 || all.filter((source) => source.path === path).length === meant.length;
-  return { paths, to: isAll ? [] : meant.map((source) => source.destination) };
+/** What to do, as far as the sentence does not say it; empty where that is all. */
+export function adviceOf({ code, reason, files }: Statement): string {
+  switch (code) {
+    case 'no_source':
+      return `Begin with: ${holdfast`sources add DIR`}`;
+    case 'files_rewritten':
+    case 'source_unreadable':
+    case 'source_empty':
+    case 'files_disappeared':
+    case 'files_burst':
+      return `Older snapshots are kept. Restore what is missing (${holdfast`restore latest --target DIR`}), or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+    case 'files_unread':
+      return files.length === 0
+        ? `The job names them: ${holdfast`jobs`}`
+        : `Give yourself permission to read it, leave it out (${holdfast`sources exclude FILE`}), or accept it (${holdfast`sources accept FILE`}).`;
+    case 'damaged':
+      return 'Check the drive, back up again, which stores anew what is missing, then run another check.';
+    case 'drill_failed':
+      return 'Run a check that reads all data and back up again, then run another drill.';
+    case 'destination_gone':
+      return `Put the folder back, or choose another destination: ${holdfast`destinations add NAME LOCATION`}`;
+    case 'last_failed':
+    case 'never_backed_up':
+    case 'overdue':
+      return reason === null ? '' : adviceAgainst(reason);
+    case 'check_undone':
+    case 'drill_undone':
+    case 'prune_failed':
+      return `The job says why: ${holdfast`jobs`}`;
+    case 'clock_behind':
+      return 'Set the clock, and let the system keep it. The next backup puts this right.';
+    case 'state_nearly_full':
+      return 'Make room there.';
+    case 'paused':
+    case 'first_backup_paused':
+      return `Go on with: ${holdfast`resume`}`;
+    case 'not_watched':
+      return `Find out why with: ${holdfast`doctor`}`;
+    case 'same_disk':
+      return `If the disk fails, both are lost. Add a destination elsewhere: ${holdfast`destinations add NAME LOCATION`}`;
+    case 'untested':
+      return `Restore a file that you know, and look at it: ${holdfast`restore latest FILE --target DIR`}`;
+    case 'check_failed':
+    case 'check_warns':
+    case 'first_backup_runs':
+    case 'destination_away':
+    case 'protected':
+      return '';
+  }
 }
 
-function inWords({ paths, to }: Headline): { readonly has: string; readonly to: string } {
-  const [path, ...others] = paths;
-  const has = path === undefined || others.length > 0 ? `${paths.length} sources have` : `${path} has`;
-  return { has, to: to.length === 0 ? '' : ` to ${to.join(' and ')}` };
+function adviceAgainst(reason: Reason): string {
+  switch (reason) {
+    case 'away':
+      return 'Plug the disk in, or mount it.';
+    case 'full':
+      return 'Make room there, or keep fewer old snapshots.';
+    case 'other_repository':
+      return `Plug the right disk in, or give this one a name of its own: ${holdfast`destinations add NAME LOCATION`}`;
+    case 'emptied':
+      return 'If it is a disk, mount it. If the backups were deleted, remove the destination and add it again.';
+    case 'locked_out':
+      return 'Put the right passphrase into the settings of the destination; the recovery kit has it.';
+    case 'denied':
+      return 'Check what the settings give to sign in there.';
+    case 'unreachable':
+      return 'It is tried again by itself.';
+    case 'source_missing':
+      return `Check the path, or remove the source: ${holdfast`sources remove DIR`}`;
+    case 'source_empty':
+      return `If it is a disk, mount it. If it is meant to be empty: ${holdfast`alarms --acknowledge`}`;
+    case 'other':
+      return `The job says what went wrong: ${holdfast`jobs`}`;
+  }
 }
 
-function saidBy({ check }: Headline, checks: readonly StatusCheck[], level: StatusCheck['status']): string {
+const BECAUSE: Readonly<Record<Reason, string>> = {
+  away: 'its disk is not there',
+  full: 'the disk there is full',
+  other_repository: 'there is another repository than before',
+  emptied: 'its repository is not there any more',
+  locked_out: 'the passphrase does not open it, or is missing',
+  denied: 'signing in there was refused',
+  unreachable: 'it could not be reached',
+  source_missing: 'the source is not there',
+  source_empty: 'the source is empty',
+  other: 'the last attempt failed',
+};
+
+function because(reason: Reason | null): string {
+  return reason === null ? '' : reason === 'other' ? '; the last attempt failed' : `: ${BECAUSE[reason]}`;
+}
+
+function nameOf(name: string): string {
+  return name === '~' ? 'Home' : name;
+}
+
+function subject({ names }: Statement, one: string, several: string): string {
+  const [only, ...others] = names;
+  return only === undefined || others.length > 0
+    ? `${names.length} sources ${several}`
+    : `${nameOf(only)} ${one}`;
+}
+
+function toWords(to: string): string {
+  return to === '' ? '' : ` to ${to}`;
+}
+
+function quoted(name: string): string {
+  return `“${name}”`;
+}
+
+function listOf(items: readonly string[]): string {
+  const last = items.at(-1) ?? '';
+  return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} and ${last}`;
+}
+
+/** `2,676`. */
+function counted(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+function fileCount(count = 0): string {
+  return count === 1 ? '1 file' : `${counted(count)} files`;
+}
+
+function unreadCount({ files = 0, folders = 0 }: Statement['figures']): string {
+  const parts = [
+    ...(files > 0 || folders === 0 ? [fileCount(files)] : []),
+    ...(folders > 0
+      ? [folders === 1 ? 'what is in 1 folder' : `what is in ${counted(folders)} folders`]
+      : []),
+  ];
+  return listOf(parts);
+}
+
+/** As they are called below their source. */
+function namedFiles({ files, paths, figures }: Statement): string {
+  const names = files.map((file) => {
+    const source = paths.find((path) => file.startsWith(`${path}/`));
+    return source === undefined ? file : file.slice(source.length + 1);
+  });
+  const more = (figures['files'] ?? 0) + (figures['folders'] ?? 0) - files.length;
+  return more > 0 ? `${names.join(', ')} and ${counted(more)} more` : listOf(names);
+}
+
+function saidBy({ check }: Statement, checks: readonly StatusCheck[], level: StatusCheck['status']): string {
   return lowerFirst(checks.find(({ name, status }) => name === check && status === level)?.message ?? '');
 }
 
-/** Null when one of them has none. */
-function oldest(sources: readonly SourceStatus[]): number | null {
-  const times = sources.flatMap(({ last_good_backup_at: at }) => (at === null ? [] : [at]));
-  return times.length === 0 || times.length < sources.length ? null : Math.min(...times);
+function pauseEnd(untilMs: number | undefined): string {
+  return untilMs === undefined ? 'somebody resumes it' : `${new Date(untilMs).toISOString().slice(0, 16)}Z`;
 }
 
 function lowerFirst(text: string): string {

@@ -10,6 +10,8 @@ import type { PassPart } from './pass.ts';
 import type { PlacesOf } from './queue.ts';
 
 export interface RunnerSetup {
+  /** What somebody has accepted is no warning: gives the outcome of a job as people are to be told of it. */
+  readonly judged?: ((jobId: string, outcome: EngineOutcome) => EngineOutcome) | undefined;
   readonly book: JobBook;
   readonly settings: SettingStore;
   readonly launcher: EngineLauncher;

@@ -274,13 +274,16 @@ export class Runner {
 
   /** Writes how an attempt ended, and what that means for the job. */
   #end(id: string, end: AttemptEnd, ranMs: number): Job {
-    const { book, clock } = this.#setup;
+    const { book, clock, judged } = this.#setup;
     const nowMs = clock.now();
+    const outcome = outcomeOf(end);
+    const told: AttemptEnd =
+      outcome === null || judged === undefined ? end : { kind: 'completed', outcome: judged(id, outcome) };
     const { job } = book.change(
       id,
-      (record) => afterEnd(record, end, ranMs, nowMs),
+      (record) => afterEnd(record, told, ranMs, nowMs),
       (after) => {
-        if (isTerminal(after.status)) this.#setup.keepEnd(after, outcomeOf(end));
+        if (isTerminal(after.status)) this.#setup.keepEnd(after, outcomeOf(told));
       },
     );
     this.#tell(() => {

@@ -13,6 +13,7 @@ import { later } from './later.tsx';
 import { LANGUAGES, type Language, language, t } from './language/language.ts';
 import { FirstRunPage } from './pages/first-run/first-run-page.tsx';
 import { OverviewPage } from './pages/overview/overview-page.tsx';
+import { useTab } from './tab.ts';
 import { hrefOf, leaveBy, type Route, useRoute } from './route.ts';
 
 type Page = ComponentType<{ readonly route: Route }>;
@@ -35,6 +36,7 @@ export interface AppFacts {
 export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
   const route = useRoute();
   const overview = useAskedOverview();
+  useTab(overview.data);
   const [name = ''] = route.path;
   const main = useRef<HTMLElement>(null);
   const address = route.path.join('/');

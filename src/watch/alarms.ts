@@ -184,7 +184,7 @@ function shrunk(facts: RunFacts, before: number): Alarm | null {
   const { files, source } = facts;
   if (files >= before * (1 - SHRUNK_SHARE)) return null;
   return makeAlarm(facts, 'shrunk', { files_before: before, files }, [
-    `${source} had ${counted(before)} and now has ${files}: ${percent(1 - files / before)} are gone.`,
+    `${before - files} of ${counted(before)} disappeared from ${source}: ${percent(1 - files / before)} are gone.`,
     'Older snapshots are kept. Acknowledge this alarm if that is meant to be, or restore what is missing.',
   ]);
 }

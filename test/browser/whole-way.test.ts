@@ -39,7 +39,7 @@ async function firstRun({ page }: OpenPage, hands: Hands): Promise<void> {
   await hands.tick(page.getByRole('checkbox', { name: /stored it elsewhere/ }));
   await hands.press(page.getByRole('button', { name: 'Next' }));
   await hands.press(page.getByRole('button', { name: 'Start the first backup' }));
-  await page.getByRole('heading', { name: 'You are protected' }).waitFor({ timeout: 60_000 });
+  await page.getByRole('heading', { name: /^Protected/ }).waitFor({ timeout: 60_000 });
 }
 
 async function changeAndBackUp({ page }: OpenPage, hands: Hands, site: PageSite): Promise<void> {

@@ -41,6 +41,7 @@ describe('who may ask', () => {
       [
         'api_version',
         'checks',
+        'headline',
         'jobs',
         'last_backup',
         'next_run_at',

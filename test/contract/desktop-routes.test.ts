@@ -71,6 +71,7 @@ function summary(id: string, createdAt: number, source = '/home/ana'): SnapshotS
     tags: ['weekly'],
     pinned: false,
     partial: false,
+    unread: { paths: [], count: 0 },
     created_at: createdAt,
     files: 3,
     size_bytes: 30,

@@ -73,6 +73,7 @@ function fillAgent(): void {
       tags: [],
       pinned: false,
       partial: false,
+      unread: { paths: [], count: 0 },
       created_at: count,
       files: 3,
       size_bytes: 30,

@@ -66,7 +66,7 @@ test('an empty source is refused and told of, and keeps its snapshots until that
     },
   });
   expect(refused.error?.message).toContain('mount it');
-  expect((await site.status()).status).toBe('degraded');
+  expect((await site.status()).status).toBe('error');
   expect(await alarmCheck()).toMatch(/looks damaged \(empty\)/);
   expect(await alarmCheck()).not.toContain(source);
 
@@ -153,7 +153,7 @@ test('a source that lost most files is told of; its older snapshots stay, those 
   for (let n = 0; n < 6; n += 1) rmSync(join(source, `d${n}`), { recursive: true });
   expect(await backUp(source)).toMatchObject({ status: 'completed', files_done: 80 });
   expect(await site.ask('alarms', {})).toMatchObject([
-    { kind: 'shrunk', source, text: expect.stringContaining('had 200 files and now has 80') },
+    { kind: 'shrunk', source, text: expect.stringContaining('120 of 200 files disappeared') },
   ]);
   expect(await alarmCheck()).toMatch(/shrunk/);
   expect(await prune()).toEqual(expect.arrayContaining(['snapshots_frozen: 1', 'snapshots_forgotten: 1']));

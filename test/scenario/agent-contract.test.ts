@@ -121,7 +121,7 @@ describe.runIf(hasCurl)('the agent', () => {
       await using agent = await startAgent(place);
       const base = `${agent.address}${prefix}`;
       const status = await caller(base).get('/status');
-      expect(status.data).toMatchObject({ status: 'ok', api_version: 'v1' });
+      expect(status.data).toMatchObject({ status: 'starting', api_version: 'v1' });
       expect(status.data.sources).toBeUndefined();
 
       const api = caller(base, await token(place, base));
@@ -178,7 +178,7 @@ describe.runIf(hasCurl)('the agent', () => {
     const found = await api.get('/files?q=b&type=file');
     expect(found.data.items.map((item) => item.name)).toEqual(['b']);
     const said = await place.expectRun(['status'], 0, fresh);
-    expect(said.stdout).toMatch(/^Protected: the last good backup is /);
+    expect(said.stdout).toMatch(/^Protected(?: from mistakes)?[:,] .*last good (?:backup|one) is /);
   });
 
   test('ends within ten seconds when it is told to, and only one runs on a state directory', async () => {

@@ -38,7 +38,7 @@ it('shows a new agent that has nothing to protect', async () => {
   const overview = await overviewOf(await openPage(site.daemon));
   expect(overview).toMatchObject({
     version: '0.0.0',
-    headline: { level: 'bad', code: 'no_source', paths: [], to: [], since: null, has_failed: false },
+    headline: { level: 'bad', code: 'no_source', paths: [], to: [], since: null, more: 0 },
     sources: [],
     active: [],
     recent: [],

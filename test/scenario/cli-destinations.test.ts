@@ -238,13 +238,15 @@ describe.concurrent('holdfast destinations', () => {
     await using _agent = await startAgent(place);
     const absent = await run(place, ['sources', 'add', join(place.directory, 'nothing')], 2);
     expect(absent.stderr).toContain('does not exist');
-    expect((await run(place, ['status'], 1)).stdout).toMatch(/^Not protected: no source is configured\.\n/);
+    expect((await run(place, ['status'], 1)).stdout).toMatch(
+      /^Not protected: nothing is chosen for backup yet\.\n/,
+    );
     await run(place, ['sources', 'add', place.source]);
     const status = await settled(
       async () => await place.run(['status'], fresh),
       ({ code, stdout }) => code === 0 && !stdout.startsWith('Not protected'),
     );
-    expect(status.stdout).toMatch(/^Protected: the last good backup is /);
+    expect(status.stdout).toMatch(/^Protected(?: from mistakes)?[:,] .*last good (?:backup|one) is /);
     expect(await listed(place)).toMatchObject([
       {
         name: 'default',
@@ -281,8 +283,10 @@ describe.concurrent('holdfast destinations', () => {
 
     await run(place, ['pause']);
     const paused = await run(place, ['status']);
-    expect(paused.stdout).toMatch(/^Paused: the last good backup is .* old, and none is made now\./);
-    expect(paused.stdout).toContain('! Backups are paused until somebody resumes them.');
+    expect(paused.stdout).toMatch(
+      /^Paused until somebody resumes it: the last good backup is .* old, and none is made now\./,
+    );
+    expect(paused.stdout).toContain('Go on with: holdfast resume');
     const [json] = jsonLines(await run(place, ['status', '--json']));
     expect(json).toMatchObject({ type: 'status', protected: true, agent_running: true, status: 'paused' });
 
@@ -291,10 +295,10 @@ describe.concurrent('holdfast destinations', () => {
       async () => await run(place, ['status']),
       ({ stdout }) => stdout.includes('configuration'),
     );
-    expect(broken.stdout).toMatch(/^Paused: /);
-    expect(broken.stdout).toContain(
-      '! The configuration file cannot be used; the last valid one stays in force.',
+    expect(broken.stdout).toMatch(
+      /^Protected, but: the configuration file cannot be used; the last valid one stays in force\. And one more thing\.\n/,
     );
+    expect(broken.stdout).toMatch(/^! Paused until somebody resumes it: /m);
     expect(broken.stdout).toMatch(/config\.json, line 1, column 11/);
     await run(place, ['resume']);
     expect((await run(place, ['status'])).stdout).toMatch(/^Protected, but: the configuration file cannot/);

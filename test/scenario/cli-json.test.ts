@@ -94,11 +94,13 @@ test('names are in snake_case and times in RFC 3339, whichever command tells the
   await rm(join(watched, 'a'));
   // The source is empty now, which is an alarm.
   await using _agent = await startAgent(place, watched);
-  await ask('status', [], 0, fresh);
+  await ask('status', [], 1, fresh);
   const [job] = await ask('jobs', [], 0, fresh);
   await ask('jobs', [String(job?.['id'])], 0, fresh);
   await ask('alarms', [], 0, fresh);
   await ask('sources list', [], 0, fresh);
+  await ask('sources accept', [join(watched, 'locked')], 0, fresh);
+  await ask('sources exclude', [join(watched, 'locked')], 0, fresh);
   await ask('destinations list', [], 0, fresh);
   await ask('destinations test', ['myNas'], 0, fresh);
   await ask('pause', ['--for', '1h'], 0, fresh);

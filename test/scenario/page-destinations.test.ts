@@ -169,6 +169,7 @@ describe('a destination is tried out', () => {
       'delete',
       'speed',
       'space',
+      'same disk',
       'repository',
     ]);
     expect(measured.write_speed).toBeGreaterThan(1_000);

@@ -21,7 +21,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRedactor } from '../../src/base/redact.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
+import { startDaemon } from '../../src/daemon/daemon.ts';
+import type { Daemon } from '../../src/daemon/daemon-options.ts';
 import { createLog } from '../../src/base/log.ts';
 
 let root: string;

@@ -17,6 +17,7 @@ import { RequestError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { openStateDatabase, type StateDatabase } from '../../src/db/state-database.ts';
+import { statement } from '../../src/jobs/statement.ts';
 import type { Agent, PublicStatus } from '../../src/jobs/agent.ts';
 import { type Job, NO_PROGRESS } from '../../src/jobs/job.ts';
 import type { PageInsight } from '../../src/api/page/insight-routes.ts';
@@ -251,6 +252,7 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
     jobs: { running: 0, queued: 0 },
     last_backup: { status: 'completed', finished_at: 1_600_000_000_000 },
     next_run_at: null,
+    headline: { code: 'protected', level: 'good', severity: 10, more: 0 },
     checks: [{ name: 'database', status: 'ok', message: 'The database answers' }],
   };
   return {
@@ -287,6 +289,7 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
     publicStatus: () => status,
     fullStatus: async () => ({
       ...status,
+      statements: [statement('protected', { paths: ['/home/ana'], names: ['~'], since: 1_600_000_000_000 })],
       sources: [
         {
           path: '/home/ana',
@@ -308,6 +311,7 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
           untested: false,
           embedded: false,
           used_bytes: 5,
+          same_disk: false,
         },
       ],
       storage: { used_bytes: 5, free_bytes: null },

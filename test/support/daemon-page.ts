@@ -1,7 +1,7 @@
 /** The page of a real daemon, signed in, as a browser asks it; each reply has to be what its schema says. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'vitest';
-import type { Daemon } from '../../src/daemon/daemon.ts';
+import type { Daemon } from '../../src/daemon/daemon-options.ts';
 
 export interface PageReply<T> {
   readonly status: number;

@@ -11,7 +11,8 @@ import { expect } from 'vitest';
 import { createRedactor } from '../../src/base/redact.ts';
 import type { ControlCall, ControlCalls } from '../../src/control/calls.ts';
 import { callAgent } from '../../src/control/client.ts';
-import { startDaemon, type Daemon, type DaemonOptions } from '../../src/daemon/daemon.ts';
+import { startDaemon } from '../../src/daemon/daemon.ts';
+import type { Daemon, DaemonOptions } from '../../src/daemon/daemon-options.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { Agent, PublicStatus } from '../../src/jobs/agent.ts';
 import type { BackupOptions, Job, JobTrigger, JobType } from '../../src/jobs/job.ts';
@@ -55,9 +56,12 @@ export interface DaemonSite extends AsyncDisposable {
 
 const { signal } = new AbortController();
 
-export async function openDaemonSite(options: Partial<DaemonOptions> = {}): Promise<DaemonSite> {
+export async function openDaemonSite({
+  sourceName = 'source',
+  ...options
+}: Partial<DaemonOptions> & { readonly sourceName?: string } = {}): Promise<DaemonSite> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-daemon-')));
-  const [source, state] = [join(directory, 'source'), join(directory, 'state')];
+  const [source, state] = [join(directory, sourceName), join(directory, 'state')];
   for (const path of [source, state]) mkdirSync(path, { mode: 0o700 });
   const configFile = join(state, 'config.json');
   // Of repositories that the settings name no passphrase for.
@@ -85,6 +89,8 @@ export async function openDaemonSite(options: Partial<DaemonOptions> = {}): Prom
       now: [],
       // The process of a test holds much, and the time that is put forward makes every minute one of rest.
       returnMemory: () => undefined,
+      // All that a test has is on one disk.
+      sameDisk: () => false,
       ...options,
     });
   let daemon = await start();

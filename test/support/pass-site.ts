@@ -1,7 +1,7 @@
 /** The real agent with one source that goes to three directories, a run of which can be watched from the outside. */
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DaemonOptions } from '../../src/daemon/daemon.ts';
+import type { DaemonOptions } from '../../src/daemon/daemon-options.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { countOpens, type OpenCounter } from './count-opens.ts';
 import { eventually, openDaemonSite, type DaemonSite } from './daemon-site.ts';

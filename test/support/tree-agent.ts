@@ -41,6 +41,7 @@ export function treeSnapshot(
     tags: [],
     pinned: false,
     partial: false,
+    unread: { paths: [], count: 0 },
     created_at: Date.UTC(2026, 0, 2),
     files: 1,
     size_bytes: 1,

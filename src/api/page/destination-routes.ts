@@ -86,13 +86,14 @@ const NONE_LEFT = { accepted: false, remaining: 0, resetAtMs: 0 } as const;
 interface TestBody {
   readonly name?: string | undefined;
   readonly destination?: Readonly<Record<string, unknown>> | undefined;
+  readonly files?: readonly string[] | undefined;
 }
 
 /** @throws {ApiError} for what is no destination, and for secrets that the test would send elsewhere */
 function wishOf(body: TestBody, { settingsFile, isFreshSecret }: DestinationRouteParts): DestinationWish {
-  const { name, destination } = body;
+  const { name, destination, files } = body;
   if (destination === undefined) {
-    if (name !== undefined) return { name };
+    if (name !== undefined) return { name, files };
     throw new ApiError('MISSING_FIELD', "Neither 'name' nor 'destination' is there", {
       hint: 'Name a configured destination, or give the one to try out.',
       details: { field: 'name' },
@@ -103,7 +104,7 @@ function wishOf(body: TestBody, { settingsFile, isFreshSecret }: DestinationRout
   // As if it were saved: a test sends the secrets, too.
   const present = settingsFile === undefined ? { destinations: {} } : presentOf(settingsFile).values;
   requireDestinationUnguarded(named, filled, present, isFreshSecret);
-  return { name: named, destination: filled };
+  return { name: named, destination: filled, files };
 }
 
 function filledOf(name: string, destination: object): FilledDestination {

@@ -4,7 +4,8 @@ import type { Run } from '../../db/runs.ts';
 import type { StoredAmount } from '../../db/stored-amounts.ts';
 import type { Agent, DestinationStatus, FullStatus, SourceStatus } from '../../jobs/agent.ts';
 import type { Job } from '../../jobs/job.ts';
-import { headlineOf, protectionOf } from '../../jobs/protection.ts';
+import { othersOf, sentenceOf } from '../../jobs/protection.ts';
+import { headlineOf, type Statement } from '../../jobs/statement.ts';
 import { presentJob } from '../presentation/any-job.ts';
 import { maybeTimestamp, timestamp } from '../presentation/time.ts';
 import type { ApiApp } from '../route.ts';
@@ -12,6 +13,7 @@ import {
   Overview,
   type OverviewDestination,
   type OverviewSource,
+  type Statement as ShownStatement,
   type Run as ShownRun,
 } from '../schemas/page/overview.ts';
 
@@ -70,7 +72,11 @@ async function overviewOf({ agent, clock, facts }: OverviewParts): Promise<Overv
   return {
     time: timestamp(now),
     version: status.version,
-    headline: shownHeadline(status, now),
+    headline: {
+      ...shownStatement(headlineOf(status.statements), status, now),
+      more: headlineOf(status.statements).more,
+    },
+    others: othersOf(status).map((one) => shownStatement(one, status, now)),
     checks: status.checks.map(({ name, status: found, message }) => ({ name, status: found, message })),
     sources: status.sources.map((source) => shownSource(source, facts)),
     destinations,
@@ -84,18 +90,19 @@ async function overviewOf({ agent, clock, facts }: OverviewParts): Promise<Overv
   };
 }
 
-function shownHeadline(status: FullStatus, now: number): Overview['headline'] {
-  const { level, code, paths, to, since, hasFailed, check } = headlineOf(status);
-  const { sentence } = protectionOf(status, now);
+function shownStatement(one: Statement, status: FullStatus, now: number): ShownStatement {
   return {
-    level,
-    code,
-    paths: [...paths],
-    to: [...to],
-    since: maybeTimestamp(since),
-    has_failed: hasFailed,
-    check,
-    sentence,
+    level: one.level,
+    code: one.code,
+    paths: [...one.paths],
+    names: [...one.names],
+    to: [...one.to],
+    since: maybeTimestamp(one.since),
+    files: [...one.files],
+    figures: { ...one.figures },
+    reason: one.reason,
+    check: one.check,
+    sentence: sentenceOf(one, status.checks, now),
   };
 }
 
@@ -139,6 +146,7 @@ async function shownPlace(place: DestinationStatus, facts: OverviewFacts): Promi
     untested: place.untested,
     is_embedded: place.embedded,
     used_bytes: used,
+    same_disk: place.same_disk,
     free_bytes: reachable === true ? await facts.freeBytes(name) : null,
     is_default: name === facts.defaultDestination(),
     stored: facts.stored(name).map(({ at, bytes }) => ({ at: timestamp(at), bytes })),

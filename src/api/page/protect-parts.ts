@@ -25,9 +25,13 @@ export interface EstimateWish {
 }
 
 /** One of the settings, or one that is not saved yet. */
-export type DestinationWish =
+export type DestinationWish = (
   | { readonly name: string; readonly destination?: undefined }
-  | { readonly name: string; readonly destination: FilledDestination };
+  | { readonly name: string; readonly destination: FilledDestination }
+) & {
+  /** Paths that are to be backed up there, beside those that are already. */
+  readonly files?: readonly string[] | undefined;
+};
 
 export type PassphraseAnswer =
   | { readonly opens: boolean }

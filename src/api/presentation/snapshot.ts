@@ -12,6 +12,7 @@ export function presentSnapshot(summary: SnapshotSummary): Snapshot {
     tags: [...summary.tags],
     pinned: summary.pinned,
     partial: summary.partial,
+    unread_files: { count: summary.unread.count, paths: [...summary.unread.paths] },
     created_at: timestamp(summary.created_at),
     files_count: summary.files,
     size_bytes: summary.size_bytes,

@@ -9,6 +9,8 @@ export const Snapshot = Type.Object({
   tags: Type.Array(Type.String()),
   pinned: Type.Boolean(),
   partial: Type.Boolean(),
+  /** What the backup could not read: how many, null where nobody knows, and the first of them. */
+  unread_files: Type.Object({ count: Nullable(Count), paths: Type.Array(Type.String()) }),
   created_at: Time,
   files_count: Count,
   size_bytes: Count,

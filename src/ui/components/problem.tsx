@@ -1,7 +1,7 @@
 /** An error, said in the reader's language as far as its code is known, and in the agent's own words. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { AskError } from '../agent/ask.ts';
-import { t } from '../language/language.ts';
+import { problemWords } from '../language/problem-words.ts';
 import { Own } from './own-text.tsx';
 import { Notice } from './tag.tsx';
 
@@ -14,7 +14,7 @@ export function Problem({
   readonly children?: ComponentChildren;
 }): JSX.Element | null {
   if (error === undefined) return null;
-  const said = t.problems[error.code];
+  const said = problemWords(error);
   return (
     <Notice look="bad" urgent>
       {children}

@@ -41,7 +41,12 @@ export interface KnownDestination {
   readonly setting: DestinationSetting;
 }
 
-export function useDestinationTrial(draft: DestinationDraft, known?: KnownDestination): Trial {
+/** `files`: paths that are to be backed up there. */
+export function useDestinationTrial(
+  draft: DestinationDraft,
+  known?: KnownDestination,
+  files: readonly string[] = [],
+): Trial {
   const [last, setLast] = useState<{ readonly of: string; readonly tried: Tried } | undefined>(undefined);
   /** Where each secret that was typed is kept, so that it is sent once. */
   const kept = useRef(new Map<string, Reference>());
@@ -50,7 +55,7 @@ export function useDestinationTrial(draft: DestinationDraft, known?: KnownDestin
   const action = useAction(async () => {
     outcome.current = undefined;
     const setting = settingOf(draft, await references(draft, kept.current), known?.setting);
-    const tried = await tryOut(draft, setting, known?.name);
+    const tried = await tryOut(draft, setting, known?.name, files);
     outcome.current = tried;
     setLast({ of: typed, tried });
   });
@@ -82,11 +87,12 @@ async function tryOut(
   draft: DestinationDraft,
   setting: DestinationSetting,
   name: string | undefined,
+  files: readonly string[],
 ): Promise<Tried> {
   const parent = draft.kind === 'directory' ? await parentOfNew(setting.url) : undefined;
   const destination = parent === undefined ? setting : { ...setting, url: parent };
   const test = await ask<Test>('POST', '/destinations/test', {
-    body: { ...(name === undefined || parent !== undefined ? {} : { name }), destination },
+    body: { ...(name === undefined || parent !== undefined ? {} : { name }), destination, files },
   });
   return parent === undefined
     ? { setting, test, isNew: false }

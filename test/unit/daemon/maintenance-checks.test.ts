@@ -11,7 +11,8 @@ import { openStateDatabase, type StateDatabase } from '../../../src/db/state-dat
 import type { FullStatus, StatusCheck } from '../../../src/jobs/agent.ts';
 import type { JobSpec } from '../../../src/jobs/job.ts';
 import { canceled, completed, failed, newJob, started } from '../../../src/jobs/job-states.ts';
-import { protectionOf } from '../../../src/jobs/protection.ts';
+import { adviceOf, protectionOf } from '../../../src/jobs/protection.ts';
+import { NOTHING_SPECIAL } from '../../support/nothing-special.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 import { OUTCOME } from '../jobs/fake-engines.ts';
 import { backupOf } from '../jobs/runner-site.ts';
@@ -69,6 +70,7 @@ async function status(places: readonly string[] = ['default', 'nas']): Promise<F
     storedBytes: () => undefined,
     notes: database.settings,
     findings: () => [],
+    ...NOTHING_SPECIAL,
   });
 }
 
@@ -87,17 +89,12 @@ test('destinations whose checks, drills and prunes end well, or were never begun
 });
 
 describe.each([
-  [
-    'a check that found damage',
-    check,
-    'damage',
-    /^Not protected: the last check of one destination found damage/,
-  ],
+  ['a check that found damage', check, 'damage', /^Not protected: the last check of “default” found damage/],
   [
     'a drill that could not restore its files',
     drill,
     'restore drills',
-    /^Not protected: the last restore drill of one destination failed: files could not be restored/,
+    /^Not protected: the last restore drill of “default” could not restore files/,
   ],
 ] as const)('%s', (_, specOf, name, said) => {
   test('means that nobody is protected, and what to do is said', async () => {
@@ -108,7 +105,9 @@ describe.each([
       level: 'bad',
       sentence: expect.stringMatching(said),
     });
-    expect(await sentence()).toMatch(/back up again.*another (check|drill)\.$/);
+    expect(adviceOf(protectionOf(await status(), now).headline)).toMatch(
+      /back up again.*another (check|drill)\.$/,
+    );
   });
 
   test('counts until a later one of the kind completes, and no other way', async () => {
@@ -123,10 +122,12 @@ describe.each([
     expect(await concerns()).toEqual([]);
   });
 
-  test('is counted for each destination, without its name', async () => {
+  test('is said with each destination, and to anybody on the machine without its name', async () => {
     for (const place of ['default', 'nas']) ends(specOf(place), 'CORRUPT_DATA');
-    expect(await sentence()).toMatch(/2 destinations/);
-    expect(await sentence()).not.toMatch(/nas/);
+    expect(await sentence()).toContain('“default” and “nas”');
+    const [{ message } = { message: '' }] = (await status()).checks.filter((one) => one.status === 'error');
+    expect(message).toMatch(/2 destinations/);
+    expect(message).not.toMatch(/nas/);
   });
 
   test('says nothing of a place that is no destination any more', async () => {
@@ -159,7 +160,7 @@ test.each([
   ends(spec, code);
   expect(await concerns()).toEqual([[name, 'warning']]);
   expect((await status()).status).toBe('degraded');
-  expect(await sentence()).toMatch(/^Protected, but: the last /);
+  expect(await sentence()).toMatch(/^Protected, but (?:the last|old snapshots) /);
   expect(await sentence()).toContain(so);
   ends(spec);
   expect(await concerns()).toEqual([]);

@@ -1,112 +1,156 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Headline } from '../../../src/api/schemas/page/overview.ts';
+import { Statement } from '../../../src/api/schemas/page/overview.ts';
+import { STATEMENT_CODES } from '../../../src/jobs/statement.ts';
 import { useLanguage } from '../../../src/ui/language/language.ts';
 import { sentenceOf } from '../../../src/ui/pages/overview/headline.ts';
+import { settingsAnswering } from '../../../src/ui/pages/overview/unread-answer.ts';
+import { titleOf } from '../../../src/ui/tab.ts';
+import { overviewOnPage } from '../../support/overview-on-page.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const AGO = '2026-11-22T11:56:00.000Z';
 const DAYS_AGO = '2026-11-19T12:00:00.000Z';
 
-function headline(facts: Partial<Headline>): Headline {
+function about(facts: Partial<Statement>): Statement {
   return {
     level: 'bad',
     code: 'protected',
-    paths: [],
+    paths: ['/a'],
+    names: ['a'],
     to: [],
     since: null,
-    has_failed: false,
+    files: [],
+    figures: {},
+    reason: null,
     check: null,
     sentence: '',
     ...facts,
   };
 }
 
-const CASES: readonly (readonly [string, Partial<Headline>, string, string])[] = [
+type Case = readonly [string, Partial<Statement>, string, string, readonly string[]];
+const CASES: readonly Case[] = [
   [
     'all is well',
     { code: 'protected', since: AGO },
     'Protected: last good backup 4 minutes ago',
     'Geschützt: letzte gute Sicherung vor 4 Minuten',
+    [],
   ],
   [
-    'all has just been backed up',
-    { code: 'protected', since: '2026-11-22T11:59:40.000Z' },
-    'Protected: last good backup just now',
-    'Geschützt: letzte gute Sicherung gerade eben',
+    'most files of the home directory are gone',
+    { code: 'files_disappeared', names: ['~'], figures: { files_gone: 2_335, files_before: 2_676 } },
+    '2,335 of 2,676 files disappeared from {}',
+    '2.335 von 2.676 Dateien sind aus {} verschwunden',
+    ['Home'],
+  ],
+  [
+    'one file cannot be read',
+    { code: 'files_unread', files: ['/a/locked.txt'], figures: { files: 1, folders: 0 } },
+    'Protected, except 1 file we could not read: {}',
+    'Geschützt, außer 1 Datei, die nicht lesbar war: {}',
+    ['locked.txt'],
+  ],
+  [
+    'many cannot be read',
+    { code: 'files_unread', files: ['/a/1', '/a/2', '/a/b/3'], figures: { files: 12, folders: 1 } },
+    'Protected, except 12 files and what is in 1 folder we could not read: {}, {}, {}, and 10 more',
+    'Geschützt, außer 12 Dateien, die nicht lesbar waren, und dem Inhalt eines Ordners, der nicht lesbar war: {}, {}, {} und 10 weitere',
+    ['1', '2', 'b/3'],
+  ],
+  [
+    'a disk is unplugged',
+    { code: 'destination_away', to: ['usb'], since: '2026-11-22T11:53:00.000Z', figures: { far: 0 } },
+    'The disk “usb” is unplugged; the last backup to it is 7 minutes old',
+    'Die Platte „usb“ ist nicht angeschlossen; die letzte Sicherung dorthin ist 7 Minuten alt',
+    [],
   ],
   [
     'several sources are overdue',
-    { code: 'overdue', paths: ['/a', '/b'], since: DAYS_AGO },
+    { code: 'overdue', paths: ['/a', '/b'], names: ['a', 'b'], since: DAYS_AGO },
     'Not protected: 2 sources have not been backed up for 3 days',
     'Nicht geschützt: 2 Quellen wurden seit 3 Tagen nicht gesichert',
+    [],
   ],
   [
     'one is, to one of its destinations, and the last attempt failed',
-    { code: 'overdue', paths: ['/a'], to: ['nas'], since: DAYS_AGO, has_failed: true },
-    'Not protected: {} has not been backed up to nas for 3 days; the last attempt failed',
-    'Nicht geschützt: {} wurde seit 3 Tagen nicht nach nas gesichert; der letzte Versuch ist gescheitert',
+    { code: 'overdue', to: ['nas'], since: DAYS_AGO, reason: 'other' },
+    'Not protected: {} has not been backed up to “nas” for 3 days; the last attempt failed',
+    'Nicht geschützt: {} wurde seit 3 Tagen nicht nach „nas“ gesichert; der letzte Versuch ist gescheitert',
+    ['a'],
   ],
   [
-    'one was never backed up',
-    { code: 'never_backed_up', paths: ['/a'] },
-    'Not protected: {} has never been backed up',
-    'Nicht geschützt: {} wurde noch nie gesichert',
+    'a check says it that has words here',
+    { code: 'check_failed', check: 'state' },
+    'Not protected: the agent cannot write down what it does',
+    'Nicht geschützt: der Agent kann nicht festhalten, was er tut',
+    [],
   ],
   [
-    'nothing is chosen',
-    { code: 'no_source' },
-    'Not protected: nothing has been chosen for backup yet',
-    'Nicht geschützt: noch ist nichts zum Sichern ausgewählt',
-  ],
-  [
-    'the last backup failed, nobody knows of which',
-    { code: 'last_failed', since: AGO },
-    'The last backup failed; the last good one was 4 minutes ago',
-    'Die letzte Sicherung ist gescheitert; die letzte gute war vor 4 Minuten',
-  ],
-  [
-    'a known check has failed',
-    { code: 'check_failed', check: 'destinations' },
-    'Not protected: a destination cannot be reached',
-    'Nicht geschützt: ein Ziel ist nicht erreichbar',
-  ],
-  [
-    'a check that has no text here warns',
+    'a check says it that only the agent has words for',
     { code: 'check_warns', check: 'partner' },
     'Protected, but {}',
     'Geschützt, aber: {}',
+    ['The trial is over.'],
   ],
 ];
 
-describe('the headline', () => {
-  afterEach(async () => {
-    vi.unstubAllGlobals();
-    await speak('en');
+afterEach(async () => {
+  vi.useRealTimers();
+  await speak('en');
+  vi.unstubAllGlobals();
+});
+
+async function speak(wanted: 'en' | 'de'): Promise<void> {
+  vi.stubGlobal('document', { documentElement: { lang: '' } });
+  await useLanguage(wanted);
+}
+
+const CHECKS = [{ name: 'partner', status: 'warning', message: 'The trial is over.' }] as const;
+
+describe.each(CASES)('when %s', (_, facts, english, german, own) => {
+  test('it is said in English', () => {
+    expect(sentenceOf(about(facts), CHECKS, NOW)).toEqual({ text: english, own });
   });
 
-  async function speak(language: 'en' | 'de'): Promise<void> {
-    vi.stubGlobal('document', { documentElement: { lang: '' } });
-    await useLanguage(language);
-  }
-
-  test.each(CASES)('says in both languages that %s', async (_case, facts, english, german) => {
-    const checks = [{ name: 'partner', message: 'The trial is over.' }];
-    expect(sentenceOf(headline(facts), checks, NOW).text).toBe(english);
+  test('it is said in German', async () => {
     await speak('de');
-    expect(sentenceOf(headline(facts), checks, NOW).text).toBe(german);
+    const { text } = sentenceOf(about(facts), CHECKS, NOW);
+    expect(text).toBe(german);
+  });
+});
+
+test('there are words for every code of the agent, and a schema that takes it', async () => {
+  expect(Statement.properties.code).toMatchObject({ enum: [...STATEMENT_CODES] });
+  for (const language of ['en', 'de'] as const) {
+    await speak(language);
+    for (const code of STATEMENT_CODES) expect(sentenceOf(about({ code }), []).text, code).not.toBe('');
+  }
+});
+
+test('the title of the tab says what the headline says, and marks what is not good', () => {
+  vi.useFakeTimers({ now: NOW });
+  const overview = overviewOnPage(AGO);
+  expect(titleOf(overview)).toBe('Protected: last good backup 4 minutes ago · Holdfast');
+  const headline = { ...about({ code: 'source_empty', figures: { files_before: 3 } }), more: 2 };
+  expect(titleOf({ ...overview, headline })).toBe(
+    '✖ a is empty: it had 3 files at its last backup · Holdfast',
+  );
+});
+
+describe('what somebody answers about a file that cannot be read', () => {
+  const source = { path: '/a', exclude: { patterns: ['*.o'], caches: true }, acceptUnreadable: [] };
+  const settings = { sources: [source, { ...source, path: '/ab' }], log: 1 };
+
+  test('leaves out that file alone', () => {
+    const left = settingsAnswering(settings, '/a/b [1]*', 'leave out');
+    expect(left.sources[0]?.exclude.patterns).toEqual(['*.o', String.raw`/b \[1\]\*`]);
+    expect(left.sources[1]).toEqual(settings.sources[1]);
+    expect(left['log']).toBe(1);
   });
 
-  test('keeps a path apart from the sentence, so that it is shown as text of somebody else', () => {
-    const path = '/home/me/\u202Egnp.exe';
-    const { text, own } = sentenceOf(headline({ code: 'never_backed_up', paths: [path] }), [], NOW);
-    expect(text.split('{}')).toHaveLength(2);
-    expect(own).toEqual([path]);
-  });
-
-  test('takes what a check says from the agent where it has no text of its own', () => {
-    const checks = [{ name: 'partner', message: 'The trial is over.' }];
-    expect(sentenceOf(headline({ code: 'check_warns', check: 'partner' }), checks, NOW).own).toEqual([
-      'The trial is over.',
-    ]);
+  test('or accepts it, once', () => {
+    const accepted = settingsAnswering(settings, '/a/b', 'accept');
+    expect(settingsAnswering(accepted, '/a/b', 'accept').sources[0]?.acceptUnreadable).toEqual(['/a/b']);
   });
 });

@@ -20,6 +20,7 @@ const SNAPSHOT: Snapshot = {
   tags: [],
   pinned: false,
   partial: false,
+  unread_files: { count: 0, paths: [] },
   created_at: AT,
   files_count: 1,
   size_bytes: 1,

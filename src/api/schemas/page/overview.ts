@@ -4,32 +4,70 @@ import { Count, MaybeTime, Nullable, Time } from '../values.ts';
 import { AnyJob } from './jobs.ts';
 
 /**
- * The worst that is known, and what it is about. `paths`: the sources it is true of; `to`: the destinations, when others of
- * the same source are not meant; `since`: of the last good backup; `check`: name of the check that says it.
+ * One thing that is to be said of how the person is protected. `paths`: the sources it is true of, called `names`, where `~`
+ * is the home directory; `to`: the destinations, when others of the same source are not meant; `since`: of the last good
+ * backup; `files`: some of those that could not be read; `check`: name of the check that says it.
  */
-export const Headline = Type.Object({
+export const Statement = Type.Object({
   level: Type.Enum(['good', 'warning', 'bad']),
   code: Type.Enum([
-    'protected',
     'no_source',
     'check_failed',
-    'check_warns',
-    'first_backup_runs',
-    'first_backup_paused',
+    'files_rewritten',
+    'source_unreadable',
+    'source_empty',
+    'files_disappeared',
+    'files_burst',
+    'destination_gone',
+    'damaged',
+    'drill_failed',
     'never_backed_up',
     'overdue',
+    'first_backup_runs',
+    'first_backup_paused',
     'last_failed',
+    'files_unread',
+    'clock_behind',
+    'state_nearly_full',
+    'check_warns',
+    'check_undone',
+    'drill_undone',
+    'prune_failed',
     'paused',
+    'not_watched',
+    'destination_away',
+    'same_disk',
+    'untested',
+    'protected',
   ]),
   paths: Type.Array(Type.String()),
+  names: Type.Array(Type.String()),
   to: Type.Array(Type.String()),
   since: MaybeTime,
-  /** The last attempt failed as well. */
-  has_failed: Type.Boolean(),
+  files: Type.Array(Type.String()),
+  figures: Type.Record(Type.String(), Type.Number()),
+  reason: Nullable(
+    Type.Enum([
+      'away',
+      'full',
+      'other_repository',
+      'emptied',
+      'locked_out',
+      'denied',
+      'unreachable',
+      'source_missing',
+      'source_empty',
+      'other',
+    ]),
+  ),
   check: Nullable(Type.String()),
   /** In English: what the command line says. */
   sentence: Type.String(),
 });
+export type Statement = Static<typeof Statement>;
+
+/** The worst there is to say. `more`: how many others are to be put right, or good to know where nothing is. */
+export const Headline = Type.Object({ ...Statement.properties, more: Count });
 export type Headline = Static<typeof Headline>;
 
 /** One run of the history strip. */
@@ -72,6 +110,8 @@ export const OverviewDestination = Type.Object({
   untested: Type.Boolean(),
   is_embedded: Type.Boolean(),
   used_bytes: Nullable(Count),
+  /** It is on a disk with files that are backed up to it; null where that cannot be told. */
+  same_disk: Nullable(Type.Boolean()),
   /** Of its disk; null where that cannot be told. */
   free_bytes: Nullable(Count),
   is_default: Type.Boolean(),
@@ -94,6 +134,8 @@ export const Overview = Type.Object({
   time: Time,
   version: Type.String(),
   headline: Headline,
+  /** The others that `more` counts, the worst first. */
+  others: Type.Array(Statement),
   checks: Type.Array(
     Type.Object({
       name: Type.String(),

@@ -124,6 +124,8 @@ export const DestinationTestRequest = Type.Object(
     destination: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
     ),
+    /** Paths that are to be backed up there, beside those that are already: whether they share its disk is told. */
+    files: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), { maxItems: 100 })),
   },
   { additionalProperties: false },
 );

@@ -67,9 +67,10 @@ export const firstRun = {
     hereNote: 'Ready at once. Brings back what was deleted or overwritten.',
     present: 'Where backups go now',
     elsewhere: 'Somewhere else',
-    elsewhereNote: 'Another disk, a server, a cloud. Survives the loss of this machine.',
+    elsewhereNote:
+      'Another disk, a server or a cloud: somewhere that would survive the loss of this computer.',
     hereWarning:
-      'This does not help when the disk dies or the machine is lost. Add a second destination later.',
+      'This folder is on the same disk as your files. If the disk fails, both are lost. Add a second destination later.',
   },
   kit: {
     title: 'Keep the recovery kit',
@@ -104,8 +105,7 @@ export const firstRun = {
     failed: 'did not succeed',
     why: 'See why',
     again: 'Try again',
-    okTitle: 'You are protected',
-    ok: 'The first backup is complete. From now on it happens by itself.',
+    ok: 'The first backup has been made. From now on it happens by itself.',
     kitLeft: 'One thing is left: the recovery kit is still only on this machine.',
     kitNow: 'Keep it now',
     toOverview: 'To the overview',

@@ -1,110 +1,130 @@
+import type { Statement } from '../../../api/schemas/page/overview.ts';
+import type { Said, Sayings } from '../said.ts';
 import { holdfast } from '../../agent/program.ts';
 
 export const overview = {
   justNow: 'just now',
   never: 'never',
+  home: 'Home',
+  quoted: (name: string) => `“${name}”`,
+  more: (count: number) => (count === 1 ? 'and one more thing' : `and ${count} more things`),
+  moreFiles: (shown: string) => `${shown} more`,
+  /** Each `{}` is something that the person has named. */
   headline: {
-    protected: (ago: string) => `Protected: last good backup ${ago}`,
-    noSource: 'Not protected: nothing has been chosen for backup yet',
-    checkFailed: (what: string) => `Not protected: ${what}`,
-    checkWarns: (what: string) => `Protected, but ${what}`,
-    firstRuns: 'Not protected yet: the first backup is on its way',
-    firstPaused: 'Not protected yet: the first backup waits for the end of the pause',
-    /** `sources`: how many; null when `{}` is the one. */
-    never: (sources: number | null, to: string | null, hasFailed: boolean) =>
-      `Not protected: ${sources === null ? '{} has' : `${sources} sources have`} never been backed up` +
-      `${to === null ? '' : ` to ${to}`}${hasFailed ? ', and the last attempt failed' : ''}`,
-    overdue: (sources: number | null, to: string | null, span: string | null, hasFailed: boolean) =>
-      `Not protected: ${sources === null ? '{} has' : `${sources} sources have`} not been backed up` +
-      `${to === null ? '' : ` to ${to}`}${span === null ? ' in time' : ` for ${span}`}` +
-      (hasFailed ? '; the last attempt failed' : ''),
-    lastFailed: (ago: string) => `The last backup failed; the last good one was ${ago}`,
-    paused: (ago: string) => `Paused: the last good backup was ${ago}, and none is made now`,
+    protected: ({ ago }) => `Protected: last good backup ${ago}`,
+    no_source: () => 'Not protected: nothing has been chosen for backup yet',
+    check_failed: ({ what }) => `Not protected: ${what}`,
+    check_warns: ({ what }) => `Protected, but ${what}`,
+    files_rewritten: ({ count, names }) =>
+      `${count('rewritten')} of ${count('files_before')} files in ${names} were rewritten at once, as ransomware does`,
+    source_unreadable: ({ count, names }) =>
+      `None of the ${count('files_before')} files in ${names} could be read at the last backup`,
+    source_empty: ({ count, names, reason }) =>
+      `${names} is ${reason === 'source_missing' ? 'gone' : 'empty'}: it had ${count('files_before')} files at its last backup`,
+    files_disappeared: ({ count, names }) =>
+      `${count('files_gone')} of ${count('files_before')} files disappeared from ${names}`,
+    files_burst: ({ count, names }) => `${count('touched')} files in ${names} came, changed or went at once`,
+    destination_gone: ({ to }) => `Not protected: the folder of ${to} is gone, and the backups in it`,
+    damaged: ({ to }) => `Not protected: the last check of ${to} found damage`,
+    drill_failed: ({ to }) =>
+      `Not protected: files could not be restored from ${to} in the last restore drill`,
+    never_backed_up: ({ sources, to, reason }) =>
+      `Not protected: ${sources === 1 ? '{} has' : `${sources} sources have`} never been backed up` +
+      `${toWords(to)}${because(reason)}`,
+    overdue: ({ sources, to, age, reason }) =>
+      `Not protected: ${sources === 1 ? '{} has' : `${sources} sources have`} not been backed up` +
+      `${toWords(to)}${age === '' ? ' in time' : ` for ${age}`}${because(reason)}`,
+    first_backup_runs: () => 'Not protected yet: the first backup is on its way',
+    first_backup_paused: () => 'Not protected yet: the first backup waits for the end of the pause',
+    last_failed: ({ names, to, ago, reason }) =>
+      `Protected, but the last backup of ${names}${toWords(to)} failed${reason === 'other' ? '' : because(reason)}; the last good one was ${ago}`,
+    files_unread: ({ number, count, files }) =>
+      `Protected, except ${unread(number, count)} we could not read${files === '' ? '' : `: ${files}`}`,
+    clock_behind: ({ span }) =>
+      `Protected, but the clock of this computer is or was wrong: the last backup bears a time ${span('ahead_ms')} from now`,
+    state_nearly_full: ({ size }) =>
+      `Protected, but only ${size('free_bytes')} are free on the disk where Holdfast keeps its state`,
+    check_undone: ({ to }) => `Protected, but ${to} could not be checked`,
+    drill_undone: ({ to }) => `Protected, but the last restore drill of ${to} could not be done`,
+    prune_failed: ({ to }) => `Protected, but old snapshots at ${to} could not be removed`,
+    paused: ({ ago }) => `Paused: the last good backup was ${ago}, and none is made now`,
+    not_watched: ({ names }) => `Protected, but changes in ${names} are not noticed as they happen`,
+    destination_away: ({ to, age, number }) =>
+      number('far') === 1
+        ? `${to} cannot be reached; the last backup to it is ${age} old`
+        : `The disk ${to} is unplugged; the last backup to it is ${age} old`,
+    same_disk: ({ names, ago }) =>
+      `Protected from mistakes, but not from a broken disk: last good backup of ${names} ${ago}, to the same disk`,
+    untested: ({ to, span }) =>
+      `Protected, but no restore from ${to} has been tried for ${span('untested_ms')}`,
+  } as Sayings,
+  /** What to do about it; empty where the sentence says all. */
+  todo: {
+    files_rewritten: 'Older snapshots are kept. Look at the alarm before you do anything else.',
+    source_unreadable: 'Older snapshots are kept. See that Holdfast has permission to read them.',
+    source_empty:
+      'Older snapshots are kept. If it is a disk, mount it; if it is meant to be empty, say so at the alarm.',
+    files_disappeared:
+      'Older snapshots are kept. Restore what is missing, or say at the alarm that this is what you intended.',
+    files_burst: 'Older snapshots are kept. Look at the alarm, or say there that this is what you intended.',
+    destination_gone: 'Put the folder back, or choose another destination.',
+    damaged: 'Backups there may not come back whole. Check the drive, back up again, then run another check.',
+    drill_failed: 'Run a check that reads all data, back up again, then run another drill.',
+    files_unread: 'Give yourself permission to read it, leave it out, or accept it.',
+    clock_behind: 'Set the clock. The next backup puts this right.',
+    state_nearly_full: 'Make room there: backups stop when it is full.',
+    check_undone: 'Whether the backups there are whole is not known. The job says why.',
+    drill_undone: 'Whether the backups there can be restored is not known. The job says why.',
+    prune_failed: 'What is no longer needed there stays. The job says why.',
+    not_watched: `They wait for the next backup by schedule. This says what to do: ${holdfast`doctor`}`,
+    same_disk: 'This folder is on the same disk as your files. If the disk fails, both are lost.',
+    untested: 'Restore a file that you know, and look at it.',
+  } as Readonly<Partial<Record<string, string>>>,
+  /** What to do where a backup fails, by the reason. */
+  remedies: {
+    away: 'Plug the disk in.',
+    full: 'Make room there, or keep fewer old snapshots.',
+    other_repository: 'Plug the right disk in, or give this one a name of its own.',
+    emptied:
+      'If it is a disk, mount it. If the backups were deleted, remove the destination and add it again.',
+    locked_out: 'Put the right passphrase into the settings of the destination. The recovery kit has it.',
+    denied: 'Check how the settings sign in there.',
+    unreachable: 'It is tried again by itself.',
+    source_missing: 'Check the path, or remove the source.',
+    source_empty: 'If it is a disk, mount it. If it is meant to be empty, say so at the alarm.',
+    other: 'The job says what went wrong.',
+  } as Readonly<Partial<Record<string, string>>>,
+  unread: {
+    leaveOut: 'Leave it out',
+    leaveOutOf: (file: string) => `Leave it out: ${file}`,
+    accept: 'Accept it',
+    acceptOf: (file: string) => `Accept that it cannot be read: ${file}`,
+    hint: 'Left out, it is not backed up. Accepted, Holdfast tries it each time and no longer warns.',
+    done: 'Saved. A backup is on its way.',
   },
   nextRun: (when: string) => `The next backup is due ${when}.`,
   nextDue: 'The next backup is due now.',
   watched: 'Changes are backed up within minutes.',
-  /** Checks of the agent by name: within the headline, and what to do. */
+  /** Checks that only the agent can explain, by name: within the headline, and what to do. */
   checksTitle: 'Look at this',
   checks: {
     configuration: {
       short: 'the configuration file has a mistake',
-      what: 'The configuration file cannot be used. The last valid one stays in force.',
-      todo: `Put the file right on this machine. This says where the mistake is: ${holdfast`config validate`}`,
-    },
-    destinations: {
-      short: 'a destination cannot be reached',
-      what: 'A destination cannot be reached.',
-      todo: 'Plug the disk in, or see below which one is away and why.',
-    },
-    overdue: {
-      short: 'the last good backup of a source is too old',
-      what: 'The last good backup of a source is older than it should be.',
-      todo: 'The jobs say what they wait for, or what went wrong.',
-    },
-    sources: {
-      short: 'backups of a source fail',
-      what: 'The last backup of a source failed.',
-      todo: 'The jobs say what went wrong.',
-    },
-    'destinations of a source': {
-      short: 'backups to one of the destinations fail',
-      what: 'The last backup to one of the destinations failed, while others are good.',
-      todo: 'The jobs say what went wrong.',
-    },
-    damage: {
-      short: 'a check found damage in what a destination holds',
-      what: 'The last check of a destination found damage: backups there may not come back whole.',
-      todo: 'Check the drive, back up again, then run another check.',
-    },
-    'restore drills': {
-      short: 'files could not be restored in the last restore drill',
-      what: 'The last restore drill failed: files could not be restored as they were saved.',
-      todo: 'Run a check that reads all data, back up again, then run another drill.',
-    },
-    'checks not done': {
-      short: 'a destination could not be checked',
-      what: 'A check failed: whether the backups there are whole is not known.',
-      todo: 'The job says why; run another one then.',
-    },
-    'drills not done': {
-      short: 'the last restore drill could not be done',
-      what: 'A drill failed: whether the backups can be restored is not known.',
-      todo: 'The job says why; run another one then.',
-    },
-    prune: {
-      short: 'a destination could not be pruned',
-      what: 'A prune failed: what is no longer needed there stays.',
-      todo: 'The job says why; run another one then.',
-    },
-    'unread files': {
-      short: 'files of a source could not be read',
-      what: 'Files of a source are not in its last backup: they could not be read.',
-      todo: 'The job names them. See that the agent may read them, or exclude them.',
+      todo: `The last valid one stays in force. This says where the mistake is: ${holdfast`config validate`}`,
     },
     notices: {
       short: 'notices do not arrive',
-      what: 'Notices could not be delivered.',
       todo: 'Send a test from the settings: it says what is wrong.',
     },
     state: {
       short: 'the agent cannot write down what it does',
-      what: 'The agent cannot write down what it does: backups are not made, or their ends are not noted.',
-      todo: 'Make room on the disk of its state directory. The log of the agent says what went wrong.',
-    },
-    alarms: {
-      short: 'a source looks damaged',
-      what: 'A source looks damaged. Its older snapshots are kept until somebody has looked at it.',
-      todo: 'Look at the alarms.',
+      todo: 'Backups are not made, or their ends are not noted. Make room on the disk of its state directory.',
     },
     catalog: {
       short: 'some snapshots cannot be looked through completely',
-      what: 'Folders of some snapshots could not be read: lists and searches lack what is in them.',
       todo: 'It is tried again by itself. If this stays, run a check: it says what is damaged.',
     },
-  } as Readonly<
-    Partial<Record<string, { readonly short: string; readonly what: string; readonly todo: string }>>
-  >,
+  } as Readonly<Partial<Record<string, { readonly short: string; readonly todo: string }>>>,
   toJobs: 'To the jobs',
   toAdvanced: 'To the settings',
   tiles: {
@@ -165,8 +185,8 @@ export const overview = {
     none: 'No run yet',
     summary: (all: number, good: number, warned: number, failed: number, canceled: number) =>
       `${all === 1 ? 'One run' : `${all} runs`}: ${[
-        `${good} good`,
-        ...(warned === 0 ? [] : [`${warned} with warnings`]),
+        `${good + warned} good`,
+        ...(warned === 0 ? [] : [`${warned} of them without some files`]),
         ...(failed === 0 ? [] : [`${failed} failed`]),
         ...(canceled === 0 ? [] : [`${canceled} canceled`]),
       ].join(', ')}`,
@@ -198,8 +218,7 @@ export const overview = {
     notGood: (outcome: string, ago: string) => `${outcome}, ${ago}`,
     chart: (name: string) => `Stored at ${name} over time`,
     change: (from: string, to: string, since: string) => `From ${from} to ${to} since ${since}.`,
-    diskNote:
-      'It is on the same disk as your files: it brings back what was deleted or overwritten, but nothing when the disk dies.',
+    sameDisk: 'This folder is on the same disk as your files. If the disk fails, both are lost.',
     addSecond: 'Add a second destination',
   },
   recentTitle: 'Last jobs',
@@ -217,3 +236,31 @@ export const overview = {
   noSourceTitle: 'No folder is backed up by itself',
   noSource: 'Jobs have run, but no source is set up. Choose what is to be backed up from now on.',
 };
+
+const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
+  away: ': its disk is not there',
+  full: ': the disk there is full',
+  other_repository: ': there is another repository than before',
+  emptied: ': its repository is not there any more',
+  locked_out: ': the passphrase does not open it, or is missing',
+  denied: ': signing in there was refused',
+  unreachable: ': it could not be reached',
+  source_missing: ': the source is not there',
+  source_empty: ': the source is empty',
+  other: '; the last attempt failed',
+};
+
+function because(reason: Statement['reason']): string {
+  return reason === null ? '' : BECAUSE[reason];
+}
+
+function toWords(to: string | null): string {
+  return to === null ? '' : ` to ${to}`;
+}
+
+function unread(number: Said['number'], count: Said['count']): string {
+  const [files, folders] = [number('files'), number('folders')];
+  const ofFiles = files === 1 ? '1 file' : `${count('files')} files`;
+  const ofFolders = folders === 1 ? 'what is in 1 folder' : `what is in ${count('folders')} folders`;
+  return folders === 0 ? ofFiles : files === 0 ? ofFolders : `${ofFiles} and ${ofFolders}`;
+}

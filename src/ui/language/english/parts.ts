@@ -152,6 +152,7 @@ export const parts = {
       speed: 'Speed',
       clock: 'Clock',
       space: 'Space',
+      'same disk': 'Same disk',
       repository: 'Repository',
     } as Readonly<Partial<Record<string, string>>>,
     status: { ok: 'good', warning: 'look at this', error: 'does not work' },

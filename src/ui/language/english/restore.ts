@@ -14,7 +14,10 @@ export const restore = {
   backups: 'Snapshots',
   source: 'Source',
   newest: 'newest',
-  partial: 'incomplete',
+  lacks: (count: number, shown: string, first: string) =>
+    count === 1 ? `complete except 1 file: ${first}` : `complete except ${shown} files: ${first}, …`,
+  thisLacks: (what: string) => `This snapshot is ${what}: what could not be read then is not in it.`,
+  lacksSome: 'complete except some files',
   drillGood: 'restore tested',
   drillBad: 'test failed',
   today: 'Today',

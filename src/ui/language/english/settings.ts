@@ -32,6 +32,7 @@ export const settings = {
     'sources[].poll': 'Look for changes at intervals',
     'sources[].exclude.patterns': 'Rules for what is left out',
     'sources[].exclude.ignoreFiles': 'Files with rules',
+    'sources[].acceptUnreadable': 'Unreadable files that are accepted',
     'sources[].exclude.caches': 'Leave out marked caches',
     'sources[].exclude.ifPresent': 'Marker files',
     'sources[].exclude.largerThan': 'Leave out files over',

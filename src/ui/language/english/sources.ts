@@ -23,6 +23,7 @@ export const sources = {
   patternsHint:
     'One on each line, as in .gitignore: *.tmp, build/, /cache/, and !keep.tmp takes back in. A list of your own replaces the default one.',
   ignoreFilesHint: 'Their lines are such rules for the folder they are in.',
+  acceptHint: 'Full paths, one on each line. They are tried at each backup, and no backup warns of them.',
   ifPresentHint: 'What is in folders with such a file is left out.',
   largerHint: 'As in 4 GiB or 500M. Empty: no limit.',
   cachesHint: 'Folders that programs mark by a file CACHEDIR.TAG.',

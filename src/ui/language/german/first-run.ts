@@ -71,9 +71,10 @@ export const firstRun: Texts['firstRun'] = {
     hereNote: 'Sofort bereit. Bringt zurück, was gelöscht oder überschrieben wurde.',
     present: 'Wohin jetzt gesichert wird',
     elsewhere: 'Anderswo',
-    elsewhereNote: 'Eine andere Platte, ein Server, eine Cloud. Übersteht den Verlust dieses Rechners.',
+    elsewhereNote:
+      'Eine andere Platte, ein Server oder eine Cloud: ein Ort, der den Verlust dieses Rechners übersteht.',
     hereWarning:
-      'Das hilft nicht, wenn die Platte kaputtgeht oder der Rechner verloren ist. Richten Sie später ein zweites Ziel ein.',
+      'Dieser Ordner liegt auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren. Richten Sie später ein zweites Ziel ein.',
   },
   kit: {
     title: 'Das Notfallblatt aufbewahren',
@@ -108,8 +109,7 @@ export const firstRun: Texts['firstRun'] = {
     failed: 'nicht gelungen',
     why: 'Warum',
     again: 'Nochmals versuchen',
-    okTitle: 'Sie sind geschützt',
-    ok: 'Die erste Sicherung ist vollständig. Von nun an geschieht das von selbst.',
+    ok: 'Die erste Sicherung ist gemacht. Von nun an geschieht das von selbst.',
     kitLeft: 'Eines bleibt: das Notfallblatt liegt noch nur auf diesem Rechner.',
     kitNow: 'Jetzt aufbewahren',
     toOverview: 'Zum Überblick',

@@ -1,25 +1,111 @@
+import type { Statement } from '../../../api/schemas/page/overview.ts';
 import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english.ts';
+import type { Said } from '../said.ts';
 
 export const overview: Texts['overview'] = {
   justNow: 'gerade eben',
   never: 'nie',
+  home: 'Persönlicher Ordner',
+  quoted: (name) => `„${name}“`,
+  more: (count) => (count === 1 ? 'und noch etwas' : `und ${count} weitere Dinge`),
+  moreFiles: (shown) => `${shown} weitere`,
   headline: {
-    protected: (ago) => `Geschützt: letzte gute Sicherung ${ago}`,
-    noSource: 'Nicht geschützt: noch ist nichts zum Sichern ausgewählt',
-    checkFailed: (what) => `Nicht geschützt: ${what}`,
-    checkWarns: (what) => `Geschützt, aber: ${what}`,
-    firstRuns: 'Noch nicht geschützt: die erste Sicherung läuft',
-    firstPaused: 'Noch nicht geschützt: die erste Sicherung wartet auf das Ende der Pause',
-    never: (sources, to, hasFailed) =>
-      `Nicht geschützt: ${sources === null ? '{} wurde' : `${sources} Quellen wurden`} noch nie` +
-      `${to === null ? '' : ` nach ${to}`} gesichert${hasFailed ? ', und der letzte Versuch ist gescheitert' : ''}`,
-    overdue: (sources, to, span, hasFailed) =>
-      `Nicht geschützt: ${sources === null ? '{} wurde' : `${sources} Quellen wurden`} ` +
-      `${span === null ? 'nicht rechtzeitig' : `seit ${dative(span)} nicht`}${to === null ? '' : ` nach ${to}`} gesichert` +
-      (hasFailed ? '; der letzte Versuch ist gescheitert' : ''),
-    lastFailed: (ago) => `Die letzte Sicherung ist gescheitert; die letzte gute war ${ago}`,
-    paused: (ago) => `Pause: die letzte gute Sicherung war ${ago}, und zurzeit läuft keine`,
+    protected: ({ ago }) => `Geschützt: letzte gute Sicherung ${ago}`,
+    no_source: () => 'Nicht geschützt: noch ist nichts zum Sichern ausgewählt',
+    check_failed: ({ what }) => `Nicht geschützt: ${what}`,
+    check_warns: ({ what }) => `Geschützt, aber: ${what}`,
+    files_rewritten: ({ count, names }) =>
+      `${count('rewritten')} von ${count('files_before')} Dateien in ${names} wurden auf einmal neu geschrieben, wie Erpressungsprogramme es tun`,
+    source_unreadable: ({ count, names }) =>
+      `Von ${count('files_before')} Dateien in ${names} war bei der letzten Sicherung keine lesbar`,
+    source_empty: ({ count, names, reason }) =>
+      `${names} ${reason === 'source_missing' ? 'ist verschwunden' : 'ist leer'}: bei der letzten Sicherung waren es ${count('files_before')} Dateien`,
+    files_disappeared: ({ count, names }) =>
+      `${count('files_gone')} von ${count('files_before')} Dateien sind aus ${names} verschwunden`,
+    files_burst: ({ count, names }) =>
+      `${count('touched')} Dateien in ${names} kamen, gingen oder änderten sich auf einmal`,
+    destination_gone: ({ to }) =>
+      `Nicht geschützt: der Ordner von ${to} ist weg, und mit ihm die Sicherungen`,
+    damaged: ({ to }) => `Nicht geschützt: die letzte Prüfung von ${to} fand Schäden`,
+    drill_failed: ({ to }) =>
+      `Nicht geschützt: Dateien ließen sich bei der letzten Probe nicht aus ${to} wiederherstellen`,
+    never_backed_up: ({ sources, to, reason }) =>
+      `Nicht geschützt: ${sources === 1 ? '{} wurde' : `${sources} Quellen wurden`} noch nie` +
+      `${toWords(to)} gesichert${because(reason)}`,
+    overdue: ({ sources, to, age, reason }) =>
+      `Nicht geschützt: ${sources === 1 ? '{} wurde' : `${sources} Quellen wurden`} ` +
+      `${age === '' ? 'nicht rechtzeitig' : `seit ${dative(age)} nicht`}${toWords(to)} gesichert${because(reason)}`,
+    first_backup_runs: () => 'Noch nicht geschützt: die erste Sicherung läuft',
+    first_backup_paused: () => 'Noch nicht geschützt: die erste Sicherung wartet auf das Ende der Pause',
+    last_failed: ({ names, to, ago, reason }) =>
+      `Geschützt, aber die letzte Sicherung von ${names}${toWords(to)} ist gescheitert${reason === 'other' ? '' : because(reason)}; die letzte gute war ${ago}`,
+    files_unread: ({ number, count, files }) =>
+      `Geschützt, außer ${unread(number, count)}${files === '' ? '' : `: ${files}`}`,
+    clock_behind: ({ span }) =>
+      `Geschützt, aber die Uhr dieses Rechners geht oder ging falsch: die letzte Sicherung trägt eine Zeit in ${dative(span('ahead_ms'))}`,
+    state_nearly_full: ({ size }) =>
+      `Geschützt, aber auf der Platte mit dem Zustand von Holdfast sind nur noch ${size('free_bytes')} frei`,
+    check_undone: ({ to }) => `Geschützt, aber ${to} konnte nicht geprüft werden`,
+    drill_undone: ({ to }) =>
+      `Geschützt, aber die letzte Probe-Wiederherstellung aus ${to} konnte nicht stattfinden`,
+    prune_failed: ({ to }) => `Geschützt, aber alte Stände in ${to} ließen sich nicht entfernen`,
+    paused: ({ ago }) => `Pause: die letzte gute Sicherung war ${ago}, und zurzeit läuft keine`,
+    not_watched: ({ names }) => `Geschützt, aber Änderungen in ${names} werden nicht sofort bemerkt`,
+    destination_away: ({ to, age, number }) =>
+      number('far') === 1
+        ? `${to} ist nicht erreichbar; die letzte Sicherung dorthin ist ${age} alt`
+        : `Die Platte ${to} ist nicht angeschlossen; die letzte Sicherung dorthin ist ${age} alt`,
+    same_disk: ({ names, ago }) =>
+      `Geschützt vor Versehen, aber nicht vor einer kaputten Platte: letzte gute Sicherung von ${names} ${ago}, auf dieselbe Platte`,
+    untested: ({ to, span }) =>
+      `Geschützt, aber seit ${dative(span('untested_ms'))} wurde nichts aus ${to} zur Probe wiederhergestellt`,
+  },
+  todo: {
+    files_rewritten: 'Ältere Stände bleiben. Sehen Sie zuerst den Alarm an.',
+    source_unreadable: 'Ältere Stände bleiben. Sorgen Sie dafür, dass Holdfast sie lesen darf.',
+    source_empty:
+      'Ältere Stände bleiben. Ist es eine Platte, hängen Sie sie ein; soll es leer sein, sagen Sie das beim Alarm.',
+    files_disappeared:
+      'Ältere Stände bleiben. Holen Sie zurück, was fehlt, oder sagen Sie beim Alarm, dass es so sein soll.',
+    files_burst: 'Ältere Stände bleiben. Sehen Sie den Alarm an, oder sagen Sie dort, dass es so sein soll.',
+    destination_gone: 'Legen Sie den Ordner zurück, oder wählen Sie ein anderes Ziel.',
+    damaged:
+      'Sicherungen dort kommen vielleicht nicht heil zurück. Prüfen Sie die Platte, sichern Sie erneut, und prüfen Sie dann noch einmal.',
+    drill_failed: 'Prüfen Sie alle Daten, sichern Sie erneut, und proben Sie dann noch einmal.',
+    files_unread: 'Geben Sie sich das Recht, es zu lesen, lassen Sie es weg, oder nehmen Sie es hin.',
+    clock_behind: 'Stellen Sie die Uhr. Die nächste Sicherung bringt das in Ordnung.',
+    state_nearly_full: 'Schaffen Sie dort Platz: Ist sie voll, enden die Sicherungen.',
+    check_undone: 'Ob die Sicherungen dort heil sind, ist nicht bekannt. Der Auftrag sagt, warum.',
+    drill_undone:
+      'Ob sich die Sicherungen dort wiederherstellen lassen, ist nicht bekannt. Der Auftrag sagt, warum.',
+    prune_failed: 'Was dort nicht mehr gebraucht wird, bleibt. Der Auftrag sagt, warum.',
+    not_watched: `Sie warten auf die nächste Sicherung nach Zeitplan. Was zu tun ist, sagt: ${holdfast`doctor`}`,
+    same_disk:
+      'Dieser Ordner liegt auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren.',
+    untested: 'Stellen Sie eine Datei wieder her, die Sie kennen, und sehen Sie sie an.',
+  },
+  remedies: {
+    away: 'Schließen Sie die Platte an.',
+    full: 'Schaffen Sie dort Platz, oder behalten Sie weniger alte Stände.',
+    other_repository: 'Schließen Sie die richtige Platte an, oder geben Sie dieser einen eigenen Namen.',
+    emptied:
+      'Ist es eine Platte, hängen Sie sie ein. Wurden die Sicherungen gelöscht, entfernen Sie das Ziel und richten Sie es neu ein.',
+    locked_out:
+      'Tragen Sie in den Einstellungen des Ziels die richtige Passphrase ein. Sie steht im Notfallblatt.',
+    denied: 'Sehen Sie nach, womit die Einstellungen sich dort anmelden.',
+    unreachable: 'Es wird von selbst wieder versucht.',
+    source_missing: 'Prüfen Sie den Pfad, oder entfernen Sie die Quelle.',
+    source_empty: 'Ist es eine Platte, hängen Sie sie ein. Soll es leer sein, sagen Sie das beim Alarm.',
+    other: 'Der Auftrag sagt, was schiefging.',
+  },
+  unread: {
+    leaveOut: 'Weglassen',
+    leaveOutOf: (file) => `Weglassen: ${file}`,
+    accept: 'Hinnehmen',
+    acceptOf: (file) => `Hinnehmen, dass es nicht lesbar ist: ${file}`,
+    hint: 'Weggelassenes wird nicht gesichert. Hingenommenes versucht Holdfast jedes Mal und warnt nicht mehr davor.',
+    done: 'Gespeichert. Eine Sicherung läuft an.',
   },
   nextRun: (when) => `Die nächste Sicherung ist ${when} fällig.`,
   nextDue: 'Die nächste Sicherung ist jetzt fällig.',
@@ -28,77 +114,18 @@ export const overview: Texts['overview'] = {
   checks: {
     configuration: {
       short: 'die Konfigurationsdatei hat einen Fehler',
-      what: 'Die Konfigurationsdatei ist nicht brauchbar. Die letzte gültige bleibt in Kraft.',
-      todo: `Beheben Sie den Fehler auf diesem Rechner. Wo er steckt, sagt: ${holdfast`config validate`}`,
-    },
-    destinations: {
-      short: 'ein Ziel ist nicht erreichbar',
-      what: 'Ein Ziel ist nicht erreichbar.',
-      todo: 'Schließen Sie die Platte an, oder sehen Sie unten nach, welches fehlt.',
-    },
-    overdue: {
-      short: 'die letzte gute Sicherung einer Quelle ist zu alt',
-      what: 'Die letzte gute Sicherung einer Quelle ist älter, als sie sein sollte.',
-      todo: 'Die Aufträge sagen, worauf sie warten oder was schiefging.',
-    },
-    sources: {
-      short: 'Sicherungen einer Quelle scheitern',
-      what: 'Die letzte Sicherung einer Quelle ist gescheitert.',
-      todo: 'Die Aufträge sagen, was schiefging.',
-    },
-    'destinations of a source': {
-      short: 'Sicherungen zu einem der Ziele scheitern',
-      what: 'Die letzte Sicherung zu einem der Ziele ist gescheitert, während andere gut sind.',
-      todo: 'Die Aufträge sagen, was schiefging.',
-    },
-    damage: {
-      short: 'eine Prüfung fand Schäden in dem, was an einem Ziel liegt',
-      what: 'Die letzte Prüfung eines Ziels fand Schäden: Sicherungen dort kommen vielleicht nicht heil zurück.',
-      todo: 'Prüfen Sie die Platte, sichern Sie erneut, was Fehlendes neu speichert, und prüfen Sie dann noch einmal: bei den Aufträgen.',
-    },
-    'restore drills': {
-      short: 'Dateien ließen sich bei der letzten Probe-Wiederherstellung nicht zurückholen',
-      what: 'Die letzte Probe-Wiederherstellung ist gescheitert: Dateien kamen nicht so zurück, wie sie gesichert wurden.',
-      todo: 'Prüfen Sie alle Daten und sichern Sie erneut, und proben Sie dann noch einmal: bei den Aufträgen.',
-    },
-    'checks not done': {
-      short: 'ein Ziel konnte nicht geprüft werden',
-      what: 'Die letzte Prüfung eines Ziels ist gescheitert: ob die Sicherungen dort heil sind, ist nicht bekannt.',
-      todo: 'Der Auftrag sagt, warum; lassen Sie danach noch einmal prüfen.',
-    },
-    'drills not done': {
-      short: 'die letzte Probe-Wiederherstellung konnte nicht stattfinden',
-      what: 'Die letzte Probe-Wiederherstellung ist gescheitert: ob sich die Sicherungen wiederherstellen lassen, ist nicht bekannt.',
-      todo: 'Der Auftrag sagt, warum; lassen Sie danach noch einmal proben.',
-    },
-    prune: {
-      short: 'ein Ziel konnte nicht aufgeräumt werden',
-      what: 'Das letzte Aufräumen eines Ziels ist gescheitert: was dort nicht mehr gebraucht wird, bleibt.',
-      todo: 'Der Auftrag sagt, warum; lassen Sie danach noch einmal aufräumen.',
-    },
-    'unread files': {
-      short: 'Dateien einer Quelle waren nicht lesbar',
-      what: 'Dateien einer Quelle fehlen in ihrer letzten Sicherung: Sie waren nicht lesbar.',
-      todo: 'Der Auftrag nennt sie. Sorgen Sie dafür, dass der Agent sie lesen darf, oder schließen Sie sie aus.',
+      todo: `Die letzte gültige bleibt in Kraft. Wo der Fehler steckt, sagt: ${holdfast`config validate`}`,
     },
     notices: {
       short: 'Nachrichten kommen nicht an',
-      what: 'Nachrichten konnten nicht zugestellt werden.',
       todo: 'Senden Sie aus den Einstellungen eine Probe: Sie sagt, woran es liegt.',
     },
     state: {
       short: 'der Agent kann nicht festhalten, was er tut',
-      what: 'Der Agent kann nicht festhalten, was er tut: Sicherungen unterbleiben, oder ihr Ende wird nicht vermerkt.',
-      todo: 'Schaffen Sie Platz auf der Platte seines Zustandsverzeichnisses. Was schiefging, steht im Protokoll des Agenten.',
-    },
-    alarms: {
-      short: 'eine Quelle sieht beschädigt aus',
-      what: 'Eine Quelle sieht beschädigt aus. Ihre älteren Stände bleiben, bis jemand nachgesehen hat.',
-      todo: 'Sehen Sie die Alarme an.',
+      todo: 'Sicherungen unterbleiben, oder ihr Ende wird nicht vermerkt. Schaffen Sie Platz auf der Platte seines Zustandsverzeichnisses.',
     },
     catalog: {
       short: 'manche Stände lassen sich nicht ganz durchsehen',
-      what: 'Ordner mancher Stände waren von einem Ziel nicht zu lesen. Listen und Suche lassen aus, was darin ist.',
       todo: 'Das wird von selbst wieder versucht. Bleibt es dabei, prüfen Sie die Daten: Das sagt, was beschädigt ist.',
     },
   },
@@ -160,8 +187,8 @@ export const overview: Texts['overview'] = {
     none: 'Noch kein Lauf',
     summary: (all, good, warned, failed, canceled) =>
       `${all === 1 ? 'Ein Lauf' : `${all} Läufe`}: ${[
-        `${good} gut`,
-        ...(warned === 0 ? [] : [`${warned} mit Warnungen`]),
+        `${good + warned} gut`,
+        ...(warned === 0 ? [] : [`${warned} davon ohne einige Dateien`]),
         ...(failed === 0 ? [] : [`${failed} gescheitert`]),
         ...(canceled === 0 ? [] : [`${canceled} abgebrochen`]),
       ].join(', ')}`,
@@ -193,8 +220,8 @@ export const overview: Texts['overview'] = {
     notGood: (outcome, ago) => `${outcome}, ${ago}`,
     chart: (name) => `Gespeichert bei ${name} im Lauf der Zeit`,
     change: (from, to, since) => `Von ${from} auf ${to} seit ${since}.`,
-    diskNote:
-      'Es liegt auf derselben Platte wie Ihre Dateien: Gelöschtes und Überschriebenes kommt zurück, bei einem Schaden der Platte nichts.',
+    sameDisk:
+      'Dieser Ordner liegt auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren.',
     addSecond: 'Ein zweites Ziel einrichten',
   },
   recentTitle: 'Letzte Aufträge',
@@ -217,4 +244,36 @@ export const overview: Texts['overview'] = {
 /** `3 Tage`, nach „seit“: `3 Tagen`. */
 function dative(span: string): string {
   return span.replace(/(?:Tage|Monate|Jahre)$/, '$&n');
+}
+
+const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
+  away: ': die Platte ist nicht da',
+  full: ': die Platte dort ist voll',
+  other_repository: ': dort liegt ein anderes Repository als zuvor',
+  emptied: ': das Repository dort ist nicht mehr da',
+  locked_out: ': die Passphrase passt nicht oder fehlt',
+  denied: ': die Anmeldung dort wurde abgelehnt',
+  unreachable: ': das Ziel war nicht erreichbar',
+  source_missing: ': die Quelle ist nicht da',
+  source_empty: ': die Quelle ist leer',
+  other: '; der letzte Versuch ist gescheitert',
+};
+
+function because(reason: Statement['reason']): string {
+  return reason === null ? '' : BECAUSE[reason];
+}
+
+function toWords(to: string | null): string {
+  return to === null ? '' : ` nach ${to}`;
+}
+
+function unread(number: Said['number'], count: Said['count']): string {
+  const [files, folders] = [number('files'), number('folders')];
+  const ofFiles =
+    files === 1 ? '1 Datei, die nicht lesbar war' : `${count('files')} Dateien, die nicht lesbar waren`;
+  const ofFolders =
+    folders === 1
+      ? 'dem Inhalt eines Ordners, der nicht lesbar war'
+      : `dem Inhalt von ${count('folders')} Ordnern, die nicht lesbar waren`;
+  return folders === 0 ? ofFiles : files === 0 ? ofFolders : `${ofFiles}, und ${ofFolders}`;
 }

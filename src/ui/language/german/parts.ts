@@ -155,6 +155,7 @@ export const parts: Texts['parts'] = {
       speed: 'Geschwindigkeit',
       clock: 'Uhr',
       space: 'Platz',
+      'same disk': 'Selbe Platte',
       repository: 'Repository',
     },
     status: { ok: 'gut', warning: 'bitte ansehen', error: 'geht nicht' },

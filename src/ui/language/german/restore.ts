@@ -18,7 +18,12 @@ export const restore: Texts['restore'] = {
   backups: 'Stände',
   source: 'Quelle',
   newest: 'neuester',
-  partial: 'unvollständig',
+  lacks: (count, shown, first) =>
+    count === 1
+      ? `vollständig bis auf 1 Datei: ${first}`
+      : `vollständig bis auf ${shown} Dateien: ${first}, …`,
+  thisLacks: (what) => `Dieser Stand ist ${what}: Was damals nicht lesbar war, fehlt darin.`,
+  lacksSome: 'vollständig bis auf einige Dateien',
   drillGood: 'Rückweg erprobt',
   drillBad: 'Probe misslungen',
   today: 'Heute',

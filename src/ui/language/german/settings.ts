@@ -33,6 +33,7 @@ export const settings: Texts['settings'] = {
     'sources[].poll': 'In Abständen nach Änderungen sehen',
     'sources[].exclude.patterns': 'Regeln für Ausnahmen',
     'sources[].exclude.ignoreFiles': 'Dateien mit Regeln',
+    'sources[].acceptUnreadable': 'Hingenommene unlesbare Dateien',
     'sources[].exclude.caches': 'Gekennzeichnete Zwischenspeicher auslassen',
     'sources[].exclude.ifPresent': 'Kennzeichnende Dateien',
     'sources[].exclude.largerThan': 'Dateien auslassen, die größer sind als',

@@ -25,6 +25,8 @@ export const sources: Texts['sources'] = {
   patternsHint:
     'Eine in jeder Zeile, wie in .gitignore: *.tmp, build/, /cache/, und !keep.tmp nimmt wieder auf. Eine eigene Liste ersetzt die voreingestellte.',
   ignoreFilesHint: 'Ihre Zeilen sind solche Regeln für den Ordner, in dem sie liegen.',
+  acceptHint:
+    'Ganze Pfade, einer in jeder Zeile. Sie werden bei jeder Sicherung versucht, und keine warnt davor.',
   ifPresentHint: 'Ordner mit einer solchen Datei werden ausgelassen.',
   largerHint: 'Wie 4 GiB oder 500M. Leer: keine Grenze.',
   cachesHint: 'Ordner, die Programme mit einer Datei CACHEDIR.TAG kennzeichnen.',

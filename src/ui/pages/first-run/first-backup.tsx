@@ -19,6 +19,8 @@ import { Refusals } from '../../parts/refusals.tsx';
 import { hrefOf } from '../../route.ts';
 import { backupsOf, type FirstPlan, outermost, type Settings, settingsWith } from './first-plan.ts';
 import { outcomesOf, type SourceOutcome } from './outcome.ts';
+import { ChecksCard } from '../overview/checks-card.tsx';
+import { Said } from '../overview/said.tsx';
 import { StepHead } from './step-head.tsx';
 
 export interface FirstBackupFacts {
@@ -110,7 +112,7 @@ function Followed({
   readonly paths: readonly string[];
   readonly refusals: readonly Refusal[];
 }): JSX.Element {
-  const { sources, recent, recovery_kit: kit } = useOverview();
+  const { sources, recent, recovery_kit: kit, headline } = useOverview();
   const jobs = useActiveJobs();
   const outcomes = outcomesOf(paths, { sources, jobs, recent, refusals });
   const isDone = outcomes.every(({ state }) => state === 'done');
@@ -122,9 +124,14 @@ function Followed({
     document.querySelector<HTMLElement>('main h1')?.focus();
   }, []);
   return (
-    <Card label={texts.title} className={isDone ? 'first-done' : 'first-runs'}>
-      <StepHead step="run" title={isDone ? texts.okTitle : texts.title} isDone={isDone} />
+    <Card label={texts.title} className={isDone ? `first-done ${headline.level}` : 'first-runs'}>
+      <StepHead
+        step="run"
+        title={isDone ? <Said statement={headline} /> : texts.title}
+        isDone={isDone && headline.level === 'good'}
+      />
       <p role="status">{isDone ? texts.ok : isStuck ? texts.stuck : texts.under}</p>
+      {isDone ? <ChecksCard /> : null}
       {isDone ? null : (
         <ul class="divided">
           {outcomes.map((outcome) => (

@@ -35,7 +35,7 @@ export function FirstRunPage({ route }: { readonly route: Route }): JSX.Element 
   const offered = suggestions.data ?? NO_SUGGESTIONS;
   // What is chosen is counted first: somebody waits for that.
   const estimates = useEstimates([...plan.chosen, ...offered.sources.map(({ path }) => path), ...plan.added]);
-  const trial = useDestinationTrial(plan.draft);
+  const trial = useDestinationTrial(plan.draft, undefined, plan.chosen);
   const step = stepOf(route, plan, isStarted);
   const go = (to: Step): void => goTo(hrefOf(to === 'what' ? ['start'] : ['start', to]));
   const present = destinations.data?.items.find(({ is_default: isDefault }) => isDefault);

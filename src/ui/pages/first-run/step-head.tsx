@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { Steps } from '../../components/steps.tsx';
 import { t } from '../../language/language.ts';
 
@@ -17,7 +17,7 @@ export function StepHead({
   isDone = false,
 }: {
   readonly step: Step;
-  readonly title: string;
+  readonly title: ComponentChildren;
   readonly lead?: string;
   /** Nothing is left to do in it. */
   readonly isDone?: boolean;

@@ -1,39 +1,38 @@
-/** Checks of the agent that are not well, each with what to do. */
+/** What is not well, or good to know, the worst first, each with what to do. */
 import type { JSX } from 'preact';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
-import type { Overview } from '../../../api/schemas/page/overview.ts';
+import type { Statement } from '../../../api/schemas/page/overview.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Card } from '../../components/card.tsx';
-import { Own } from '../../components/own-text.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
 import { hrefOf } from '../../route.ts';
+import { Said } from './said.tsx';
+import { UnreadFiles } from './unread-files.tsx';
 
-type Check = Overview['checks'][number];
-
-/** Said by a banner above every page already. */
-const IN_BANNERS: ReadonlySet<string> = new Set(['pause', 'alarms']);
-
-/** Checks that come from jobs of a type. */
-const OF_JOBS: ReadonlyMap<string, AnyJob['type']> = new Map([
-  ['damage', 'check'],
-  ['checks not done', 'check'],
-  ['restore drills', 'drill'],
-  ['drills not done', 'drill'],
-  ['prune', 'prune'],
-  ['unread files', 'backup'],
+/** Nothing is to be done about them, or a banner or the page itself says it. */
+const SAID_ELSEWHERE: ReadonlySet<Statement['code']> = new Set([
+  'protected',
+  'no_source',
+  'first_backup_runs',
+  'first_backup_paused',
+  'paused',
+  'destination_away',
 ]);
 
 export function ChecksCard(): JSX.Element | null {
-  const { checks } = useOverview();
-  const concerns = checks.filter(({ name, status }) => status !== 'ok' && !IN_BANNERS.has(name));
+  const { headline, others } = useOverview();
+  // What the headline says already is not said again, but for what to do.
+  const concerns = [headline, ...others].filter(
+    ({ code }, at) => !SAID_ELSEWHERE.has(code) || (at > 0 && code === 'destination_away'),
+  );
   if (concerns.length === 0) return null;
   return (
     <Card title={t.overview.checksTitle}>
       <ul class="divided">
-        {concerns.map((check, index) => (
+        {concerns.map((one, index) => (
           <li key={index}>
-            <Concern check={check} />
+            <Concern statement={one} isHeadline={one === headline} />
           </li>
         ))}
       </ul>
@@ -41,34 +40,73 @@ export function ChecksCard(): JSX.Element | null {
   );
 }
 
-function Concern({ check }: { readonly check: Check }): JSX.Element {
-  const known = t.overview.checks[check.name];
-  const look = check.status === 'error' ? 'bad' : 'warning';
+const TAGS = { good: 'ok', warning: 'warning', bad: 'error' } as const;
+
+function Concern({
+  statement,
+  isHeadline,
+}: {
+  readonly statement: Statement;
+  readonly isHeadline: boolean;
+}): JSX.Element {
+  const { level } = statement;
   const { status } = t.parts.destination;
   return (
     <>
-      <Tag look={look}>{status[check.status]}</Tag>{' '}
-      {known === undefined ? (
-        // What only the agent knows to say: it has what to do in it.
-        <Own>{check.message}</Own>
-      ) : (
+      {isHeadline ? null : (
         <>
-          <strong>{known.what}</strong> {known.todo}
+          <Tag look={level}>{status[TAGS[level]]}</Tag>{' '}
+          <strong>
+            <Said statement={statement} />
+          </strong>{' '}
         </>
-      )}{' '}
-      <Way name={check.name} />
+      )}
+      {todoOf(statement)} <Way statement={statement} />
+      {statement.code === 'files_unread' ? <UnreadFiles statement={statement} /> : null}
     </>
   );
 }
 
-function Way({ name }: { readonly name: string }): JSX.Element | null {
-  if (name === 'configuration') return <a href={hrefOf(['settings', 'advanced'])}>{t.overview.toAdvanced}</a>;
-  if (name === 'overdue') return <a href={hrefOf(['jobs'])}>{t.overview.toJobs}</a>;
-  if (name === 'sources' || name === 'destinations of a source')
-    return <a href={hrefOf(['jobs'], { status: 'failed' })}>{t.overview.toJobs}</a>;
-  const type = OF_JOBS.get(name);
+function todoOf({ code, reason, check }: Statement): string {
+  if (check !== null) return t.overview.checks[check]?.todo ?? '';
+  const remedy = reason === null ? undefined : t.overview.remedies[reason];
+  return t.overview.todo[code] ?? remedy ?? '';
+}
+
+/** Statements that come from jobs of a type. */
+const OF_JOBS: Readonly<Partial<Record<Statement['code'], AnyJob['type']>>> = {
+  damaged: 'check',
+  check_undone: 'check',
+  drill_failed: 'drill',
+  drill_undone: 'drill',
+  prune_failed: 'prune',
+  files_unread: 'backup',
+};
+
+const OF_ALARMS: ReadonlySet<Statement['code']> = new Set([
+  'files_rewritten',
+  'source_unreadable',
+  'source_empty',
+  'files_disappeared',
+  'files_burst',
+]);
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  configuration: 'advanced',
+  notices: 'notifications',
+  partner: 'account',
+};
+
+function Way({ statement: { code, check } }: { readonly statement: Statement }): JSX.Element | null {
+  const type = OF_JOBS[code];
+  if (OF_ALARMS.has(code)) return <a href={hrefOf(['alarms'])}>{t.app.alarmsLook}</a>;
   if (type !== undefined) return <a href={hrefOf(['jobs'], { type })}>{t.overview.toJobs}</a>;
-  if (name === 'notices') return <a href={hrefOf(['settings', 'notifications'])}>{t.overview.toAdvanced}</a>;
-  if (name === 'partner') return <a href={hrefOf(['settings', 'account'])}>{t.overview.toAdvanced}</a>;
-  return null;
+  if (code === 'last_failed' || code === 'never_backed_up')
+    return <a href={hrefOf(['jobs'], { status: 'failed' })}>{t.overview.toJobs}</a>;
+  if (code === 'overdue') return <a href={hrefOf(['jobs'])}>{t.overview.toJobs}</a>;
+  if (code === 'same_disk' || code === 'destination_gone')
+    return <a href={hrefOf(['settings', 'destinations'])}>{t.overview.destinations.addSecond}</a>;
+  if (code === 'untested') return <a href={hrefOf(['restore'])}>{t.app.restore}</a>;
+  const section = check === null ? undefined : SETTINGS[check];
+  return section === undefined ? null : <a href={hrefOf(['settings', section])}>{t.overview.toAdvanced}</a>;
 }

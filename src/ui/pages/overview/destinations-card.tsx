@@ -15,8 +15,6 @@ import { outcomeOf } from './figures.ts';
 
 export function DestinationsCard(): JSX.Element {
   const { destinations } = useOverview();
-  const [only, ...others] = destinations;
-  const isAlone = only !== undefined && others.length === 0 && only.is_embedded;
   return (
     <Card title={t.overview.destinationsTitle}>
       <ul class="divided">
@@ -26,12 +24,6 @@ export function DestinationsCard(): JSX.Element {
           </li>
         ))}
       </ul>
-      {isAlone ? (
-        <p class="disk-note">
-          {t.overview.destinations.diskNote}{' '}
-          <a href={hrefOf(['settings', 'destinations'])}>{t.overview.destinations.addSecond}</a>
-        </p>
-      ) : null}
     </Card>
   );
 }
@@ -62,6 +54,11 @@ function Destination({ destination }: { readonly destination: OverviewDestinatio
       {destination.unreachable_reason === null ? null : (
         <p class="small-text">{t.destinations.whyAway[destination.unreachable_reason]}</p>
       )}
+      {destination.same_disk === true ? (
+        <p class="disk-note">
+          {texts.sameDisk} <a href={hrefOf(['settings', 'destinations'])}>{texts.addSecond}</a>
+        </p>
+      ) : null}
       <Space {...destination} />
       <Facts
         rows={[

@@ -1,13 +1,13 @@
 /** From the codes of the agent to one sentence in the reader's language. */
-import type { Headline } from '../../../api/schemas/page/overview.ts';
-import { formatAge, formatList, formatSpan } from '../../language/format.ts';
+import type { Headline, Statement } from '../../../api/schemas/page/overview.ts';
+import { formatAge, formatBytes, formatCount, formatList, formatSpan } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { visible } from '../../components/own-text.tsx';
 
 export interface Sentence {
   /** Each `{}` is one of `own`. */
   readonly text: string;
-  /** A path, or what the agent says of a check that has no text here. */
+  /** What the person has named, or what the agent says of a check that has no text here. */
   readonly own: readonly string[];
 }
 
@@ -16,56 +16,59 @@ interface Check {
   readonly message: string;
 }
 
-export function sentenceOf(headline: Headline, checks: readonly Check[], nowMs = Date.now()): Sentence {
-  const texts = t.overview.headline;
-  const { code, since, has_failed: hasFailed } = headline;
-  const ago = since === null ? t.overview.never : agoOf(since, nowMs);
-  switch (code) {
-    case 'protected':
-      return plain(texts.protected(ago));
-    case 'no_source':
-      return plain(texts.noSource);
-    case 'check_failed':
-      return aboutCheck(texts.checkFailed, headline, checks);
-    case 'check_warns':
-      return aboutCheck(texts.checkWarns, headline, checks);
-    case 'first_backup_runs':
-      return plain(texts.firstRuns);
-    case 'first_backup_paused':
-      return plain(texts.firstPaused);
-    case 'never_backed_up':
-      return aboutSources(headline, (source) => texts.never(source, placesOf(headline), hasFailed));
-    case 'overdue': {
-      const span = since === null ? null : formatSpan((nowMs - new Date(since).getTime()) / 1000);
-      return aboutSources(headline, (source) => texts.overdue(source, placesOf(headline), span, hasFailed));
-    }
-    case 'last_failed':
-      return plain(texts.lastFailed(ago));
-    case 'paused':
-      return plain(texts.paused(ago));
-  }
+export function sentenceOf(said: Statement, checks: readonly Check[], nowMs = Date.now()): Sentence {
+  const { code, since, to, names, reason, figures } = said;
+  const number = (figure: string): number => figures[figure] ?? 0;
+  const short = said.check === null ? undefined : t.overview.checks[said.check]?.short;
+  const files = filesBelow(said);
+  const own =
+    code === 'files_unread'
+      ? files
+      : said.check === null
+        ? names.map(nameOf)
+        : [checks.find(({ name }) => name === said.check)?.message ?? ''];
+  const text = t.overview.headline[code]({
+    names: formatList(names.map(() => '{}')),
+    sources: names.length,
+    to: to.length === 0 ? null : formatList(to.map((name) => t.overview.quoted(visible(name)))),
+    ago: since === null ? t.overview.never : agoOf(since, nowMs),
+    age: since === null ? '' : formatSpan((nowMs - new Date(since).getTime()) / 1_000),
+    reason,
+    number,
+    count: (figure) => formatCount(number(figure)),
+    size: (figure) => formatBytes(number(figure)),
+    span: (figure) => formatSpan(number(figure) / 1_000),
+    files: listed(files, number('files') + number('folders')),
+    what: short ?? '{}',
+  });
+  return { text, own: text.includes('{}') ? own : [] };
 }
 
-function plain(text: string): Sentence {
-  return { text, own: [] };
+/** `and 2 more things`; undefined when there is nothing more. */
+export function moreOf({ more }: Pick<Headline, 'more'>): string | undefined {
+  return more === 0 ? undefined : t.overview.more(more);
 }
 
-/** One source is named, several are counted. */
-function aboutSources({ paths }: Headline, say: (sources: number | null) => string): Sentence {
-  const [path, ...others] = paths;
-  return path === undefined || others.length > 0
-    ? plain(say(paths.length))
-    : { text: say(null), own: [path] };
+/** As they are called below their source. */
+export function filesBelow({ files, paths }: Pick<Statement, 'files' | 'paths'>): readonly string[] {
+  return files.map((file) => {
+    const source = paths.find((path) => file.startsWith(`${path}/`));
+    return source === undefined ? file : file.slice(source.length + 1);
+  });
 }
 
-function placesOf({ to }: Headline): string | null {
-  return to.length === 0 ? null : formatList(to.map(visible));
+function listed(files: readonly string[], all: number): string {
+  if (files.length === 0) return '';
+  const more = all - files.length;
+  return formatList([
+    ...files.map(() => '{}'),
+    ...(more > 0 ? [t.overview.moreFiles(formatCount(more))] : []),
+  ]);
 }
 
-function aboutCheck(say: (what: string) => string, { check }: Headline, checks: readonly Check[]): Sentence {
-  const known = check === null ? undefined : t.overview.checks[check]?.short;
-  if (known !== undefined) return plain(say(known));
-  return { text: say('{}'), own: [checks.find(({ name }) => name === check)?.message ?? ''] };
+/** The home directory is called differently in each language. */
+function nameOf(name: string): string {
+  return name === '~' ? t.overview.home : name;
 }
 
 /** `4 minutes ago`; what was seconds ago is no age to tell. */

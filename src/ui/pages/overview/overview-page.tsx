@@ -6,7 +6,6 @@ import type { Overview } from '../../../api/schemas/page/overview.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
-import { Filled } from '../../components/filled.tsx';
 import { Path } from '../../components/own-text.tsx';
 import { shellWord } from '../../components/shell-word.ts';
 import { Tile, Tiles } from '../../components/table.tsx';
@@ -18,7 +17,8 @@ import { ActiveCard } from './active-card.tsx';
 import { ChecksCard } from './checks-card.tsx';
 import { DestinationsCard } from './destinations-card.tsx';
 import { bySource, nextRun, protectedIn, savedShare } from './figures.ts';
-import { sentenceOf } from './headline.ts';
+import { moreOf } from './headline.ts';
+import { Said } from './said.tsx';
 import { LevelIcon } from './level-icon.tsx';
 import { OverviewActions } from './overview-actions.tsx';
 import { RecentCard } from './recent-card.tsx';
@@ -46,8 +46,8 @@ export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.
 }
 
 function Head({ overview }: { readonly overview: Overview }): JSX.Element {
-  const { headline, checks, sources } = overview;
-  const { text, own } = sentenceOf(headline, checks);
+  const { headline, sources } = overview;
+  const more = moreOf(headline);
   return (
     <div class={`headline ${headline.level}`}>
       <PageHead
@@ -55,12 +55,8 @@ function Head({ overview }: { readonly overview: Overview }): JSX.Element {
           <>
             <LevelIcon level={headline.level} />
             <span>
-              <Filled
-                text={text}
-                parts={own.map((path) => (
-                  <Path key={path}>{path}</Path>
-                ))}
-              />
+              <Said statement={headline} />
+              {more === undefined ? null : <small> {more}</small>}
             </span>
           </>
         }

@@ -3,10 +3,11 @@ import type { Restore } from '../../../api/schemas/restore.ts';
 import { Own } from '../../components/own-text.tsx';
 import { Notice } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
+import { problemWords } from '../../language/problem-words.ts';
 
 /** Why a restore failed. */
 export function JobError({ job: { error } }: { readonly job: Restore }): JSX.Element {
-  const said = error === null ? undefined : t.problems[error.code];
+  const said = error === null ? undefined : problemWords(error);
   return (
     <Notice look="bad" urgent>
       <p>{said ?? t.restore.failed}</p>

@@ -9,6 +9,7 @@ import { daysBefore } from '../../language/days.ts';
 import { formatBytes, formatClock, formatCount, formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import type { KnownPlace } from './known-places.ts';
+import { lackingText } from './lacking.ts';
 import { nameOf, parentOf, textRef } from './path-ref.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 import { byDay } from './snapshot-days.ts';
@@ -114,7 +115,7 @@ function Moment({
       <span class="moment">
         <time dateTime={at}>{formatClock(at)}</time>
         {isNewest ? <Tag look="good">{t.restore.newest}</Tag> : null}
-        {partial ? <Tag look="warning">{t.restore.partial}</Tag> : null}
+        {partial ? <Tag>{lackingText(one)}</Tag> : null}
         {drill === null ? null : (
           <Tag look={drill.files_failed === 0 ? 'good' : 'bad'}>
             {drill.files_failed === 0 ? t.restore.drillGood : t.restore.drillBad}

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { RestorePreview } from '../../../api/schemas/page/jobs.ts';
+import type { Restore } from '../../../api/schemas/restore.ts';
 import type { AskError } from '../../agent/ask.ts';
 import { Button } from '../../components/button.tsx';
 import { Path } from '../../components/own-text.tsx';
@@ -10,6 +11,7 @@ import { type Look, Notice, Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { requestOf, type RestoreDraft } from './restore-draft.ts';
+import { waitingWords } from '../../parts/waiting-words.ts';
 import { JobError } from './job-error.tsx';
 import { useRehearsal } from './use-restore.ts';
 
@@ -57,12 +59,16 @@ function Attempt({
   if (preview === undefined) {
     return (
       <div role="status">
-        <p class="quiet">{job?.status === 'queued' ? t.restore.waitsForOthers : t.restore.lookingAtIt}</p>
+        <p class="quiet">{job?.status === 'queued' ? waitsFor(job) : t.restore.lookingAtIt}</p>
         <progress aria-label={t.restore.lookingAtIt} />
       </div>
     );
   }
   return <Result preview={preview} />;
+}
+
+function waitsFor({ waiting_for: reason }: Restore): string {
+  return reason === null ? t.restore.waitsForOthers : waitingWords(reason);
 }
 
 const LOOKS: Readonly<Record<RestorePreview['items'][number]['what'], Look>> = {

@@ -4,6 +4,7 @@ import { ChoiceCards } from '../../components/choice-cards.tsx';
 import { Path } from '../../components/own-text.tsx';
 import { formatBytes, formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { lackingText } from './lacking.ts';
 import { keyOf } from './path-ref.ts';
 import type { RestoreDraft, What } from './restore-draft.ts';
 import type { Chosen } from './selection.ts';
@@ -48,6 +49,9 @@ export function WhatStep({
         choices={choices.map(([value, label, hint]) => ({ value, label, note: hint }))}
         onValue={(value) => onDraft({ what: value })}
       />
+      {snapshot.partial && selected !== 'chosen' ? (
+        <p class="quiet">{t.restore.thisLacks(lackingText(snapshot))}</p>
+      ) : null}
       {what === 'chosen' ? (
         <ul class="chosen-paths">
           {chosen.slice(0, NAMED).map((one) => (

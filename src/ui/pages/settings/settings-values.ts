@@ -25,6 +25,7 @@ export interface SourceValues {
   readonly watch: boolean;
   readonly poll: boolean;
   readonly exclude: ExcludeValues;
+  readonly acceptUnreadable: readonly string[];
   readonly compression: string;
   readonly encryption: boolean;
   readonly deduplication: boolean;
@@ -133,6 +134,7 @@ export const SOURCE_DEFAULTS: Omit<SourceValues, 'path'> = {
     largerThan: null,
     oneFileSystem: false,
   },
+  acceptUnreadable: [],
   compression: 'zstd',
   encryption: true,
   deduplication: true,

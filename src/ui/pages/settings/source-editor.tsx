@@ -35,6 +35,7 @@ export function SourceEditor({ index, source }: SourceFacts): JSX.Element {
       <FlagSetting path={at('poll')} hint={t.sources.pollHint} />
       <h3>{t.sources.leftOut}</h3>
       <LinesSetting path={at('exclude', 'patterns')} hint={t.sources.patternsHint} />
+      <LinesSetting path={at('acceptUnreadable')} hint={t.sources.acceptHint} rows={2} />
       <div class="field-grid">
         <LinesSetting path={at('exclude', 'ignoreFiles')} hint={t.sources.ignoreFilesHint} rows={2} />
         <LinesSetting path={at('exclude', 'ifPresent')} hint={t.sources.ifPresentHint} rows={2} />

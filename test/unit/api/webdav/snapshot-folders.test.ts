@@ -12,6 +12,7 @@ function summary(id: string, changes: Partial<SnapshotSummary> = {}): SnapshotSu
     tags: [],
     pinned: false,
     partial: false,
+    unread: { paths: [], count: 0 },
     created_at: Date.UTC(2026, 0, 1),
     files: 3,
     size_bytes: 30,

@@ -1,0 +1,75 @@
+/** What the status knows beside jobs and settings: which disks there are, how much room, and what was noted before. */
+import { homedir } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import type { ConfigSource } from '../config/config-source.ts';
+import type { JobStore } from '../db/jobs.ts';
+import type { SettingStore } from '../db/settings.ts';
+import type { Job } from '../jobs/job.ts';
+import type { EngineOutcome } from '../engine/protocol.ts';
+import type { Alarms } from './alarm-book.ts';
+import type { Destinations } from './destinations.ts';
+import { DiskSharing, type SameDisk } from './disk-sharing.ts';
+import { sourceOf } from './prepare-job.ts';
+import { forgetRemoved, untestedSince } from './standing-notes.ts';
+import { StateRoom } from './state-room.ts';
+import type { StatusParts } from './status.ts';
+import { withAccepted } from './unread-files.ts';
+
+export interface SurroundingsParts {
+  readonly settings: () => ConfigSource['current'];
+  readonly jobs: Pick<JobStore, 'get' | 'newest'>;
+  readonly notes: SettingStore;
+  readonly alarms: Pick<Alarms, 'follow' | 'open'>;
+  readonly destinations: Destinations;
+  readonly stateDirectory: string;
+  readonly clock: Clock;
+  /** Instead of what the system says. */
+  readonly sameDisk?: SameDisk | undefined;
+  readonly freeBytes?: ((directory: string) => Promise<number | null>) | undefined;
+  readonly trouble: (error: unknown) => void;
+}
+
+export interface Surroundings {
+  readonly facts: Pick<
+    StatusParts,
+    'home' | 'notes' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'isOfSystem' | 'untestedSince'
+  >;
+  /** The settings are in force, or have changed: what is noted of what they no longer have goes. */
+  readonly follow: () => void;
+  /** To be called now and then. */
+  readonly look: () => void;
+  /** The outcome of a job as people are to be told of it. */
+  readonly judged: (jobId: string, outcome: EngineOutcome) => EngineOutcome;
+}
+
+export function surroundingsOf(parts: SurroundingsParts): Surroundings {
+  const { settings, jobs, notes, alarms } = parts;
+  const disks = new DiskSharing({ ...parts, store: notes });
+  const room = new StateRoom(parts);
+  return {
+    facts: {
+      home: homedir(),
+      notes,
+      alarms: () => alarms.open(),
+      scarceBytes: room.scarceBytes,
+      sharesDisk: disks.sharesDisk,
+      isOfSystem: disks.isOfSystem,
+      untestedSince: (name) => untestedSince(name, { jobs, settings, notes }),
+    },
+    follow() {
+      alarms.follow(settings().sources.map(({ path }) => path));
+      forgetRemoved(notes, settings());
+      disks.look();
+      room.look();
+    },
+    look() {
+      disks.look();
+      room.look();
+    },
+    judged(jobId, outcome) {
+      const job: Job | undefined = jobs.get(jobId);
+      const source = job?.spec.type === 'backup' ? sourceOf(settings(), job.spec) : undefined;
+      return source === undefined ? outcome : withAccepted(outcome, job?.problems ?? [], source);
+    },
+  };
+}

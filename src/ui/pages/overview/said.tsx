@@ -1,0 +1,20 @@
+import type { JSX } from 'preact';
+import type { Statement } from '../../../api/schemas/page/overview.ts';
+import { useOverview } from '../../agent/overview.ts';
+import { Filled } from '../../components/filled.tsx';
+import { Path } from '../../components/own-text.tsx';
+import { sentenceOf } from './headline.ts';
+
+/** A statement as a sentence, in which what the person has named can be told from the words around it. */
+export function Said({ statement }: { readonly statement: Statement }): JSX.Element {
+  const { checks } = useOverview();
+  const { text, own } = sentenceOf(statement, checks);
+  return (
+    <Filled
+      text={text}
+      parts={own.map((path) => (
+        <Path key={path}>{path}</Path>
+      ))}
+    />
+  );
+}

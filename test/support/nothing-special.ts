@@ -1,0 +1,14 @@
+/** Of the parts that a status is made of, those that have nothing to say. */
+import type { StatementParts } from '../../src/daemon/statements.ts';
+
+export const NOTHING_SPECIAL: Pick<
+  StatementParts,
+  'home' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'isOfSystem' | 'untestedSince'
+> = {
+  home: '/home/anna',
+  alarms: () => [],
+  scarceBytes: () => null,
+  sharesDisk: () => false,
+  isOfSystem: () => false,
+  untestedSince: () => null,
+};
