@@ -55,5 +55,6 @@ function textOf(job: Job, kind: NoticeKind): string {
   const done = `${job.files_done} files, ${formatBytes(job.size_bytes)}, in ${formatDuration(job.duration_ms)}.`;
   if (job.warnings_count === 0) return done;
   const first = job.problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
-  return `${done} ${job.warnings_count} warnings. The first of them:\n${first.join('\n')}`;
+  const many = job.warnings_count === 1 ? '1 warning:' : `${job.warnings_count} warnings. The first of them:`;
+  return `${done} ${many}\n${first.join('\n')}`;
 }

@@ -124,7 +124,7 @@ const OWN_PROCESS: ReadonlySet<string> = new Set(['start', 'install', 'uninstall
 function isForWarmProcess(words: readonly string[], { under, node, env = {} }: RunOptions): boolean {
   if (under !== undefined || node !== undefined) return false;
   if (words.some((word) => OWN_PROCESS.has(word)) && !words.includes('--once')) return false;
-  return !Object.keys(env).some((name) => /^(NODE|TZ|LANG|LC_)/.test(name));
+  return !Object.keys(env).some((name) => /^(NODE|TZ|LANG|LC_|HOLDFAST_ZSTD)/.test(name));
 }
 
 /** Without anything that changes how the program behaves, and with a passphrase cost that takes no time. */
@@ -134,7 +134,7 @@ function baseEnvironment(paths: {
   readonly state: string;
 }): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(HOLDFAST|VITEST|NODE|npm|INIT_CWD|NO_COLOR|FORCE_COLOR)/.test(name),
+    ([name]) => !/^(HOLDFAST(?!_ZSTD)|VITEST|NODE|npm|INIT_CWD|NO_COLOR|FORCE_COLOR)/.test(name),
   );
   return {
     ...Object.fromEntries(inherited),
