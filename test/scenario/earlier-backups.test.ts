@@ -67,7 +67,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   await using place = await openPlace();
   await place.write({ 'notes.txt': 'one' });
   await using _agent = await startAgent(place, ['--source', place.source]);
-  await eventually(async () => (await place.run(['status'], fresh)).stdout.startsWith('Protected: '));
+  await eventually(async () => (await place.run(['status'], fresh)).stdout.startsWith('Protected from mistakes'));
   const before = await settingsOf(place);
 
   // It is refused, nothing is made, and nothing changes.
@@ -77,7 +77,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   expect(refused.stderr).toContain(`holdfast destinations add nas ${AWAY} --default --untested`);
   expect(existsSync(POINT)).toBe(false);
   expect(await settingsOf(place)).toEqual(before);
-  expect((await run(place, ['status'])).stdout).toMatch(/^Protected: /);
+  expect((await run(place, ['status'])).stdout).toMatch(/^Protected from mistakes, /);
 
   // Who insists is told where the backups stay.
   const added = await run(place, [...add, '--untested']);
@@ -137,7 +137,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   expect(own.stderr).toContain('In it: 1 snapshot, of ');
   expect(own.stderr).toContain('holdfast forget -r embedded SNAPSHOT');
   await run(place, ['destinations', 'remove', 'nas', '--default-to', 'embedded']);
-  await eventually(async () => (await place.run(['status'], fresh)).stdout.startsWith('Protected: '));
+  await eventually(async () => (await place.run(['status'], fresh)).stdout.startsWith('Protected from mistakes'));
   expect((await statusOf(place)).destinations).toMatchObject([
     { name: 'default', reachable: true, embedded: true },
   ]);
