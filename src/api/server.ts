@@ -151,7 +151,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     redact: options.redact ?? redactText,
     port,
   });
-  agentDocuments(app, { agent, table, version, metrics: options.metrics });
+  agentDocuments(app, { table, version, metrics: options.metrics });
   for (const prefix of PREFIXES) {
     void app.register(
       async (scoped) => {

@@ -67,7 +67,9 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   await using place = await openPlace();
   await place.write({ 'notes.txt': 'one' });
   await using _agent = await startAgent(place, ['--source', place.source]);
-  await eventually(async () => (await place.run(['status'], fresh)).stdout.startsWith('Protected from mistakes'));
+  await eventually(async () =>
+    (await place.run(['status'], fresh)).stdout.startsWith('Protected from mistakes'),
+  );
   const before = await settingsOf(place);
 
   // It is refused, nothing is made, and nothing changes.
@@ -137,7 +139,9 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   expect(own.stderr).toContain('In it: 1 snapshot, of ');
   expect(own.stderr).toContain('holdfast forget -r embedded SNAPSHOT');
   await run(place, ['destinations', 'remove', 'nas', '--default-to', 'embedded']);
-  await eventually(async () => (await place.run(['status'], fresh)).stdout.startsWith('Protected from mistakes'));
+  await eventually(async () =>
+    (await place.run(['status'], fresh)).stdout.startsWith('Protected from mistakes'),
+  );
   expect((await statusOf(place)).destinations).toMatchObject([
     { name: 'default', reachable: true, embedded: true },
   ]);
