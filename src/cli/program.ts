@@ -1,6 +1,7 @@
 /** From the words of a command line to the command that runs. */
 import { Command, CommanderError } from 'commander';
 import { RequestError } from '../base/errors.ts';
+import { nearestName } from '../config/nearest-name.ts';
 import { holdfast, programName } from '../base/holdfast-command.ts';
 import { TOPICS, findCommand, type CommandEntry } from './commands.ts';
 import { programVersion, toolName } from '../base/program-version.ts';
@@ -25,7 +26,7 @@ export async function runProgram(words: readonly string[], context: Context): Pr
   if (name === 'help') {
     const [asked] = after;
     // Without --help for what is no command: the option would hide the mistake.
-    await runProgram(asked === undefined ? [] : isCommand(asked) ? [asked, '--help'] : [asked], context);
+    await runProgram(isCommand(asked) ? [...after, '--help'] : after.slice(0, 1), context);
     return;
   }
   if (name === undefined && before.some((word) => word === '--version' || word === '-V')) {
@@ -58,7 +59,7 @@ export async function runProgram(words: readonly string[], context: Context): Pr
       context.exitCode = EXIT.usage;
       return;
     }
-    throw usageError(error, entry);
+    throw (name === 'start' ? startedWrong(error, after) : undefined) ?? usageError(error, entry);
   }
 }
 
@@ -124,6 +125,24 @@ function addCommand(program: Command, { name, purpose, aliases = [] }: CommandEn
     .aliases(aliases)
     .description(`${purpose}.`)
     .helpOption('-h, --help', 'Show this help');
+}
+
+/** `npm start` gives its words to "start": the first may be a command with a typing mistake, or a directory. */
+function startedWrong({ code }: CommanderError, [word = '']: readonly string[]): RequestError | undefined {
+  if (code !== 'commander.excessArguments' || word.startsWith('-')) return undefined;
+  const isPlace = /[/\\~.]/.test(word);
+  if (isPlace)
+    return new RequestError('USAGE', `"start" takes directories behind --source, and ${word} stands alone`, {
+      hint: `Back it up with: ${holdfast`start --source ${word}`}`,
+    });
+  const names = TOPICS.flatMap(({ commands }) => commands.map(({ name }) => name));
+  const near = nearestName(word, names);
+  return new RequestError('USAGE', `There is no command ${word}`, {
+    hint:
+      near === undefined
+        ? `See all commands with: ${holdfast`help`}`
+        : `Did you mean ${near}? See what it does with: ${holdfast`help ${near}`}`,
+  });
 }
 
 function usageError(error: CommanderError, entry: CommandEntry | undefined): RequestError {

@@ -169,12 +169,15 @@ async function greet(
   // Unlike all that the agent says later, this is read where it was started.
   const isHere = out.stream.isTTY;
   const run = isHere ? programAtTerminal(context) : programName();
-  if (settings.sources.length === 0)
-    lines.push(`No source is configured yet. Begin with: ${withProgram(run, 'sources add DIR')}`);
+  const [source, ...others] = settings.sources;
+  if (source !== undefined) {
+    const more = others.length === 0 ? '' : ` and ${count(others.length, 'more', 'more')}`;
+    lines.push(`  Backs up      ${printable(source.path)}${more}`);
+  } else lines.push(`No source is configured yet. Begin with: ${withProgram(run, 'sources add DIR')}`);
   // Only where a person looks: what a service prints is kept, and the address opens the page for anybody.
   if (created && out.stream.isTTY) {
     const { address: page, seconds } = daemon.pageAddress(null);
-    lines.push(`  Its page, once, within ${seconds} seconds: ${page}`);
+    lines.push(`  Open its page by this link, which works once, within ${seconds} seconds: ${page}`);
   }
   lines.push(`  Open its page with: ${withProgram(run, 'ui')}`);
   const where = repositoryOption(options.sources, settings);

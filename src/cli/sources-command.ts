@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
+import { checkScheduleText } from '../config/schedule-text.ts';
 import { formatDuration } from '../base/units.ts';
 import { addSource, removeSource, setValue } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
@@ -143,6 +144,7 @@ async function addDestinations(
   const { sources } = settings;
   const at = sources.findIndex((source) => source.path === path);
   if (schedule !== undefined) {
+    checkScheduleText(schedule);
     const key = `sources[${at}].schedule`;
     throw new RequestError('INVALID_SOURCE', `${path} is backed up already`, {
       hint: `Give it more destinations with -d alone. Its schedule is changed with: ${holdfast`config set ${key} ${schedule}`}`,

@@ -80,7 +80,7 @@ describe.runIf(hasScript)('the first start', () => {
     await using place = await openPlace();
     {
       await using first = await startOnTerminal(place);
-      expect(first.said()).toContain('Its page, once, within 60 seconds: ');
+      expect(first.said()).toContain('by this link, which works once, within 60 seconds: ');
       expect(await opens(first.said())).toBe(true);
       expect(await opens(first.said())).toBe(false);
     }

@@ -314,6 +314,17 @@ describe.concurrent('the program', () => {
     expect((await place.expectRun(['start', 'ls', 'latest'])).stdout).toBe(`${join(place.source, 'a')}\n`);
   });
 
+  test('of which the name is mistyped, or which is a directory alone, is answered by what was meant', async () => {
+    await using place = await openPlace();
+    const mistyped = await place.expectRun(['start', 'snapshos'], 2);
+    expect(mistyped.stderr).toBe(
+      'Error: There is no command snapshos\nDid you mean snapshots? See what it does with: holdfast help snapshots\n',
+    );
+    const alone = await place.expectRun(['start', place.source], 2);
+    expect(alone.stderr).toContain(`Back it up with: holdfast start --source ${place.source}\n`);
+    expect((await place.expectRun(['help', 'service', 'uninstall'])).stdout).toContain('--purge');
+  });
+
   test('tells its version, an overview, and for every command its purpose, options and an example', async () => {
     await using place = await openPlace();
     expect((await place.expectRun(['--version'])).stdout).toMatch(/^holdfast \d+\.\d+\.\d+\n$/);
