@@ -21,7 +21,9 @@ import { usage, type OutputOptions } from './options.ts';
 import { changeSettings, checkChange, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { printable } from './terminal.ts';
 import { requireUsable } from './usable-destination.ts';
+import { statePaths } from './state-directory.ts';
 import { count } from './wording.ts';
+import { whatWillOpen } from './what-opens.ts';
 
 export interface ChangeOptions extends OutputOptions {
   readonly config?: string;
@@ -87,6 +89,8 @@ export async function addDestination(
     ? `It was not tested, and backups to it wait until it is there. Test it then with: ${test}`
     : 'It was tested and can be used.';
   await context.out.line(printable(`${name} is at ${url} from now on. ${trial}`));
+  const opening = await whatWillOpen(destination, statePaths(context.env), name);
+  if (opening !== undefined) await context.out.line(printable(opening));
   await showConcerns(concerns, context);
   if (options.default === true) await sayEarlier(name, before, changed.settings, earlier, context);
 }
