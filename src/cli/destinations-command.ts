@@ -4,6 +4,7 @@ import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { removeValue } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
+import { holdsBackups } from '../config/embedded-backups.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import type { DestinationView } from '../control/calls.ts';
 import { agentObject } from './agent-object.ts';
@@ -23,6 +24,7 @@ import { showFindings } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
+import { statePaths } from './state-directory.ts';
 import { renderTable } from './table.ts';
 import { createStyles, printable, terminalWidth, wantsColor, type Styles } from './terminal.ts';
 import { shortId } from './wording.ts';
@@ -103,6 +105,8 @@ interface Row extends Look {
   readonly known: DestinationView | undefined;
   readonly isDefault: boolean;
   readonly isEmbedded: boolean;
+  /** It is the one in the state directory, has backups, and new ones go elsewhere. */
+  readonly holdsEarlier: boolean;
 }
 
 async function list(options: DestinationsOptions, context: Context): Promise<void> {
@@ -114,7 +118,9 @@ async function list(options: DestinationsOptions, context: Context): Promise<voi
     const known = told?.find(({ name }) => name === settings.name);
     const look = await lookAt(settings, known, context);
     const isDefault = settings.name === defaultDestination;
-    rows.push({ ...look, settings, known, isDefault, isEmbedded: settings.url === embedded.url });
+    const isEmbedded = settings.url === embedded.url;
+    const holdsEarlier = isEmbedded && !isDefault && holdsBackups(statePaths(env).directory);
+    rows.push({ ...look, settings, known, isDefault, isEmbedded, holdsEarlier });
   }
   if (options.json === true) {
     for (const row of rows) await out.json(jsonOf(row, told !== undefined));
@@ -186,10 +192,10 @@ function cellsOf(row: Row, styles: Styles, nowMs: number) {
   ];
 }
 
-function nameCell({ settings: { name, untested }, isDefault, isEmbedded }: Row): string {
+function nameCell({ settings: { name, untested }, isDefault, holdsEarlier }: Row): string {
   const notes = [
     ...(isDefault ? ['default'] : []),
-    ...(isEmbedded && !isDefault ? ['earlier backups'] : []),
+    ...(holdsEarlier ? ['earlier backups'] : []),
     ...(untested === true ? ['not tested'] : []),
   ];
   return notes.length === 0 ? name : `${name} (${notes.join(', ')})`;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { StateError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
+import { holdsBackups } from '../config/embedded-backups.ts';
 import type { DestinationStatus, FullStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
@@ -9,6 +10,7 @@ import type { Context } from './context.ts';
 import { forMachineService, installCommand } from './install/installed.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { protectionOf } from '../jobs/protection.ts';
+import { statePaths } from './state-directory.ts';
 import { statementObjects, statusLines } from './status-text.ts';
 import { renderTable } from './table.ts';
 import { createStyles, printable, terminalWidth, wantsColor, type Styles } from './terminal.ts';
@@ -102,10 +104,11 @@ async function show(status: FullStatus, context: Context): Promise<void> {
   );
 }
 
-function placesTable({ destinations }: FullStatus, styles: Styles, { out, clock }: Context): string {
+function placesTable({ destinations }: FullStatus, styles: Styles, context: Context): string {
+  const { out } = context;
   const rows = destinations.map((one) => [
     one.name,
-    reachCell(one, styles, clock.now()),
+    reachCell(one, styles, context),
     one.used_bytes === null ? '' : formatBytes(one.used_bytes),
     one.url,
   ]);
@@ -124,12 +127,13 @@ const AWAY_WORDS = {
   no_answer: 'NO ANSWER',
 };
 
-function reachCell(one: DestinationStatus, { red, dim }: Styles, nowMs: number) {
+function reachCell(one: DestinationStatus, { red, dim }: Styles, { clock, env }: Context) {
+  const nowMs = clock.now();
   const { reachable, reached_at: at, unreachable_reason: reason, untested } = one;
   const never = untested ? 'not tested yet' : 'not used yet';
   const age = at === null ? never : `last reached ${formatDuration(nowMs - at)} ago`;
   if (reason !== null) return { text: `${AWAY_WORDS[reason]}, ${age}`, style: red };
-  if (one.embedded && at === null) return 'earlier backups';
+  if (one.embedded && at === null && holdsBackups(statePaths(env).directory)) return 'earlier backups';
   return reachable === null || at === null
     ? { text: age, style: dim }
     : `reached ${formatDuration(nowMs - at)} ago`;

@@ -189,6 +189,25 @@ describe.concurrent('a destination', () => {
     expect((await run(place, ['cat', 'latest', join(place.source, 'notes.txt')])).stdout).toBe('one');
   });
 
+  test('of a fresh agent has no earlier backups, and nothing is offered to bring back', async () => {
+    await using place = await openPlace();
+    const child = place.start(['start', '--port', '0'], fresh);
+    let said = '';
+    child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.stderr?.resume();
+    const ended = once(child, 'exit');
+    try {
+      await eventually(async () => await Promise.resolve(said.includes('Open its page with')));
+      expect(said).not.toContain('restore');
+      const status = await place.run(['status'], fresh);
+      expect(status.stdout).toMatch(/not used yet/);
+      expect(status.stdout).not.toContain('earlier backups');
+    } finally {
+      child.kill('SIGTERM');
+      await ended;
+    }
+  });
+
   test('that cannot be made leaves nothing behind', async () => {
     await using place = await openPlace();
     await run(place, ['sources', 'add', place.source]);
