@@ -5,6 +5,7 @@ import { formatBytes, formatDuration } from '../base/units.ts';
 import { removeValue } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
 import { holdsBackups } from '../config/embedded-backups.ts';
+import { shownDestination } from '../config/shown-destination.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import type { DestinationView } from '../control/calls.ts';
 import { agentObject } from './agent-object.ts';
@@ -139,7 +140,9 @@ async function list(options: DestinationsOptions, context: Context): Promise<voi
   await out.write(
     renderTable(
       columns,
-      rows.map((row) => cellsOf(row, styles, clock.now())),
+      rows.map((row) =>
+        cellsOf(row, shownDestination(row.settings.name, { destinations, embedded }), styles, clock.now()),
+      ),
       { width: terminalWidth(out.stream), titleStyle: styles.bold },
     ),
   );
@@ -178,11 +181,11 @@ function jsonOf({ settings, known, isDefault, isEmbedded, ...look }: Row, agentR
 
 const STATE_WORDS = { ready: 'ready', empty: 'not used yet', missing: 'NOT THERE', broken: 'NOT USABLE' };
 
-function cellsOf(row: Row, styles: Styles, nowMs: number) {
+function cellsOf(row: Row, shown: string, styles: Styles, nowMs: number) {
   const { settings, known, state, usedBytes, freeBytes, repositoryId } = row;
   const style = { ready: styles.green, empty: styles.dim, missing: styles.red, broken: styles.red }[state];
   return [
-    nameCell(row),
+    nameCell(row, shown),
     { text: STATE_WORDS[state], style },
     usedBytes === null ? '' : formatBytes(usedBytes),
     freeBytes === null ? '' : formatBytes(freeBytes),
@@ -192,7 +195,7 @@ function cellsOf(row: Row, styles: Styles, nowMs: number) {
   ];
 }
 
-function nameCell({ settings: { name, untested }, isDefault, holdsEarlier }: Row): string {
+function nameCell({ settings: { untested }, isDefault, holdsEarlier }: Row, name: string): string {
   const notes = [
     ...(isDefault ? ['default'] : []),
     ...(holdsEarlier ? ['earlier backups'] : []),

@@ -18,6 +18,7 @@ import { editConfig } from '../config/config-edit.ts';
 import { defaultSettings } from '../config/effective-settings.ts';
 import { readConfig, NO_FILE } from '../config/load.ts';
 import { holdsBackups } from '../config/embedded-backups.ts';
+import { shownDestination } from '../config/shown-destination.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
 import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
 import type { Job } from '../jobs/job.ts';
@@ -167,7 +168,9 @@ async function greet(
   const settings = daemon.config.current;
   const lines = [`${bold('Holdfast is running')} at ${address} (documentation: ${address}/docs)`];
   for (const { name, url } of placesOf(options.sources, settings))
-    lines.push(`  Backups in    ${printable(shownPlace(parseLocation(url)))} (${name})`);
+    lines.push(
+      `  Backups in    ${printable(shownPlace(parseLocation(url)))} (${shownDestination(name, settings)})`,
+    );
   if (created) lines.push(kitText(env, bold));
   // Unlike all that the agent says later, this is read where it was started.
   const isHere = out.stream.isTTY;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { StateError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
+import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../config/effective-settings.ts';
 import { holdsBackups } from '../config/embedded-backups.ts';
 import type { DestinationStatus, FullStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
@@ -107,7 +108,7 @@ async function show(status: FullStatus, context: Context): Promise<void> {
 function placesTable({ destinations }: FullStatus, styles: Styles, context: Context): string {
   const { out } = context;
   const rows = destinations.map((one) => [
-    one.name,
+    nameCell(one, destinations),
     reachCell(one, styles, context),
     one.used_bytes === null ? '' : formatBytes(one.used_bytes),
     one.url,
@@ -119,6 +120,13 @@ function placesTable({ destinations }: FullStatus, styles: Styles, context: Cont
     { title: 'Where', cut: 'middle' as const },
   ];
   return renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: styles.bold });
+}
+
+/** It is the default one while programs call it so. */
+function nameCell(one: DestinationStatus, all: readonly DestinationStatus[]): string {
+  const isTaken = all.some(({ name, embedded }) => !embedded && name === EMBEDDED_DESTINATION);
+  const isEmbedded = one.embedded && one.name === DEFAULT_DESTINATION && !isTaken;
+  return isEmbedded ? `${EMBEDDED_DESTINATION} (default)` : one.name;
 }
 
 const AWAY_WORDS = {
