@@ -75,7 +75,7 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
 async function show(status: FullStatus, context: Context): Promise<void> {
   const { out, env, clock } = context;
   const styles = createStyles(wantsColor(out.stream, env));
-  for (const line of statusLines(status, clock.now(), styles)) await out.line(line);
+  for (const line of statusLines(withShownNames(status), clock.now(), styles)) await out.line(line);
   await out.line('');
   if (status.sources.length > 0) {
     const rows = status.sources.map((source) => [
@@ -122,11 +122,22 @@ function placesTable({ destinations }: FullStatus, styles: Styles, context: Cont
   return renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: styles.bold });
 }
 
+/** The repository in the state directory, unless another destination has one of its names. */
+function shownName(name: string, all: FullStatus['destinations']): string {
+  if (name !== DEFAULT_DESTINATION) return name;
+  const names = [DEFAULT_DESTINATION, EMBEDDED_DESTINATION];
+  return all.some((one) => !one.embedded && names.includes(one.name)) ? name : EMBEDDED_DESTINATION;
+}
+
 /** It is the default one while programs call it so. */
-function nameCell(one: DestinationStatus, all: readonly DestinationStatus[]): string {
-  const isTaken = all.some(({ name, embedded }) => !embedded && name === EMBEDDED_DESTINATION);
-  const isEmbedded = one.embedded && one.name === DEFAULT_DESTINATION && !isTaken;
-  return isEmbedded ? `${EMBEDDED_DESTINATION} (default)` : one.name;
+function nameCell({ name }: DestinationStatus, all: FullStatus['destinations']): string {
+  const shown = shownName(name, all);
+  return shown === name ? name : `${shown} (default)`;
+}
+
+function withShownNames(status: FullStatus): FullStatus {
+  const shown = (name: string): string => shownName(name, status.destinations);
+  return { ...status, statements: status.statements.map((one) => ({ ...one, to: one.to.map(shown) })) };
 }
 
 const AWAY_WORDS = {

@@ -14,3 +14,11 @@ export function placeName(name: string, known: readonly Known[]): string {
   );
   return isOther ? name : 'embedded';
 }
+
+/** A statement with the names that people know. */
+export function withPlaceNames<T extends { readonly to: readonly string[] }>(
+  said: T,
+  known: readonly Known[],
+): T & { readonly to: string[] } {
+  return { ...said, to: said.to.map((name) => placeName(name, known)) };
+}
