@@ -76,6 +76,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   const add = ['destinations', 'add', 'nas', AWAY, '--default'];
   const refused = await run(place, add, 1);
   expect(refused.stderr).toContain(`nas was not added: Nothing seems to be mounted at ${POINT}`);
+  expect(refused.stderr).toContain(`choose one outside of ${POINT}. To do it all the same, as for a disk`);
   expect(refused.stderr).toContain(`holdfast destinations add nas ${AWAY} --default --untested`);
   expect(existsSync(POINT)).toBe(false);
   expect(await settingsOf(place)).toEqual(before);
