@@ -10,6 +10,7 @@ import {
   type ConfigChange,
 } from '../config/config-edit.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION, findDestination } from '../config/effective-settings.ts';
+import { shownDestination } from '../config/shown-destination.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { DestinationSettings, SecretReference, Settings } from '../config/settings.ts';
 import type { Finding } from '../daemon/doctor/finding.ts';
@@ -21,7 +22,9 @@ import { usage, type OutputOptions } from './options.ts';
 import { changeSettings, checkChange, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { printable } from './terminal.ts';
 import { requireUsable } from './usable-destination.ts';
+import { statePaths } from './state-directory.ts';
 import { count } from './wording.ts';
+import { whatWillOpen } from './what-opens.ts';
 
 export interface ChangeOptions extends OutputOptions {
   readonly config?: string;
@@ -87,6 +90,8 @@ export async function addDestination(
     ? `It was not tested, and backups to it wait until it is there. Test it then with: ${test}`
     : 'It was tested and can be used.';
   await context.out.line(printable(`${name} is at ${url} from now on. ${trial}`));
+  const opening = await whatWillOpen(destination, statePaths(context.env), name);
+  if (opening !== undefined) await context.out.line(printable(opening));
   await showConcerns(concerns, context);
   if (options.default === true) await sayEarlier(name, before, changed.settings, earlier, context);
 }
@@ -136,7 +141,7 @@ export async function chooseDefault(
   const place = destinationNamed(wanted, before);
   if (place.name === before.defaultDestination) {
     await say(
-      `${place.name} is the default destination already.`,
+      `${shownDestination(place.name, before)} is the default destination already.`,
       { type: 'default_destination', name: place.name },
       options,
       context,
@@ -150,7 +155,7 @@ export async function chooseDefault(
       : await requireUsable(
           place,
           {
-            refused: `The default destination stays ${before.defaultDestination}`,
+            refused: `The default destination stays ${shownDestination(before.defaultDestination, before)}`,
             command: holdfast`destinations set-default ${place.name} --untested`,
           },
           context,
@@ -332,17 +337,18 @@ async function sayEarlier(
   if (moved.size > 0)
     await out.line(
       printable(
-        `${count(moved.size, 'source')} ${moved.size === 1 ? 'is' : 'are'} backed up to ${name} from now on, from the beginning.`,
+        `${count(moved.size, 'source')} ${moved.size === 1 ? 'is' : 'are'} backed up to ${shownDestination(name, after)} from now on, from the beginning.`,
       ),
     );
   for (const one of earlier) {
     const what = holdings(one);
-    const where = `${one.name} (${one.shown})`;
+    const called = shownDestination(one.name, after);
+    const where = `${called} (${one.shown})`;
     const stays =
       what === undefined
         ? `What is stored in ${where} stays there.`
         : `Earlier backups stay in ${where}: ${what}.`;
-    await out.line(printable(`${stays} List them with: ${holdfast`snapshots -r ${one.name}`}`));
+    await out.line(printable(`${stays} List them with: ${holdfast`snapshots -r ${called}`}`));
   }
 }
 

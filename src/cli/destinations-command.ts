@@ -4,6 +4,8 @@ import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { removeValue } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
+import { holdsBackups } from '../config/embedded-backups.ts';
+import { shownDestination } from '../config/shown-destination.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import type { DestinationView } from '../control/calls.ts';
 import { agentObject } from './agent-object.ts';
@@ -23,6 +25,7 @@ import { showFindings } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from './settings-file.ts';
+import { statePaths } from './state-directory.ts';
 import { renderTable } from './table.ts';
 import { createStyles, printable, terminalWidth, wantsColor, type Styles } from './terminal.ts';
 import { shortId } from './wording.ts';
@@ -103,6 +106,8 @@ interface Row extends Look {
   readonly known: DestinationView | undefined;
   readonly isDefault: boolean;
   readonly isEmbedded: boolean;
+  /** It is the one in the state directory, has backups, and new ones go elsewhere. */
+  readonly holdsEarlier: boolean;
 }
 
 async function list(options: DestinationsOptions, context: Context): Promise<void> {
@@ -114,7 +119,9 @@ async function list(options: DestinationsOptions, context: Context): Promise<voi
     const known = told?.find(({ name }) => name === settings.name);
     const look = await lookAt(settings, known, context);
     const isDefault = settings.name === defaultDestination;
-    rows.push({ ...look, settings, known, isDefault, isEmbedded: settings.url === embedded.url });
+    const isEmbedded = settings.url === embedded.url;
+    const holdsEarlier = isEmbedded && !isDefault && holdsBackups(statePaths(env).directory);
+    rows.push({ ...look, settings, known, isDefault, isEmbedded, holdsEarlier });
   }
   if (options.json === true) {
     for (const row of rows) await out.json(jsonOf(row, told !== undefined));
@@ -133,7 +140,9 @@ async function list(options: DestinationsOptions, context: Context): Promise<voi
   await out.write(
     renderTable(
       columns,
-      rows.map((row) => cellsOf(row, styles, clock.now())),
+      rows.map((row) =>
+        cellsOf(row, shownDestination(row.settings.name, { destinations, embedded }), styles, clock.now()),
+      ),
       { width: terminalWidth(out.stream), titleStyle: styles.bold },
     ),
   );
@@ -172,11 +181,11 @@ function jsonOf({ settings, known, isDefault, isEmbedded, ...look }: Row, agentR
 
 const STATE_WORDS = { ready: 'ready', empty: 'not used yet', missing: 'NOT THERE', broken: 'NOT USABLE' };
 
-function cellsOf(row: Row, styles: Styles, nowMs: number) {
+function cellsOf(row: Row, shown: string, styles: Styles, nowMs: number) {
   const { settings, known, state, usedBytes, freeBytes, repositoryId } = row;
   const style = { ready: styles.green, empty: styles.dim, missing: styles.red, broken: styles.red }[state];
   return [
-    nameCell(row),
+    nameCell(row, shown),
     { text: STATE_WORDS[state], style },
     usedBytes === null ? '' : formatBytes(usedBytes),
     freeBytes === null ? '' : formatBytes(freeBytes),
@@ -186,10 +195,10 @@ function cellsOf(row: Row, styles: Styles, nowMs: number) {
   ];
 }
 
-function nameCell({ settings: { name, untested }, isDefault, isEmbedded }: Row): string {
+function nameCell({ settings: { untested }, isDefault, holdsEarlier }: Row, name: string): string {
   const notes = [
     ...(isDefault ? ['default'] : []),
-    ...(isEmbedded && !isDefault ? ['earlier backups'] : []),
+    ...(holdsEarlier ? ['earlier backups'] : []),
     ...(untested === true ? ['not tested'] : []),
   ];
   return notes.length === 0 ? name : `${name} (${notes.join(', ')})`;

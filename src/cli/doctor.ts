@@ -114,7 +114,10 @@ async function examineSettings(
   const directory = place === undefined ? undefined : directoryOf(place.url);
   if (directory !== undefined)
     findings.push(
-      await guarded('destination space', async () => await checkSpace('destination space', directory)),
+      await guarded(
+        'destination space',
+        async () => await checkSpace('destination space', directory, place?.name),
+      ),
       ...sameDiskFindings(
         directory,
         settings.sources.map(({ path }) => path),

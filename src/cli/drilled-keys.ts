@@ -7,13 +7,18 @@ function pathOf(stateDirectory: string, repositoryId: string): string {
   return join(stateDirectory, 'repositories', `${repositoryId}.drills.json`);
 }
 
-/** The last drill of any key of any repository, in milliseconds since 1970; undefined when there was none. */
-export async function lastKeyDrill(stateDirectory: string): Promise<number | 'no repository' | undefined> {
+/** Ids of the repositories that this machine has opened. */
+export async function openedRepositories(stateDirectory: string): Promise<readonly string[]> {
   const names = await namesIn(join(stateDirectory, 'repositories'));
-  const ids = names.flatMap((name) => /^([0-9a-f]{32})\.json$/.exec(name)?.[1] ?? []);
-  if (ids.length === 0) return 'no repository';
-  const times: number[] = [];
-  for (const id of ids) times.push(...(await drilledKeys(stateDirectory, id)).values());
+  return names.flatMap((name) => /^([0-9a-f]{32})\.json$/.exec(name)?.[1] ?? []);
+}
+
+/** The last drill of any key of a repository, in milliseconds since 1970; undefined when there was none. */
+export async function lastKeyDrill(
+  stateDirectory: string,
+  repositoryId: string,
+): Promise<number | undefined> {
+  const times = [...(await drilledKeys(stateDirectory, repositoryId)).values()];
   return times.length === 0 ? undefined : Math.max(...times);
 }
 

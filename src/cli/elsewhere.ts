@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { DestinationError, HoldfastError, RepositoryError, type ErrorFacts } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { directoryOf } from '../destination/location.ts';
+import { shownDestination } from '../config/shown-destination.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
@@ -66,8 +67,9 @@ export async function noteOthers(options: RepositoryOptions, context: Context): 
   });
   const [first] = others;
   context.stderr.write(
-    printable(`Only ${settings.defaultDestination} was looked at. There is also ${named.join(', ')}: `) +
-      `add -r ${printable(first?.name ?? '')} to look there.\n`,
+    printable(
+      `Only ${shownDestination(settings.defaultDestination, settings)} was looked at. There is also ${named.join(', ')}: `,
+    ) + `add -r ${printable(first?.name ?? '')} to look there.\n`,
   );
 }
 

@@ -83,12 +83,14 @@ async function create(
   const machine = (await readMachineKey(paths)) ?? (await createMachineKey(paths));
   const recovery = randomBytes(32);
   const passphrase = generatePassphrase();
-  // The agent makes repositories at other places with it, which the machine key alone would leave to this machine.
+  const recoveryCode = formatRecoveryCode(recovery);
+  // The agent makes repositories at other places with both, so that the one kit opens them all.
   await writeFileAtomically(paths.passphrase, `${passphrase}\n`);
+  await writeFileAtomically(paths.recoveryCode, `${recoveryCode}\n`);
   await writeRecoveryKit(paths.recoveryKit, {
     location: paths.repository,
     passphrase,
-    recoveryCode: formatRecoveryCode(recovery),
+    recoveryCode,
     madeMs: context.clock.now(),
   });
   return await createRepository(

@@ -4,7 +4,9 @@ import type { JobStatus } from '../jobs/job.ts';
 import { jobObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from './context.ts';
-import { jobText, jobsTable } from './listing-jobs.ts';
+import { shownDestination } from '../config/shown-destination.ts';
+import { jobText, jobsTable, type ShownName } from './listing-jobs.ts';
+import { settingsOrDefaults } from './settings-file.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
 import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
 
@@ -45,13 +47,20 @@ async function showJobs(options: JobsOptions, context: Context): Promise<void> {
   else if (jobs.length === 0) await out.line('There are no jobs like that.');
   else {
     const styles = createStyles(wantsColor(out.stream, env));
-    await out.write(jobsTable(jobs, { styles, width: terminalWidth(out.stream) }));
+    await out.write(
+      jobsTable(jobs, { styles, width: terminalWidth(out.stream), shown: await namesShown(context) }),
+    );
   }
+}
+
+async function namesShown(context: Context): Promise<ShownName> {
+  const settings = await settingsOrDefaults(undefined, context);
+  return (name) => shownDestination(name, settings);
 }
 
 async function showJob(id: string, options: JobsOptions, context: Context): Promise<void> {
   const { out, env } = context;
   const job = await askAgent(context, 'job', { id, wait_ms: 0 });
   if (options.json === true) await out.json(jobObject(job));
-  else await out.write(jobText(job, createStyles(wantsColor(out.stream, env))));
+  else await out.write(jobText(job, createStyles(wantsColor(out.stream, env)), await namesShown(context)));
 }

@@ -5,16 +5,22 @@ import { renderTable, type Cell } from './table.ts';
 import { printable, type Styles } from './terminal.ts';
 import { count, localTime } from './wording.ts';
 
-export function jobsTable(jobs: readonly Job[], look: { styles: Styles; width: number | undefined }): string {
-  const { styles, width } = look;
+/** What a destination is called where people read. */
+export type ShownName = (destination: string) => string;
+
+export function jobsTable(
+  jobs: readonly Job[],
+  look: { readonly styles: Styles; readonly width: number | undefined; readonly shown: ShownName },
+): string {
+  const { styles, width, shown } = look;
   const rows = jobs.map((job): readonly Cell[] => [
     { text: job.id, style: styles.dim },
     job.type,
     { text: stateWords(job), style: stateStyle(job, styles) },
     localTime(job.created_at),
     job.started_at === null ? '' : formatDuration(job.duration_ms),
-    subjectOf(job),
-    job.spec.type === 'backup' ? job.spec.destination : '',
+    subjectOf(job, shown),
+    job.spec.type === 'backup' ? shown(job.spec.destination) : '',
   ]);
   const columns = [
     { title: 'Id', cut: 'never' as const },
@@ -50,18 +56,18 @@ function stateStyle(job: Job, styles: Styles): (text: string) => string {
   return job.status === 'completed' ? styles.green : styles.cyan;
 }
 
-function subjectOf({ spec }: Job): string {
+function subjectOf({ spec }: Job, shown: ShownName): string {
   if (spec.type === 'backup') return spec.source;
   if (spec.type === 'restore') return spec.target ?? 'in place';
-  return spec.destination;
+  return shown(spec.destination);
 }
 
 /** One job with all that is known of it. */
-export function jobText(job: Job, styles: Styles): string {
+export function jobText(job: Job, styles: Styles, shown: ShownName): string {
   const lines = [
     `${styles.bold(job.id)}  ${job.type}, ${stateStyle(job, styles)(stateWords(job))}`,
-    `  Of           ${printable(subjectOf(job))}`,
-    `  Destination  ${printable(job.spec.destination)}`,
+    `  Of           ${printable(subjectOf(job, shown))}`,
+    `  Destination  ${printable(shown(job.spec.destination))}`,
     `  Asked for    ${localTime(job.created_at)} (${job.trigger})`,
   ];
   if (job.started_at !== null)

@@ -28,8 +28,12 @@ nobody can. Keep it in another place: print it, or put it into a password manage
   Passphrase     ${passphrase}
   Recovery code  ${recoveryCode}
 
-The passphrase and the recovery code each open the repository by themselves. This
-machine opens it without either, by the file machine.key beside the repository.
+The passphrase and the recovery code each open the repository by themselves, and
+every other one that the agent of this computer makes, unless its destination was
+given a passphrase of its own. Whatever else this computer backs up to, see what
+opens it:               node service/bin/holdfast.js keys list -r NAME
+
+This machine opens them without the kit: its agent keeps what it needs to make backups.
 
 To restore on another machine
   1. Get Holdfast and run in its folder: npm ci && npm run build

@@ -1,5 +1,7 @@
 /** `holdfast start` without `--once`: the agent, in the foreground until it is told to end. */
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { callProgram, holdfast, programName } from '../base/holdfast-command.ts';
 import { createLog } from '../base/log.ts';
 import { NAMED_BY, withProgram } from '../base/program-call.ts';
@@ -15,6 +17,8 @@ import { formatBytes, formatDuration } from '../base/units.ts';
 import { editConfig } from '../config/config-edit.ts';
 import { defaultSettings } from '../config/effective-settings.ts';
 import { readConfig, NO_FILE } from '../config/load.ts';
+import { holdsBackups } from '../config/embedded-backups.ts';
+import { shownDestination } from '../config/shown-destination.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
 import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
 import type { Job } from '../jobs/job.ts';
@@ -164,7 +168,9 @@ async function greet(
   const settings = daemon.config.current;
   const lines = [`${bold('Holdfast is running')} at ${address} (documentation: ${address}/docs)`];
   for (const { name, url } of placesOf(options.sources, settings))
-    lines.push(`  Backups in    ${printable(shownPlace(parseLocation(url)))} (${name})`);
+    lines.push(
+      `  Backups in    ${printable(shownPlace(parseLocation(url)))} (${shownDestination(name, settings)})`,
+    );
   if (created) lines.push(kitText(env, bold));
   // Unlike all that the agent says later, this is read where it was started.
   const isHere = out.stream.isTTY;
@@ -184,11 +190,26 @@ async function greet(
   // Commands read no other configuration than the usual one unless they are told.
   const other = isHere && options.config !== undefined ? `HOLDFAST_CONFIG=${printable(quoted(file))} ` : '';
   const reading = `${other}${run}`;
+  const hasAny = placesOf(options.sources, settings).some((place) => mayHoldBackups(place, env));
+  // Where nothing is saved and nothing is about to be, there is nothing to bring back.
+  if (!hasAny && settings.sources.length === 0) return await sayAll(lines, out);
   lines.push(
-    `  Bring files back with: ${reading} restore${where} latest --target DIR (what there is: ${reading} snapshots${where})`,
+    `  ${hasAny ? 'Bring' : 'After the first backup, bring'} files back with: ${reading} restore${where} latest --target DIR (what there is: ${reading} snapshots${where})`,
   );
+  await sayAll(lines, out);
+}
+
+async function sayAll(lines: readonly string[], out: Context['out']): Promise<void> {
   await out.write(`${lines.join('\n')}\n`);
   await out.flush();
+}
+
+/** What is not on this machine, or does not show its directory, may. */
+function mayHoldBackups({ url }: DestinationSettings, env: Context['env']): boolean {
+  const paths = statePaths(env);
+  const directory = directoryOf(url);
+  if (directory === paths.repository) return holdsBackups(paths.directory);
+  return directory === undefined || !existsSync(directory) || existsSync(join(directory, 'snapshots'));
 }
 
 function kitText(env: Context['env'], stress: (text: string) => string): string {

@@ -20,6 +20,8 @@ export interface StatePaths {
   readonly recoveryKit: string;
   /** The passphrase of the recovery kit, for repositories that the agent makes elsewhere. */
   readonly passphrase: string;
+  /** The recovery code of the kit, for the same. */
+  readonly recoveryCode: string;
   /** The id of the embedded repository, once it was finished. */
   readonly repositoryId: string;
   /** Where the running agent says how it is reached. */
@@ -35,6 +37,7 @@ export function statePaths(env: Environment): StatePaths {
     machineKey: join(directory, 'machine.key'),
     recoveryKit: join(directory, 'recovery-kit.txt'),
     passphrase: join(directory, 'passphrase'),
+    recoveryCode: join(directory, 'recovery-code'),
     repositoryId: join(directory, 'repository-id'),
     run: join(directory, 'run'),
   };

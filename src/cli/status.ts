@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { StateError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
+import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../config/effective-settings.ts';
+import { holdsBackups } from '../config/embedded-backups.ts';
 import type { DestinationStatus, FullStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
@@ -9,6 +11,7 @@ import type { Context } from './context.ts';
 import { forMachineService, installCommand } from './install/installed.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
 import { protectionOf } from '../jobs/protection.ts';
+import { statePaths } from './state-directory.ts';
 import { statementObjects, statusLines } from './status-text.ts';
 import { renderTable } from './table.ts';
 import { createStyles, printable, terminalWidth, wantsColor, type Styles } from './terminal.ts';
@@ -72,7 +75,7 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
 async function show(status: FullStatus, context: Context): Promise<void> {
   const { out, env, clock } = context;
   const styles = createStyles(wantsColor(out.stream, env));
-  for (const line of statusLines(status, clock.now(), styles)) await out.line(line);
+  for (const line of statusLines(withShownNames(status), clock.now(), styles)) await out.line(line);
   await out.line('');
   if (status.sources.length > 0) {
     const rows = status.sources.map((source) => [
@@ -102,10 +105,11 @@ async function show(status: FullStatus, context: Context): Promise<void> {
   );
 }
 
-function placesTable({ destinations }: FullStatus, styles: Styles, { out, clock }: Context): string {
+function placesTable({ destinations }: FullStatus, styles: Styles, context: Context): string {
+  const { out } = context;
   const rows = destinations.map((one) => [
-    one.name,
-    reachCell(one, styles, clock.now()),
+    nameCell(one, destinations),
+    reachCell(one, styles, context),
     one.used_bytes === null ? '' : formatBytes(one.used_bytes),
     one.url,
   ]);
@@ -118,18 +122,37 @@ function placesTable({ destinations }: FullStatus, styles: Styles, { out, clock 
   return renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: styles.bold });
 }
 
+/** The repository in the state directory, unless another destination has one of its names. */
+function shownName(name: string, all: FullStatus['destinations']): string {
+  if (name !== DEFAULT_DESTINATION) return name;
+  const names = [DEFAULT_DESTINATION, EMBEDDED_DESTINATION];
+  return all.some((one) => !one.embedded && names.includes(one.name)) ? name : EMBEDDED_DESTINATION;
+}
+
+/** It is the default one while programs call it so. */
+function nameCell({ name }: DestinationStatus, all: FullStatus['destinations']): string {
+  const shown = shownName(name, all);
+  return shown === name ? name : `${shown} (default)`;
+}
+
+function withShownNames(status: FullStatus): FullStatus {
+  const shown = (name: string): string => shownName(name, status.destinations);
+  return { ...status, statements: status.statements.map((one) => ({ ...one, to: one.to.map(shown) })) };
+}
+
 const AWAY_WORDS = {
   not_mounted: 'NOT THERE: nothing is mounted',
   not_there: 'NOT THERE',
   no_answer: 'NO ANSWER',
 };
 
-function reachCell(one: DestinationStatus, { red, dim }: Styles, nowMs: number) {
+function reachCell(one: DestinationStatus, { red, dim }: Styles, { clock, env }: Context) {
+  const nowMs = clock.now();
   const { reachable, reached_at: at, unreachable_reason: reason, untested } = one;
   const never = untested ? 'not tested yet' : 'not used yet';
   const age = at === null ? never : `last reached ${formatDuration(nowMs - at)} ago`;
   if (reason !== null) return { text: `${AWAY_WORDS[reason]}, ${age}`, style: red };
-  if (one.embedded && at === null) return 'earlier backups';
+  if (one.embedded && at === null && holdsBackups(statePaths(env).directory)) return 'earlier backups';
   return reachable === null || at === null
     ? { text: age, style: dim }
     : `reached ${formatDuration(nowMs - at)} ago`;

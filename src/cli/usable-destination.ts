@@ -31,7 +31,18 @@ export async function requireUsable(
   const said = wrong.map(({ message }) => message).join('; ');
   throw new DestinationError('unreachable', `${refused}: ${said}`, {
     op: 'test',
-    hint: `${first.hint} To do it all the same, as for a disk that is elsewhere today: ${command}${more}`.trim(),
+    hint: `${joined(first.hint)}o do it all the same${mayBeElsewhere(first) ? ', as for a disk that is elsewhere today' : ''}: ${command}${more}`,
     details: { destination: settings.name, place: shownPlace(parseLocation(settings.url)) },
   });
+}
+
+/** What was there and did not do is not elsewhere. */
+function mayBeElsewhere({ check }: Finding): boolean {
+  return check === 'open' || check === 'mounted';
+}
+
+/** With the beginning of what follows. A hint that ends with a command has no full stop, which would be copied with it. */
+function joined(hint: string): string {
+  if (hint === '') return 'T';
+  return /[.!?]$/.test(hint) ? `${hint} T` : `${hint}; or, t`;
 }

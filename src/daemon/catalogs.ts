@@ -162,6 +162,11 @@ export class Catalogs implements AsyncDisposable {
     );
   }
 
+  /** Whether snapshots of the repository are among those that `holdings` counts. */
+  isCounted(repositoryId: string): boolean {
+    return (this.#kept.get(repositoryId)?.holdings?.snapshots ?? 0) > 0;
+  }
+
   /** Without names and paths: anybody on the machine may read them. */
   checks(): readonly StatusCheck[] {
     const damaged = [...this.#kept.values()].reduce((sum, one) => sum + one.damaged, 0);

@@ -1,5 +1,4 @@
 /** From the name or URL that somebody gave to a place, and from a place to all that opens the repository there. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { RequestError, StateError } from '../base/errors.ts';
@@ -21,6 +20,7 @@ import {
 import { personOf } from '../destination/open.ts';
 import type { EngineDestination } from '../engine/protocol.ts';
 import { unmountedAt } from '../system/unmounted.ts';
+import { kitPassphrase, kitRecoveryCode } from './kit-secrets.ts';
 import { createPresence } from './presence.ts';
 import { rememberedAt } from './remembered-at.ts';
 
@@ -207,19 +207,25 @@ async function secretOf(
   }
   if (place.directory === embedded)
     return { kind: 'machine', base64: (await machineKey()).toString('base64') };
-  return { kind: 'passphrase', text: await agentPassphrase(stateDirectory, place) };
+  return await secretOfKit(stateDirectory, place);
 }
 
-/** What repositories are made with that no setting names a passphrase for: the one of the recovery kit. */
-async function agentPassphrase(stateDirectory: string, place: Place): Promise<string> {
+/** What repositories are made with that no setting names a passphrase for. */
+async function secretOfKit(stateDirectory: string, place: Place): Promise<EngineDestination['secret']> {
   const path = join(stateDirectory, 'passphrase');
-  try {
-    return (await readFile(path, 'utf8')).trim();
-  } catch (cause) {
-    throw new StateError('WRONG_PASSPHRASE', `Nothing says what the passphrase for ${place.name} is`, {
-      hint: `Name its passphrase in the settings of the destination, or write the one of the recovery kit to ${path} (mode 600).`,
+  const hint = `Name its passphrase in the settings of the destination, or write the one of the recovery kit to ${path} (mode 600).`;
+  const unknown = (cause?: unknown): StateError =>
+    new StateError('WRONG_PASSPHRASE', `Nothing says what the passphrase for ${place.name} is`, {
+      hint,
       cause,
     });
+  try {
+    const text = await kitPassphrase(stateDirectory);
+    if (text === undefined) throw unknown();
+    const recoveryCode = await kitRecoveryCode(stateDirectory);
+    return { kind: 'passphrase', text, ...(recoveryCode === undefined ? {} : { recoveryCode }) };
+  } catch (cause) {
+    throw cause instanceof StateError && cause.code === 'WRONG_PASSPHRASE' ? cause : unknown(cause);
   }
 }
 

@@ -22,7 +22,7 @@ export interface PageInsightParts {
   readonly stateDirectory: string;
   readonly settings: () => Settings;
   readonly destinations: Destinations;
-  readonly catalogs: Pick<Catalogs, 'holdings' | 'ask' | 'askOf' | 'repositoryIds'>;
+  readonly catalogs: Pick<Catalogs, 'holdings' | 'isCounted' | 'ask' | 'askOf' | 'repositoryIds'>;
   /** As far as they were done where the destinations lie now. */
   readonly jobs: JobStore;
   readonly alarms: Alarms;
@@ -84,6 +84,11 @@ function overviewFacts(parts: PageInsightParts): OverviewFacts {
     },
     defaultDestination: () => settings().defaultDestination,
     holdings: () => parts.catalogs.holdings,
+    isCounted(name) {
+      const place = destinations.all().find((one) => one.name === name);
+      const repositoryId = place && destinations.repositoryId(place);
+      return repositoryId !== undefined && parts.catalogs.isCounted(repositoryId);
+    },
     alarms: () => parts.alarms.open().length,
     pause() {
       const pause = parts.pause();

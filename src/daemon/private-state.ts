@@ -12,6 +12,7 @@ const FILES = [
   'token.key',
   'machine.key',
   'passphrase',
+  'recovery-code',
   'recovery-kit.txt',
   'repository-id',
   'state.db',

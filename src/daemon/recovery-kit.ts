@@ -5,6 +5,7 @@ import { readFileIfPresent, removeFileDurably } from '../base/atomic-file.ts';
 import type { Clock } from '../base/clock.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import type { SettingStore } from '../db/settings.ts';
+import { keepRecoveryCode } from './kit-secrets.ts';
 
 export interface KitState {
   /** `unsaved`: it lies here; `saved`: somebody said that it is kept elsewhere; `none`: neither. */
@@ -53,6 +54,7 @@ export class RecoveryKitKeeper {
       const saved: Saved = { made_at: madeAt, saved_at: this.#parts.clock.now() };
       // Before it goes: a kit that is gone without a note would look as if there never was one.
       this.#parts.settings.set(SAVED, JSON.stringify(saved));
+      await keepRecoveryCode(this.#parts.stateDirectory);
       await removeFileDurably(this.#file);
     }
     return await this.state();

@@ -122,7 +122,7 @@ function nothingMounted(point: string, directory: string): readonly [string, str
   return [
     'mounted',
     `Nothing seems to be mounted at ${point}, so ${directory} would lie on the disk of the system`,
-    'Connect and mount the disk or share first. For a folder on this computer itself choose one outside of it.',
+    `Connect and mount the disk or share first. For a folder on this computer itself choose one outside of ${point}.`,
   ];
 }
 
@@ -155,7 +155,7 @@ export function sameDiskFindings(directory: string, files: readonly string[]): r
     warning(
       'same disk',
       'This folder is on the same disk as your files. If the disk fails, both are lost',
-      'Choose another disk, or add a second destination elsewhere.',
+      'Choose a place on another disk or another machine.',
     ),
   ];
 }

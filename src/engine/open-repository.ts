@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { passphraseCost, testCost } from '../codec/passphrase-cost.ts';
+import { parseRecoveryCode } from '../codec/recovery-code.ts';
 import { openCached, openLook, type CachedRepository } from '../cache/open.ts';
 import type { Destination } from '../destination/destination.ts';
 import { UploadLimit, paceOf } from '../destination/limited.ts';
@@ -199,7 +200,7 @@ async function openFor(
             ...options,
             look,
             ...(like === undefined ? {} : { like }),
-            secrets: [{ secret, label: LABELS[secret.kind] }],
+            secrets: [{ secret, label: LABELS[secret.kind] }, ...codeOfKit(destination)],
             cost: passphraseCost(env, totalmem()),
           },
           signal,
@@ -283,6 +284,13 @@ function secretFor({ secret, name }: EngineDestination): ReadingSecret {
   throw new RepositoryError('REFUSED', `The destination "${name}" has a write-only key for a passphrase`, {
     hint: `The agent needs a key that reads. With this one back up by "${holdfast`backup`}", from a timer of the system.`,
   });
+}
+
+/** Of the kit whose passphrase the repository is made with. */
+function codeOfKit({ secret }: EngineDestination): readonly { secret: Secret; label: string }[] {
+  if (secret.kind !== 'passphrase' || secret.recoveryCode === undefined) return [];
+  const recovery = { kind: 'recovery', secret: parseRecoveryCode(secret.recoveryCode) } as const;
+  return [{ secret: recovery, label: 'recovery kit' }];
 }
 
 function rememberedId({ repositoryId }: EngineDestination): string | undefined {

@@ -11,6 +11,7 @@ import type {
   RestorePreview,
 } from '../jobs/job.ts';
 import type { RetentionRules } from '../repository/forgetting.ts';
+import type { HandedSecret } from '../repository/typed-secret.ts';
 
 /** Everything an engine process needs to reach a repository. Secrets are in memory and on the IPC channel only. */
 export interface EngineDestination {
@@ -21,10 +22,7 @@ export interface EngineDestination {
   readonly access?: DestinationAccess | undefined;
   /** Where to look for what `access` does not say. */
   readonly person?: Person | undefined;
-  readonly secret:
-    | { readonly kind: 'passphrase'; readonly text: string }
-    /** Base64 of 32 bytes. */
-    | { readonly kind: 'machine'; readonly base64: string };
+  readonly secret: HandedSecret;
   /** The repository that must be found there; null (or empty) when it may be initialised if the place is empty. */
   readonly repositoryId: string | null;
   /** Bytes per second; null for no limit. */

@@ -120,7 +120,7 @@ export function adviceOf({ code, reason, files }: Statement): string {
     case 'drill_failed':
       return 'Run a check that reads all data and back up again, then run another drill.';
     case 'destination_gone':
-      return `Put the folder back, or choose another destination: ${holdfast`destinations add NAME LOCATION`}`;
+      return `Put the folder back, or choose another destination: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'last_failed':
     case 'never_backed_up':
     case 'overdue':
@@ -139,7 +139,7 @@ export function adviceOf({ code, reason, files }: Statement): string {
     case 'not_watched':
       return `Find out why with: ${holdfast`doctor`}`;
     case 'same_disk':
-      return `If the disk fails, both are lost. Add a destination elsewhere: ${holdfast`destinations add NAME LOCATION`}`;
+      return `If the disk fails, both are lost. Add a destination elsewhere: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'untested':
       return `Restore a file that you know, and look at it: ${holdfast`restore latest FILE --target DIR`}`;
     case 'check_failed':
@@ -158,7 +158,7 @@ function adviceAgainst(reason: Reason): string {
     case 'full':
       return 'Make room there, or keep fewer old snapshots.';
     case 'other_repository':
-      return `Plug the right disk in, or give this one a name of its own: ${holdfast`destinations add NAME LOCATION`}`;
+      return `Plug the right disk in, or give this one a name of its own: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'emptied':
       return 'If it is a disk, mount it. If the backups were deleted, remove the destination and add it again.';
     case 'locked_out':

@@ -158,8 +158,22 @@ export async function* openSlots(
   if (refused !== undefined) throw refused;
   const candidates = slots.filter((slot) => slot.kind === secret.kind);
   throw new RepositoryError('WRONG_PASSPHRASE', wrongSecretMessage(secret, candidates.length), {
-    hint: 'Give the right passphrase, or the recovery code from the recovery kit.',
+    hint: whatOpens(secret, slots),
   });
+}
+
+/** Never the kind that was just found to be missing there. */
+function whatOpens(secret: Secret, slots: readonly SlotFile[]): string {
+  const has = (kind: SlotKind): boolean => slots.some((slot) => slot.kind === kind);
+  const addCode = holdfastThere`keys add --recovery-code`;
+  if (secret.kind === 'recovery' && !has('recovery'))
+    return has('passphrase')
+      ? `A passphrase opens it: of a repository that the agent made, the one of the recovery kit. With that, make a recovery code for it: ${addCode}`
+      : 'The machine that made it opens it.';
+  if (has('recovery') && has('passphrase'))
+    return 'Give the right passphrase, or the recovery code from the recovery kit.';
+  if (has('recovery')) return 'Give the recovery code of this repository.';
+  return has('passphrase') ? 'Give the right passphrase.' : 'The machine that made it opens it.';
 }
 
 /** The first slot that the secret fits. @throws {RepositoryError} as openSlots */

@@ -35,7 +35,12 @@ export function secretOf(typed: string): Secret {
 
 /** What the agent opens a repository with, as it is handed from process to process. */
 export type HandedSecret =
-  | { readonly kind: 'passphrase'; readonly text: string }
+  | {
+      readonly kind: 'passphrase';
+      readonly text: string;
+      /** Opens a repository that is made with it, too: both are on the recovery kit. */
+      readonly recoveryCode?: string;
+    }
   | { readonly kind: 'machine'; readonly base64: string };
 
 /** The passphrase of the settings may be a recovery code too: on a new machine it is often all there is. */

@@ -76,6 +76,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   const add = ['destinations', 'add', 'nas', AWAY, '--default'];
   const refused = await run(place, add, 1);
   expect(refused.stderr).toContain(`nas was not added: Nothing seems to be mounted at ${POINT}`);
+  expect(refused.stderr).toContain(`choose one outside of ${POINT}. To do it all the same, as for a disk`);
   expect(refused.stderr).toContain(`holdfast destinations add nas ${AWAY} --default --untested`);
   expect(existsSync(POINT)).toBe(false);
   expect(await settingsOf(place)).toEqual(before);
@@ -187,6 +188,25 @@ describe.concurrent('a destination', () => {
     expect(again.stdout).toMatch(/^The repository on this computer \(.*\) is the default destination/);
     expect(again.stdout).toMatch(/Earlier backups stay in disk \(.*\): 1 snapshot, of /);
     expect((await run(place, ['cat', 'latest', join(place.source, 'notes.txt')])).stdout).toBe('one');
+  });
+
+  test('of a fresh agent has no earlier backups, and nothing is offered to bring back', async () => {
+    await using place = await openPlace();
+    const child = place.start(['start', '--port', '0'], fresh);
+    let said = '';
+    child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.stderr?.resume();
+    const ended = once(child, 'exit');
+    try {
+      await eventually(async () => await Promise.resolve(said.includes('Open its page with')));
+      expect(said).not.toContain('restore');
+      const status = await place.run(['status'], fresh);
+      expect(status.stdout).toMatch(/not used yet/);
+      expect(status.stdout).not.toContain('earlier backups');
+    } finally {
+      child.kill('SIGTERM');
+      await ended;
+    }
   });
 
   test('that cannot be made leaves nothing behind', async () => {

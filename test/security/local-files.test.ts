@@ -52,6 +52,7 @@ beforeAll(async () => {
   for (const name of [
     'machine.key',
     'passphrase',
+    'recovery-code',
     'recovery-kit.txt',
     'config.json',
     'agent.log',
@@ -119,6 +120,7 @@ const KEPT = [
   'token.key',
   'machine.key',
   'passphrase',
+  'recovery-code',
   'recovery-kit.txt',
   'state.db',
   'journal/key',

@@ -13,6 +13,7 @@ export function testInsight(agent: Pick<Agent, 'jobs'>, more: Partial<PageInsigh
       freeBytes: async () => null,
       defaultDestination: () => 'default',
       holdings: () => ({ snapshots: 0, bytes: 0 }),
+      isCounted: () => false,
       alarms: () => 0,
       pause: () => undefined,
       recoveryKit: () => 'none',

@@ -37,6 +37,8 @@ export interface OverviewFacts {
   defaultDestination(): string;
   /** Snapshots that are known, in all destinations, and the bytes of the files of each. */
   holdings(): { readonly snapshots: number; readonly bytes: number };
+  /** Whether those of this destination are among them: a catalog takes its time to be read. */
+  isCounted(destination: string): boolean;
   alarms(): number;
   /** Undefined while jobs are started; `until` null: for ever. */
   pause(): { readonly until: number | null } | undefined;
@@ -165,6 +167,9 @@ function savedBy(status: FullStatus, facts: OverviewFacts): Overview['saved'] {
   return {
     snapshot_bytes: bytes,
     snapshots,
-    stored_bytes: status.destinations.reduce((sum, { used_bytes: used }) => sum + (used ?? 0), 0),
+    // Two stored copies against the plain copy of one would say that hardly anything is saved.
+    stored_bytes: status.destinations
+      .filter(({ name }) => facts.isCounted(name))
+      .reduce((sum, { used_bytes: used }) => sum + (used ?? 0), 0),
   };
 }

@@ -1,10 +1,14 @@
 /** Checks of what proves that backups come back: drills of the recovery code, and the trial restores of the agent. */
+import { HoldfastError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
+import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
+import { holdsBackups } from '../../config/embedded-backups.ts';
+import type { DestinationView } from '../../control/calls.ts';
 import { callAgent } from '../../control/client.ts';
 import { DAMAGE_CODES, type Job } from '../../jobs/job.ts';
 import type { Context } from '../context.ts';
-import { lastKeyDrill } from '../drilled-keys.ts';
-import { statePaths } from '../state-directory.ts';
+import { lastKeyDrill, openedRepositories } from '../drilled-keys.ts';
+import { knownRepositoryId, statePaths } from '../state-directory.ts';
 import { count, localTime } from '../wording.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
@@ -14,15 +18,73 @@ const KEY_DRILL_GOOD_MS = 200 * 86_400_000;
 const JOBS_LOOKED_AT = 50;
 const CHECK = 'restore drill';
 
-export async function checkKeyDrill({ env, clock }: Pick<Context, 'env' | 'clock'>): Promise<Finding> {
+type DrillContext = Pick<Context, 'env' | 'clock' | 'signal'>;
+
+/** Each destination has keys of its own: that the paper opens one says nothing about another. */
+export async function checkKeyDrill(context: DrillContext): Promise<Finding> {
+  const { directory } = statePaths(context.env);
+  const drilled: Drilled[] = [];
+  for (const one of await usedPlaces(context))
+    drilled.push({ name: one.name, last: await lastKeyDrill(directory, one.id) });
+  return keyDrillFinding(drilled, context.clock.now());
+}
+
+export interface Drilled {
+  /** Of the destination; undefined where no running agent says which one it is. */
+  readonly name: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly last: number | undefined;
+}
+
+export function keyDrillFinding(places: readonly Drilled[], nowMs: number): Finding {
   const check = 'key drill';
-  const last = await lastKeyDrill(statePaths(env).directory);
-  if (last === 'no repository') return ok(check, 'There is no repository yet');
-  const hint = `Twice a year, with the paper in your hand: ${holdfast`keys drill`}`;
-  if (last === undefined)
-    return warning(check, 'On this machine the recovery code was never proven to work', hint);
-  const text = `A recovery code or passphrase was last proven to work on ${localTime(last)}`;
-  return clock.now() - last > KEY_DRILL_GOOD_MS ? warning(check, text, hint) : ok(check, text);
+  if (places.length === 0) return ok(check, 'There is no repository with backups yet');
+  const isLate = ({ last }: Drilled): boolean => last === undefined || nowMs - last > KEY_DRILL_GOOD_MS;
+  const wanting = places.filter(isLate).toSorted((a, b) => (a.last ?? 0) - (b.last ?? 0));
+  const named = (some: readonly Drilled[]): string =>
+    some.flatMap(({ name }) => (name === undefined ? [] : `"${name}"`)).join(', ');
+  const [first] = wanting;
+  if (first === undefined) {
+    const oldest = Math.min(...places.flatMap(({ last }) => last ?? []));
+    const on = named(places) === '' ? '' : ` on ${named(places)}`;
+    return ok(check, `A recovery code or passphrase was last proven to work${on} on ${localTime(oldest)}`);
+  }
+  const command = first.name === undefined ? holdfast`keys drill` : holdfast`keys drill -r ${first.name}`;
+  const hint = `Twice a year, with the paper in your hand: ${command}`;
+  const never = wanting.filter(({ last }) => last === undefined);
+  if (never.length === 0)
+    return warning(
+      check,
+      `A recovery code or passphrase was last proven to work on ${named([first]) || 'a repository'} on ${localTime(first.last ?? nowMs)}`,
+      hint,
+    );
+  const where = named(never) === '' ? '' : ` on ${named(never)}`;
+  return warning(check, `On this machine the recovery code was never proven to work${where}`, hint);
+}
+
+/** Destinations with a repository that holds backups, as far as the agent knows them; else what was opened here. */
+async function usedPlaces({
+  env,
+  signal,
+}: DrillContext): Promise<readonly { readonly name: string | undefined; readonly id: string }[]> {
+  const paths = statePaths(env);
+  const opened = await openedRepositories(paths.directory);
+  const embedded = await knownRepositoryId(paths);
+  // Each start makes the one in the state directory: where nothing is in it, nothing can be drilled.
+  const isUsed = (id: string): boolean => id !== embedded || holdsBackups(paths.directory);
+  let told: readonly DestinationView[] = [];
+  try {
+    told = await callAgent(paths.run, 'destinations', {}, signal);
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+  }
+  const named = told.flatMap(({ name, repository_id: id }) =>
+    id === null || !isUsed(id)
+      ? []
+      : { name: id === embedded && name === DEFAULT_DESTINATION ? EMBEDDED_DESTINATION : name, id },
+  );
+  if (named.length > 0) return named;
+  return opened.filter(isUsed).map((id) => ({ name: undefined, id }));
 }
 
 /** Of the running agent, which makes one every week unless its settings say otherwise. */

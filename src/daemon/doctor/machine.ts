@@ -22,8 +22,11 @@ export function checkRuntime(version: string): Finding {
 const LEAST_BYTES = 200 * 1024 ** 2;
 const FEW_BYTES = 2 * 1024 ** 3;
 
-/** `path`, or what there is of it. */
-export async function checkSpace(check: string, path: string): Promise<Finding> {
+/**
+ * `path`, or what there is of it.
+ * @param destination whose older backups could go, where it has any
+ */
+export async function checkSpace(check: string, path: string, destination?: string): Promise<Finding> {
   if (!(await answersFrom(path, new AbortController().signal)))
     return problem(
       check,
@@ -34,8 +37,23 @@ export async function checkSpace(check: string, path: string): Promise<Finding> 
   const free = Number(bavail) * Number(bsize);
   const total = Number(blocks) * Number(bsize);
   const text = `${formatBytes(free)} free of ${formatBytes(total)} at ${path}`;
-  const hint = `Make space, or let older backups go: ${holdfast`forget --prune`}`;
-  if (free < LEAST_BYTES) return problem(check, text, hint);
+  const least = formatBytes(LEAST_BYTES);
+  if (total < LEAST_BYTES)
+    return problem(
+      check,
+      `The disk is too small: ${text}, and a backup needs room for at least ${least}`,
+      'Take a larger one.',
+    );
+  const hint =
+    destination === undefined
+      ? 'Make room there, or take a larger disk.'
+      : `Make room there, or let older backups go: ${holdfast`forget -r ${destination} --keep-within 1y --prune`}`;
+  if (free < LEAST_BYTES)
+    return problem(
+      check,
+      `Too little room: ${text}, and a backup needs at least ${least} to store what it reads and its lists`,
+      hint,
+    );
   return free < FEW_BYTES || free < total / 50 ? warning(check, text, hint) : ok(check, text);
 }
 

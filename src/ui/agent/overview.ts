@@ -16,6 +16,11 @@ export function useOverview(): Overview {
   return data;
 }
 
+/** None before the overview is there. */
+export function useKnownDestinations(): Overview['destinations'] {
+  return useContext(OverviewContext)?.data?.destinations ?? [];
+}
+
 /** Asks for the overview again, after something was changed that no event tells of. */
 export function useOverviewAgain(): () => void {
   const asked = useContext(OverviewContext);

@@ -6,6 +6,7 @@ import { useAction } from '../agent/use-asked.ts';
 import { Button } from '../components/button.tsx';
 import { Filled } from '../components/filled.tsx';
 import { Own, Path, visible } from '../components/own-text.tsx';
+import { Place } from './place.tsx';
 import { Problem } from '../components/problem.tsx';
 import { formatBytes, formatDuration, formatPercent } from '../language/format.ts';
 import { t } from '../language/language.ts';
@@ -21,7 +22,7 @@ function nameOf(job: AnyJob): string {
 
 /** `Backup of /home/me to nas`; other jobs are about a destination alone. */
 export function JobName({ job }: { readonly job: AnyJob }): JSX.Element {
-  const place = <Own>{job.destination}</Own>;
+  const place = <Place name={job.destination} />;
   const text = nameOf(job);
   if (job.type !== 'backup') return <Filled text={text} parts={[place]} />;
   return <Filled text={text} parts={[<Path key="source">{job.source}</Path>, place]} />;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { restoreDrillFinding } from '../../../src/cli/doctor/drills.ts';
+import { keyDrillFinding, restoreDrillFinding } from '../../../src/cli/doctor/drills.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 import { jobOf } from '../../support/api-jobs.ts';
 
@@ -46,4 +46,34 @@ test('one that had nothing to restore proves nothing', () => {
 
 test('before the first has ended there is nothing to say', () => {
   expect(restoreDrillFinding(unfinished)).toMatchObject({ status: 'ok', message: 'None has ended yet' });
+});
+
+const DAY = 86_400_000;
+const NOW = 1_700_000_000_000;
+
+test('a key drill of one destination proves nothing about another, and the ones never drilled are named', () => {
+  const drilled = { name: 'embedded', last: NOW - DAY };
+  expect(keyDrillFinding([drilled, { name: 'nas', last: undefined }], NOW)).toEqual({
+    check: 'key drill',
+    status: 'warning',
+    message: 'On this machine the recovery code was never proven to work on "nas"',
+    hint: 'Twice a year, with the paper in your hand: holdfast keys drill -r nas',
+  });
+  expect(keyDrillFinding([drilled, { name: 'nas', last: NOW - 300 * DAY }], NOW)).toMatchObject({
+    status: 'warning',
+    message: expect.stringContaining('last proven to work on "nas" on 2023-01-1'),
+  });
+  expect(keyDrillFinding([drilled, { name: 'nas', last: NOW }], NOW)).toMatchObject({
+    status: 'ok',
+    message: expect.stringContaining('on "embedded", "nas" on 2023-11-1'),
+  });
+});
+
+test('without a repository there is nothing to drill, and without an agent no name of one', () => {
+  expect(keyDrillFinding([], NOW)).toMatchObject({ status: 'ok' });
+  expect(keyDrillFinding([{ name: undefined, last: undefined }], NOW)).toMatchObject({
+    status: 'warning',
+    message: 'On this machine the recovery code was never proven to work',
+    hint: 'Twice a year, with the paper in your hand: holdfast keys drill',
+  });
 });

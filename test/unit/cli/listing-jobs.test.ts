@@ -70,7 +70,14 @@ test('nothing in a job drives the terminal that it is shown on', () => {
       error: { code: 'INTERNAL_ERROR', message: hostile, details: {} },
     }),
     createStyles(false),
+    (name) => name,
   );
   expect(shown).not.toMatch(/[[\p{Cc}\u202e]--\n]/v);
   expect(shown.split(String.raw`a\x1b]0;x\x07\nb\u202e`)).toHaveLength(7);
+});
+
+test('a job says the name that people know a destination by', () => {
+  const check = job({ type: 'check', spec: { type: 'check', destination: 'default', read_data: 0 } });
+  const shown = (name: string): string => (name === 'default' ? 'embedded' : name);
+  expect(jobText(check, createStyles(false), shown)).toContain('Destination  embedded\n');
 });

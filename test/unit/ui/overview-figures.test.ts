@@ -8,6 +8,8 @@ import {
   protectedIn,
   savedShare,
   tomorrowMorning,
+  isAllRead,
+  storedIn,
 } from '../../../src/ui/pages/overview/figures.ts';
 
 function row(facts: Partial<OverviewSource>): OverviewSource {
@@ -52,6 +54,18 @@ test('the next run is the earliest that is planned', () => {
   ];
   expect(nextRun(rows)).toBe('2026-11-22T23:00:00.000Z');
   expect(nextRun([row({})])).toBeUndefined();
+});
+
+test('snapshots are said to be at all destinations once those of each are counted', () => {
+  const destinations = [{ used_bytes: 9_000 }, { used_bytes: 8_000 }];
+  const one = { snapshot_bytes: 10_000, snapshots: 1, stored_bytes: 9_000 };
+  expect(storedIn(destinations)).toBe(17_000);
+  expect(isAllRead({ saved: one, destinations })).toBe(false);
+  // The stored copy is told against its own plain copy, whatever another destination holds.
+  expect(savedShare({ saved: one })).toBeCloseTo(0.1);
+  const both = { snapshot_bytes: 20_000, snapshots: 2, stored_bytes: 17_000 };
+  expect(isAllRead({ saved: both, destinations })).toBe(true);
+  expect(isAllRead({ saved: both, destinations: [...destinations, { used_bytes: null }] })).toBe(false);
 });
 
 describe('what is saved', () => {

@@ -149,7 +149,7 @@ export const Overview = Type.Object({
   active: Type.Array(AnyJob),
   /** The last 10 that ended. */
   recent: Type.Array(AnyJob),
-  /** The bytes of the files of all snapshots, each counted by itself, and what all destinations store for them. */
+  /** The bytes of the files of all snapshots, each counted by itself, and what the destinations of these snapshots store for them. */
   saved: Type.Object({ snapshot_bytes: Count, snapshots: Count, stored_bytes: Count }),
   alarms: Count,
   pause: Nullable(Type.Object({ until: MaybeTime })),

@@ -1,10 +1,11 @@
 export const encryption = {
   kit: 'Recovery kit',
   kitWhat:
-    'One page with a passphrase and a recovery code. Each of them opens your backups on any machine. Whoever has it can read them; without it nobody can, once this machine is lost.',
+    'One page with a passphrase and a recovery code. Each of them opens, on any machine, the backups of this computer and of every destination that was given no passphrase of its own. Whoever has it can read them; without it nobody can, once this machine is lost.',
   kitNone: 'There is none: no repository of its own was made on this machine.',
   kitSaved: 'Kept elsewhere',
-  kitSavedAt: (time: string) => `You said so on ${time}. It is no longer on this machine.`,
+  kitSavedAt: (time: string) =>
+    `You said so on ${time}. The agent keeps what it needs to make backups; the page itself is no longer on this machine.`,
   kitLost: 'Should you have lost it, make another recovery code while this machine still opens the backups:',
   kitUnsaved: 'Only on this machine',
   kitMadeAt: (time: string) => `Made on ${time}.`,
@@ -14,14 +15,14 @@ export const encryption = {
   kitHide: 'Hide',
   kitConfirm: 'I have it elsewhere…',
   kitConfirmQuestion:
-    'It is then deleted from this machine and cannot be shown again. Is it on paper, in a password manager, or on a drive elsewhere?',
+    'It is then deleted from this machine and cannot be shown again; the agent keeps what it needs to make backups. Is it on paper, in a password manager, or on a drive elsewhere?',
   kitConfirmDo: 'It is kept elsewhere: delete it here',
   keys: 'What opens each destination',
   keysWhat: 'The key of a destination lies there, locked. This opens it from this machine:',
   destination: 'Destination',
   openedBy: 'Opened by',
   byMachineKey: 'The key of this machine, in its state directory; and by the recovery kit.',
-  byKit: 'The passphrase of the recovery kit.',
+  byKit: 'The passphrase of the recovery kit, which the agent keeps.',
   by: {
     file: 'A passphrase in a file:',
     env: 'A passphrase in a variable of the agent:',

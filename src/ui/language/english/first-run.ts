@@ -78,7 +78,8 @@ export const firstRun = {
     download: 'Download it',
     print: 'Print it',
     confirm: 'I have stored it elsewhere',
-    confirmHint: 'It is then removed from this machine, where a thief could find it.',
+    confirmHint:
+      'The page is then removed from this machine. The agent keeps what it needs to make backups, so whoever gets into your account here can still read them.',
     later: 'Later, remind me',
     saved: (when: string | null) =>
       when === null

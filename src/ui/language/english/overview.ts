@@ -219,7 +219,7 @@ export const overview = {
     chart: (name: string) => `Stored at ${name} over time`,
     change: (from: string, to: string, since: string) => `From ${from} to ${to} since ${since}.`,
     sameDisk: 'This folder is on the same disk as your files. If the disk fails, both are lost.',
-    addSecond: 'Add a second destination',
+    addSecond: 'Add a destination elsewhere',
   },
   recentTitle: 'Last jobs',
   recent: {

@@ -3,10 +3,11 @@ import type { Texts } from '../english.ts';
 export const encryption: Texts['encryption'] = {
   kit: 'Notfallblatt',
   kitWhat:
-    'Eine Seite mit einer Passphrase und einem Notfallcode. Jedes von beiden öffnet Ihre Sicherungen auf jedem Rechner. Wer sie hat, kann sie lesen; ohne sie kann es niemand, wenn dieser Rechner verloren ist.',
+    'Eine Seite mit einer Passphrase und einem Notfallcode. Jedes von beiden öffnet auf jedem Rechner die Sicherungen auf diesem Computer und in jedem Ziel, das keine eigene Passphrase bekommen hat. Wer sie hat, kann sie lesen; ohne sie kann es niemand, wenn dieser Rechner verloren ist.',
   kitNone: 'Es gibt keines: Auf diesem Rechner wurde kein eigenes Repository angelegt.',
   kitSaved: 'Anderswo aufbewahrt',
-  kitSavedAt: (time) => `Das haben Sie am ${time} gesagt. Auf diesem Rechner liegt es nicht mehr.`,
+  kitSavedAt: (time) =>
+    `Das haben Sie am ${time} gesagt. Der Agent behält, was er zum Sichern braucht; das Blatt selbst liegt nicht mehr auf diesem Rechner.`,
   kitLost:
     'Sollten Sie es verloren haben, erstellen Sie einen neuen Notfallcode, solange dieser Rechner die Sicherungen noch öffnet:',
   kitUnsaved: 'Nur auf diesem Rechner',
@@ -17,14 +18,14 @@ export const encryption: Texts['encryption'] = {
   kitHide: 'Verbergen',
   kitConfirm: 'Es liegt anderswo …',
   kitConfirmQuestion:
-    'Es wird dann von diesem Rechner gelöscht und lässt sich nicht mehr anzeigen. Ist es auf Papier, in einem Passwortspeicher oder auf einem Datenträger, der woanders liegt?',
+    'Es wird dann von diesem Rechner gelöscht und lässt sich nicht mehr anzeigen; der Agent behält, was er zum Sichern braucht. Ist es auf Papier, in einem Passwortspeicher oder auf einem Datenträger, der woanders liegt?',
   kitConfirmDo: 'Es ist anderswo: hier löschen',
   keys: 'Was jedes Ziel öffnet',
   keysWhat: 'Der Schlüssel eines Ziels liegt dort verschlossen. Von diesem Rechner aus öffnet ihn:',
   destination: 'Ziel',
   openedBy: 'Geöffnet durch',
   byMachineKey: 'Den Schlüssel dieses Rechners in seinem Zustandsverzeichnis; und durch das Notfallblatt.',
-  byKit: 'Die Passphrase des Notfallblatts.',
+  byKit: 'Die Passphrase des Notfallblatts, die der Agent behält.',
   by: {
     file: 'Eine Passphrase in einer Datei:',
     env: 'Eine Passphrase in einer Variablen des Agenten:',

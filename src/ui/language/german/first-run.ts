@@ -82,7 +82,8 @@ export const firstRun: Texts['firstRun'] = {
     download: 'Herunterladen',
     print: 'Drucken',
     confirm: 'Ich habe es anderswo aufbewahrt',
-    confirmHint: 'Es wird dann von diesem Rechner entfernt, wo ein Dieb es finden könnte.',
+    confirmHint:
+      'Das Blatt wird dann von diesem Rechner entfernt. Der Agent behält, was er zum Sichern braucht: Wer hier in Ihr Konto gelangt, kann die Sicherungen also weiterhin lesen.',
     later: 'Später, erinnern Sie mich',
     saved: (when) =>
       when === null

@@ -222,7 +222,7 @@ export const overview: Texts['overview'] = {
     change: (from, to, since) => `Von ${from} auf ${to} seit ${since}.`,
     sameDisk:
       'Dieser Ordner liegt auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren.',
-    addSecond: 'Ein zweites Ziel einrichten',
+    addSecond: 'Ein Ziel an einem anderen Ort einrichten',
   },
   recentTitle: 'Letzte Aufträge',
   recent: {

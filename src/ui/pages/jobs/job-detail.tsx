@@ -7,6 +7,7 @@ import { Command } from '../../components/command.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { LogLines } from '../../components/log-lines.tsx';
 import { Own } from '../../components/own-text.tsx';
+import { Place } from '../../parts/place.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { shellWord } from '../../components/shell-word.ts';
 import { Facts } from '../../components/table.tsx';
@@ -117,7 +118,7 @@ function Failure({
 function factsOf(job: AnyJob): readonly (readonly [ComponentChildren, ComponentChildren])[] {
   const time = (at: string): ComponentChildren => <time dateTime={at}>{formatMoment(at)}</time>;
   return [
-    [t.jobs.destination, <Own key="destination">{job.destination}</Own>],
+    [t.jobs.destination, <Place key="destination" name={job.destination} />],
     [t.jobs.trigger, t.jobs.triggers[job.trigger]],
     [t.jobs.asked, time(job.created_at)],
     ...(job.started_at === null ? [] : [[t.jobs.started, time(job.started_at)] as const]),

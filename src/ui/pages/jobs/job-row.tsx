@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { Own } from '../../components/own-text.tsx';
+import { Place } from '../../parts/place.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatAge, formatDuration } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
@@ -29,7 +30,7 @@ export function JobRow({ job }: { readonly job: AnyJob }): JSX.Element {
       <p class="quiet small-text">
         {job.type === 'backup' || job.type === 'restore' ? (
           <>
-            {job.type === 'backup' ? t.jobs.to : t.jobs.from} <Own>{job.destination}</Own>
+            {job.type === 'backup' ? t.jobs.to : t.jobs.from} <Place name={job.destination} />
             {' · '}
           </>
         ) : null}

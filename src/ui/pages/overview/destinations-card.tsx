@@ -4,7 +4,8 @@ import type { OverviewDestination } from '../../../api/schemas/page/overview.ts'
 import { useOverview } from '../../agent/overview.ts';
 import { Card } from '../../components/card.tsx';
 import { AreaChart } from '../../components/chart.tsx';
-import { Own, Path, visible } from '../../components/own-text.tsx';
+import { Path, visible } from '../../components/own-text.tsx';
+import { Place } from '../../parts/place.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatDay } from '../../language/format.ts';
@@ -34,7 +35,7 @@ function Destination({ destination }: { readonly destination: OverviewDestinatio
   return (
     <div class="destination">
       <h3>
-        <Own>{name}</Own> <Presence {...destination} />
+        <Place name={name} /> <Presence {...destination} />
         {destination.is_default ? (
           <>
             {' '}

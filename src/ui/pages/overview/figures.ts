@@ -1,5 +1,10 @@
 /** Figures that are made of what the overview has. */
-import type { Overview, OverviewSource, Run } from '../../../api/schemas/page/overview.ts';
+import type {
+  Overview,
+  OverviewDestination,
+  OverviewSource,
+  Run,
+} from '../../../api/schemas/page/overview.ts';
 
 export interface SourceRows {
   readonly path: string;
@@ -33,6 +38,23 @@ export function protectedIn(rows: readonly OverviewSource[]): Protected {
     }),
     { files: 0, bytes: 0 },
   );
+}
+
+/** What all destinations hold together. */
+export function storedIn(destinations: readonly Pick<OverviewDestination, 'used_bytes'>[]): number {
+  return destinations.reduce((sum, { used_bytes: used }) => sum + (used ?? 0), 0);
+}
+
+/** Whether the snapshots that are counted are those of each destination: one that was not read has more. */
+export function isAllRead({
+  saved,
+  destinations,
+}: {
+  readonly saved: Overview['saved'];
+  readonly destinations: readonly Pick<OverviewDestination, 'used_bytes'>[];
+}): boolean {
+  const isEach = destinations.every(({ used_bytes: used }) => (used ?? 0) > 0);
+  return isEach && saved.snapshots >= destinations.length && saved.stored_bytes === storedIn(destinations);
 }
 
 /** The share that is saved against a plain copy for each snapshot; undefined while nothing is. */

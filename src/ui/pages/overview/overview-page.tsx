@@ -16,7 +16,7 @@ import { isFresh, wasLeft } from '../first-run/first-time.ts';
 import { ActiveCard } from './active-card.tsx';
 import { ChecksCard } from './checks-card.tsx';
 import { DestinationsCard } from './destinations-card.tsx';
-import { bySource, nextRun, protectedIn, savedShare } from './figures.ts';
+import { bySource, isAllRead, nextRun, protectedIn, savedShare, storedIn } from './figures.ts';
 import { moreOf } from './headline.ts';
 import { Said } from './said.tsx';
 import { LevelIcon } from './level-icon.tsx';
@@ -96,10 +96,10 @@ function InFigures({ overview }: { readonly overview: Overview }): JSX.Element {
           note={[
             // They are read from the destination, which may take its time.
             ...(saved.snapshots > 0 ? [texts.snapshots(saved.snapshots, formatCount(saved.snapshots))] : []),
-            ...(destinations.length > 1 ? [texts.inPlaces(destinations.length)] : []),
+            ...(isAllRead(overview) && destinations.length > 1 ? [texts.inPlaces(destinations.length)] : []),
           ].join(' ')}
         >
-          {formatBytes(saved.stored_bytes)}
+          {formatBytes(storedIn(destinations))}
         </Tile>
         <Tile
           name={texts.saved}

@@ -3,12 +3,13 @@ import type { Statement } from '../../../api/schemas/page/overview.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Filled } from '../../components/filled.tsx';
 import { Path } from '../../components/own-text.tsx';
+import { withPlaceNames } from '../../parts/place-name.ts';
 import { sentenceOf } from './headline.ts';
 
 /** A statement as a sentence, in which what the person has named can be told from the words around it. */
 export function Said({ statement }: { readonly statement: Statement }): JSX.Element {
-  const { checks } = useOverview();
-  const { text, own } = sentenceOf(statement, checks);
+  const { checks, destinations } = useOverview();
+  const { text, own } = sentenceOf(withPlaceNames(statement, destinations), checks);
   return (
     <Filled
       text={text}

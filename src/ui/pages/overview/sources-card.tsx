@@ -5,7 +5,8 @@ import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
-import { Own, Path, visible } from '../../components/own-text.tsx';
+import { Path, visible } from '../../components/own-text.tsx';
+import { Place } from '../../parts/place.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Notice, Tag } from '../../components/tag.tsx';
 import { formatAge, formatBytes, formatCount, formatTime } from '../../language/format.ts';
@@ -90,7 +91,7 @@ function Row({ row }: { readonly row: OverviewSource }): JSX.Element {
       <div>
         <dt>{texts.destination}</dt>
         <dd>
-          <Own>{row.destination}</Own>
+          <Place name={row.destination} />
           <small>{row.watching ? texts.watching : texts.notWatching}</small>
         </dd>
       </div>

@@ -8,6 +8,7 @@ import { About } from '../../components/about.tsx';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { Own, Path } from '../../components/own-text.tsx';
+import { Place } from '../../parts/place.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
@@ -46,7 +47,7 @@ export function DestinationCard({ name, item, setting, isDefault }: DestinationC
     <Card
       title={
         <>
-          <Own>{name}</Own> {isDefault ? <Tag look="good">{t.common.default}</Tag> : null}{' '}
+          <Place name={name} /> {isDefault ? <Tag look="good">{t.common.default}</Tag> : null}{' '}
           <Reachable item={isSaved ? item : undefined} isSaved={isSaved} />
         </>
       }

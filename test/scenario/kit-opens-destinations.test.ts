@@ -1,0 +1,95 @@
+/** Whoever moves to another destination has one recovery kit: it opens the new place as it opens the old one. */
+import { once } from 'node:events';
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openPlace, type Outcome, type Place } from '../support/cli.ts';
+
+const fresh = { env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined } };
+
+async function run(place: Place, words: readonly string[], code = 0): Promise<Outcome> {
+  return await place.expectRun(words, code, fresh);
+}
+
+async function startAgent(place: Place): Promise<AsyncDisposable> {
+  const child = place.start(['start', '--port', '0', '--json', '--source', place.source], fresh);
+  child.stderr?.resume();
+  const ended = once(child, 'exit');
+  for await (const line of createInterface(child.stdout ?? process.stdin)) {
+    expect(JSON.parse(line)).toMatchObject({ type: 'ready' });
+    break;
+  }
+  child.stdout?.resume();
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function firstBackup(repository: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    if ((await readdir(join(repository, 'snapshots')).catch(() => [])).length > 0) return;
+    await delay(300);
+  }
+  expect.fail('no backup was made there');
+}
+
+/** As written on paper. */
+async function kitOf(place: Place): Promise<{ code: string; passphrase: string }> {
+  const kit = await readFile(join(place.state, 'recovery-kit.txt'), 'utf8');
+  const at = async (name: string, pattern: RegExp): Promise<string> => {
+    const file = join(place.directory, name);
+    await writeFile(file, pattern.exec(kit)?.[1] ?? '');
+    return file;
+  };
+  return {
+    code: await at('code', /Recovery code +(\S+)/),
+    passphrase: await at('phrase', /Passphrase +(\S+)/),
+  };
+}
+
+test('code and passphrase of the kit open the repository that the agent makes, and doctor asks for a drill of each', async () => {
+  await using place = await openPlace();
+  await place.write({ 'notes.txt': 'one' });
+  await using _agent = await startAgent(place);
+  await firstBackup(join(place.state, 'repository'));
+  const { code, passphrase } = await kitOf(place);
+  await run(place, ['keys', 'drill', '--password-file', code]);
+  const disk = join(place.directory, 'disk');
+  await mkdir(disk);
+  const added = await run(place, ['destinations', 'add', 'nas', disk, '--default']);
+  expect(added.stdout).toContain(
+    'The repository there will open with the recovery kit of this computer: its passphrase, or its recovery code.',
+  );
+  await firstBackup(disk);
+  const doctor = await place.run(['doctor'], fresh);
+  expect(doctor.stdout).toMatch(/WARNING? +key drill +.*never proven to work on "nas"/i);
+  await run(place, ['keys', 'drill', '-r', 'nas', '--password-file', code]);
+  await run(place, ['keys', 'drill', '-r', 'nas', '--passphrase', '--password-file', passphrase]);
+  await run(place, ['snapshots', '-r', disk, '--password-file', code]);
+  const after = await place.run(['doctor'], fresh);
+  expect(after.stdout).not.toMatch(/key drill +.*never proven/i);
+});
+
+test('where the code is not known any more, the passphrase is named, and how a code is made', async () => {
+  await using place = await openPlace();
+  await place.write({ 'notes.txt': 'one' });
+  await run(place, ['start', '--once', '--source', place.source]);
+  const { code, passphrase } = await kitOf(place);
+  for (const name of ['recovery-code', 'recovery-kit.txt']) await rm(join(place.state, name));
+  const disk = join(place.directory, 'disk');
+  await mkdir(disk);
+  await using _agent = await startAgent(place);
+  const added = await run(place, ['destinations', 'add', 'nas', disk, '--default']);
+  expect(added.stdout).toContain('the passphrase of the recovery kit, and not with its recovery code.');
+  await firstBackup(disk);
+  const refused = await run(place, ['keys', 'drill', '-r', 'nas', '--password-file', code], 12);
+  expect(refused.stderr).toContain('The repository has no key slot for a recovery code');
+  expect(refused.stderr).toContain('A passphrase opens it: of a repository that the agent made, the one of');
+  expect(refused.stderr).toContain('holdfast keys add --recovery-code -r nas');
+  await run(place, ['keys', 'drill', '-r', 'nas', '--passphrase', '--password-file', passphrase]);
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { shownDestination } from '../../../src/config/shown-destination.ts';
+import { placeName } from '../../../src/ui/parts/place-name.ts';
+
+const embedded = { name: 'default', url: '/state/repository', passphrase: null };
+const nas = { name: 'nas', url: '/mnt/nas', passphrase: null };
+
+/** As the command line says it, and as the page does. */
+function both(name: string, destinations: readonly (typeof nas)[]): readonly string[] {
+  const known = destinations.map((one) => ({ name: one.name, is_embedded: one.url === embedded.url }));
+  return [shownDestination(name, { destinations, embedded }), placeName(name, known)];
+}
+
+test('the repository on this computer has one name for people, whichever destination is the default one', () => {
+  expect(both('default', [embedded])).toEqual(['embedded', 'embedded']);
+  // Jobs of before keep the name.
+  expect(both('default', [nas, { ...embedded, name: 'embedded' }])).toEqual(['embedded', 'embedded']);
+  expect(both('nas', [nas])).toEqual(['nas', 'nas']);
+});
+
+test('another place that the settings give one of its names to is not taken for it', () => {
+  expect(both('default', [{ ...nas, name: 'default' }])).toEqual(['default', 'default']);
+  expect(both('default', [embedded, { ...nas, name: 'embedded' }])).toEqual(['default', 'default']);
+});
