@@ -75,7 +75,7 @@ describe('findPath', () => {
     await expect(findPath(reader, snapshot, asByteString('/home/u/b/c'), signal)).rejects.toMatchObject({
       code: 'PATH_NOT_IN_SNAPSHOT',
       message: `/home/u/b/c is not in snapshot ${snapshot.id.slice(0, 8)}`,
-      hint: `The nearest directory in it is /home/u. See what it holds with: holdfast ls ${snapshot.id.slice(0, 8)} /home/u`,
+      hint: `The nearest directory in it is /home/u. Whether other snapshots have it is told by: holdfast versions /home/u/b/c`,
     });
   });
 
