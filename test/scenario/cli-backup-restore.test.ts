@@ -496,6 +496,9 @@ test.concurrent('a file that was deleted before the last backup is named with th
   const file = join(place.source, 'plan.odt');
   await rm(file);
   await idOfBackup(place);
+  expect((await place.expectRun(['find', 'plan.odt'])).stdout).toContain(
+    'Found 1 version; searched 2 snapshots. "Snapshots" is how many have it',
+  );
   const asked = ['latest', file];
   const options = ['--in-place', '--overwrite', 'if-changed', '--exclude', '*.tmp'];
   const failed = await place.run(['restore', ...asked, ...options]);

@@ -88,11 +88,11 @@ describe('findPath', () => {
     });
   });
 
-  it('quotes a directory in the hint so that the command can be pasted', async () => {
+  it('quotes the path in the hint so that the command can be pasted', async () => {
     const { reader, snapshot } = await browse(directory({ [bytesOfText("it's here")]: directory({}) }));
 
     await expect(findPath(reader, snapshot, asByteString("/it's here/x"), signal)).rejects.toMatchObject({
-      hint: expect.stringContaining(String.raw`'/it'\''s here'`) as unknown,
+      hint: expect.stringContaining(String.raw`'/it'\''s here/x'`) as unknown,
     });
   });
 
