@@ -30,6 +30,11 @@ const StatementData = Type.Object({
   reason: Type.Union([Type.String(), Type.Null()]),
   last_good_backup_at: MaybeTime,
   check: Type.Union([Type.String(), Type.Null()]),
+  /** The last snapshot from before what an alarm tells. */
+  snapshot_before: Type.Union([
+    Type.Object({ snapshot_id: Type.String(), destination: Type.String() }),
+    Type.Null(),
+  ]),
 });
 
 const StatusData = Type.Object({
@@ -184,6 +189,10 @@ function statementsPart(
       reason: one.reason,
       last_good_backup_at: maybeTimestamp(one.since),
       check: one.check,
+      snapshot_before:
+        one.before === null
+          ? null
+          : { snapshot_id: one.before.snapshot, destination: one.before.destination },
     })),
   };
 }

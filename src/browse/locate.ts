@@ -79,7 +79,7 @@ export function notInSnapshot(snapshot: Snapshot, path: ByteString, nearest: Loc
   const hint =
     nearest.tree === undefined
       ? `${there} is in it, but is not a directory.`
-      : `The nearest directory in it is ${there}. See what it holds with: ${holdfastThere`ls ${id} ${there}`}`;
+      : `The nearest directory in it is ${there}. Whether other snapshots have it is told by: ${holdfastThere`versions ${textOfBytes(path)}`}`;
   return new RepositoryError('PATH_NOT_IN_SNAPSHOT', `${textOfBytes(path)} is not in snapshot ${id}`, {
     hint,
     details: { path: textOfBytes(path), nearest: there, snapshot: snapshot.id },

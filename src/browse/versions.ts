@@ -72,6 +72,23 @@ export async function* pathVersions(
   for (const { version } of open.values()) yield version;
 }
 
+/** The newest of the snapshots that has a path; those that cannot be read there are passed over. */
+export async function newestWith(
+  trees: SnapshotTrees,
+  snapshots: readonly Snapshot[],
+  path: ByteString,
+  signal: AbortSignal,
+): Promise<Snapshot | undefined> {
+  const names = pathNames(path);
+  const walker = new TrailWalker(names);
+  for (const snapshot of snapshots.toReversed()) {
+    signal.throwIfAborted();
+    const state = await stateIn(snapshot, pathOf(names), walker, trees.reader(snapshot), signal);
+    if (state?.state === 'present') return snapshot;
+  }
+  return undefined;
+}
+
 interface Seen {
   readonly state: PathState;
   readonly snapshot: Snapshot;

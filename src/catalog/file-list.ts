@@ -172,7 +172,7 @@ function requireSome(
 export function notThere(path: ByteString): RequestError {
   const shown = Buffer.from(path, 'latin1').toString('utf8');
   return new RequestError('PATH_NOT_IN_SNAPSHOT', `${shown} is not in the backup`, {
-    hint: 'List the directory it should be in, or look at another snapshot.',
+    hint: 'List the directory it should be in, or see which snapshots have it: GET /files/versions?path=…',
     details: { path: shown },
   });
 }

@@ -13,6 +13,7 @@ import {
   type FilterOptions,
   type RepositoryOptions,
 } from './options.ts';
+import { sayingOther } from './other-snapshot.ts';
 import { chooseSnapshot, sourcePath, withReading } from './reading.ts';
 
 export function define(command: Command, context: Context): void {
@@ -28,7 +29,13 @@ export function define(command: Command, context: Context): void {
   command.action(async (name: string, path: string, options: RepositoryOptions & FilterOptions) => {
     await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
       const snapshot = chooseSnapshot(snapshots, name, options);
-      const found = await findPath(trees.reader(snapshot), snapshot, sourcePath(path), context.signal);
+      const { signal } = context;
+      const again = ([from = '', ...words]: readonly string[]): string => holdfastThere`cat ${from} ${words}`;
+      const found = await sayingOther(
+        command,
+        { snapshots, trees, signal, again },
+        async () => await findPath(trees.reader(snapshot), snapshot, sourcePath(path), signal),
+      );
       if (found.entry?.type !== 'file')
         throw notAFile(name, textOfBytes(found.path), found.entry?.type ?? 'directory');
       const content = fileContent(

@@ -163,7 +163,15 @@ function isAboutPlace(error: unknown): error is AboutPlace {
 
 function withHint(error: AboutPlace, more: string): AboutPlace {
   const { op, details, retry, cause } = error;
-  const facts: ErrorFacts = { op, details, retry, hint: `${more} ${error.hint}`.trim(), cause };
+  // Which snapshots there are is what a mistyped name asks for first; of a place that is not there, where else some lie.
+  const isSnapshotMissing = error.code === 'SNAPSHOT_NOT_FOUND';
+  const facts: ErrorFacts = {
+    op,
+    details,
+    retry,
+    hint: isSnapshotMissing ? `${error.hint}. ${more}` : `${more} ${error.hint}`.trim(),
+    cause,
+  };
   return error instanceof DestinationError
     ? new DestinationError(error.kind, error.message, facts)
     : new RepositoryError(error.code, error.message, facts);

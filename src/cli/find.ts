@@ -74,8 +74,8 @@ export function define(command: Command, context: Context): void {
         if (versions.length > 0) await context.out.write(foundTable(versions, lookOf(context)));
         await context.out.line(
           versions.length === 0
-            ? `Nothing found in ${count(chosen.length, 'snapshot')}.`
-            : `${count(versions.length, 'version')} in ${count(chosen.length, 'snapshot')}. "Newest" is the newest snapshot with it.`,
+            ? `Nothing found; searched ${count(chosen.length, 'snapshot')}.`
+            : `Found ${count(versions.length, 'version')}; searched ${count(chosen.length, 'snapshot')}. "Snapshots" is how many have it, "Newest" the newest of them.`,
         );
       }
     });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { holdfast } from '../base/holdfast-command.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { listEntries } from '../browse/list.ts';
 import { summarize } from '../browse/entry-summary.ts';
 import type { ByteString } from '../base/byte-path.ts';
@@ -16,6 +16,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
+import { sayingOther } from './other-snapshot.ts';
 import {
   chooseSnapshot,
   lookOf,
@@ -53,7 +54,12 @@ export function define(command: Command, context: Context): void {
       const snapshot = chooseSnapshot(reading.snapshots, named.snapshot, options);
       const typed = named.path === undefined ? paths : [named.path, ...paths];
       const wanted = typed.length === 0 ? snapshot.record.paths : typed.map(sourcePath);
-      await list(reading, snapshot, wanted, options, context);
+      const again = (words: readonly string[]): string => holdfastThere`ls ${words}`;
+      await sayingOther(
+        command,
+        { ...reading, signal: context.signal, again },
+        async () => await list(reading, snapshot, wanted, options, context),
+      );
     });
   });
 }

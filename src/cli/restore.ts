@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { holdfast } from '../base/holdfast-command.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import type { NeverPath } from '../archiver/exclude.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { bytesOfText } from '../base/byte-path.ts';
+import { SnapshotTrees } from '../browse/snapshot-trees.ts';
+import { loadForReading } from '../repository/index-for.ts';
+import { lastPacks } from '../repository/tombstones.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { OverwriteMode, RestoreRequest, RestoreTarget } from '../restorer/request.ts';
@@ -11,6 +14,7 @@ import { restore } from '../restorer/restore.ts';
 import type { Context } from './context.ts';
 import { sayingElsewhere } from './elsewhere.ts';
 import { EXIT } from './exit-codes.ts';
+import { sayingOther } from './other-snapshot.ts';
 import { openProgress } from './open-progress.ts';
 import { configuredDirectories, neverBackedUp, withCachedRepository } from './open.ts';
 import {
@@ -94,7 +98,17 @@ export function define(command: Command, context: Context): void {
         { repository, snapshot, target, never, subfolder: named.path, paths },
         options,
       );
-      await run(request, options, context);
+      const { signal } = context;
+      const trees = new SnapshotTrees(
+        repository,
+        async () => await loadForReading(repository, lastPacks(list.tombstones), signal),
+      );
+      const again = (words: readonly string[]): string => holdfastThere`restore ${words}`;
+      await sayingOther(
+        command,
+        { snapshots: list.live, trees, signal, again },
+        async () => await run(request, options, context),
+      );
     };
     await sayingElsewhere(
       options,

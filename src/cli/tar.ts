@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { holdfast } from '../base/holdfast-command.ts';
-import { writeTar } from '../browse/tar.ts';
+import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
+import { writeTar, type TarOptions as ArchiveOptions } from '../browse/tar.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import {
@@ -12,6 +12,7 @@ import {
   type FilterOptions,
   type RepositoryOptions,
 } from './options.ts';
+import { sayingOther } from './other-snapshot.ts';
 import { chooseSnapshot, sourcePath, withReading } from './reading.ts';
 import { printableBytes } from './terminal.ts';
 import { count } from './wording.ts';
@@ -37,20 +38,19 @@ export function define(command: Command, context: Context): void {
     if (stream.isTTY) {
       throw usage('An archive is no text for a terminal', `Send it to a file: ${holdfast`tar … > FILE.tar`}`);
     }
-    await withReading(options, context, async ({ repository, index, snapshots }) => {
+    await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
       const snapshot = chooseSnapshot(snapshots, name, options);
-      const { skipped } = await writeTar(
-        repository,
-        await index(),
-        snapshot,
-        {
-          path: sourcePath(path),
-          names: options.short === true ? 'short' : 'full',
-          onSkipped: (entry, reason) =>
-            context.stderr.write(`Left out: ${printableBytes(entry)}: ${reason}\n`),
-        },
-        stream,
-        context.signal,
+      const { signal } = context;
+      const again = (words: readonly string[]): string => `${holdfastThere`tar ${words}`} > FILE.tar`;
+      const wanted: ArchiveOptions = {
+        path: sourcePath(path),
+        names: options.short === true ? 'short' : 'full',
+        onSkipped: (entry, reason) => context.stderr.write(`Left out: ${printableBytes(entry)}: ${reason}\n`),
+      };
+      const { skipped } = await sayingOther(
+        command,
+        { snapshots, trees, signal, again },
+        async () => await writeTar(repository, await index(), snapshot, wanted, stream, signal),
       );
       if (skipped === 0) return;
       context.stderr.write(`${count(skipped, 'entry', 'entries')} left out of the archive.\n`);

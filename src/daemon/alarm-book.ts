@@ -8,6 +8,7 @@ import { isWhole, type BackupSpec, type Job } from '../jobs/job.ts';
 import {
   NO_HISTORY,
   afterAlarm,
+  afterRun,
   emptyAlarm,
   freezesOf,
   judgeRun,
@@ -17,6 +18,7 @@ import {
   type RunFacts,
   type SourceHistory,
 } from '../watch/alarms.ts';
+import type { SnapshotPlace } from '../watch/way-back.ts';
 
 const OPEN = 'alarms';
 /** Paths of sources of which a person said that they are meant to be empty. */
@@ -101,7 +103,7 @@ export class Alarms {
       {
         name: 'alarms',
         status: 'error',
-        message: `A source looks damaged (${open.map(({ kind }) => kind).join(', ')}). Its older snapshots are kept until the alarm is acknowledged.`,
+        message: `A source looks damaged (${open.map(({ kind }) => kind).join(', ')}). Its older snapshots are kept until the alarm is acknowledged, or its lost files are back.`,
       },
     ];
   }
@@ -112,11 +114,17 @@ export class Alarms {
     if (compared === null || !isWhole(spec)) return [];
     const key = `usual ${spec.destination} ${spec.source}`;
     const history = (read(this.#store.get(key)) as SourceHistory | undefined) ?? NO_HISTORY;
+    const { destination } = spec;
+    const placeOf = (snapshot: string | null | undefined): SnapshotPlace | null =>
+      snapshot === null || snapshot === undefined ? null : { snapshot, destination };
+    const { snapshotBefore, ...counts } = compared;
     const facts: RunFacts = {
-      ...compared,
+      ...counts,
       source: spec.source,
       at: this.#clock.now(),
       files: job.files_done,
+      before: placeOf(snapshotBefore),
+      made: placeOf(job.snapshot_id),
     };
     const open = this.open();
     // That it is empty has been acknowledged.
@@ -124,16 +132,27 @@ export class Alarms {
     const raised = isExpected ? [] : judgeRun(facts, history, open);
     const isQuiet = !isExpected && raised.length === 0 && !open.some(({ source }) => source === spec.source);
     this.#store.set(key, JSON.stringify(isQuiet ? withRun(history, facts) : afterAlarm(history)));
+    this.#follow(job, facts, open);
     return raised;
   }
 
-  #judgeRefused({ error }: Job, { source }: BackupSpec): readonly Alarm[] {
+  #judgeRefused({ error }: Job, { source, destination }: BackupSpec): readonly Alarm[] {
     // What was acknowledged while the job ran is not told again.
     if (error?.code !== 'SOURCE_SUSPICIOUSLY_EMPTY' || this.isEmptyExpected(source)) return [];
     const filesBefore = Number(error.details['files_before']);
     const isThere = error.details['is_there'] === true;
-    const alarm = emptyAlarm({ source, at: this.#clock.now(), filesBefore, isThere }, this.open());
+    const snapshot = error.details['snapshot'];
+    const before = typeof snapshot === 'string' ? { snapshot, destination } : null;
+    const alarm = emptyAlarm({ source, at: this.#clock.now(), filesBefore, isThere, before }, this.open());
     return alarm === null ? [] : [alarm];
+  }
+
+  /** What says that files are gone ends once they are back. */
+  #follow(job: Job, facts: RunFacts, before: readonly Alarm[]): void {
+    const { open, mended } = afterRun(facts, before);
+    this.#store.set(OPEN, open.length === 0 ? undefined : JSON.stringify(open));
+    for (const alarm of mended)
+      this.#book.feed.append({ kind: 'alarm', jobId: job.id, data: { ...alarm, mended_at: facts.at } });
   }
 
   /** Nobody's word about its emptiness, given or yet to be given, holds any longer. */

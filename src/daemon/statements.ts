@@ -126,7 +126,7 @@ const ALARM_CODES = {
 } as const;
 
 function alarmStatements(scene: Scene): readonly Statement[] {
-  return scene.parts.alarms().map(({ kind, source, facts }) => {
+  return scene.parts.alarms().map(({ kind, source, facts, before: snapshot = null }) => {
     const figures = Object.fromEntries(
       Object.entries(facts).flatMap(([name, value]) => (typeof value === 'number' ? [[name, value]] : [])),
     );
@@ -137,6 +137,7 @@ function alarmStatements(scene: Scene): readonly Statement[] {
       names: [scene.name(source)],
       figures: kind === 'shrunk' ? { ...figures, files_gone: Math.max(0, before - files) } : figures,
       reason: kind === 'empty' && failure?.details['is_there'] === false ? 'source_missing' : null,
+      before: snapshot,
     });
   });
 }

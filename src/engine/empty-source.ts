@@ -39,8 +39,9 @@ export function refuseEmptySource(
   before: readonly Snapshot[],
   never: readonly { readonly path: ByteString }[],
 ): void {
-  const filesBefore = filesIn(before);
-  if (filesBefore === 0) return;
+  const last = lastWithFiles(before);
+  if (last === undefined) return;
+  const filesBefore = filesIn(last);
   const isThere = orSeen(() => statPath(source) !== undefined);
   if (isThere && hasFile(source, new Set(never.map(({ path }) => path)))) return;
   const path = textOfBytes(source);
@@ -50,19 +51,24 @@ export function refuseEmptySource(
     {
       op: 'look at the source',
       hint: `If it is a disk or a share, mount it. If it is meant to be so, run: ${holdfast`alarms --acknowledge`}`,
-      details: { path, files_before: filesBefore, is_there: isThere },
+      details: { path, files_before: filesBefore, is_there: isThere, snapshot: last.id },
     },
   );
 }
 
 /**
- * Files that the source had: of the newest snapshot with any. One without may have been made by narrower rules, or when
+ * What tells which files the source had: the newest snapshot with any. One without may have been made by narrower rules, or when
  * they could not be read; that a source is meant to be empty is known by what a person said. What could not be read was there.
  */
-function filesIn(before: readonly Snapshot[]): number {
-  const counted = before.map(({ record: { counts } }) => counts);
-  const last = counted.findLast(({ files }) => files > 0) ?? counted.findLast(({ failed }) => failed > 0);
-  return last === undefined ? 0 : last.files + last.failed;
+function lastWithFiles(before: readonly Snapshot[]): Snapshot | undefined {
+  return (
+    before.findLast(({ record }) => record.counts.files > 0) ??
+    before.findLast(({ record }) => record.counts.failed > 0)
+  );
+}
+
+function filesIn({ record: { counts } }: Snapshot): number {
+  return counts.files + counts.failed;
 }
 
 /** Looks for one regular file, the exclude rules left aside. What cannot be read may hold some. */

@@ -126,6 +126,8 @@ export interface EngineOutcome {
 
 /** What a backup found, compared with the newest earlier snapshot that shows how the source was. */
 export interface SourceComparison {
+  /** Id of that snapshot; ends that an older version noted have none. */
+  readonly snapshotBefore?: string;
   /** Regular files in that snapshot. */
   readonly filesBefore: number;
   /** Entries that could not be read, or changed while they were. */

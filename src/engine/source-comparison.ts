@@ -30,6 +30,7 @@ export async function compareWithLast(
   const filesBefore = last.record.counts.files;
   const unread = errors.length + errorsMore;
   const nothingNew = {
+    snapshotBefore: last.id,
     filesBefore,
     unread,
     filesNew: 0,
@@ -44,6 +45,7 @@ export async function compareWithLast(
   const newExtensions =
     Math.min(counts.new, gone) < LEAST_RENAMED ? {} : await extensionsSince(repository, last, made, signal);
   return {
+    snapshotBefore: last.id,
     filesBefore,
     unread,
     filesNew: counts.new,

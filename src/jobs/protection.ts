@@ -2,6 +2,7 @@
 import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { FullStatus, StatusCheck } from './agent.ts';
+import { wayBack, type RestoreTo } from '../watch/way-back.ts';
 import { headlineOf, type Headline, type Level, type Reason, type Statement } from './statement.ts';
 
 export interface Protection {
@@ -101,16 +102,20 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
 }
 
 /** What to do, as far as the sentence does not say it; empty where that is all. */
-export function adviceOf({ code, reason, files }: Statement): string {
+export function adviceOf({ code, reason, files, paths, before }: Statement): string {
+  const back = (to: RestoreTo): string => wayBack(before, paths[0] ?? '', to);
   switch (code) {
     case 'no_source':
       return `Begin with: ${holdfast`sources add DIR`}`;
-    case 'files_rewritten':
-    case 'source_unreadable':
-    case 'source_empty':
     case 'files_disappeared':
+      return `Older snapshots are kept. Put back what is missing ${back('in-place')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+    case 'source_empty':
+      return `Older snapshots are kept. If it is a disk, mount it. If the files were deleted, put them back ${back('in-place')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+    case 'source_unreadable':
+      return `Older snapshots are kept. See that Holdfast may read the files, or restore them elsewhere ${back('beside')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+    case 'files_rewritten':
     case 'files_burst':
-      return `Older snapshots are kept. Restore what is missing (${holdfast`restore latest --target DIR`}), or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+      return `Older snapshots are kept. Look at some of the files. Restore them elsewhere as they were ${back('beside')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
     case 'files_unread':
       return files.length === 0
         ? `The job names them: ${holdfast`jobs`}`

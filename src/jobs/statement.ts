@@ -1,4 +1,5 @@
 /** All that can be said of whether somebody is protected, and how bad each of it is. */
+import type { SnapshotPlace } from '../watch/way-back.ts';
 
 export type Level = 'good' | 'warning' | 'bad';
 
@@ -73,6 +74,8 @@ export interface StatementFacts {
   readonly reason: Reason | null;
   /** Of the check that says it. */
   readonly check: string | null;
+  /** The last snapshot from before what an alarm tells; null where that is not known, and of anything else. */
+  readonly before: SnapshotPlace | null;
 }
 
 export interface Statement extends StatementFacts {
@@ -97,6 +100,7 @@ const NOTHING: StatementFacts = {
   figures: {},
   reason: null,
   check: null,
+  before: null,
 };
 
 export function statement(code: StatementCode, facts: Partial<StatementFacts> = {}): Statement {

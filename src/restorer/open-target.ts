@@ -1,4 +1,4 @@
-import { accessSync, constants, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, readlinkSync, realpathSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
@@ -17,6 +17,8 @@ export interface OpenTarget {
   readonly root: TargetDirectory | undefined;
   /** Absolute, links resolved. */
   readonly path: ByteString;
+  /** The directories that were made for it, the topmost first. */
+  readonly made: readonly string[];
   /** For other threads: the descriptor, which they share, or the path. */
   readonly handover: { readonly fd: number } | { readonly path: string };
 }
@@ -36,7 +38,7 @@ export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget
         'Restore to a directory and move what you need.',
       );
     }
-    return opened('/');
+    return { ...opened('/'), made: [] };
   }
   const { path: wanted, within = [] } = target;
   if (!path.isAbsolute(wanted)) {
@@ -46,11 +48,12 @@ export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget
       'Give the path from the root directory on.',
     );
   }
+  let made: readonly string[] = [];
   try {
     const place = realOf(wanted);
     requireWithin(place, within, wanted);
     requireOutside(place, never);
-    if (!dryRun) makeDurably(wanted);
+    if (!dryRun) made = makeDurably(wanted);
     if (!statSync(wanted).isDirectory())
       throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
     const resolved = realpathSync(wanted);
@@ -60,8 +63,9 @@ export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget
     requireOutside(placeOf(open), never);
     if (dryRun) accessSync(resolved, constants.W_OK | constants.X_OK);
     else probe(open.root);
-    return open;
+    return { ...open, made };
   } catch (error) {
+    removeMade(made);
     const code = errnoOf(error);
     if (dryRun && code === 'ENOENT') return absent(wanted);
     if (code === undefined || error instanceof RequestError) throw error;
@@ -78,19 +82,33 @@ function requireWithin(place: string, allowed: readonly string[], wanted: string
   );
 }
 
-/** A new directory has to be on disk in the one above it. */
-function makeDurably(wanted: string): void {
-  const first = makeDirectoriesSync(path.resolve(wanted));
-  if (first === undefined) return;
-  for (let made = path.resolve(wanted); ; made = path.dirname(made)) {
-    const { root } = opened(path.dirname(made));
-    root.sync();
-    root.close();
-    if (made === first) return;
+/** What was made for a restore that failed goes again, as far as nothing is in it. */
+export function removeMade(made: readonly string[]): void {
+  for (const directory of made.toReversed()) {
+    try {
+      rmdirSync(directory);
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return;
+    }
   }
 }
 
-function placeOf({ handover, path: resolved }: OpenTarget): string {
+/** A new directory has to be on disk in the one above it. Returns those that were made, the topmost first. */
+function makeDurably(wanted: string): readonly string[] {
+  const first = makeDirectoriesSync(path.resolve(wanted));
+  if (first === undefined) return [];
+  const all: string[] = [];
+  for (let made = path.resolve(wanted); ; made = path.dirname(made)) {
+    all.unshift(made);
+    const { root } = opened(path.dirname(made));
+    root.sync();
+    root.close();
+    if (made === first) return all;
+  }
+}
+
+function placeOf({ handover, path: resolved }: Omit<OpenTarget, 'made'>): string {
   if ('fd' in handover && process.platform === 'linux') return readlinkSync(`/proc/self/fd/${handover.fd}`);
   return textOfBytes(resolved);
 }
@@ -112,7 +130,7 @@ function isInside(directory: string, place: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way));
 }
 
-function opened(resolved: string): OpenTarget & { readonly root: TargetDirectory } {
+function opened(resolved: string): Omit<OpenTarget, 'made'> & { readonly root: TargetDirectory } {
   const bytes = bytesOfText(resolved);
   if (native === null) {
     return { root: new PathDirectory(bytes), path: bytes, handover: { path: bytes } };
@@ -123,7 +141,7 @@ function opened(resolved: string): OpenTarget & { readonly root: TargetDirectory
 
 function absent(wanted: string): OpenTarget {
   const bytes = bytesOfText(realOf(wanted));
-  return { root: undefined, path: bytes, handover: { path: bytes } };
+  return { root: undefined, path: bytes, made: [], handover: { path: bytes } };
 }
 
 /** Makes a file and removes it: the only answer that covers rights, read-only mounts and quotas. */

@@ -17,7 +17,7 @@ import { isFull, targetFull } from './full-target.ts';
 import { LastSync } from './last-sync.ts';
 import type { WorkerSetup } from './messages.ts';
 import { MetadataWriter } from './metadata.ts';
-import { openTarget, type OpenTarget } from './open-target.ts';
+import { openTarget, removeMade, type OpenTarget } from './open-target.ts';
 import { planRestore } from './plan.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request.ts';
 import { NOTHING, compileSelection, withoutPaths, type SelectedDirectory } from './selection.ts';
@@ -41,9 +41,12 @@ export async function restore(
   observer: RestoreObserver,
   signal: AbortSignal,
 ): Promise<RestoreSummary> {
+  let target: OpenTarget | undefined;
   try {
-    return await restoreTo(openTarget(request), request, observer, signal);
+    target = openTarget(request);
+    return await restoreTo(target, request, observer, signal);
   } catch (error) {
+    removeMade(target?.made ?? []);
     if (!isFull(errnoOf(error))) throw error;
     throw targetFull(error instanceof Error ? error.message : String(error), error);
   }

@@ -4,6 +4,7 @@
  * Pure: the caller keeps alarms and history.
  */
 import { createHash } from 'node:crypto';
+import { wayBack, type SnapshotPlace } from './way-back.ts';
 
 export type AlarmKind = 'empty' | 'unreadable' | 'shrunk' | 'rewritten' | 'burst';
 
@@ -17,6 +18,16 @@ export interface Alarm {
   /** What happened and what to do, for people. */
   readonly text: string;
   readonly facts: Readonly<Record<string, number | string>>;
+  /** The last snapshot from before what happened; null, or left out by older versions, where it is not known. */
+  readonly before?: SnapshotPlace | null;
+  /** Of lost files: the most that the source had again since. */
+  readonly since?: Held;
+}
+
+/** How many files a source had, and the newest snapshot with so many. */
+export interface Held {
+  readonly files: number;
+  readonly at: SnapshotPlace | null;
 }
 
 /** What a backup found, from its snapshot's counts. */
@@ -26,6 +37,9 @@ export interface RunFacts {
   /** Files in the snapshot that it was compared with; null without one. */
   readonly filesBefore: number | null;
   readonly files: number;
+  /** The snapshot that it was compared with, and the one that was made; left out where that is not known. */
+  readonly before?: SnapshotPlace | null;
+  readonly made?: SnapshotPlace | null;
   /** Entries that could not be read; left out: none. */
   readonly unread?: number;
   /** Not in the earlier snapshot under that name. */
@@ -43,7 +57,14 @@ export interface RunFacts {
 type RunWindow = Pick<
   RunFacts,
   'at' | 'filesNew' | 'filesChanged' | 'bytesNew' | 'bytesStored' | 'newExtensions'
-> & { readonly filesBefore: number; readonly files: number };
+> & {
+  readonly filesBefore: number;
+  readonly files: number;
+  /** Compared with when the window began. */
+  readonly before?: SnapshotPlace | null;
+  /** The most files that there were before or in one of its runs. Windows of older versions have none. */
+  readonly most?: Held;
+};
 
 /** What was usual for a source: one entry for each window, the newest last; and the window that is not over yet. */
 export interface SourceHistory {
@@ -74,6 +95,8 @@ const ABOVE_USUAL = 5;
 const NEARLY_ALL = 0.9;
 /** Compressed size by size: encrypted content, and what was compressed before, does not shrink. */
 const DENSE = 0.95;
+/** Of the files from before a loss: with so many the source is whole again, for some are not worth bringing back. */
+const MENDED_SHARE = 0.98;
 /** Too little content to tell. */
 const LEAST_BYTES = 1_048_576;
 const BURST_FILES = 10_000;
@@ -84,19 +107,26 @@ const BURST_SHARE = 0.5;
  * since in most cases a disk is not mounted. Null while an alarm says so already.
  */
 export function emptyAlarm(
-  facts: Pick<RunFacts, 'source' | 'at'> & { readonly filesBefore: number; readonly isThere: boolean },
+  facts: Pick<RunFacts, 'source' | 'at' | 'before'> & {
+    readonly filesBefore: number;
+    readonly isThere: boolean;
+  },
   open: readonly Alarm[],
 ): Alarm | null {
-  const { filesBefore, isThere, source } = facts;
+  const { filesBefore, isThere, source, before } = facts;
   const alarm = makeAlarm(facts, 'empty', { files_before: filesBefore }, [
     `${source} ${isThere ? 'is empty' : 'is not there any more'}, and had ${counted(filesBefore)} at its last backup.`,
     'No backup was made, and older snapshots are kept. If it is a disk or a share, mount it; if it is meant to be ' +
       'empty, acknowledge this alarm.',
+    `If the files were deleted, put them back ${wayBack(before, source, 'in-place')}.`,
   ]);
   return unlessOpen(alarm, open);
 }
 
-/** Alarms for a backup that was made; those of a kind that is open for the source already are not raised again. */
+/**
+ * Alarms for a backup that was made; those of a kind that is open for the source already are not raised again, but for files
+ * that disappeared from what was left, or had been brought back, since.
+ */
 export function judgeRun(run: RunFacts, history: SourceHistory, open: readonly Alarm[]): readonly Alarm[] {
   const closed = unreadable(run);
   // That its files are gone as well would say the same thing twice.
@@ -105,13 +135,35 @@ export function judgeRun(run: RunFacts, history: SourceHistory, open: readonly A
   const facts = window === null ? run : { ...run, ...joined(window, run) };
   const { filesBefore } = facts;
   if (filesBefore === null || filesBefore < LEAST_FILES) return [];
-  const found = [
-    shrunk(facts, filesBefore),
-    rewritten(facts, filesBefore, runs) ?? burst(facts, filesBefore, runs),
-  ];
-  return found
-    .flatMap((alarm) => (alarm === null ? [] : [unlessOpen(alarm, open)]))
-    .filter((one) => one !== null);
+  const losses = open.filter((alarm) => isLoss(alarm) && alarm.source === run.source);
+  const earlier = losses.findLast(({ kind }) => kind === 'shrunk');
+  const held = earlier === undefined ? mostOf(facts, filesBefore) : sinceOf(earlier);
+  const loss = held.files < LEAST_FILES ? null : shrunk(facts, held);
+  const others = withoutTold(facts, filesBefore, loss === null ? losses : [...losses, loss]);
+  const found = rewritten(facts, filesBefore, runs) ?? burst(others, filesBefore, runs);
+  return [loss, found === null ? null : unlessOpen(found, open)].filter((one) => one !== null);
+}
+
+/** The alarms as they are after a backup that was made: those that say that files are gone end once the files are back. */
+export function afterRun(
+  run: RunFacts,
+  open: readonly Alarm[],
+): { readonly open: readonly Alarm[]; readonly mended: readonly Alarm[] } {
+  const isMended = (alarm: Alarm): boolean => {
+    const before = alarm.facts['files_before'];
+    if (!isLoss(alarm) || alarm.source !== run.source || typeof before !== 'number') return false;
+    return run.files > 0 && run.files >= before * MENDED_SHARE;
+  };
+  const mended = open.filter(isMended);
+  const others = mended.length === 0 ? open : open.filter((alarm) => !isMended(alarm));
+  return {
+    mended,
+    open: others.map((alarm) =>
+      alarm.kind === 'shrunk' && alarm.source === run.source && run.files >= sinceOf(alarm).files
+        ? { ...alarm, since: { files: run.files, at: run.made ?? null } }
+        : alarm,
+    ),
+  };
 }
 
 /** The history with a run more. */
@@ -121,10 +173,10 @@ export function withRun(history: SourceHistory, run: RunFacts): SourceHistory {
   if (window !== null) return { runs, window: { ...joined(window, run), at: window.at } };
   if (filesBefore === null || filesBefore === 0) return { runs, window };
   const { at, files, filesNew, filesChanged, bytesNew, bytesStored, newExtensions = {} } = run;
-  return {
-    runs,
-    window: { at, filesBefore, files, filesNew, filesChanged, bytesNew, bytesStored, newExtensions },
-  };
+  const { before = null } = run;
+  const counts = { filesNew, filesChanged, bytesNew, bytesStored, newExtensions };
+  const most = mostOf({ ...run, most: { files: filesBefore, at: before } }, filesBefore);
+  return { runs, window: { at, filesBefore, files, before, most: withMade(most, run), ...counts } };
 }
 
 /** The history after an alarm: what led to it is not usual, and is not counted once more. */
@@ -159,6 +211,8 @@ function joined(window: RunWindow, run: RunFacts): RunWindow {
     at: run.at,
     filesBefore: window.filesBefore,
     files: run.files,
+    before: window.before ?? null,
+    most: withMade(mostOf(window, window.filesBefore), run),
     filesNew: window.filesNew + run.filesNew,
     filesChanged: window.filesChanged + run.filesChanged,
     bytesNew: window.bytesNew + run.bytesNew,
@@ -175,18 +229,52 @@ function unreadable({ filesBefore, files, unread = 0, ...facts }: RunFacts): Ala
   const { source } = facts;
   return makeAlarm(facts, 'unreadable', { files_before: filesBefore, unread }, [
     `${source} had ${counted(filesBefore)}, and the last backup could read none of them.`,
-    'Older snapshots are kept. The job says what could not be read: see that the agent may read it, then acknowledge this ' +
-      'alarm.',
+    'Older snapshots are kept. The job says what could not be read: see that the agent may read it. This alarm ends by ' +
+      'itself once a backup has read the files again.',
   ]);
 }
 
-function shrunk(facts: RunFacts, before: number): Alarm | null {
+function shrunk(facts: RunFacts, { files: before, at }: Held): Alarm | null {
   const { files, source } = facts;
   if (files >= before * (1 - SHRUNK_SHARE)) return null;
-  return makeAlarm(facts, 'shrunk', { files_before: before, files }, [
-    `${before - files} of ${counted(before)} disappeared from ${source}: ${percent(1 - files / before)} are gone.`,
-    'Older snapshots are kept. Acknowledge this alarm if that is meant to be, or restore what is missing.',
+  const since: Held = { files, at: facts.made ?? null };
+  const alarm = makeAlarm({ ...facts, before: at }, 'shrunk', { files_before: before, files }, [
+    `${grouped(before - files)} of ${counted(before)} disappeared from ${source}: ${percent(1 - files / before)} are gone.`,
+    `Older snapshots are kept. Put back what is missing ${wayBack(at, source, 'in-place')}: this alarm then ends with the ` +
+      'next backup. Acknowledge it if that is meant to be.',
   ]);
+  return { ...alarm, since };
+}
+
+/** It says that files are gone: they may come back. */
+function isLoss({ kind }: Alarm): boolean {
+  return kind === 'shrunk' || kind === 'empty' || kind === 'unreadable';
+}
+
+/** What there was at most since an alarm; what it found, to begin with. */
+function sinceOf({ since, facts }: Alarm): Held {
+  const { files } = facts;
+  return since ?? { files: typeof files === 'number' ? files : 0, at: null };
+}
+
+function mostOf(facts: { readonly most?: Held } & Pick<RunFacts, 'before'>, filesBefore: number): Held {
+  return facts.most ?? { files: filesBefore, at: facts.before ?? null };
+}
+
+function withMade(most: Held, { files, made = null }: RunFacts): Held {
+  return files >= most.files ? { files, at: made } : most;
+}
+
+/** What goes in a loss that is told, and what somebody brings back of it, is no burst of changes. */
+function withoutTold(facts: RunFacts, before: number, losses: readonly Alarm[]): RunFacts {
+  const { files, filesNew } = facts;
+  const missing = Math.max(
+    0,
+    ...losses.map((alarm) => Number(alarm.facts['files_before'] ?? 0) - sinceOf(alarm).files),
+  );
+  const returned = Math.min(filesNew, missing);
+  const gone = Math.min(goneFiles(facts, before), missing);
+  return { ...facts, filesNew: filesNew - returned, files: files - returned + gone };
 }
 
 /** Many files changed, or vanished while as many others came, and their content no longer compresses. */
@@ -206,12 +294,13 @@ function rewritten(facts: RunFacts, before: number, runs: UsualRuns): Alarm | nu
     'rewritten',
     { files_before: before, rewritten: count, ...(isRenamed ? { extension, renamed } : {}) },
     [
-      `${counted(count)} of ${before} in ${source} were rewritten at once` +
+      `${grouped(count)} of ${counted(before)} in ${source} were rewritten at once` +
         (isRenamed
-          ? `, ${renamed} of them with the new extension ${extension}.`
+          ? `, ${grouped(renamed)} of them with the new extension ${extension}.`
           : ' with what looks encrypted.'),
       'This is what ransomware does. Older snapshots are kept. Look at some of the files; acknowledge this alarm if ' +
         'they are as they should be.',
+      `If they are not, restore them elsewhere ${wayBack(facts.before, source, 'beside')}.`,
     ],
   );
 }
@@ -223,8 +312,9 @@ function burst(facts: RunFacts, before: number, runs: UsualRuns): Alarm | null {
   if (runs.length === 0 || touched < BURST_FILES) return null;
   if (touched < before * BURST_SHARE || touched < usual * ABOVE_USUAL) return null;
   return makeAlarm(facts, 'burst', { files_before: before, touched, usual }, [
-    `${counted(touched)} in ${facts.source} came, changed or went at once; ${usual} is the most so far.`,
+    `${counted(touched)} in ${facts.source} came, changed or went at once; ${grouped(usual)} is the most so far.`,
     'Older snapshots are kept. Acknowledge this alarm if that is meant to be.',
+    `If it is not, restore the files elsewhere ${wayBack(facts.before, facts.source, 'beside')}.`,
   ]);
 }
 
@@ -244,13 +334,13 @@ function touchedFiles(facts: FileCounts, before: number): number {
 }
 
 function makeAlarm(
-  { source, at }: Pick<RunFacts, 'source' | 'at'>,
+  { source, at, before = null }: Pick<RunFacts, 'source' | 'at' | 'before'>,
   kind: AlarmKind,
   facts: Alarm['facts'],
   sentences: readonly string[],
 ): Alarm {
   const place = createHash('sha256').update(source).digest('hex').slice(0, 8);
-  return { id: `alm_${kind}_${at}_${place}`, kind, source, at, text: sentences.join(' '), facts };
+  return { id: `alm_${kind}_${at}_${place}`, kind, source, at, text: sentences.join(' '), facts, before };
 }
 
 function unlessOpen(alarm: Alarm, open: readonly Alarm[]): Alarm | null {
@@ -262,7 +352,12 @@ function median(numbers: readonly number[]): number {
 }
 
 function counted(files: number): string {
-  return files === 1 ? '1 file' : `${files} files`;
+  return files === 1 ? '1 file' : `${grouped(files)} files`;
+}
+
+/** `2,676`. */
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
 }
 
 function percent(share: number): string {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adviceOf } from '../../src/jobs/protection.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 
@@ -75,11 +76,11 @@ test('an empty source is refused and told of, and keeps its snapshots until that
   expect(await site.ask('alarms', {})).toMatchObject([{ kind: 'empty', source }]);
   expect(await prune()).toContain('snapshots_frozen: 1');
 
-  // It was a mistake. Mounted again, everything goes on; the alarm stays until somebody has seen it.
+  // It was a mistake. Mounted again, everything goes on, and the alarm is over.
   rmSync(source, { recursive: true });
   renameSync(away, source);
   expect(await backUp(source)).toMatchObject({ status: 'completed', files_done: FILES + 1 });
-  expect(await site.ask('acknowledge', {})).toHaveLength(1);
+  expect(await site.ask('alarms', {})).toEqual([]);
   expect(await alarmCheck()).toBeUndefined();
   expect(await prune()).toContain('snapshots_forgotten: 2');
 });
@@ -159,6 +160,27 @@ test('a source that lost most files is told of; its older snapshots stay, those 
   expect(await prune()).toEqual(expect.arrayContaining(['snapshots_frozen: 1', 'snapshots_forgotten: 1']));
   await site.ask('acknowledge', {});
   expect(await prune()).toContain('snapshots_forgotten: 1');
+});
+
+test('the status names the snapshot from before a loss, and the alarm is over once the files are back', async () => {
+  const source = fill('restored');
+  const before = (await backUp(source)).snapshot_id ?? '';
+  for (let n = 0; n < 6; n += 1) rmSync(join(source, `d${n}`), { recursive: true });
+  await backUp(source);
+  const { statements } = await site.agent.fullStatus();
+  const lost = statements.find(({ code }) => code === 'files_disappeared');
+  expect(lost).toMatchObject({
+    figures: { files_gone: 120, files_before: FILES },
+    before: { snapshot: before, destination: 'default' },
+  });
+  expect(lost && adviceOf(lost)).toContain(`restore ${before.slice(0, 8)} --in-place`);
+
+  fill('restored');
+  expect(await backUp(source)).toMatchObject({ files_done: FILES });
+  expect(await site.ask('alarms', {})).toEqual([]);
+  expect((await site.agent.fullStatus()).statements.map(({ code }) => code)).not.toContain(
+    'files_disappeared',
+  );
 });
 
 test('a backup by a request with exclude rules of its own is no loss, and hides none', async () => {

@@ -488,3 +488,35 @@ test.concurrent('the passphrase is not handed on to the command that is asked fo
     env: { HOLDFAST_PASSWORD: 'x', HOLDFAST_PASSWORD_FILE: '/x' },
   });
 });
+
+test.concurrent('a file that was deleted before the last backup is named with the snapshot that still has it', async () => {
+  await using place = await openInitialised();
+  await place.write({ 'plan.odt': 'the plan', 'other.txt': 'other' });
+  const had = (await idOfBackup(place)).slice(0, 8);
+  const file = join(place.source, 'plan.odt');
+  await rm(file);
+  await idOfBackup(place);
+  expect((await place.expectRun(['find', 'plan.odt'])).stdout).toContain(
+    'Found 1 version; searched 2 snapshots. "Snapshots" is how many have it',
+  );
+  const asked = ['latest', file];
+  const options = ['--in-place', '--overwrite', 'if-changed', '--exclude', '*.tmp'];
+  const failed = await place.run(['restore', ...asked, ...options]);
+  expect(failed.stderr).toMatch(
+    new RegExp(`plan\\.odt is not in snapshot .*\\n.*It was last in snapshot ${had} of \\d{4}-`),
+  );
+  const said = new RegExp(` restore ${had} (\\S+) (--\\S.*)$`, 'm').exec(failed.stderr);
+  expect(said?.[1]).toBe(file);
+  const words = (said?.[2] ?? '').replaceAll("'", '').split(' ').slice(0, 5);
+  expect(words).toEqual(expect.arrayContaining(['--in-place', '--overwrite', '--exclude', '*.tmp']));
+  for (const command of ['cat', 'ls'])
+    expect((await place.run([command, ...asked])).stderr).toContain(` ${command} ${had} ${file}`);
+  await place.expectRun(['restore', had, file, ...words]);
+  expect(await readFile(file, 'utf8')).toBe('the plan');
+
+  // What no snapshot has is told as before; and no restore that fails leaves a directory behind.
+  const target = join(place.directory, 'made', 'here');
+  const never = await place.run(['restore', 'latest', `${file}.never`, '--target', target]);
+  expect(never.stderr).toContain(` versions ${file}.never`);
+  await expect(stat(join(place.directory, 'made'))).rejects.toMatchObject({ code: 'ENOENT' });
+});

@@ -174,6 +174,11 @@ describe.concurrent('a destination', () => {
     const latest = await run(place, ['ls', 'latest'], 1);
     expect(latest.stderr).toContain('add -r embedded to the command');
     await run(place, ['backup', place.source]);
+    // Which snapshots there are here comes before what lies elsewhere.
+    const mistyped = await run(place, ['restore', 'zzzz', '--in-place'], 1);
+    expect(mistyped.stderr).toMatch(
+      /no snapshot "zzzz"\n.*List what there is with: .* snapshots\b.*\. Backups are also in embedded/,
+    );
     const snapshots = await run(place, ['snapshots']);
     expect(snapshots.stdout).toContain('1 snapshot\n');
     expect(snapshots.stderr).toMatch(

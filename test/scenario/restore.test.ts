@@ -1,6 +1,8 @@
 import {
   chmodSync,
+  closeSync,
   existsSync,
+  ftruncateSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -8,8 +10,6 @@ import {
   readFileSync,
   readdirSync,
   readlinkSync,
-  closeSync,
-  ftruncateSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -96,7 +96,7 @@ describe('what is chosen', () => {
     await expect(restored({ paths: [inSource('docs'), inSource('nowhere')] })).rejects.toMatchObject({
       code: 'PATH_NOT_IN_SNAPSHOT',
     });
-    expect(readdirSync(join(engine.directory, 'out'))).toEqual([]);
+    expect(existsSync(join(engine.directory, 'out'))).toBe(false);
   });
 
   test('an include pattern brings what matches and everything below a matching directory', async () => {
@@ -126,7 +126,7 @@ describe('what is chosen', () => {
       await expect(
         restored({ include: [pattern('b.txt')], paths: [inSource('other')], dryRun }),
       ).rejects.toMatchObject({ code: 'NOTHING_MATCHES' });
-      if (!dryRun) expect(readdirSync(join(engine.directory, 'out'))).toEqual([]);
+      if (!dryRun) expect(existsSync(join(engine.directory, 'out'))).toBe(false);
     },
   );
 

@@ -12,6 +12,8 @@ export interface OpenAlarm {
   readonly at: number;
   readonly text: string;
   readonly facts: Readonly<Record<string, number | string>>;
+  /** The last snapshot from before what happened. */
+  readonly before?: { readonly snapshot: string } | null;
 }
 
 export interface PageAlarms {
@@ -33,13 +35,14 @@ export function alarmRoutes(app: ApiApp, alarms: PageAlarms): void {
 
 function shown(alarms: readonly OpenAlarm[]): Alarms {
   return {
-    items: alarms.map(({ id, kind, source, at, text, facts }) => ({
+    items: alarms.map(({ id, kind, source, at, text, facts, before }) => ({
       id,
       kind,
       source,
       at: timestamp(at),
       text,
       facts: { ...facts },
+      snapshot_before: before?.snapshot ?? null,
     })),
   };
 }

@@ -75,7 +75,7 @@ describe('findPath', () => {
     await expect(findPath(reader, snapshot, asByteString('/home/u/b/c'), signal)).rejects.toMatchObject({
       code: 'PATH_NOT_IN_SNAPSHOT',
       message: `/home/u/b/c is not in snapshot ${snapshot.id.slice(0, 8)}`,
-      hint: `The nearest directory in it is /home/u. See what it holds with: holdfast ls ${snapshot.id.slice(0, 8)} /home/u`,
+      hint: `The nearest directory in it is /home/u. Whether other snapshots have it is told by: holdfast versions /home/u/b/c`,
     });
   });
 
@@ -88,11 +88,11 @@ describe('findPath', () => {
     });
   });
 
-  it('quotes a directory in the hint so that the command can be pasted', async () => {
+  it('quotes the path in the hint so that the command can be pasted', async () => {
     const { reader, snapshot } = await browse(directory({ [bytesOfText("it's here")]: directory({}) }));
 
     await expect(findPath(reader, snapshot, asByteString("/it's here/x"), signal)).rejects.toMatchObject({
-      hint: expect.stringContaining(String.raw`'/it'\''s here'`) as unknown,
+      hint: expect.stringContaining(String.raw`'/it'\''s here/x'`) as unknown,
     });
   });
 

@@ -94,6 +94,30 @@ describe('the sentence', () => {
   });
 });
 
+describe('the advice after a loss', () => {
+  const lost = { ...HOME, figures: { files_gone: 21_302, files_before: 30_013 } };
+  const before = { snapshot: 'a1f74213'.repeat(8), destination: 'default' };
+
+  test('restores the snapshot from before, wherever it is, and only what is missing', () => {
+    expect(adviceOf(statement('files_disappeared', { ...lost, before }))).toContain(
+      'Put back what is missing (holdfast restore a1f74213 --in-place), or',
+    );
+    const far = { ...before, destination: 'my disk' };
+    expect(adviceOf(statement('files_disappeared', { ...lost, before: far }))).toContain(
+      "(holdfast restore a1f74213 --in-place -r 'my disk')",
+    );
+  });
+
+  test('puts what may be damaged beside what is there', () => {
+    for (const code of ['files_rewritten', 'files_burst', 'source_unreadable'] as const)
+      expect(adviceOf(statement(code, { ...lost, before }))).toContain('restore a1f74213 --target DIR)');
+  });
+
+  test('says how the snapshot is found where it is not known', () => {
+    expect(adviceOf(statement('files_disappeared', lost))).toContain('snapshots --path /home/anna)');
+  });
+});
+
 describe('the headline', () => {
   const unread = statement('files_unread', { figures: { files: 1 } });
   const gone = statement('files_disappeared');

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
   afterAlarm,
+  afterRun,
   emptyAlarm,
   freezesOf,
   judgeRun,
   NO_HISTORY,
   withRun,
+  type Alarm,
   type RunFacts,
   type SourceHistory,
 } from '../../../src/watch/alarms.ts';
@@ -41,7 +43,7 @@ describe('an empty source', () => {
 
   test('is told of once, with what to do', () => {
     const alarm = emptyAlarm(gone, []);
-    expect(alarm?.text).toContain('/home/me is empty, and had 1000 files');
+    expect(alarm?.text).toContain('/home/me is empty, and had 1,000 files');
     expect(alarm?.text).toContain('mount it');
     expect(emptyAlarm(gone, alarm === null ? [] : [alarm])).toBeNull();
   });
@@ -73,7 +75,7 @@ describe('a source that can no longer be read', () => {
     // Not as files that are gone, too.
     expect(kinds({ ...closed, filesBefore: 1_000 })).toEqual(['unreadable']);
     const open = judgeRun({ ...quiet, ...closed }, NO_HISTORY, []);
-    expect(open[0]?.text).toContain('/home/me had 1000 files, and the last backup could read none of them.');
+    expect(open[0]?.text).toContain('/home/me had 1,000 files, and the last backup could read none of them.');
     expect(judgeRun({ ...quiet, ...closed }, NO_HISTORY, open)).toEqual([]);
     expect(freezesOf(open)).toEqual([{ source: '/home/me', before: quiet.at }]);
   });
@@ -204,4 +206,82 @@ test('a history keeps the last thirty windows', () => {
   const history = after(Array.from({ length: 40 }, (_, index) => ({ filesChanged: index })));
   expect(history.runs).toHaveLength(30);
   expect(history.runs.at(-1)?.touched).toBe(38);
+});
+
+describe('files that disappeared', () => {
+  const place = (snapshot: string) => ({ snapshot, destination: 'default' });
+  const minute = 60_000;
+  const run = (files: number, filesBefore: number, n: number): RunFacts => ({
+    ...quiet,
+    at: quiet.at + n * minute,
+    files,
+    filesBefore,
+    filesChanged: 0,
+    filesNew: Math.max(0, files - filesBefore),
+    before: place(`before-${n}`),
+    made: place(`made-${n}`),
+  });
+
+  /** The open alarms after runs with so many files, one after the other. */
+  function openAfter(...files: readonly number[]) {
+    let [open, history, before] = [[] as readonly Alarm[], after([{}, {}, {}]), files[0] ?? 0];
+    const mended: Alarm[] = [];
+    for (const [n, count] of files.entries()) {
+      const facts = run(count, before, n);
+      const raised = judgeRun(facts, history, open);
+      history = raised.length + open.length > 0 ? afterAlarm(history) : withRun(history, facts);
+      const followed = afterRun(facts, open);
+      mended.push(...followed.mended);
+      open = [...followed.open, ...raised];
+      before = count;
+    }
+    return { open, mended };
+  }
+
+  const [lost] = openAfter(30_012, 30_013, 8_711).open;
+
+  test('are counted from the most that there were, and the snapshot with so many is named', () => {
+    expect(lost).toMatchObject({
+      kind: 'shrunk',
+      facts: { files_before: 30_013, files: 8_711 },
+      before: place('made-1'),
+      text: expect.stringContaining('21,302 of 30,013 files disappeared from /home/me: 70 % are gone.'),
+    });
+    expect(lost?.text).toMatch(/Put back what is missing \(\S.* restore made-1 --in-place\): this alarm/);
+  });
+
+  test('end their alarm when they are back, or nearly all of them, and their coming is no alarm', () => {
+    expect(openAfter(30_012, 30_013, 8_711, 30_013)).toEqual({ open: [], mended: [expect.anything()] });
+    expect(openAfter(30_012, 30_013, 8_711, 20_000, 29_500).open).toEqual([]);
+    expect(openAfter(30_012, 30_013, 8_711, 29_000).open.map(({ id }) => id)).toEqual([lost?.id]);
+  });
+
+  test('are told of again when more disappear of what was left, or had come back', () => {
+    const losses = (...files: readonly number[]) =>
+      openAfter(...files).open.map(({ facts, before }) => [
+        facts['files_before'],
+        facts['files'],
+        before?.snapshot,
+      ]);
+    const first = [30_013, 8_711, 'made-1'];
+    expect(losses(30_012, 30_013, 8_711, 8_000, 2_000)).toEqual([first, [8_711, 2_000, 'made-2']]);
+    expect(losses(30_012, 30_013, 8_711, 20_000, 9_000)).toEqual([first, [20_000, 9_000, 'made-3']]);
+    expect(losses(30_012, 30_013, 8_711, 2_000, 8_711)).toEqual([first]);
+    const { open } = openAfter(30_012, 30_013, 8_711, 2_000);
+    expect(freezesOf(open)).toEqual([{ source: '/home/me', before: quiet.at + 3 * minute }]);
+  });
+
+  test('are told of once, though another destination sees the same loss', () => {
+    const [alarm] = openAfter(30_013, 8_711).open;
+    if (alarm === undefined) throw new Error('no alarm');
+    expect(judgeRun(run(8_711, 30_013, 5), NO_HISTORY, [alarm])).toEqual([]);
+  });
+
+  test('end the alarm of a source that was empty or unreadable, too', () => {
+    const empty = emptyAlarm({ source: '/home/me', at: 1, filesBefore: 60, isThere: true }, []);
+    const closed = judgeRun({ ...quiet, filesBefore: 60, files: 0, unread: 60 }, NO_HISTORY, []);
+    const open = [...(empty === null ? [] : [empty]), ...closed];
+    expect(afterRun(run(20, 0, 1), open).mended).toEqual([]);
+    expect(afterRun(run(60, 0, 1), open)).toEqual({ open: [], mended: open });
+  });
 });

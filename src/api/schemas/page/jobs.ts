@@ -4,7 +4,7 @@ import { Backup } from '../backup.ts';
 import { JOB_FILTERS } from '../job.ts';
 import { Check, Drill, Prune } from '../operation.ts';
 import { Restore } from '../restore.ts';
-import { Count, PathInput } from '../values.ts';
+import { Count, Nullable, PathInput } from '../values.ts';
 
 export const AnyJob = Type.Union([Backup, Restore, Check, Prune, Drill]);
 export type AnyJob = Static<typeof AnyJob>;
@@ -35,6 +35,8 @@ export const Alarms = Type.Object({
       at: Type.String(),
       text: Type.String(),
       facts: Type.Record(Type.String(), Type.Unknown()),
+      /** Id of the last snapshot from before what happened; null where it is not known. */
+      snapshot_before: Nullable(Type.String()),
     }),
   ),
 });

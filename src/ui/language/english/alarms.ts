@@ -1,25 +1,25 @@
 export const alarms = {
   title: 'Alarms',
-  what: 'A source looks damaged. Until an alarm is acknowledged, no snapshot of its source from before it is removed.',
+  what: 'A source looks damaged. Until an alarm is acknowledged, or what was lost is back, no snapshot of its source from before it is removed.',
   none: 'There is no open alarm. Should a source suddenly be empty or unreadable, lose most of its files, or be rewritten, it is said here.',
   kinds: {
     empty: {
       title: 'Empty',
       means:
         'Not one file is left where there were files. Most often a disk or a share is not mounted. No backup is made, so that the good ones stay the newest.',
-      todo: 'Mount the disk or share; the next backup then goes through by itself. If the source is meant to be empty, acknowledge the alarm.',
+      todo: 'Mount the disk or share: the next backup then goes through, and the alarm ends by itself. If the source is meant to be empty, acknowledge the alarm.',
     },
     unreadable: {
       title: 'No longer readable',
       means:
         'The last backup could not read one file, where there were files before. Most often owner or permissions have changed. That snapshot has none of them.',
-      todo: 'The job names what could not be read. See that the agent may read it, then acknowledge the alarm.',
+      todo: 'The job names what could not be read. See that the agent may read it: the alarm then ends with the next backup.',
     },
     shrunk: {
       title: 'Most files are gone',
       means:
         'More than half of the files went within an hour. That happens when a folder is moved or deleted by mistake, or when a part of the source is not mounted.',
-      todo: 'Compare with a snapshot from before. Restore what is missing, or acknowledge the alarm if you meant it.',
+      todo: 'Compare with a snapshot from before. Restore what is missing: the alarm then ends with the next backup. If you meant it, acknowledge the alarm.',
     },
     rewritten: {
       title: 'Rewritten all at once',

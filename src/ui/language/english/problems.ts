@@ -15,7 +15,8 @@ export const problems = {
   SECRET_IN_URL: 'A password stands in an address. Put it into the settings of the destination instead.',
   UNSUPPORTED_COMPRESSION: 'This compression is not known. Choose zstd, auto or none.',
   SNAPSHOT_NOT_FOUND: 'The snapshot is not there any more. Choose another one.',
-  PATH_NOT_IN_SNAPSHOT: 'The snapshot does not have that file or directory. Choose another snapshot.',
+  PATH_NOT_IN_SNAPSHOT:
+    'The snapshot does not have that file or directory. Search for it by its name: what is found names the snapshots that have it.',
   QUOTA_EXCEEDED: 'The plan has no room left for this.',
   ENCRYPTION_REQUIRED: 'The settings allow encrypted backups only. Run it with encryption.',
   REPOSITORY_LOCKED:

@@ -2,26 +2,26 @@ import type { Texts } from '../english.ts';
 
 export const alarms: Texts['alarms'] = {
   title: 'Alarme',
-  what: 'Eine Quelle sieht beschädigt aus. Bis ein Alarm bestätigt ist, wird kein Stand seiner Quelle von vorher entfernt, was auch immer die Regeln der Aufbewahrung sagen.',
+  what: 'Eine Quelle sieht beschädigt aus. Bis ein Alarm bestätigt ist, oder zurück ist, was fehlte, wird kein Stand seiner Quelle von vorher entfernt, was auch immer die Regeln der Aufbewahrung sagen.',
   none: 'Kein Alarm ist offen. Sollte eine Quelle plötzlich leer oder nicht mehr lesbar sein, die meisten Dateien verlieren oder umgeschrieben werden, steht es hier.',
   kinds: {
     empty: {
       title: 'Leer',
       means:
         'Keine einzige Datei ist mehr da, wo bei der letzten Sicherung Dateien waren. Meist ist eine Platte oder Freigabe nicht eingehängt. Es wird nicht gesichert, damit die guten Stände die neuesten bleiben.',
-      todo: 'Hängen Sie die Platte oder Freigabe ein; die nächste Sicherung gelingt dann von selbst. Soll die Quelle leer sein, bestätigen Sie den Alarm.',
+      todo: 'Hängen Sie die Platte oder Freigabe ein; die nächste Sicherung gelingt dann, und der Alarm endet von selbst. Soll die Quelle leer sein, bestätigen Sie den Alarm.',
     },
     unreadable: {
       title: 'Nicht mehr lesbar',
       means:
         'Die letzte Sicherung konnte keine einzige Datei lesen, wo vorher Dateien waren. Meist haben sich ihr Besitzer oder ihre Rechte geändert. In diesem Stand ist keine von ihnen.',
-      todo: 'Der Auftrag nennt, was nicht lesbar war. Sorgen Sie dafür, dass der Agent es lesen darf, und bestätigen Sie dann den Alarm.',
+      todo: 'Der Auftrag nennt, was nicht lesbar war. Sorgen Sie dafür, dass der Agent es lesen darf: Der Alarm endet dann mit der nächsten Sicherung.',
     },
     shrunk: {
       title: 'Die meisten Dateien sind fort',
       means:
         'Mehr als die Hälfte der Dateien verschwand binnen einer Stunde. Das geschieht, wenn ein Ordner versehentlich verschoben oder gelöscht wird oder ein Teil der Quelle nicht eingehängt ist.',
-      todo: 'Vergleichen Sie mit einem Stand von vorher. Holen Sie zurück, was fehlt, oder bestätigen Sie den Alarm, wenn es Absicht war.',
+      todo: 'Vergleichen Sie mit einem Stand von vorher. Holen Sie zurück, was fehlt: Der Alarm endet dann mit der nächsten Sicherung. War es Absicht, bestätigen Sie ihn.',
     },
     rewritten: {
       title: 'Auf einen Schlag umgeschrieben',

@@ -20,7 +20,7 @@ export const problems: Texts['problems'] = {
   UNSUPPORTED_COMPRESSION: 'Diese Kompression ist unbekannt. Wählen Sie zstd, auto oder none.',
   SNAPSHOT_NOT_FOUND: 'Den Stand gibt es nicht mehr. Wählen Sie einen anderen.',
   PATH_NOT_IN_SNAPSHOT:
-    'Diese Datei oder dieses Verzeichnis ist nicht in diesem Stand. Wählen Sie einen anderen Stand.',
+    'Diese Datei oder dieses Verzeichnis ist nicht in diesem Stand. Suchen Sie nach dem Namen: Die Treffer nennen die Stände, die sie haben.',
   QUOTA_EXCEEDED: 'Der Tarif hat dafür keinen Platz mehr.',
   ENCRYPTION_REQUIRED:
     'Die Einstellungen erlauben nur verschlüsselte Sicherungen. Sichern Sie mit Verschlüsselung.',

@@ -1,5 +1,6 @@
-/** The newest snapshots of a source that were there when an alarm was raised. */
+/** The newest snapshots of a source from before what an alarm tells. */
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import type { Alarm } from '../../../api/schemas/page/jobs.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
 
 interface SnapshotPage {
@@ -13,7 +14,7 @@ const LIMIT = 100;
 const MOST_PAGES = 20;
 
 export async function snapshotsBefore(
-  { source, at }: { readonly source: string; readonly at: string },
+  { source, at, snapshot_before: last }: Pick<Alarm, 'source' | 'at' | 'snapshot_before'>,
   signal: AbortSignal,
 ): Promise<readonly Snapshot[]> {
   const found: Snapshot[] = [];
@@ -26,5 +27,10 @@ export async function snapshotsBefore(
     if (found.length >= SHOWN || page.next_cursor === null) break;
     cursor = page.next_cursor;
   }
-  return found.slice(0, SHOWN);
+  // What was made between the loss and the alarm lacks the same files.
+  const first = Math.max(
+    0,
+    found.findIndex(({ id }) => id === last),
+  );
+  return found.slice(first, first + SHOWN);
 }
