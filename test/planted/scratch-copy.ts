@@ -33,20 +33,21 @@ export function makeScratchCopy(): ScratchCopy {
     cpSync(join(ROOT, name), join(directory, name), { recursive: true });
   }
   cpSync(join(ROOT, 'dist'), join(directory, 'dist'), { recursive: true, preserveTimestamps: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
-  const bin = (name: string, ...args: string[]): void => {
-    run(join(directory, 'node_modules', '.bin', name), args, directory);
+  for (const packages of ['node_modules', 'test/node_modules'])
+    symlinkSync(join(ROOT, packages), join(directory, packages));
+  const node = (program: string, ...args: string[]): void => {
+    run(process.execPath, [join(directory, program), ...args], directory);
   };
   // Its own copy of the patch, whatever becomes of the one of the project meanwhile.
   const patchOf = ({ patch }: Defect): string =>
     join(directory, 'test', 'planted', 'defects', basename(patch));
-  /** The page is built of files that `tsc` leaves out. */
+  const types = (config: string): void => node('test/node_modules/typescript/bin/tsc', '-p', config);
+  /** Its types are checked apart from those of the program. */
   let isPageChanged = false;
   const build = (): void => {
-    bin('tsc', '-p', 'tsconfig.json');
-    if (!isPageChanged) return;
-    bin('tsc', '-p', 'src/ui/tsconfig.json');
-    bin('vite', 'build', '--config', 'service/page/vite.config.ts');
+    types('tsconfig.json');
+    if (isPageChanged) types('src/ui/tsconfig.json');
+    node('service/build/build.js');
   };
   return {
     directory,
