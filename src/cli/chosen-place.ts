@@ -99,11 +99,11 @@ export async function reachOfPlace({ settings }: ChosenPlace, context: Context):
 
 /** Only where it is needed: settings take longer to load than most commands that name a path to run. */
 async function configuration(context: Context) {
-  const [{ settingsOrDefaults }, { findDestination }] = await Promise.all([
+  const [{ settingsOnce }, { findDestination }] = await Promise.all([
     import('./settings-file.ts'),
     import('../config/effective-settings.ts'),
   ]);
-  return { findDestination, settings: await settingsOrDefaults(undefined, context) };
+  return { findDestination, settings: await settingsOnce(context) };
 }
 
 function isName(typed: string): boolean {

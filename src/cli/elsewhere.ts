@@ -80,8 +80,8 @@ async function settingsIfNeeded(
 ): Promise<Settings | undefined> {
   const named = repository ?? context.env['HOLDFAST_REPOSITORY'] ?? '';
   if (named !== '' || !existsSync(configFile(undefined, context.env))) return undefined;
-  const { settingsOrDefaults } = await import('./settings-file.ts');
-  return await settingsOrDefaults(undefined, context);
+  const { settingsOnce } = await import('./settings-file.ts');
+  return await settingsOnce(context);
 }
 
 /** The destinations of the settings beside one of them. */

@@ -36,6 +36,15 @@ export async function settingsOrDefaults(named: string | undefined, context: Con
   return loadConfig(file, Buffer.from('{}'), settingsContext(context.env)).settings;
 }
 
+const forReading = new WeakMap<Context, Promise<Settings>>();
+
+/** The same, read once for all that a command looks at without changing it. */
+export async function settingsOnce(context: Context): Promise<Settings> {
+  const read = forReading.get(context) ?? settingsOrDefaults(undefined, context);
+  forReading.set(context, read);
+  return await read;
+}
+
 /** Gives what is there then. @throws {RequestError} REVISION_MISMATCH when somebody else changed the file since it was read */
 export async function changeSettings(
   changes: readonly ConfigChange[],
