@@ -295,6 +295,15 @@ function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown)
     });
   const facts = cause instanceof DestinationError && cause.kind === 'not-found' ? {} : { cause };
   const place = shownLocation(location);
+  const isThere = cause instanceof RepositoryError && cause.code === 'NO_REPOSITORY';
+  if (how === 'default' && settings !== undefined && isThere)
+    return new RepositoryError(
+      'NO_REPOSITORY',
+      `There are no backups at ${place}, the default destination (${settings.name})`,
+      {
+        hint: `If it is new: the agent makes the repository there with its first backup, and "${holdfast`init -r ${settings.name}`}" makes it now. If backups should be there, check that the right disk is mounted. Another repository is named with -r.`,
+      },
+    );
   if (how === 'default' && settings !== undefined)
     return new RepositoryError(
       'NO_REPOSITORY',

@@ -106,8 +106,9 @@ describe.concurrent('without -r', () => {
       if (there) mkdirSync(usb);
       for (const words of [['snapshots'], ['backup', place.source]]) {
         const { stderr } = await place.expectRun(words, EXIT.noRepository, { env: untold });
-        expect(stderr).toContain(`There is no repository at ${usb}, the default destination (usb)`);
-        expect(stderr).toContain('drive is mounted');
+        const what = there ? 'There are no backups' : 'There is no repository';
+        expect(stderr).toContain(`${what} at ${usb}, the default destination (usb)`);
+        expect(stderr).toContain(there ? 'right disk is mounted' : 'drive is mounted');
       }
     }
     expect(readdirSync(usb)).toEqual([]);

@@ -227,7 +227,7 @@ describe.concurrent('the destination of a start', () => {
     const usb = join(place.directory, 'usb');
     await place.expectRun(['destinations', 'add', 'usb', usb, '--default'], 0, fresh);
     const away = await start(place, 10);
-    expect(away.stderr).toContain(`There is no repository at ${usb}, the default destination (usb)`);
+    expect(away.stderr).toContain(`There are no backups at ${usb}, the default destination (usb)`);
     const password = { env: { ...fresh.env, HOLDFAST_PASSWORD: 'a good one' } };
     await place.expectRun(['init', '-r', 'usb'], 0, password);
     await place.expectRun(['start', '--source', place.source, '--once'], 0, password);
