@@ -295,8 +295,7 @@ function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown)
     });
   const facts = cause instanceof DestinationError && cause.kind === 'not-found' ? {} : { cause };
   const place = shownLocation(location);
-  const isThere = cause instanceof RepositoryError && cause.code === 'NO_REPOSITORY';
-  if (how === 'default' && settings !== undefined && isThere)
+  if (how === 'default' && settings !== undefined && cause instanceof RepositoryError)
     return new RepositoryError(
       'NO_REPOSITORY',
       `There are no backups at ${place}, the default destination (${settings.name})`,
