@@ -1,11 +1,10 @@
 /** `holdfast destinations` and `holdfast status`, as they are typed: with an agent and without. */
-import { once } from 'node:events';
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { jsonLines, obeyingModes, openPlace, type Outcome, type Place } from '../support/cli.ts';
+import { startAgent } from '../support/started-agent.ts';
 
 const fresh = { env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined } };
 
@@ -18,23 +17,6 @@ async function settingsWith(place: Place, text: string): Promise<string> {
   const file = join(place.state, 'config.json');
   await writeFile(file, text, { mode: 0o600 });
   return file;
-}
-
-async function startAgent(place: Place): Promise<AsyncDisposable> {
-  const child = place.start(['start', '--port', '0', '--json'], fresh);
-  child.stderr?.resume();
-  const ended = once(child, 'exit');
-  for await (const line of createInterface(child.stdout ?? process.stdin)) {
-    expect(JSON.parse(line)).toMatchObject({ type: 'ready' });
-    break;
-  }
-  child.stdout?.resume();
-  return {
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
 }
 
 /** What a command says once it says what is waited for. */

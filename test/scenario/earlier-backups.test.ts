@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { jsonLines, openPlace, type Outcome, type Place } from '../support/cli.ts';
+import { startAgent } from '../support/started-agent.ts';
 
 const fresh = { env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined } };
 /** Where nothing is mounted, on no machine. */
@@ -15,23 +15,6 @@ const AWAY = `${POINT}/h`;
 
 async function run(place: Place, words: readonly string[], code = 0): Promise<Outcome> {
   return await place.expectRun(words, code, fresh);
-}
-
-async function startAgent(place: Place, more: readonly string[]): Promise<AsyncDisposable> {
-  const child = place.start(['start', '--port', '0', '--json', ...more], fresh);
-  child.stderr?.resume();
-  const ended = once(child, 'exit');
-  for await (const line of createInterface(child.stdout ?? process.stdin)) {
-    expect(JSON.parse(line)).toMatchObject({ type: 'ready' });
-    break;
-  }
-  child.stdout?.resume();
-  return {
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
 }
 
 async function eventually(look: () => Promise<boolean>): Promise<void> {

@@ -1,33 +1,15 @@
 /** Whoever moves to another destination has one recovery kit: it opens the new place as it opens the old one. */
-import { once } from 'node:events';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openPlace, type Outcome, type Place } from '../support/cli.ts';
+import { startAgent } from '../support/started-agent.ts';
 
 const fresh = { env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined } };
 
 async function run(place: Place, words: readonly string[], code = 0): Promise<Outcome> {
   return await place.expectRun(words, code, fresh);
-}
-
-async function startAgent(place: Place): Promise<AsyncDisposable> {
-  const child = place.start(['start', '--port', '0', '--json', '--source', place.source], fresh);
-  child.stderr?.resume();
-  const ended = once(child, 'exit');
-  for await (const line of createInterface(child.stdout ?? process.stdin)) {
-    expect(JSON.parse(line)).toMatchObject({ type: 'ready' });
-    break;
-  }
-  child.stdout?.resume();
-  return {
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
 }
 
 async function firstBackup(repository: string): Promise<void> {
@@ -55,7 +37,7 @@ async function kitOf(place: Place): Promise<{ code: string; passphrase: string }
 test('code and passphrase of the kit open the repository that the agent makes, and doctor asks for a drill of each', async () => {
   await using place = await openPlace();
   await place.write({ 'notes.txt': 'one' });
-  await using _agent = await startAgent(place);
+  await using _agent = await startAgent(place, ['--source', place.source]);
   await firstBackup(join(place.state, 'repository'));
   const { code, passphrase } = await kitOf(place);
   await run(place, ['keys', 'drill', '--password-file', code]);
@@ -83,7 +65,7 @@ test('where the code is not known any more, the passphrase is named, and how a c
   for (const name of ['recovery-code', 'recovery-kit.txt']) await rm(join(place.state, name));
   const disk = join(place.directory, 'disk');
   await mkdir(disk);
-  await using _agent = await startAgent(place);
+  await using _agent = await startAgent(place, ['--source', place.source]);
   const added = await run(place, ['destinations', 'add', 'nas', disk, '--default']);
   expect(added.stdout).toContain('the passphrase of the recovery kit, and not with its recovery code.');
   await firstBackup(disk);
