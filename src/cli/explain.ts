@@ -20,6 +20,7 @@ import {
   type RepositoryOptions,
 } from './options.ts';
 import { printable } from './terminal.ts';
+import { isWithin } from './pattern-for.ts';
 import { requireAnswer, resolveSources } from '../archiver/sources.ts';
 
 interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
@@ -145,8 +146,4 @@ function askedOf(
   const [path = written] = paths;
   const [root] = roots;
   return root === undefined ? undefined : { path, root };
-}
-
-function isWithin(path: string, directory: string): boolean {
-  return path === directory || directory === '/' || path.startsWith(`${directory}/`);
 }
