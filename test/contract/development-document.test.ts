@@ -21,3 +21,10 @@ it('is of all scripts that documents name', () => {
   expect(named.length).toBeGreaterThan(20);
   for (const [, name = ''] of named) expect(Object.keys(scripts)).toContain(name);
 });
+
+it('runs what is written in TypeScript, and vitest, by the Node.js that runs Holdfast', () => {
+  const others = Object.entries(scripts).filter(([, words]) => /\.ts\b|vitest/.test(words));
+  expect(others.length).toBeGreaterThan(10);
+  for (const [name, words] of others)
+    expect([name, words]).toEqual([name, expect.stringMatching(/^node (test|service\/build)\/run\.js /)]);
+});

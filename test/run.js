@@ -1,6 +1,8 @@
 /**
- * Installs what tests, lint and the benchmark need besides what the program needs: test/package.json, once for each lock
- * file. zstd-napi is compiled where it can be, so that both implementations of zstd are tried (test/property/zstd.test.ts);
+ * `node test/run.js SCRIPT [ARGUMENTS]`: how npm scripts run tests, lint and the benchmark. Installs what these need besides
+ * what the program needs (test/package.json, once for each lock file), then builds and runs (service/build/run.js).
+ *
+ * zstd-napi is compiled where it can be, so that both implementations of zstd are tried (test/property/zstd.test.ts);
  * where it cannot, its stored frames speak for it.
  */
 import { spawnSync } from 'node:child_process';
@@ -8,6 +10,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildAndRun, failed } from '../service/build/run.js';
 
 const COMPILE_WITHIN_MS = 180_000;
 
@@ -16,12 +19,16 @@ const root = path.join(here, '..');
 const mark = path.join(here, 'node_modules', '.installed');
 const lock = readFileSync(path.join(here, 'package-lock.json'), 'utf8');
 
-if (!existsSync(mark) || readFileSync(mark, 'utf8') !== lock) {
+const isInstalled = existsSync(mark) && readFileSync(mark, 'utf8') === lock;
+if (isInstalled || install()) await buildAndRun(process.argv.slice(2)).catch(failed);
+else process.exitCode = 1;
+
+function install() {
   const { status } = npm(['ci', '--prefix', here], { stdio: ['ignore', 2, 2] });
-  if (status === 0) {
-    if (!hasNativeZstd()) npm(['run', 'native'], { stdio: 'ignore', timeout: COMPILE_WITHIN_MS });
-    writeFileSync(mark, lock);
-  } else process.exitCode = 1;
+  if (status !== 0) return false;
+  if (!hasNativeZstd()) npm(['run', 'native'], { stdio: 'ignore', timeout: COMPILE_WITHIN_MS });
+  writeFileSync(mark, lock);
+  return true;
 }
 
 function npm(words, options) {
