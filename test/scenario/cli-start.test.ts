@@ -346,7 +346,8 @@ describe.concurrent('the program', () => {
       const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
       return status === 0 && Number(/^v(\d+)/.exec(stdout)?.[1]) < 24;
     });
-    if (old === undefined) return context.skip('there is no older Node.js here');
+    if (old === undefined || privateRuntime(HERE.root) === undefined)
+      return context.skip('there is no older Node.js here, or no private runtime');
     await using place = await openPlace();
     const node = { node: old };
     expect((await place.expectRun(['--version'], 0, node)).stdout).toMatch(/^holdfast /);
