@@ -3,6 +3,7 @@ import { HoldfastError, isAbort } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { callProgram } from '../base/holdfast-command.ts';
 import { typedDirectory } from '../base/program-call.ts';
+import { nameProcess } from '../system/process-name.ts';
 import { nameTimeZone } from '../base/time-zone.ts';
 import { mayActForService } from './acting.ts';
 import type { Context } from './context.ts';
@@ -20,6 +21,7 @@ export async function run(words: readonly string[]): Promise<void> {
     return;
   }
   nameTimeZone(process.env);
+  nameProcess('holdfast');
   const interrupts = watchInterrupts(() => systemClock.monotonic());
   const context: Context = {
     stdin: process.stdin,
