@@ -95,7 +95,8 @@ function isPackaged({ root }: Installation): boolean {
   return root === PACKAGED;
 }
 
-function launcherOf({ root }: Installation): string {
+/** The file that starts it. */
+export function launcherOf({ root }: Installation): string {
   return join(root, 'service', 'bin', 'holdfast.js');
 }
 

@@ -145,10 +145,7 @@ async function install(options: ServiceOptions, context: Context): Promise<void>
   await out.line(`The agent runs: ${agent.addresses.map(printable).join(', ') || 'it answers'}`);
   if (layout.person !== undefined)
     await out.line(`Ask it as ${printable(layout.person.name)}, with: ${holdfast`status`}`);
-  else if (layout.scope === 'system')
-    await out.line(
-      `Ask it with: sudo -u holdfast env ${printable(quoted(`HOLDFAST_STATE_DIR=${layout.state}`))} ${programForSudo().map(quoted).join(' ')} status`,
-    );
+  else if (layout.scope === 'system') await out.line(`Ask it with: ${sudoHoldfast`status`}`);
 }
 
 function patienceOf({ timeout }: ServiceOptions): number {

@@ -8,13 +8,15 @@ import { shownDestination } from '../config/shown-destination.ts';
 import { jobText, jobsTable, type ShownName } from './listing-jobs.ts';
 import { settingsOrDefaults } from './settings-file.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
-import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+import { createStyles, printable, terminalWidth, wantsColor } from './terminal.ts';
+import { localTime } from './wording.ts';
 
 const STATES: readonly JobStatus[] = ['queued', 'running', 'completed', 'failed', 'canceled'];
 
 interface JobsOptions extends OutputOptions {
   readonly status?: string;
   readonly limit?: string;
+  readonly log?: boolean;
 }
 
 export function define(command: Command, context: Context): void {
@@ -22,14 +24,20 @@ export function define(command: Command, context: Context): void {
     .argument('[id]', 'show this one with its problems')
     .optionsGroup('Which jobs:')
     .option('--status <state>', `Only those that are ${STATES.join(', ')}`)
-    .option('--limit <n>', 'At most so many (20)');
+    .option('--limit <n>', 'At most so many (20)')
+    .optionsGroup('What of one job:')
+    .option('--log', 'What it has written: its steps, and what the commands around it printed');
   addOutputOptions(command, { json: 'One JSON object for each job' });
   addExamples(command, [
     [holdfast`jobs`, 'what ran and what runs'],
     [holdfast`jobs --status failed`, 'what went wrong'],
+    [holdfast`jobs ID --log`, 'what the commands before and after it printed'],
   ]);
   command.action(async (id: string | undefined, options: JobsOptions) => {
+    if (id === undefined && options.log === true)
+      throw usage('--log is of one job', `Give its id. List them with: ${holdfast`jobs`}`);
     if (id === undefined) await showJobs(options, context);
+    else if (options.log === true) await showLog(id, options, context);
     else await showJob(id, options, context);
   });
 }
@@ -63,4 +71,14 @@ async function showJob(id: string, options: JobsOptions, context: Context): Prom
   const job = await askAgent(context, 'job', { id, wait_ms: 0 });
   if (options.json === true) await out.json(jobObject(job));
   else await out.write(jobText(job, createStyles(wantsColor(out.stream, env)), await namesShown(context)));
+}
+
+async function showLog(id: string, options: JobsOptions, context: Context): Promise<void> {
+  const { out } = context;
+  const lines = await askAgent(context, 'log', { id });
+  for (const { at, level, text } of lines) {
+    if (options.json === true) await out.json({ type: 'log', time: new Date(at).toISOString(), level, text });
+    else await out.line(`${localTime(at)}  ${level === 'info' ? '' : `${level}: `}${printable(text)}`);
+  }
+  if (lines.length === 0 && options.json !== true) await out.line('It has written nothing.');
 }

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { RequestError } from '../base/errors.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { holdfast, programName } from '../base/holdfast-command.ts';
+import { splitWords } from './command-words.ts';
 import { TOPICS, findCommand, type CommandEntry } from './commands.ts';
 import { programVersion, toolName } from '../base/program-version.ts';
 import type { Context } from './context.ts';
@@ -12,9 +13,6 @@ import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
 
 /** Lines of help are easier to read when they are not longer. */
 const WIDEST_HELP = 100;
-
-/** Options that may stand before the command and are followed by a value. */
-const VALUE_OPTIONS = new Set(['-r', '--repository', '--password-file', '--password-command']);
 
 export async function runProgram(words: readonly string[], context: Context): Promise<void> {
   const { name, before, after } = splitWords(words);
@@ -72,21 +70,6 @@ async function versionObject(): Promise<object> {
 
 function isCommand(word: string | undefined): boolean {
   return word === 'help' || (word !== undefined && findCommand(word) !== undefined);
-}
-
-/** `holdfast -r DIR ls latest`: the command, and the words on either side of it. */
-function splitWords(words: readonly string[]): {
-  name: string | undefined;
-  before: readonly string[];
-  after: readonly string[];
-} {
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? '';
-    if (VALUE_OPTIONS.has(word)) at += 1;
-    else if (!word.startsWith('-'))
-      return { name: word, before: words.slice(0, at), after: words.slice(at + 1) };
-  }
-  return { name: undefined, before: words, after: [] };
 }
 
 /** The options follow the command's own words, but not behind a `--`. */

@@ -11,6 +11,7 @@ import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { OverwriteMode, RestoreRequest, RestoreTarget } from '../restorer/request.ts';
 import { restore } from '../restorer/restore.ts';
+import { actsForService } from './acting.ts';
 import type { Context } from './context.ts';
 import { sayingElsewhere } from './elsewhere.ts';
 import { EXIT } from './exit-codes.ts';
@@ -30,6 +31,7 @@ import {
   type RepositoryOptions,
 } from './options.ts';
 import { chooseSnapshot, sourcePath, splitName, warnOfLoss } from './reading.ts';
+import type { Environment } from './terminal.ts';
 import { watchRestore } from './restore-progress.ts';
 import { restoreObject, restoreText } from './restore-summary.ts';
 
@@ -97,6 +99,7 @@ export function define(command: Command, context: Context): void {
       const request = requestOf(
         { repository, snapshot, target, never, subfolder: named.path, paths },
         options,
+        context.env,
       );
       const { signal } = context;
       const trees = new SnapshotTrees(
@@ -157,6 +160,7 @@ function requestOf(
     readonly paths: readonly string[];
   },
   options: RestoreOptions,
+  env: Environment,
 ): RestoreRequest {
   return {
     ...parts,
@@ -168,7 +172,8 @@ function requestOf(
     deleteExtra: options.deleteExtra ?? false,
     dryRun: options.dryRun ?? false,
     verify: options.verify,
-    restoreOwnership: options.restoreOwnership ?? false,
+    // What the service of a machine saved belongs to many.
+    restoreOwnership: options.restoreOwnership ?? actsForService(env),
     ownersByName: options.numericOwners !== true,
   };
 }

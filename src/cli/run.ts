@@ -3,7 +3,9 @@ import { HoldfastError, isAbort } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { callProgram } from '../base/holdfast-command.ts';
 import { typedDirectory } from '../base/program-call.ts';
+import { nameProcess } from '../system/process-name.ts';
 import { nameTimeZone } from '../base/time-zone.ts';
+import { mayActForService } from './acting.ts';
 import type { Context } from './context.ts';
 import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
 import { programAtTerminal } from './program-at-terminal.ts';
@@ -19,6 +21,7 @@ export async function run(words: readonly string[]): Promise<void> {
     return;
   }
   nameTimeZone(process.env);
+  nameProcess('holdfast');
   const interrupts = watchInterrupts(() => systemClock.monotonic());
   const context: Context = {
     stdin: process.stdin,
@@ -31,6 +34,10 @@ export async function run(words: readonly string[]): Promise<void> {
     afterInterrupt: '',
   };
   try {
+    if (mayActForService(process.env)) {
+      const { actForService } = await import('./install/machine-agent.ts');
+      await actForService(words, process.env);
+    }
     const typedIn = typedDirectory(process.env);
     if (typedIn !== undefined) process.chdir(typedIn);
     callProgram(programAtTerminal(context));

@@ -6,6 +6,7 @@ import { requireNeverThere } from '../config/never-there.ts';
 import type { Settings } from '../config/settings.ts';
 import { settingsContext } from './config.ts';
 import type { Context } from './context.ts';
+import { requireOwnAgent } from './install/own-agent.ts';
 import { configFile, ensureStateDirectory, statePaths } from './state-directory.ts';
 
 /**
@@ -52,6 +53,7 @@ export async function changeSettings(
   named: string | undefined,
   { env, signal }: Context,
 ): Promise<LoadedConfig> {
+  if (named === undefined && read === undefined) await requireOwnAgent(env);
   await ensureStateDirectory(statePaths(env).directory);
   const target = { file: configFile(named, env), context: settingsContext(env) };
   return await editConfig(target, changes, read?.revision ?? NO_FILE, signal);

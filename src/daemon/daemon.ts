@@ -52,6 +52,8 @@ import { surroundingsOf } from './surroundings.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { Watching } from './watching.ts';
 import { whyItWaits } from './why-it-waits.ts';
+import { listenAsChosen } from './usual-port.ts';
+import { bootOfMachine } from '../system/boot.ts';
 
 /** @throws {StateError} {ConfigError} when it cannot begin */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -150,6 +152,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const spools = stack.use(new Spools({ stateDirectory, jobs: state.database.jobs, trouble }));
   const circumstances = options.circumstances ?? linuxCircumstances(clock);
   const runner: Runner = new Runner({
+    boot: () => bootOfMachine(clock.now()),
     book,
     settings: state.database.settings,
     launcher: engines,
@@ -311,7 +314,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       metrics: async () => await figuresNow(metrics, { destinations, jobs }),
     }),
   );
-  const listening = await api.listen(options.port ?? settings().listen.port);
+  const port = { typed: options.port, set: settings().listen.port };
+  const listening = await listenAsChosen(port, async (one) => await api.listen(one));
   const addresses = listening.hosts.map((host) => `http://${host}`);
   const pageAddress = (user: number | null): PageAddress => pageAddressOf(api, addresses[0] ?? '', user);
   for (const note of listening.notes) log.info(note);

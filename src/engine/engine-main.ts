@@ -2,6 +2,7 @@
 import { systemClock } from '../base/clock.ts';
 import { keepHeapSmall } from '../base/small-heap.ts';
 import { zstdFacts } from '../codec/zstd-choice.ts';
+import { nameProcess } from '../system/process-name.ts';
 import { Engine } from './engine.ts';
 import { internalError } from './job-error.ts';
 import type { FromEngine, ToEngine } from './protocol.ts';
@@ -9,6 +10,7 @@ import type { FromEngine, ToEngine } from './protocol.ts';
 /** Longer than a job takes to stop at a safe point and to release its lease. */
 const END_WITHIN_MS = 20_000;
 
+nameProcess('holdfast-engine');
 keepHeapSmall();
 
 const engine = new Engine({ clock: systemClock, env: process.env, send });

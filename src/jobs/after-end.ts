@@ -3,7 +3,8 @@ import { NO_BOOKKEEPING, type JobRecord } from '../db/jobs.ts';
 import { NOTHING_TO_COPY } from '../engine/protocol.ts';
 import type { LogLine } from './agent.ts';
 import type { AttemptEnd } from './attempt.ts';
-import { canceled, completed, died, failed, ran, readsItself, retried, stopped } from './job-states.ts';
+import { deathText } from './death.ts';
+import { canceled, completed, cut, died, failed, ran, readsItself, retried, stopped } from './job-states.ts';
 import type { Job } from './job.ts';
 import { deathDelay, passingReason, retryDelay } from './retry-delay.ts';
 
@@ -18,6 +19,8 @@ export function afterEnd(found: JobRecord, end: AttemptEnd, ranMs: number, nowMs
       return canceled(record, nowMs);
     case 'stopped':
       return bookkeeping.cancelRequested ? canceled(record, nowMs) : stopped(record);
+    case 'cut':
+      return cut(record);
     case 'died':
       return died(record, end.how, nowMs, nowMs + deathDelay(bookkeeping.deaths));
     case 'failed': {
@@ -55,7 +58,9 @@ function endText(end: AttemptEnd, job: Job): string {
     case 'stopped':
       return 'Stopped; it goes on later.';
     case 'died':
-      return `The engine process ended unexpectedly (${end.how}).`;
+      return `The engine process ended unexpectedly: ${deathText(end.how)}.`;
+    case 'cut':
+      return 'The machine went down meanwhile; it goes on.';
     case 'failed':
       return end.error.message;
   }

@@ -1,9 +1,11 @@
 /** One attempt at a job: hook before, engine, and what the engine reports while it works; then the hook after. */
 import type { Clock } from '../base/clock.ts';
 import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { HookSettings } from '../config/settings.ts';
 import { isFull } from '../db/database.ts';
 import type { EngineJob, EngineOutcome, FromEngine, SnapshotTrial } from '../engine/protocol.ts';
+import type { Death } from './death.ts';
 import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
@@ -27,7 +29,9 @@ export type AttemptEnd =
   | { readonly kind: 'canceled' }
   /** As the agent asked: it goes on later. */
   | { readonly kind: 'stopped' }
-  | { readonly kind: 'died'; readonly how: string };
+  /** The machine went down, as without power. */
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'died'; readonly how: Death };
 
 /** What the engine found out; null when it did not complete. */
 export function outcomeOf(end: AttemptEnd): EngineOutcome | null {
@@ -149,7 +153,7 @@ export class Attempt {
       this.#warnOfHook(job, text);
       return undefined;
     }
-    const message = `${text}. Its output is in the log of the job.`;
+    const message = `${text}. What it printed: ${holdfast`jobs ${job.id} --log`}`;
     return { kind: 'failed', error: { code: 'HOOK_FAILED', message, details: { command: hooks.before } } };
   }
 
@@ -183,7 +187,7 @@ export class Attempt {
     this.#uploadLimit = job.destination.uploadLimit;
     const engine = this.#setup.launcher.start(job, (message) => this.#guard(() => this.#receive(message)));
     this.#engine = engine;
-    const { code, signal } = await engine.ended;
+    const { code, signal, notReadyAfterMs } = await engine.ended;
     this.#engine = undefined;
     if (this.#failure !== undefined) throw this.#failure;
     this.#write();
@@ -193,7 +197,7 @@ export class Attempt {
     const wished = this.#wished();
     if (wished !== undefined) return wished;
     if (last?.kind === 'failed') return last;
-    return { kind: 'died', how: signal === null ? `code ${code ?? 'unknown'}` : signal };
+    return { kind: 'died', how: { code, signal, notReadyAfterMs } };
   }
 
   #wished(): AttemptEnd | undefined {

@@ -4,6 +4,8 @@ import type { EngineJob, FromEngine } from '../engine/protocol.ts';
 export interface EngineEnd {
   readonly code: number | null;
   readonly signal: string | null;
+  /** The agent ended it, as it had not become ready for that long. */
+  readonly notReadyAfterMs?: number | undefined;
 }
 
 /** One job in an engine process. */

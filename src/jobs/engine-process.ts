@@ -11,8 +11,8 @@ import { lowerPriority } from './engine-priority.ts';
 export const ENGINE_TIMES = {
   /** That an idle process is kept for the next job. */
   warmMs: 60_000,
-  /** For a process to say that it is ready. */
-  startMs: 30_000,
+  /** For a process to say that it is ready: 0.3 s as a rule, and half a minute for several at once on a slow machine. */
+  startMs: 300_000,
   /** For a process that was asked to stop, before it is killed: the agent itself has 10 seconds. */
   stopMs: 6_000,
   /** For the last messages of a process that has ended. */
@@ -85,6 +85,8 @@ class EngineProcess {
   readonly #ended: Promise<void>;
   #warm = new AbortController();
   #current: CurrentJob | undefined;
+  /** It is ended because it did not become ready. */
+  #late = false;
   #state: 'starting' | 'ready' | 'ending' | 'ended' = 'starting';
 
   constructor(setup: Settled) {
@@ -108,7 +110,7 @@ class EngineProcess {
     }
     this.#after(setup.times.startMs, this.#gone.signal, () => {
       if (this.#state !== 'starting') return;
-      this.#current?.on({ kind: 'note', text: 'The engine process did not become ready in time.' });
+      this.#late = true;
       this.#kill();
     });
   }
@@ -185,7 +187,8 @@ class EngineProcess {
       } else this.#kill();
     });
     child.on('exit', (code, signal) => {
-      void this.#drained(child).then(() => finish({ code, signal }));
+      const notReadyAfterMs = this.#late ? this.#setup.times.startMs : undefined;
+      void this.#drained(child).then(() => finish({ code, signal, notReadyAfterMs }));
     });
     return child;
   }

@@ -1,7 +1,9 @@
 /** The life of a job as pure steps. Each gives the record after it, or throws when the step is not allowed. */
 import { BugError } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import { NO_BOOKKEEPING, type JobBookkeeping, type JobRecord } from '../db/jobs.ts';
 import type { EngineOutcome } from '../engine/protocol.ts';
+import { deathDetails, deathHint, deathText, type Death } from './death.ts';
 import {
   NO_PROGRESS,
   type Job,
@@ -170,18 +172,23 @@ export function stopped({ job, bookkeeping }: JobRecord): JobRecord {
   return { job: { ...job, status: 'queued', phase: null }, bookkeeping };
 }
 
+/** The machine went down under it: another attempt, however often. */
+export function cut({ job, bookkeeping }: JobRecord): JobRecord {
+  return { job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1 }, bookkeeping };
+}
+
 /**
  * The engine process died under it: another attempt, unless this was the last of several in a row that came to
  * nothing.
  */
-export function died(record: JobRecord, how: string, nowMs: number, retryAt: number | null): JobRecord {
+export function died(record: JobRecord, how: Death, nowMs: number, retryAt: number | null): JobRecord {
   const { job, bookkeeping } = record;
   const deaths = bookkeeping.stored > 0 ? 0 : bookkeeping.deaths + 1;
   if (deaths >= MOST_DEATHS) {
     const error: JobError = {
       code: 'JOB_INTERRUPTED',
-      message: `The engine process ended unexpectedly ${deaths} times without getting further (${how}). Look at the log of the job, then start it again.`,
-      details: { attempts: job.attempt },
+      message: `The engine process ended unexpectedly ${deaths} times without getting further: ${deathText(how)}. ${deathHint(how)} See its log with: ${holdfast`jobs ${job.id} --log`}`,
+      details: { attempts: job.attempt, ...deathDetails(how) },
     };
     return failed({ job, bookkeeping: { ...bookkeeping, deaths } }, error, nowMs);
   }

@@ -16,6 +16,8 @@ export interface RunnerSetup {
   readonly settings: SettingStore;
   readonly launcher: EngineLauncher;
   readonly clock: Clock;
+  /** Which start of the machine this is. */
+  readonly boot: () => string;
   readonly placesOf: PlacesOf;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What a job waits for; null when it may run. */

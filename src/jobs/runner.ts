@@ -8,6 +8,7 @@ import { Attempt, outcomeOf, type AttemptEnd } from './attempt.ts';
 import { cancelRequested, isTerminal, started, waiting } from './job-states.ts';
 import type { Noted } from './agent.ts';
 import type { BackupSpec, Job, JobSpec, JobTrigger } from './job.ts';
+import { machineRestarted } from './machine-restart.ts';
 import { isOver, readPause, writePause, type Pause } from './pause.ts';
 import {
   interruptedReader,
@@ -45,9 +46,12 @@ export class Runner {
 
   /** Takes up what an earlier process left, and begins. */
   start(): void {
-    for (const { job, bookkeeping } of this.#setup.book.running()) {
+    const { book, settings, boot } = this.#setup;
+    const isRestarted = machineRestarted(settings, boot());
+    for (const { job, bookkeeping } of book.running()) {
       if (bookkeeping.cancelRequested) this.#end(job.id, { kind: 'canceled' }, 0);
-      else this.#end(job.id, { kind: 'died', how: 'the agent itself ended' }, 0);
+      else if (isRestarted) this.#end(job.id, { kind: 'cut' }, 0);
+      else this.#end(job.id, { kind: 'died', how: 'agent-ended' }, 0);
     }
     this.#state = 'open';
     this.look();
@@ -203,7 +207,7 @@ export class Runner {
   #takeUpLost(): void {
     for (const { job } of this.#setup.book.running()) {
       if (this.#attempts.has(job.id)) continue;
-      this.#end(job.id, { kind: 'died', how: 'its end could not be written' }, 0);
+      this.#end(job.id, { kind: 'died', how: 'end-not-written' }, 0);
     }
   }
 

@@ -1,9 +1,10 @@
-import { accessSync, constants, readlinkSync, realpathSync, rmdirSync, statSync } from 'node:fs';
+import { accessSync, constants, lchownSync, readlinkSync, realpathSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import { makeDirectoriesSync } from '../base/make-directories.ts';
 import { native } from '../system/native.ts';
+import { mayDoAsRoot } from '../system/privileges.ts';
 import { DescriptorDirectory } from './descriptor-directory.ts';
 import { requireOutside } from './own-places.ts';
 import { PathDirectory } from './path-directory.ts';
@@ -104,8 +105,17 @@ function makeDurably(wanted: string): readonly string[] {
     const { root } = opened(path.dirname(made));
     root.sync();
     root.close();
-    if (made === first) return all;
+    if (made === first) break;
   }
+  all.forEach(giveToOwnerAbove);
+  return all;
+}
+
+/** Who acts for root as another user makes nothing of that user's in the directories of others. */
+function giveToOwnerAbove(made: string): void {
+  if (process.geteuid?.() === 0 || !mayDoAsRoot()) return;
+  const { uid, gid } = statSync(path.dirname(made));
+  lchownSync(made, uid, gid);
 }
 
 function placeOf({ handover, path: resolved }: Omit<OpenTarget, 'made'>): string {

@@ -1,4 +1,5 @@
 import { ownerNames, type OwnerNames } from '../system/owner-names.ts';
+import { mayDoAsRoot } from '../system/privileges.ts';
 import type { MetadataPolicy } from './metadata.ts';
 import type { RestoreRequest } from './request.ts';
 
@@ -8,7 +9,7 @@ type Wishes = Pick<RestoreRequest, 'restoreOwnership' | 'ownersByName' | 'snapsh
 export function metadataPolicy({ restoreOwnership, ownersByName, snapshot }: Wishes): MetadataPolicy {
   const uid = process.geteuid?.() ?? 0;
   const gid = process.getegid?.() ?? 0;
-  const privileged = restoreOwnership && process.geteuid !== undefined && uid === 0;
+  const privileged = restoreOwnership && mayDoAsRoot();
   const { users, groups } = snapshot.record.owners;
   const names = privileged && ownersByName ? ownerNames() : undefined;
   return {

@@ -45,6 +45,7 @@ function startAgent(): Agent {
     settings: state.database.settings,
     launcher: processes,
     clock: systemClock,
+    boot: () => 'this one',
     placesOf: placesByName,
     environment: {},
     waitingReason: async () => await Promise.resolve(null),

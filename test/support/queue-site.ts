@@ -59,6 +59,7 @@ export function openQueueSite(): QueueSite {
       settings: state.database.settings,
       launcher: processes,
       clock: systemClock,
+      boot: () => 'this one',
       placesOf: placesByName,
       environment: {},
       waitingReason: async () => await Promise.resolve(null),

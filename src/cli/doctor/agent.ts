@@ -10,6 +10,7 @@ import { holdfast } from '../../base/holdfast-command.ts';
 import { farMountsOf, farPlaceOf } from '../../system/far-mounts.ts';
 import { count } from '../wording.ts';
 import { forMachineService, installCommand } from '../install/installed.ts';
+import { isHoldfast } from '../install/port.ts';
 import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
 import { statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
@@ -61,12 +62,7 @@ export async function checkPort(port: number, agent: RunningAgent | undefined): 
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   } catch (error) {
-    if (errnoOf(error) === 'EADDRINUSE')
-      return problem(
-        'port',
-        `Another program uses port ${port}`,
-        `See which with: ss -ltnp 'sport = :${port}'. End it, or choose another port: ${holdfast`config set listen.port 7391`}`,
-      );
+    if (errnoOf(error) === 'EADDRINUSE') return await takenPort(port);
     if (errnoOf(error) === 'EACCES')
       return problem(
         'port',
@@ -78,6 +74,18 @@ export async function checkPort(port: number, agent: RunningAgent | undefined): 
     server.close();
   }
   return ok('port', `${port} is free`);
+}
+
+/** By the agent of somebody else, as a rule: each needs a port. */
+async function takenPort(port: number): Promise<Finding> {
+  const another = holdfast`config set listen.port ${String(port + 1)}`;
+  return (await isHoldfast(port))
+    ? problem('port', `Another agent of this machine uses port ${port}`, `Give this one another: ${another}`)
+    : problem(
+        'port',
+        `Another program uses port ${port}`,
+        `See which with: ss -ltnp 'sport = :${port}'. End it, or choose another port: ${another}`,
+      );
 }
 
 /** Where counting ends, in milliseconds: an answer that is nearly right is better than none. */

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { programForSudo } from '../../base/program-call.ts';
+import { HERE, launcherOf, programForSudo } from '../../base/program-call.ts';
 import { quoted } from '../../base/shell-words.ts';
 import { statePaths } from '../state-directory.ts';
 import { printable, type Environment } from '../terminal.ts';
@@ -57,8 +57,12 @@ export async function forMachineService(
   const layout = layoutOf('system', env, platform);
   const unit = await installedUnit(layout);
   if (unit === undefined || statePaths(env).directory === layout.state) return undefined;
-  // The command of the package knows both by itself.
+  // Of another installation, and for root with an agent of its own, the command has to say whose it is.
+  const isOurs = ((await readFileIfPresent(unit))?.toString('utf8') ?? '').includes(launcherOf(HERE));
+  if (isOurs && process.geteuid?.() !== 0)
+    return ['sudo', ...programForSudo(), ...words].map(quoted).join(' ');
   const places = [`HOLDFAST_STATE_DIR=${layout.state}`, `HOLDFAST_CONFIG=${layout.config ?? ''}`];
+  // The command of the package knows both by itself.
   const program = unit === layout.unit ? ['env', ...places, ...programForSudo()] : ['holdfast'];
   return ['sudo', '-u', 'holdfast', ...program, ...words].map(quoted).join(' ');
 }

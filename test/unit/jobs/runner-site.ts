@@ -99,6 +99,7 @@ export async function runnerSite(
       settings: state.database.settings,
       launcher: engines,
       clock: mortal,
+      boot: () => 'this one',
       placesOf: placesByName,
       environment: { PATH: '/usr/bin:/bin' },
       waitingReason: async () => await Promise.resolve(null),

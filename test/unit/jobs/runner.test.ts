@@ -213,6 +213,25 @@ describe('an engine process that dies', () => {
   });
 });
 
+describe('a machine that goes down', () => {
+  it('costs no attempt that counts, however often', async () => {
+    let boot = 1;
+    const here = await begin({ boot: () => `boot ${boot}` });
+    const { id } = here.runner.submit(backupOf('/home'), 'api');
+    for (let cut = 1; cut <= 5; cut += 1) {
+      await here.pass(MINUTE);
+      expect(here.job(id)).toMatchObject({ status: 'running', attempt: cut });
+      boot += 1;
+      await here.crash();
+    }
+    await here.pass(MINUTE);
+    expect(here.job(id)).toMatchObject({ status: 'running', attempt: 6, error: null });
+    expect(here.state.database.jobLog.list(id).map(({ text }) => text)).toContain(
+      'The machine went down meanwhile; it goes on.',
+    );
+  });
+});
+
 describe('canceling', () => {
   it('ends a waiting job at once, and a running one when its engine has stopped', async () => {
     const { runner, engines, job } = await begin({}, false);

@@ -1,0 +1,24 @@
+/** Settings of an agent that nobody runs back nothing up: whoever has none is told of the one that the machine has. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { RequestError } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { statePaths } from '../state-directory.ts';
+import type { Environment } from '../terminal.ts';
+import { forMachineService } from './installed.ts';
+
+/** @throws {RequestError} FORBIDDEN where the machine has a service, and whoever types has never had an agent */
+export async function requireOwnAgent(env: Environment): Promise<void> {
+  const isNamed = (env['HOLDFAST_STATE_DIR'] ?? '') !== '' || (env['HOLDFAST_CONFIG'] ?? '') !== '';
+  if (isNamed || existsSync(join(statePaths(env).directory, 'state.db'))) return;
+  const [, , ...words] = process.argv;
+  const command = await forMachineService(words, env);
+  if (command === undefined) return;
+  throw new RequestError(
+    'FORBIDDEN',
+    'You run no agent of your own, and that of this machine is for root to change',
+    {
+      hint: `Run: ${command} (or begin with an agent of your own: ${holdfast`start --source DIR`})`,
+    },
+  );
+}

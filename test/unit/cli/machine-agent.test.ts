@@ -1,0 +1,51 @@
+/** Which commands of root are about the agent of the machine. */
+import { expect, test } from 'vitest';
+import { wordOf } from '../../../src/cli/command-words.ts';
+import { isAbout } from '../../../src/cli/install/machine-agent.ts';
+
+const places = { state: '/var/lib/holdfast', config: '/etc/holdfast/config.json' };
+const about = (line: string, env: Record<string, string> = {}): boolean =>
+  isAbout(places, line.split(' '), env);
+
+test.each([
+  'status',
+  'sources add /etc',
+  'snapshots',
+  'restore latest --target /root/back',
+  '-r nas snapshots',
+  'restore latest -r /var/lib/holdfast/repository --in-place',
+  'restore latest -- -r /srv/x',
+])('is: holdfast %s', (line) => {
+  expect(about(line)).toBe(true);
+});
+
+test.each([
+  'service install --system',
+  'partner start',
+  'completion bash',
+  '--version',
+  'snapshots -r /srv/backups',
+  'snapshots -r/srv/backups',
+  'backup /etc --repository=s3://bucket/x',
+  'snapshots -r .',
+  'snapshots -r /var/lib/holdfast2/repository',
+  'sources list --config /root/own.json',
+])('is not: holdfast %s', (line) => {
+  expect(about(line)).toBe(false);
+});
+
+test('the environment counts like options', () => {
+  expect(about('status', { HOLDFAST_STATE_DIR: '/root/state' })).toBe(false);
+  expect(about('status', { HOLDFAST_STATE_DIR: '/var/lib/holdfast' })).toBe(true);
+  expect(about('status', { HOLDFAST_CONFIG: '/root/config.json' })).toBe(false);
+  expect(about('snapshots', { HOLDFAST_REPOSITORY: '/srv/backups' })).toBe(false);
+  expect(about('snapshots -r nas', { HOLDFAST_REPOSITORY: '/srv/backups' })).toBe(true);
+});
+
+test('an option is found in whichever way it is written, the last one counts', () => {
+  const names = ['-r', '--repository'] as const;
+  expect(wordOf(['ls', '-r', 'a', '--repository=b'], names)).toBe('b');
+  expect(wordOf(['ls', '-rb'], names)).toBe('b');
+  expect(wordOf(['ls', '--', '-r', 'a'], names)).toBeUndefined();
+  expect(wordOf(['ls', '-r'], names)).toBeUndefined();
+});

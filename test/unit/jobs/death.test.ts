@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { deathDetails, deathHint, deathText, type Death } from '../../../src/jobs/death.ts';
+
+test.each<[Death, string, string]>([
+  [
+    { code: null, signal: 'SIGKILL' },
+    'it was killed, which the system does when memory runs out',
+    'Free some memory, or give the service more (MemoryMax= of its unit), then start the job again.',
+  ],
+  [
+    { code: null, signal: 'SIGKILL', notReadyAfterMs: 300_000 },
+    'it was not ready to work after 5m, and was ended for that',
+    'Look at what keeps the machine that busy, then start the job again.',
+  ],
+  [
+    { code: 134, signal: null },
+    'it ended with code 134',
+    'Start it again; if that happens once more, report it.',
+  ],
+  [
+    { code: null, signal: 'SIGSEGV' },
+    'it was ended by SIGSEGV',
+    'Start it again; if that happens once more, report it.',
+  ],
+  ['agent-ended', 'the agent itself ended', 'Start it again; if that happens once more, report it.'],
+])('%j', (how, text, hint) => {
+  expect([deathText(how), deathHint(how)]).toEqual([text, hint]);
+});
+
+test('programs are told by what it was ended', () => {
+  expect(deathDetails({ code: null, signal: 'SIGKILL' })).toEqual({
+    code: null,
+    signal: 'SIGKILL',
+    not_ready_after_ms: null,
+  });
+});
