@@ -136,10 +136,15 @@ function requireStreamOptions(command: Command): void {
     throw usage(`${option} is not possible for what comes from a program`, `Leave out ${option}.`);
 }
 
+const NOTHING_CAME =
+  'nothing came, so the file in the snapshot is empty. Where the program in front may fail, name it with --stdin-command: then there is no snapshot.';
+
 async function backUpStream(stream: StreamSource, options: BackupOptions, context: Context): Promise<void> {
   const work = async (repository: Repository): Promise<void> => {
     const request = { ...common(repository, options), path: stream.path };
-    await showSummary(await saveStream(request, stream.read(), options, context), options, context);
+    const summary = await saveStream(request, stream.read, options, context);
+    if (summary.bytesRead === 0 && options.quiet !== true) context.stderr.write(`Note: ${NOTHING_CAME}\n`);
+    await showSummary(summary, options, context);
     await protect(repository, context);
   };
   await withCachedRepository(options, context, work, { look: 'everything', adds: true });

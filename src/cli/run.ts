@@ -9,6 +9,7 @@ import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
 import { programAtTerminal } from './program-at-terminal.ts';
 import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrupt.ts';
 import { Output } from './output.ts';
+import { settleOutput, standardOutput } from './standard-streams.ts';
 import { createStyles, jsonLine, wantsColor } from './terminal.ts';
 
 /** Runs the command that `words` ask for and sets the exit code of the process. */
@@ -19,10 +20,11 @@ export async function run(words: readonly string[]): Promise<void> {
     return;
   }
   nameTimeZone(process.env);
-  const interrupts = watchInterrupts(() => systemClock.monotonic());
+  const output = standardOutput();
+  const interrupts = watchInterrupts(() => systemClock.monotonic(), output);
   const context: Context = {
     stdin: process.stdin,
-    out: new Output(process.stdout, interrupts.signal),
+    out: new Output(output, interrupts.signal),
     stderr: process.stderr,
     env: process.env,
     clock: systemClock,
@@ -36,7 +38,8 @@ export async function run(words: readonly string[]): Promise<void> {
     callProgram(programAtTerminal(context));
     const { runProgram } = await import('./program.ts');
     await runProgram(words, context);
-    await context.out.flush();
+    await context.out.finish();
+    settleOutput();
   } catch (error) {
     await report(error, words, context, interrupts);
   }
