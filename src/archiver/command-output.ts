@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { addAbortSignal } from 'node:stream';
 import { SourceError } from '../base/errors.ts';
+import { startable } from '../base/shell-word.ts';
 import { endWithChildren } from '../system/end-process.ts';
 
 /** Milliseconds for what a command that has ended left running, and what it may still have to say. */
@@ -15,13 +16,15 @@ const LEFT_RUNNING_MS = 30_000;
  * @throws {SourceError} COMMAND_FAILED, and the signal's reason
  */
 export async function* commandOutput(
-  [command, ...words]: readonly [string, ...string[]],
+  words: readonly [string, ...string[]],
   signal: AbortSignal,
   leftRunningMs = LEFT_RUNNING_MS,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   signal.throwIfAborted();
   // In the group of this process: a command of a person at a terminal may ask for a password there.
-  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [command] = words;
+  const [program, ...parameters] = startable(words);
+  const child = spawn(program, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
   const output = addAbortSignal(signal, child.stdout);
   // What happens to it after the last byte is nobody's.
   output.on('error', () => undefined);

@@ -7,6 +7,7 @@ import type { ExcludeOptions, NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../base/people-text.ts';
+import { filePath } from '../base/typed-path.ts';
 import { collect, parseLimit, usage } from './options.ts';
 
 /** What commander gives for these options. */
@@ -78,7 +79,7 @@ export function excludeOptions(
 function readPatterns(file: string): PatternSetting[] {
   let content: Buffer;
   try {
-    content = readFileSync(file);
+    content = readFileSync(filePath(file));
   } catch (error) {
     throw usage(
       `The exclude file ${file} cannot be read (${errnoOf(error) ?? 'error'})`,

@@ -1,5 +1,5 @@
 /** One run of the program: a command, how it ended, and what is said about it. */
-import { HoldfastError, isAbort } from '../base/errors.ts';
+import { HoldfastError, RequestError, isAbort } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { callProgram } from '../base/holdfast-command.ts';
 import { typedDirectory } from '../base/program-call.ts';
@@ -11,6 +11,8 @@ import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrup
 import { Output } from './output.ts';
 import { settleOutput, standardOutput } from './standard-streams.ts';
 import { createStyles, jsonLine, wantsColor } from './terminal.ts';
+
+const OF_PATHS = ['HOLDFAST_STATE_DIR', 'HOLDFAST_CONFIG', 'HOLDFAST_REPOSITORY', 'HOLDFAST_PASSWORD_FILE'];
 
 /** Runs the command that `words` ask for and sets the exit code of the process. */
 export async function run(words: readonly string[]): Promise<void> {
@@ -33,6 +35,7 @@ export async function run(words: readonly string[]): Promise<void> {
     afterInterrupt: '',
   };
   try {
+    requireReadable(process.env);
     const typedIn = typedDirectory(process.env);
     if (typedIn !== undefined) process.chdir(typedIn);
     callProgram(programAtTerminal(context));
@@ -44,6 +47,15 @@ export async function run(words: readonly string[]): Promise<void> {
     await report(error, words, context, interrupts);
   }
   process.exitCode = interrupts.outputClosed ? EXIT_OUTPUT_CLOSED : context.exitCode;
+}
+
+/** A path in other bytes would be another one, and a new state directory would be made at it. @throws {RequestError} */
+function requireReadable(env: NodeJS.ProcessEnv): void {
+  const name = OF_PATHS.find((one) => env[one]?.includes('\uFFFD') === true);
+  if (name === undefined) return;
+  throw new RequestError('USAGE', `The path in ${name} is not text in UTF-8`, {
+    hint: 'Name a directory whose path is, or a symbolic link to it that has such a path.',
+  });
 }
 
 async function report(

@@ -12,6 +12,8 @@ import {
 import { StateError, errnoOf } from '../base/errors.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { secretOf } from '../repository/typed-secret.ts';
+import { shellCommand } from '../base/shell-word.ts';
+import { filePath } from '../base/typed-path.ts';
 import { endWithChildren } from '../system/end-process.ts';
 import type { Context } from './context.ts';
 import { usage, type RepositoryOptions } from './options.ts';
@@ -91,7 +93,7 @@ async function readPasswordFile(file: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   try {
-    for await (const piece of createReadStream(file, { end: LARGEST }) as AsyncIterable<Buffer>) {
+    for await (const piece of createReadStream(filePath(file), { end: LARGEST }) as AsyncIterable<Buffer>) {
       pieces.push(piece);
       size += piece.length;
     }
@@ -113,7 +115,7 @@ async function readPasswordFile(file: string): Promise<Buffer> {
 async function askCommand(command: string, { env, signal }: Context): Promise<Buffer> {
   signal.throwIfAborted();
   // In the group of this process: it may ask the person at the terminal.
-  const child = spawn(command, { shell: true, stdio: ['inherit', 'pipe', 'inherit'], env });
+  const child = spawn(shellCommand(command), { shell: true, stdio: ['inherit', 'pipe', 'inherit'], env });
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
