@@ -105,3 +105,12 @@ test.runIf(isShell)('a destination that takes no more ends a backup whose comman
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('Cannot store') as string });
   expect(performance.now() - begun).toBeLessThan(30_000);
 });
+
+test.runIf(isShell)('what an rclone program leaves running when it fails is not waited for', async () => {
+  await using place = await openPlace();
+  const program = `mkdir bin; printf '#!/bin/sh\\nsleep 40 &\\necho "CRITICAL: no such thing" >&2\\nexit 1\\n' > bin/rclone; chmod +x bin/rclone`;
+  const begun = performance.now();
+  const ended = await inShell(place, `${program}; PATH="$PWD/bin:$PATH" $0 snapshots -r rclone:x:y`);
+  expect(ended.stderr).toContain('no such thing');
+  expect(performance.now() - begun).toBeLessThan(30_000);
+});
