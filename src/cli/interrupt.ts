@@ -19,12 +19,15 @@ export interface Interrupts {
   readonly signal: AbortSignal;
   /** Nobody reads the output any more. */
   readonly outputClosed: boolean;
+  /** From now on the work goes on where its output cannot be written. */
+  outputIsDispensable(): void;
 }
 
 /** Ends the work by its abort signal at SIGINT, SIGTERM, the death of the launcher, or a closed output. */
 export function watchInterrupts(now: () => number, output: DataStream): Interrupts {
   const controller = new AbortController();
   let outputClosed = false;
+  let outputNeeded = true;
   let first: number | undefined;
   const interrupted = (): void => {
     const time = now();
@@ -43,7 +46,8 @@ export function watchInterrupts(now: () => number, output: DataStream): Interrup
   }
   output.on('error', (error: NodeJS.ErrnoException) => {
     outputClosed = error.code === 'EPIPE';
-    controller.abort(outputClosed ? undefined : outputFailed(error));
+    if (outputClosed) controller.abort();
+    else if (outputNeeded) controller.abort(outputFailed(error));
   });
   // With nobody to read messages the work still goes on.
   process.stderr.on('error', () => {});
@@ -51,6 +55,9 @@ export function watchInterrupts(now: () => number, output: DataStream): Interrup
     signal: controller.signal,
     get outputClosed() {
       return outputClosed;
+    },
+    outputIsDispensable() {
+      outputNeeded = false;
     },
   };
 }

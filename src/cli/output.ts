@@ -17,11 +17,21 @@ export type DataStream = Writable & {
 export class Output {
   readonly stream: DataStream;
   readonly #signal: AbortSignal;
+  readonly #onDispensable: () => void;
+  #isNeeded = true;
   #waiting = '';
 
-  constructor(stream: DataStream, signal: AbortSignal) {
+  /** @param onDispensable told once what it takes is no reason to end any more */
+  constructor(stream: DataStream, signal: AbortSignal, onDispensable: () => void = () => undefined) {
     this.stream = stream;
     this.#signal = signal;
+    this.#onDispensable = onDispensable;
+  }
+
+  /** For work that goes on where its output cannot be written. */
+  goOnWithout(): void {
+    this.#isNeeded = false;
+    this.#onDispensable();
   }
 
   /** Adds text; resolves once there is room for more. */
@@ -38,8 +48,9 @@ export class Output {
 
   /** The same for what whoever follows is to see now. */
   pushNow(text: string): void {
-    this.stream.write(this.#waiting + text);
+    const all = this.#waiting + text;
     this.#waiting = '';
+    if (!this.#isGivenUp()) this.stream.write(all);
   }
 
   async line(text = ''): Promise<void> {
@@ -59,15 +70,20 @@ export class Output {
   async flush(): Promise<void> {
     const text = this.#waiting;
     this.#waiting = '';
-    if (text !== '' && !this.stream.write(text)) await this.#drained();
+    if (text !== '' && !this.#isGivenUp() && !this.stream.write(text)) await this.#drained();
+  }
+
+  #isGivenUp(): boolean {
+    return !this.#isNeeded && this.stream.errored !== null;
   }
 
   /** Resolves once all of it has left this process. @throws the reason of the signal, or {StateError} WRITE_ERROR */
   async finish(): Promise<void> {
     await this.flush();
+    if (this.#isGivenUp()) return;
     await new Promise<void>((resolve, reject) => {
       this.stream.write('', (error) => {
-        if (error === null || error === undefined) resolve();
+        if (error === null || error === undefined || !this.#isNeeded) resolve();
         else reject(this.#signal.aborted ? (this.#signal.reason as Error) : outputFailed(error));
       });
     });
@@ -77,7 +93,7 @@ export class Output {
     try {
       await once(this.stream, 'drain', { signal: this.#signal });
     } catch (error) {
-      throw isAbort(error) ? this.#signal.reason : error;
+      if (!this.#isGivenUp()) throw isAbort(error) ? this.#signal.reason : error;
     }
   }
 }

@@ -26,7 +26,7 @@ export async function run(words: readonly string[]): Promise<void> {
   const interrupts = watchInterrupts(() => systemClock.monotonic(), output);
   const context: Context = {
     stdin: process.stdin,
-    out: new Output(output, interrupts.signal),
+    out: new Output(output, interrupts.signal, () => interrupts.outputIsDispensable()),
     stderr: process.stderr,
     env: process.env,
     clock: systemClock,

@@ -114,3 +114,11 @@ test.runIf(isShell)('what an rclone program leaves running when it fails is not 
   expect(ended.stderr).toContain('no such thing');
   expect(performance.now() - begun).toBeLessThan(30_000);
 });
+
+test.runIf(isShell)('an agent whose output goes to a full disk goes on', async () => {
+  await using place = await openPlace();
+  const script = `HOME="$PWD" $0 start --port 0 > /dev/full & agent=$!
+    for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 1; $0 jobs && break; done
+    sleep 1; $0 jobs --json; code=$?; kill -INT $agent; wait $agent; exit $code`;
+  expect(await inShell(place, script)).toMatchObject({ code: 0 });
+});
