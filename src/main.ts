@@ -1,4 +1,5 @@
 /** The executable: reads the command line and runs one command. */
 import { run } from './cli/run.ts';
+import { typedWords } from './cli/typed-words.ts';
 
-await run(process.argv.slice(2));
+await run(typedWords(process.argv.slice(2), process.channel !== undefined));

@@ -1892,13 +1892,22 @@ class Repository:
         return index, Tree(ChunkReader(self.destination, self.keys, index), self.keys, self.snapshots[name])
 
 
+def text_of(written):
+    """A text in whatever encoding its byte order mark names, UTF-8 without one. Nothing is guessed."""
+    wide = written.startswith((b"\xff\xfe", b"\xfe\xff"))
+    try:
+        return written.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise Refused("The secret file is not text in UTF-8. Save it as plain text in UTF-8.") from None
+
+
 def read_secret(options):
     if options.machine_key_file:
         with open(options.machine_key_file, "rb") as file:
             return MACHINE, machine_secret(file.read())
     if options.secret_file:
-        with open(options.secret_file, encoding="utf-8") as file:
-            typed = re.sub(r"\r?\n\Z", "", file.read())
+        with open(options.secret_file, "rb") as file:
+            typed = re.sub(r"(?:\r?\n)+\Z", "", text_of(file.read()))
     else:
         typed = getpass.getpass("Passphrase or recovery code: ")
     code = recovery_secret(typed)

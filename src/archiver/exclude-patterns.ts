@@ -76,10 +76,9 @@ export function compileIgnoreFile(
 export function parsePatternFile(
   content: ByteString,
 ): { readonly pattern: ByteString; readonly line: number }[] {
-  const text = content.startsWith(utf8ByteOrderMark) ? content.slice(utf8ByteOrderMark.length) : content;
   const patterns = [];
   let line = 0;
-  for (const raw of text.split('\n')) {
+  for (const raw of content.split('\n')) {
     line += 1;
     if (raw === '' || raw.startsWith('#')) continue;
     const pattern = withoutTrailingSpaces(raw.endsWith('\r') ? raw.slice(0, -1) : raw);
@@ -87,8 +86,6 @@ export function parsePatternFile(
   }
   return patterns;
 }
-
-const utf8ByteOrderMark = '\u00ef\u00bb\u00bf';
 
 /** Spaces at the end mean nothing, except one behind a backslash, and what stands before it. */
 function withoutTrailingSpaces(line: string): string {

@@ -83,14 +83,14 @@ export function findContentsRule(
 function hasHeader(marker: Marker, directory: ByteString, files: RuleFiles): boolean {
   if (marker.header === undefined) return true;
   const start = readRules(files, joinBytes(directory, marker.name), marker.header.length);
-  return start?.slice(0, marker.header.length) === marker.header;
+  if (start === undefined) return false;
+  return Buffer.from(start).toString('latin1', 0, marker.header.length) === marker.header;
 }
 
 /** The start of a file that holds rules; undefined, and reported unless it is no such file, when unreadable. */
-export function readRules(files: RuleFiles, path: ByteString, limit: number): ByteString | undefined {
+export function readRules(files: RuleFiles, path: ByteString, limit: number): Uint8Array | undefined {
   try {
-    const content = files.read(path, limit);
-    return content === undefined ? undefined : asByteString(Buffer.from(content).toString('latin1'));
+    return files.read(path, limit);
   } catch (error) {
     if (isAbort(error) || error instanceof BugError) throw error;
     files.onError(

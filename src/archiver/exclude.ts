@@ -14,6 +14,7 @@
 
 import { asByteString, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, SourceError } from '../base/errors.ts';
+import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../base/people-text.ts';
 import { formatBytes } from '../base/units.ts';
 import {
   KEEP,
@@ -203,7 +204,17 @@ function readIgnoreFile(directory: ByteString, name: ByteString, files: RuleFile
   const path = joinBytes(directory, name);
   const content = readRules(files, path, maxIgnoreFileBytes + 1);
   if (content === undefined) return undefined;
-  if (content.length <= maxIgnoreFileBytes) return compileIgnoreFile(content, path, directory);
+  if (content.length <= maxIgnoreFileBytes) {
+    const text = peopleBytes(content);
+    if (text !== undefined) return compileIgnoreFile(text, path, directory);
+    files.onError(
+      new SourceError('EXCLUDE_FILE_UNREADABLE', `${shownPath(path)} ${faultWords('zero-bytes')}`, {
+        op: 'read exclude rules',
+        hint: `Its rules are not applied in this backup. ${SAVE_AS_UTF8}`,
+      }),
+    );
+    return undefined;
+  }
   files.onError(
     new SourceError(
       'EXCLUDE_FILE_TOO_LARGE',

@@ -28,6 +28,7 @@ export class PackStore {
   readonly #index: IndexWriter;
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
+  readonly #broken = new AbortController();
   readonly #stored = new Map<string, number>();
   #running = new Set<Promise<void>>();
   #failure: unknown;
@@ -48,6 +49,11 @@ export class PackStore {
     return this.#stored;
   }
 
+  /** Aborts with the first failure, for whoever waits for something else. */
+  get broken(): AbortSignal {
+    return this.#broken.signal;
+  }
+
   get inFlight(): number {
     return this.#running.size;
   }
@@ -57,6 +63,7 @@ export class PackStore {
     const work = this.#put(pack)
       .catch((error: unknown) => {
         this.#failure ??= error;
+        this.#broken.abort(error);
       })
       .finally(() => {
         this.#running.delete(work);

@@ -1,18 +1,10 @@
 /** The sources of a backup as the person named them, turned into what the archiver takes. */
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  statSync,
-  type Stats,
-} from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { NeverPath } from './exclude.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
+import { filePath, realPath } from '../base/typed-path.ts';
 import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../system/mount-table.ts';
 import { findHungMounts, isHung } from './hung-mounts.ts';
 
@@ -77,14 +69,14 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   // As with other tools a slash at the end means the directory behind a link.
   const behindLink = /[^/]\/+$/.test(name);
   if (isHung(bytesOfText(wanted))) return { path: wanted, stats: undefined };
-  const path = behindLink ? realPath(wanted) : inRealDirectory(wanted);
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const path = behindLink ? realPlace(wanted) : inRealDirectory(wanted);
+  const stats = lstatSync(filePath(path), { throwIfNoEntry: false });
   // Only a link that leads nowhere is still one: the directory that was meant is not there.
   if (behindLink && stats?.isSymbolicLink() === true) return { path, stats: undefined };
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
   if (stats?.isSymbolicLink() === true) {
     notes.push(
-      `${path} is a symbolic link to ${readlinkSync(path)}: only the link is stored. To save what it points to, write ${name}/`,
+      `${path} is a symbolic link to ${readlinkSync(filePath(path))}: only the link is stored. To save what it points to, write ${name}/`,
     );
   }
   return { path, stats };
@@ -92,13 +84,13 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
 
 function inRealDirectory(path: string): string {
   const directory = dirname(path);
-  return directory === path ? path : join(realPath(directory), basename(path));
+  return directory === path ? path : join(realPlace(directory), basename(path));
 }
 
 /** The path itself when there is nothing. */
-function realPath(path: string): string {
+function realPlace(path: string): string {
   try {
-    return realpathSync(path);
+    return realPath(path);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP'].includes(errnoOf(error) ?? '')) return path;
     throw error;
@@ -131,9 +123,9 @@ function refuseMadeUp(path: string, mounts: readonly Mount[]): void {
 function requireReadable(path: string, stats: Stats): void {
   if (!stats.isFile() && !stats.isDirectory()) return;
   try {
-    closeSync(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+    closeSync(openSync(filePath(path), constants.O_RDONLY | constants.O_NONBLOCK));
     // A directory that may be read but not entered shows names and nothing else. `join` would drop the dot.
-    if (stats.isDirectory()) statSync(`${path}/.`);
+    if (stats.isDirectory()) statSync(filePath(`${path}/.`));
   } catch (error) {
     throw invalid(path, 'not_readable', `${path} cannot be read (${errnoOf(error) ?? 'error'})`);
   }

@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { ByteString } from '../base/byte-path.ts';
-import { SourceError } from '../base/errors.ts';
 import { Chunker } from '../codec/chunker.ts';
 import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
 import { encodeDirectory } from '../format/tree-split.ts';
@@ -26,6 +23,9 @@ export type StreamRequest = Omit<ArchiveRequest, 'exclude' | 'parent' | 'changes
   readonly path: ByteString;
 };
 
+/** Gives the content. What it reads from is ended when the signal aborts, and the signal's reason is thrown. */
+export type StreamInput = (signal: AbortSignal) => AsyncIterable<Uint8Array>;
+
 /**
  * Backs up what a stream gives as one file. When the stream fails nothing is committed.
  *
@@ -33,7 +33,7 @@ export type StreamRequest = Omit<ArchiveRequest, 'exclude' | 'parent' | 'changes
  */
 export async function archiveStream(
   request: StreamRequest,
-  input: AsyncIterable<Uint8Array>,
+  input: StreamInput,
   observer: ArchiveObserver,
   signal: AbortSignal,
 ): Promise<ArchiveSummary> {
@@ -72,7 +72,8 @@ export async function archiveStream(
   );
 
   let size = 0;
-  for await (const data of input) {
+  // A source may be silent for long: a destination that fails meanwhile ends it.
+  for await (const data of input(AbortSignal.any([signal, store.broken]))) {
     signal.throwIfAborted();
     for (let at = 0; at < data.length;) {
       const room = cutter.room(size);
@@ -125,37 +126,6 @@ export async function archiveStream(
     packsDamaged: 0,
     known: undefined,
   };
-}
-
-/**
- * The standard output of a command. Ends with an error when the command fails, so that half a dump is never a snapshot.
- *
- * @throws {SourceError} COMMAND_FAILED
- */
-export async function* commandOutput(
-  command: string,
-  args: readonly string[],
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], signal });
-  const ended = once(child, 'close');
-  // Without a listener a command that cannot be started would end the process before it is awaited.
-  ended.catch(() => {});
-  yield* child.stdout;
-  try {
-    await ended;
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new SourceError('COMMAND_FAILED', `${command} could not be started`, {
-      hint: 'Check the command and its path. Nothing was stored as a snapshot.',
-      cause,
-    });
-  }
-  const { exitCode, signalCode } = child;
-  if (exitCode === 0) return;
-  throw new SourceError('COMMAND_FAILED', `${command} ended with ${signalCode ?? `exit code ${exitCode}`}`, {
-    hint: 'Its output may be incomplete, so no snapshot was made.',
-  });
 }
 
 function streamMetadata(name: string, startedMs: number, mode: number) {

@@ -14,9 +14,39 @@ export function isAscii(text: string): boolean {
   return asciiOnly.test(text);
 }
 
-/** Text typed by a person (UTF-16) as the UTF-8 bytes the kernel gets. */
+/** Text typed by a person (UTF-16) as the bytes the kernel gets: UTF-8, and single bytes as `textWithBytes` has them. */
 export function bytesOfText(text: string): ByteString {
-  return (isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1')) as ByteString;
+  if (isAscii(text)) return text as ByteString;
+  const parts = text.isWellFormed() ? [text] : text.split(/((?<![\ud800-\udbff])[\udc80-\udcff])/);
+  return parts
+    .map((part) => byteOf(part) ?? Buffer.from(part, 'utf8').toString('latin1'))
+    .join('') as ByteString;
+}
+
+/** U+DC80 to U+DCFF are 0x80 to 0xff. */
+const BYTES_AT = 0xdc00;
+
+function byteOf(part: string): string | undefined {
+  const code = part.charCodeAt(0) - BYTES_AT;
+  return part.length === 1 && code >= 0x80 && code <= 0xff ? String.fromCharCode(code) : undefined;
+}
+
+// Well-formed UTF-8 (Unicode 17, table 3-7) in runs, or else one byte of none.
+const utf8OrByte =
+  /(?:\p{ASCII}|[\u00c2-\u00df][\u0080-\u00bf]|\u00e0[\u00a0-\u00bf][\u0080-\u00bf]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf]{2}|\u00ed[\u0080-\u009f][\u0080-\u00bf]|\u00f0[\u0090-\u00bf][\u0080-\u00bf]{2}|[\u00f1-\u00f3][\u0080-\u00bf]{3}|\u00f4[\u0080-\u008f][\u0080-\u00bf]{2})+|[\u0080-\u00ff]/gu;
+
+/** Text of which nothing is lost: UTF-8 read as such, and any other byte given as `other` says. */
+export function textAndBytes(bytes: ByteString, other: (byte: number) => string): string {
+  return bytes.replace(utf8OrByte, (run) =>
+    run.length === 1 && run > '\u007f'
+      ? other(run.charCodeAt(0))
+      : Buffer.from(run, 'latin1').toString('utf8'),
+  );
+}
+
+/** Text that `bytesOfText` turns into these bytes again: those that are no UTF-8 stand in it as U+DC80 to U+DCFF. */
+export function textWithBytes(bytes: ByteString): string {
+  return textAndBytes(bytes, (byte) => String.fromCharCode(BYTES_AT + byte));
 }
 
 /** For people: bytes read as UTF-8, with U+FFFD where they are not. */

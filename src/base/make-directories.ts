@@ -6,6 +6,7 @@ import { mkdirSync, statSync, type Stats } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from './errors.ts';
+import { filePath } from './typed-path.ts';
 
 const PRIVATE = { mode: 0o700 };
 
@@ -15,16 +16,16 @@ const PRIVATE = { mode: 0o700 };
  */
 export async function makeDirectories(directory: string): Promise<string | undefined> {
   const missing: string[] = [];
-  for (let at = directory; !isDirectory(await stat(at).catch(absence)); at = dirname(at)) {
+  for (let at = directory; !isDirectory(await stat(filePath(at)).catch(absence)); at = dirname(at)) {
     missing.unshift(at);
     if (dirname(at) === at) break;
   }
   for (const one of missing) {
     try {
-      await mkdir(one, PRIVATE);
+      await mkdir(filePath(one), PRIVATE);
     } catch (error) {
       // Somebody else may have made it meanwhile.
-      if (errnoOf(error) !== 'EEXIST' || !isDirectory(await stat(one).catch(absence))) throw error;
+      if (errnoOf(error) !== 'EEXIST' || !isDirectory(await stat(filePath(one)).catch(absence))) throw error;
     }
   }
   return missing[0];
@@ -39,7 +40,7 @@ export function makeDirectoriesSync(directory: string): string | undefined {
   }
   for (const one of missing) {
     try {
-      mkdirSync(one, PRIVATE);
+      mkdirSync(filePath(one), PRIVATE);
     } catch (error) {
       if (errnoOf(error) !== 'EEXIST' || !isDirectory(statOrAbsence(one))) throw error;
     }
@@ -53,7 +54,7 @@ function isDirectory(found: Stats | undefined): boolean {
 
 function statOrAbsence(path: string): Stats | undefined {
   try {
-    return statSync(path);
+    return statSync(filePath(path));
   } catch (error) {
     return absence(error);
   }

@@ -3,6 +3,7 @@ import { holdfast } from '../base/holdfast-command.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { Scout } from '../archiver/scout.ts';
 import { requireOwnTags } from '../base/job-tag.ts';
+import { workingDirectory } from '../base/typed-path.ts';
 import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
@@ -91,8 +92,8 @@ async function backUpFiles(
   if (words.length === 0)
     throw usage('Nothing to back up was named', `Name files or directories: ${holdfast`backup ~/Documents`}`);
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
-  await requireAnswer(words, process.cwd(), context.signal);
-  const { paths, notes } = resolveSources(words, process.cwd(), exclude.never);
+  await requireAnswer(words, workingDirectory(), context.signal);
+  const { paths, notes } = resolveSources(words, workingDirectory(), exclude.never);
   const parent = parentOf(options);
   // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.
   const scout = parent === 'none' ? undefined : Scout.start(paths);
@@ -136,10 +137,15 @@ function requireStreamOptions(command: Command): void {
     throw usage(`${option} is not possible for what comes from a program`, `Leave out ${option}.`);
 }
 
+const NOTHING_CAME =
+  'nothing came, so the file in the snapshot is empty. Where the program in front may fail, name it with --stdin-command: then there is no snapshot.';
+
 async function backUpStream(stream: StreamSource, options: BackupOptions, context: Context): Promise<void> {
   const work = async (repository: Repository): Promise<void> => {
     const request = { ...common(repository, options), path: stream.path };
-    await showSummary(await saveStream(request, stream.read(), options, context), options, context);
+    const summary = await saveStream(request, stream.read, options, context);
+    if (summary.bytesRead === 0 && options.quiet !== true) context.stderr.write(`Note: ${NOTHING_CAME}\n`);
+    await showSummary(summary, options, context);
     await protect(repository, context);
   };
   await withCachedRepository(options, context, work, { look: 'everything', adds: true });

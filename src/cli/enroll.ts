@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { programVersion } from '../base/program-version.ts';
 import { StateError } from '../base/errors.ts';
+import { faultWords, peopleText } from '../base/people-text.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { ControlCall, ControlCalls } from '../control/calls.ts';
 import { takeRunDirectory } from '../daemon/run-directory.ts';
@@ -64,9 +65,16 @@ export function define(command: Command, context: Context): void {
 async function readToken(context: Context): Promise<string> {
   const token = canPrompt(context)
     ? await promptHidden('Enrollment token: ', context)
-    : await text(context.stdin);
+    : await tokenOnInput(context);
   if (token.trim() !== '') return token.trim();
   throw usage('The enrollment token is missing', 'Give it after the address, or on standard input.');
+}
+
+/** What a shell of Windows sends has a byte order mark. */
+async function tokenOnInput({ stdin }: Context): Promise<string> {
+  const read = peopleText(await buffer(stdin));
+  if ('text' in read) return read.text;
+  throw usage(`What came on standard input ${faultWords(read.fault)}`, 'Give the token after the address.');
 }
 
 async function join(

@@ -4,8 +4,10 @@ import type { Command } from 'commander';
 import { parsePatternFile, type PatternSetting } from '../archiver/exclude-patterns.ts';
 import { parseMarker } from '../archiver/exclude-tags.ts';
 import type { ExcludeOptions, NeverPath } from '../archiver/exclude.ts';
-import { asByteString, bytesOfText } from '../base/byte-path.ts';
+import { bytesOfText } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
+import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../base/people-text.ts';
+import { filePath } from '../base/typed-path.ts';
 import { collect, parseLimit, usage } from './options.ts';
 
 /** What commander gives for these options. */
@@ -77,14 +79,16 @@ export function excludeOptions(
 function readPatterns(file: string): PatternSetting[] {
   let content: Buffer;
   try {
-    content = readFileSync(file);
+    content = readFileSync(filePath(file));
   } catch (error) {
     throw usage(
       `The exclude file ${file} cannot be read (${errnoOf(error) ?? 'error'})`,
       'Check the path given with --exclude-file.',
     );
   }
-  return parsePatternFile(asByteString(content.toString('latin1'))).map(({ pattern, line }) => ({
+  const text = peopleBytes(content);
+  if (text === undefined) throw usage(`The exclude file ${file} ${faultWords('zero-bytes')}`, SAVE_AS_UTF8);
+  return parsePatternFile(text).map(({ pattern, line }) => ({
     pattern,
     from: `${file}:${line}`,
   }));

@@ -7,7 +7,8 @@ import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { createExcluder, type ExcludeOptions } from '../archiver/exclude.ts';
 import { readRuleFile } from '../archiver/rule-files.ts';
 import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
-import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { bytesOfText, textWithBytes, type ByteString } from '../base/byte-path.ts';
+import { absolute, filePath, workingDirectory } from '../base/typed-path.ts';
 import type { Context } from './context.ts';
 import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
 import { neverBackedUp } from './open.ts';
@@ -56,12 +57,12 @@ async function explain(
   const never = await neverBackedUp(options, context);
   const exclude = excludeOptions(options, patterns, never);
   for (const path of paths) {
-    const written = resolve(path);
+    const written = absolute(path);
     const given = options.source ?? [parentDirectory(written)];
-    await requireAnswer(given, process.cwd(), context.signal);
-    const sources = resolveSources(given, process.cwd(), []).paths.map((real, at) => ({
-      named: resolve(given[at] ?? ''),
-      real: textOfBytes(real),
+    await requireAnswer(given, workingDirectory(), context.signal);
+    const sources = resolveSources(given, workingDirectory(), []).paths.map((real, at) => ({
+      named: absolute(given[at] ?? ''),
+      real: textWithBytes(real),
     }));
     const asked = askedOf(written, sources);
     if (asked === undefined) continue;
@@ -122,7 +123,10 @@ function plainKind(stat: SourceStat): 'file' | 'directory' | 'other' {
 
 function parentDirectory(path: string): string {
   let directory = resolve(path, '..');
-  while (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true && directory !== '/')
+  while (
+    lstatSync(filePath(directory), { throwIfNoEntry: false })?.isDirectory() !== true &&
+    directory !== '/'
+  )
     directory = resolve(directory, '..');
   return directory;
 }

@@ -15,7 +15,8 @@ import { secretOf } from '../repository/typed-secret.ts';
 import { unmountedAt } from '../system/unmounted.ts';
 import type { Context } from './context.ts';
 import { placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
-import { newPassphrase, openAt, openOptions, shownLocation } from './open.ts';
+import { newPassphrase } from './new-passphrase.ts';
+import { openAt, openOptions, shownLocation } from './open.ts';
 import {
   addExamples,
   addOutputOptions,

@@ -1,6 +1,6 @@
 /** How a person or the system stops a command: politely first, at once the second time. */
-import { StateError } from '../base/errors.ts';
 import { EXIT } from './exit-codes.ts';
+import { outputFailed, type DataStream } from './output.ts';
 import { isTerminal } from './terminal.ts';
 
 /**
@@ -19,12 +19,15 @@ export interface Interrupts {
   readonly signal: AbortSignal;
   /** Nobody reads the output any more. */
   readonly outputClosed: boolean;
+  /** From now on the work goes on where its output cannot be written. */
+  outputIsDispensable(): void;
 }
 
 /** Ends the work by its abort signal at SIGINT, SIGTERM, the death of the launcher, or a closed output. */
-export function watchInterrupts(now: () => number): Interrupts {
+export function watchInterrupts(now: () => number, output: DataStream): Interrupts {
   const controller = new AbortController();
   let outputClosed = false;
+  let outputNeeded = true;
   let first: number | undefined;
   const interrupted = (): void => {
     const time = now();
@@ -41,13 +44,10 @@ export function watchInterrupts(now: () => number): Interrupts {
     process.on('disconnect', interrupted);
     process.channel?.unref();
   }
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  output.on('error', (error: NodeJS.ErrnoException) => {
     outputClosed = error.code === 'EPIPE';
-    controller.abort(
-      outputClosed
-        ? undefined
-        : new StateError('WRITE_ERROR', 'The output cannot be written', { cause: error }),
-    );
+    if (outputClosed) controller.abort();
+    else if (outputNeeded) controller.abort(outputFailed(error));
   });
   // With nobody to read messages the work still goes on.
   process.stderr.on('error', () => {});
@@ -55,6 +55,9 @@ export function watchInterrupts(now: () => number): Interrupts {
     signal: controller.signal,
     get outputClosed() {
       return outputClosed;
+    },
+    outputIsDispensable() {
+      outputNeeded = false;
     },
   };
 }

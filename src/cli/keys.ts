@@ -14,7 +14,8 @@ import type { Context } from './context.ts';
 import { drilledKeys } from './drilled-keys.ts';
 import { defineDrill } from './keys-drill.ts';
 import { defineRotation, whatRemovalLeaves } from './keys-rotation.ts';
-import { chosenPassphrase, withRepository } from './open.ts';
+import { chosenPassphrase } from './new-passphrase.ts';
+import { withRepository } from './open.ts';
 import {
   addExamples,
   addOutputOptions,

@@ -13,14 +13,21 @@ import type { FirstLook, LookExtent } from '../repository/first-look.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { openRepository, type OpenOptions, type Repository } from '../repository/repository.ts';
-import { isKeyText, secretOf } from '../repository/typed-secret.ts';
+import { secretOf } from '../repository/typed-secret.ts';
 import { whereItReallyLies } from '../system/real-path.ts';
 import { choosePlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import type { Context } from './context.ts';
-import { usage, type RepositoryOptions } from './options.ts';
-import { canPrompt, promptNewPassphrase } from './prompt.ts';
+import type { RepositoryOptions } from './options.ts';
+import { canPrompt } from './prompt.ts';
 import { secretOfSettings } from './reach.ts';
-import { givenByOptions, promptSecret, readGiven, takeFromEnvironment, type GivenSecret } from './secret.ts';
+import {
+  givenByOptions,
+  noPassphrase,
+  promptSecret,
+  readGiven,
+  takeFromEnvironment,
+  type GivenSecret,
+} from './secret.ts';
 import { readMachineKey, statePaths } from './state-directory.ts';
 
 export interface Opening {
@@ -252,13 +259,6 @@ async function askAndOpen(seen: Seen, chosen: ChosenPlace, context: Context): Pr
   }
 }
 
-function noPassphrase(location?: string): Error {
-  return usage(
-    `No passphrase${location === undefined ? '' : ` for ${location}`} was given, and there is no terminal to ask on`,
-    'Give --password-file or --password-command, or set HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE or HOLDFAST_PASSWORD_COMMAND.',
-  );
-}
-
 async function openWith(
   { destination, look }: Pick<Seen, 'destination' | 'look'>,
   secret: Secret,
@@ -321,37 +321,6 @@ function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown)
 /** For people: a directory as its path. */
 export function shownLocation(location: string): string {
   return shownPlace(parseLocation(location));
-}
-
-/** The passphrase for something new: as given, or typed twice. */
-export async function newPassphrase(options: RepositoryOptions, context: Context): Promise<string> {
-  const fromEnvironment = takeFromEnvironment(context.env);
-  const given = givenByOptions(options) ?? fromEnvironment;
-  if (given !== undefined) return chosenPassphrase(await readGiven(given, context));
-  if (!canPrompt(context)) throw noPassphrase();
-  return chosenPassphrase(await promptNewPassphrase(context));
-}
-
-/**
- * A passphrase that somebody chose. What looks like a key would be taken for one ever after, and open nothing.
- * @throws {RequestError} USAGE for a recovery code or a write-only key, and for what nobody can type
- */
-export function chosenPassphrase(text: string): string {
-  requireTypable(text);
-  if (!isKeyText(text)) return text;
-  throw usage(
-    'What was given for a new passphrase is a recovery code or a write-only key',
-    'Those are made by Holdfast, for the repository that they open. Choose a passphrase.',
-  );
-}
-
-/** A file may hold what is not seen in it, and what nobody types who has the passphrase on paper. */
-function requireTypable(text: string): void {
-  const hint =
-    'Write it as the first and only line of a plain text file, in UTF-8 without a byte order mark.';
-  if (/[\r\n]/.test(text)) throw usage('The new passphrase has more than one line', hint);
-  if (/[\p{Cc}\u{FEFF}]/u.test(text))
-    throw usage('The new passphrase has a mark that nobody sees in it', hint);
 }
 
 /** What no backup takes in: the repository, and the state directory with its keys. */

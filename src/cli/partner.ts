@@ -152,6 +152,7 @@ async function run(options: StartOptions, context: Context): Promise<void> {
   });
   for (const { target } of settings.webhooks.testTargets)
     log.warn({ target }, 'webhooks may go to this receiver of tests, wherever it is');
+  out.goOnWithout();
   await greet(service.address, options, context, (await service.stores.partners.list()).length > 0);
   await out.flush();
   if (!signal.aborted) await once(signal, 'abort');

@@ -1,6 +1,7 @@
 /** Questions on the terminal whose answers are not shown. */
 import { emitKeypressEvents, type Key } from 'node:readline';
 import { RequestError } from '../base/errors.ts';
+import { isLossy } from '../base/people-text.ts';
 import type { Context } from './context.ts';
 
 /** A person can be asked. */
@@ -18,7 +19,15 @@ export async function promptHidden(question: string, context: Context): Promise<
   stderr.write(question);
   stdin.resume();
   try {
-    return await typedLine(context);
+    const typed = await typedLine(context);
+    if (!isLossy(typed)) return typed;
+    throw new RequestError(
+      'USAGE',
+      'What was typed has characters that the terminal does not send as UTF-8',
+      {
+        hint: 'Set the terminal to UTF-8, or give it in a file.',
+      },
+    );
   } finally {
     stdin.setRawMode(false);
     stdin.pause();

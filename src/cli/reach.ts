@@ -1,9 +1,9 @@
 /** What commands reach destinations with: the person's own environment, and the access of the settings. */
 import { homedir } from 'node:os';
-import { readFileIfPresent } from '../base/atomic-file.ts';
 import { resolveAccess } from '../config/access.ts';
 import { resolveSecret } from '../config/secret.ts';
 import type { DestinationSettings } from '../config/settings.ts';
+import { textIfPresent } from '../daemon/kit-secrets.ts';
 import { directoryOf } from '../destination/location.ts';
 import type { OpenOptions } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
@@ -47,6 +47,6 @@ export async function secretOfSettings(
     const key = await readMachineKey(paths);
     return key === undefined ? undefined : { kind: 'machine', secret: key };
   }
-  const kept = await readFileIfPresent(paths.passphrase);
-  return kept === undefined ? undefined : { kind: 'passphrase', text: kept.toString().trim() };
+  const kept = await textIfPresent(paths.passphrase);
+  return kept === undefined ? undefined : { kind: 'passphrase', text: kept.trim() };
 }

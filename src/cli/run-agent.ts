@@ -54,6 +54,8 @@ const STEP_MS = 500;
 /** Runs until the context's signal aborts. @throws {StateError} {ConfigError} when the agent cannot begin */
 export async function runAgent(options: RunAgentOptions, context: Context): Promise<void> {
   const { env, clock, signal, stderr } = context;
+  // A full disk that takes no greeting is no reason to make no backups.
+  context.out.goOnWithout();
   const paths = statePaths(env);
   forbidCoreFiles();
   await ensureStateDirectory(paths.directory);

@@ -1,5 +1,5 @@
 /** One run of the program: a command, how it ended, and what is said about it. */
-import { HoldfastError, isAbort } from '../base/errors.ts';
+import { HoldfastError, RequestError, isAbort } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { callProgram } from '../base/holdfast-command.ts';
 import { typedDirectory } from '../base/program-call.ts';
@@ -11,7 +11,10 @@ import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
 import { programAtTerminal } from './program-at-terminal.ts';
 import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrupt.ts';
 import { Output } from './output.ts';
+import { settleOutput, standardOutput } from './standard-streams.ts';
 import { createStyles, jsonLine, wantsColor } from './terminal.ts';
+
+const OF_PATHS = ['HOLDFAST_STATE_DIR', 'HOLDFAST_CONFIG', 'HOLDFAST_REPOSITORY', 'HOLDFAST_PASSWORD_FILE'];
 
 /** Runs the command that `words` ask for and sets the exit code of the process. */
 export async function run(words: readonly string[]): Promise<void> {
@@ -22,10 +25,11 @@ export async function run(words: readonly string[]): Promise<void> {
   }
   nameTimeZone(process.env);
   nameProcess('holdfast');
-  const interrupts = watchInterrupts(() => systemClock.monotonic());
+  const output = standardOutput();
+  const interrupts = watchInterrupts(() => systemClock.monotonic(), output);
   const context: Context = {
     stdin: process.stdin,
-    out: new Output(process.stdout, interrupts.signal),
+    out: new Output(output, interrupts.signal, () => interrupts.outputIsDispensable()),
     stderr: process.stderr,
     env: process.env,
     clock: systemClock,
@@ -34,6 +38,7 @@ export async function run(words: readonly string[]): Promise<void> {
     afterInterrupt: '',
   };
   try {
+    requireReadable(process.env);
     if (mayActForService(process.env)) {
       const { actForService } = await import('./install/machine-agent.ts');
       await actForService(words, process.env);
@@ -43,11 +48,21 @@ export async function run(words: readonly string[]): Promise<void> {
     callProgram(programAtTerminal(context));
     const { runProgram } = await import('./program.ts');
     await runProgram(words, context);
-    await context.out.flush();
+    await context.out.finish();
+    settleOutput();
   } catch (error) {
     await report(error, words, context, interrupts);
   }
   process.exitCode = interrupts.outputClosed ? EXIT_OUTPUT_CLOSED : context.exitCode;
+}
+
+/** A path in other bytes would be another one, and a new state directory would be made at it. @throws {RequestError} */
+function requireReadable(env: NodeJS.ProcessEnv): void {
+  const name = OF_PATHS.find((one) => env[one]?.includes('\uFFFD') === true);
+  if (name === undefined) return;
+  throw new RequestError('USAGE', `The path in ${name} is not text in UTF-8`, {
+    hint: 'Name a directory whose path is, or a symbolic link to it that has such a path.',
+  });
 }
 
 async function report(

@@ -4,7 +4,7 @@ import { estimate } from '../archiver/estimate.ts';
 import type { ArchiveObserver } from '../archiver/observer.ts';
 import { madeHere, type MadeHere } from '../archiver/made-here.ts';
 import { startSizeScan, type ExpectedTotals } from '../archiver/size-scan.ts';
-import { archiveStream, type StreamRequest } from '../archiver/stream.ts';
+import { archiveStream, type StreamInput, type StreamRequest } from '../archiver/stream.ts';
 import type { ByteString } from '../base/byte-path.ts';
 import { keepHeapSmall } from '../base/small-heap.ts';
 import { watchArchive } from './archive-progress.ts';
@@ -55,7 +55,7 @@ export async function save(
 /** The same for what a stream gives. */
 export async function saveStream(
   request: Omit<StreamRequest, OwnFacts> & GivenHost,
-  input: AsyncIterable<Uint8Array>,
+  input: StreamInput,
   options: OutputOptions,
   context: Context,
 ): Promise<ArchiveSummary> {

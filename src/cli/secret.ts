@@ -1,14 +1,26 @@
 /** Where the passphrase comes from: options, environment, a file, a command, or the person at the terminal. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { createReadStream } from 'node:fs';
+import { outputUntilExit } from '../base/child-output.ts';
+import {
+  SAVE_AS_UTF8,
+  faultWords,
+  isLossy,
+  peopleText,
+  withoutFinalLineBreaks,
+} from '../base/people-text.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { secretOf } from '../repository/typed-secret.ts';
+import { shellCommand } from '../base/shell-word.ts';
+import { filePath } from '../base/typed-path.ts';
+import { endWithChildren } from '../system/end-process.ts';
 import type { Context } from './context.ts';
 import { usage, type RepositoryOptions } from './options.ts';
 import { promptHidden } from './prompt.ts';
+
+/** The largest that is taken for a passphrase, in bytes. */
+const LARGEST = 65_536;
 
 /** What the command line and the environment say about the passphrase. */
 export interface GivenSecret {
@@ -45,19 +57,46 @@ export function givenByOptions({
 
 /** The passphrase itself. @throws {StateError} {RequestError} */
 export async function readGiven(given: GivenSecret, context: Context): Promise<string> {
-  const read = given.text ?? (await readFrom(given, context));
+  const read = given.text === undefined ? await readFrom(given, context) : fromVariable(given.text);
   if (read !== '') return read;
   throw usage('The given passphrase is empty', 'Check the file, command or variable that it comes from.');
 }
 
-async function readFrom({ file, command }: GivenSecret, context: Context): Promise<string> {
-  if (file !== undefined) return withoutFinalNewline(await readPasswordFile(file));
-  return command === undefined ? '' : withoutFinalNewline(await askCommand(command, context));
+function fromVariable(text: string): string {
+  if (!isLossy(text)) return text;
+  throw usage(
+    `The passphrase in the environment ${faultWords('not-utf8')}`,
+    'Set the variable in a terminal that uses UTF-8, or give the passphrase in a file.',
+  );
 }
 
-async function readPasswordFile(file: string): Promise<string> {
+async function readFrom({ file, command }: GivenSecret, context: Context): Promise<string> {
+  if (file !== undefined)
+    return passphraseIn(await readPasswordFile(file), `The password file ${file}`, SAVE_AS_UTF8);
+  if (command === undefined) return '';
+  return passphraseIn(
+    await askCommand(command, context),
+    'What the password command prints',
+    'It must print the passphrase in UTF-8 and nothing else.',
+  );
+}
+
+/** Different bytes are never the same passphrase. */
+function passphraseIn(bytes: Buffer, subject: string, hint: string): string {
+  const read = peopleText(bytes);
+  if ('text' in read) return withoutFinalLineBreaks(read.text);
+  throw new StateError('READ_ERROR', `${subject} ${faultWords(read.fault)}`, { hint });
+}
+
+/** Also from a pipe, as a shell makes it. */
+async function readPasswordFile(file: string): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
   try {
-    return await readFile(file, 'utf8');
+    for await (const piece of createReadStream(filePath(file), { end: LARGEST }) as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      size += piece.length;
+    }
   } catch (cause) {
     throw new StateError(
       'READ_ERROR',
@@ -67,26 +106,43 @@ async function readPasswordFile(file: string): Promise<string> {
       },
     );
   }
+  if (size <= LARGEST) return Buffer.concat(pieces);
+  throw new StateError('READ_ERROR', `The password file ${file} is larger than 64 KiB`, {
+    hint: 'Name the file that holds the passphrase and nothing else.',
+  });
 }
 
-async function askCommand(command: string, { env, signal }: Context): Promise<string> {
-  const child = spawn(command, { shell: true, stdio: ['inherit', 'pipe', 'inherit'], env, signal });
+async function askCommand(command: string, { env, signal }: Context): Promise<Buffer> {
+  signal.throwIfAborted();
+  // In the group of this process: it may ask the person at the terminal.
+  const child = spawn(shellCommand(command), { shell: true, stdio: ['inherit', 'pipe', 'inherit'], env });
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const ended = outputUntilExit(child, LARGEST);
+  ended.catch(() => undefined);
   try {
-    const [output, [code, killedBy]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-    if (code === 0) return output;
-    throw new StateError(
-      'PASSWORD_COMMAND',
-      `The password command failed (${killedBy === null ? `exit code ${code}` : killedBy})`,
-      { hint: 'Run it by itself to see what is wrong. It must print the passphrase and nothing else.' },
-    );
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
+    const { code, killedBy, bytes, hasMore } = await Promise.race([ended, aborted.promise]);
+    if (code !== 0) throw failedCommand(`The password command failed (${killedBy ?? `exit code ${code}`})`);
+    if (hasMore) throw failedCommand('The password command prints more than 64 KiB');
+    return bytes;
+  } finally {
+    signal.removeEventListener('abort', abort);
+    await endWithChildren(child);
   }
 }
 
-function withoutFinalNewline(content: string): string {
-  return content.replace(/\r?\n$/, '');
+function failedCommand(message: string): StateError {
+  return new StateError('PASSWORD_COMMAND', message, {
+    hint: 'Run it by itself to see what is wrong. It must print the passphrase and nothing else.',
+  });
+}
+
+export function noPassphrase(location?: string): Error {
+  return usage(
+    `No passphrase${location === undefined ? '' : ` for ${location}`} was given, and there is no terminal to ask on`,
+    'Give --password-file or --password-command, or set HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE or HOLDFAST_PASSWORD_COMMAND.',
+  );
 }
 
 export async function promptSecret(location: string, context: Context): Promise<Secret> {

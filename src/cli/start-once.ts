@@ -10,6 +10,7 @@ import { quoted } from '../base/shell-words.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { BugError } from '../base/errors.ts';
+import { workingDirectory } from '../base/typed-path.ts';
 import { openCached } from '../cache/open.ts';
 import { findDestination } from '../config/effective-settings.ts';
 import { configuredPlace, type ChosenPlace } from './chosen-place.ts';
@@ -44,10 +45,10 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
   const target = await targetOf(options, context);
   const never = await neverBackedUpTo(target.place, context);
   // Whoever names a link to a directory here wants the directory.
-  await requireAnswer(named, process.cwd(), context.signal);
+  await requireAnswer(named, workingDirectory(), context.signal);
   const { paths, notes } = resolveSources(
     named.map((name) => `${name}/`),
-    process.cwd(),
+    workingDirectory(),
     never,
   );
   const { repository, created } = await openTarget(target, context);

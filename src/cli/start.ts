@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
+import { workingDirectory } from '../base/typed-path.ts';
 import type { Context } from './context.ts';
 import { addExamples, addOutputOptions, collect, usage, type OutputOptions } from './options.ts';
 import { runAgent } from './run-agent.ts';
@@ -59,10 +60,10 @@ async function startAgent(options: StartOptions, context: Context): Promise<void
       `"${options.port}" is not a port`,
       'Use a number from 1 to 65535, or 0 for any that is free.',
     );
-  await requireAnswer(options.source ?? [], process.cwd(), context.signal);
+  await requireAnswer(options.source ?? [], workingDirectory(), context.signal);
   const { paths } = resolveSources(
     (options.source ?? []).map((name) => `${name}/`),
-    process.cwd(),
+    workingDirectory(),
     ownPlaces(statePaths(context.env)),
   );
   await runAgent(

@@ -1,11 +1,12 @@
 /** Standard input, or the output of a command, as the source of a backup. */
-import { addAbortSignal } from 'node:stream';
 import { resolve } from 'node:path';
 import { holdfast } from '../base/holdfast-command.ts';
-import { commandOutput } from '../archiver/stream.ts';
+import { commandOutput } from '../archiver/command-output.ts';
+import type { StreamInput } from '../archiver/stream.ts';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import type { Context } from './context.ts';
 import { usage } from './options.ts';
+import { requireContent, standardInput } from './standard-streams.ts';
 
 export interface StreamOptions {
   readonly stdinName?: string;
@@ -16,8 +17,8 @@ export interface StreamOptions {
 export interface StreamSource {
   /** Where the content stands in the snapshot. */
   readonly path: ByteString;
-  /** Begins to read; to be called once, when the repository is open. */
-  read(): AsyncIterable<Uint8Array>;
+  /** Begins to read; to be called once, when the repository is open. What it reads from ends when the signal aborts. */
+  readonly read: StreamInput;
 }
 
 /**
@@ -36,16 +37,12 @@ export function streamSource(
   const path = bytesOfText(resolve('/', stdinName));
   if (stdinCommand !== undefined) {
     const [program, ...parameters] = commandLine(stdinCommand, words);
-    return { path, read: () => commandOutput(program, parameters, context.signal) };
+    return { path, read: (signal) => commandOutput([program, ...parameters], signal) };
   }
   if (words.length > 0)
     throw usage('Files and standard input cannot be saved together', 'Run the command twice.');
-  if (context.stdin.isTTY)
-    throw usage(
-      'Standard input is a terminal',
-      `Send something into it: mysqldump shop | ${holdfast`backup …`}`,
-    );
-  return { path, read: () => addAbortSignal(context.signal, context.stdin) };
+  requireContent(context.stdin, `mysqldump shop | ${holdfast`backup …`}`);
+  return { path, read: (signal) => standardInput(context.stdin, signal) };
 }
 
 /** One text is for the shell; several words are the program and its arguments. */

@@ -2,7 +2,7 @@
  * What a terminal can do and what may be written to it: colour, width, the cells a text takes, and text made
  * harmless. Every name that comes from a disk or a repository passes through here before it is shown.
  */
-import type { ByteString } from '../base/byte-path.ts';
+import { textAndBytes, type ByteString } from '../base/byte-path.ts';
 
 /** The part of a Node output stream that is used; `process.stdout` and `process.stderr` are such streams. */
 export interface OutputStream {
@@ -84,17 +84,9 @@ export function printable(text: string): string {
 
 /** The same for a byte string: read as UTF-8, and bytes that are not UTF-8 shown as `\xff`. */
 export function printableBytes(bytes: ByteString): string {
-  const text = bytes.replace(utf8OrByte, (run) =>
-    run.length === 1 && run > '\u007f'
-      ? `\\x${run.charCodeAt(0).toString(16)}`
-      : Buffer.from(run, 'latin1').toString('utf8'),
-  );
+  const text = textAndBytes(bytes, (byte) => `\\x${byte.toString(16)}`);
   return printable(text);
 }
-
-// Well-formed UTF-8 (Unicode 17, table 3-7) in runs, or else one byte of none.
-const utf8OrByte =
-  /(?:\p{ASCII}|[\u00c2-\u00df][\u0080-\u00bf]|\u00e0[\u00a0-\u00bf][\u0080-\u00bf]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf]{2}|\u00ed[\u0080-\u009f][\u0080-\u00bf]|\u00f0[\u0090-\u00bf][\u0080-\u00bf]{2}|[\u00f1-\u00f3][\u0080-\u00bf]{3}|\u00f4[\u0080-\u008f][\u0080-\u00bf]{2})+|[\u0080-\u00ff]/gu;
 
 /** One line of NDJSON that is as harmless on a terminal as printable text, and reads back as the same value. */
 export function jsonLine(value: unknown): string {
@@ -115,6 +107,8 @@ function harmlessJson(json: string): string {
 function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
+  // A byte of a path as it was typed.
+  if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code - 0xdc00).toString(16)}`;
   if (code < 0x80) return shortEscapes[character] ?? `\\x${hex.padStart(2, '0')}`;
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`;
 }

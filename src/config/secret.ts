@@ -1,9 +1,16 @@
 /** Secrets by reference: looked up when they are used, and never shown by accident. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { outputUntilExit } from '../base/child-output.ts';
 import type { Clock } from '../base/clock.ts';
+import {
+  SAVE_AS_UTF8,
+  faultWords,
+  isLossy,
+  peopleText,
+  withoutFinalLineBreaks,
+} from '../base/people-text.ts';
 import { ConfigError } from './config-error.ts';
 import { absolutePath } from './effective-settings.ts';
 import { readSecretFile } from './file-access.ts';
@@ -59,7 +66,7 @@ const COMMAND_MS = 30_000;
 const LARGEST_OUTPUT = 65_536;
 
 /**
- * Looks the secret up, anew each time: a changed one needs no restart. A line break at its end is dropped.
+ * Looks the secret up, anew each time: a changed one needs no restart. Line breaks at its end are dropped.
  * @throws {ConfigError} SECRET_UNAVAILABLE, SECRET_UNSAFE
  */
 export async function resolveSecret(
@@ -68,7 +75,7 @@ export async function resolveSecret(
   signal: AbortSignal,
 ): Promise<Secret> {
   signal.throwIfAborted();
-  const found = (await lookUp(reference, context, signal)).replace(/\r?\n$/, '');
+  const found = withoutFinalLineBreaks(await lookUp(reference, context, signal));
   if (found === '') throw unavailable(`${subjectOf(reference)} is empty`, 'Put the secret there.');
   if (found.includes('\0'))
     throw unavailable(`${subjectOf(reference)} holds a zero character`, 'A secret is one line of text.');
@@ -83,19 +90,28 @@ async function lookUp(
 ): Promise<string> {
   if ('file' in reference) {
     const bytes = await readSecretFile(absolutePath(reference.file, context), { checkMode: true });
-    return bytes.toString('utf8');
+    return textOf(bytes, reference);
   }
   if ('env' in reference) {
     const value = context.env[reference.env];
+    if (value !== undefined && isLossy(value))
+      throw unavailable(`${subjectOf(reference)} ${faultWords('not-utf8')}`, SAVE_AS_UTF8);
     if (value !== undefined) return value;
     throw unavailable(`${subjectOf(reference)} is not set`, 'Set it for the agent, not only in your shell.');
   }
-  if ('command' in reference) return await ask(reference.command, context, signal);
-  return await readCredential(reference.credential, context);
+  if ('command' in reference) return textOf(await ask(reference.command, context, signal), reference);
+  return textOf(await readCredential(reference.credential, context), reference);
+}
+
+/** Different bytes are never the same secret. */
+function textOf(bytes: Uint8Array, reference: SecretReference): string {
+  const read = peopleText(bytes);
+  if ('text' in read) return read.text;
+  throw unavailable(`${subjectOf(reference)} ${faultWords(read.fault)}`, SAVE_AS_UTF8);
 }
 
 /** Readable for the service alone by the doing of systemd, whatever the mode of the file says. */
-async function readCredential(name: string, { env }: SecretContext): Promise<string> {
+async function readCredential(name: string, { env }: SecretContext): Promise<Buffer> {
   const directory = env['CREDENTIALS_DIRECTORY'] ?? '';
   if (directory === '') {
     throw unavailable(
@@ -106,14 +122,14 @@ async function readCredential(name: string, { env }: SecretContext): Promise<str
   // The schema has refused slashes; a reference from elsewhere is held to the same.
   if (!/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(name))
     throw unavailable('This is not the name of a credential', 'Use letters, digits, ".", "-" and "_".');
-  return (await readSecretFile(join(directory, name), { checkMode: false })).toString('utf8');
+  return await readSecretFile(join(directory, name), { checkMode: false });
 }
 
 async function ask(
   command: string,
   { env, childEnv, clock }: SecretContext,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Buffer> {
   const child = spawn(command, {
     shell: true,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -121,13 +137,8 @@ async function ask(
     // A group of its own, so that what the shell has started ends with it.
     detached: process.platform !== 'win32',
   });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  child.stdout.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= LARGEST_OUTPUT) chunks.push(chunk);
-  });
-  const ended = once(child, 'close');
+  const ended = outputUntilExit(child, LARGEST_OUTPUT);
+  ended.catch(() => undefined);
   const patience = new AbortController();
   const giveUp = (): void => patience.abort();
   signal.addEventListener('abort', giveUp, { once: true });
@@ -140,19 +151,19 @@ async function ask(
         'Run it by itself to see why; it must not ask anything.',
       );
     }
-    const [code, killedBy] = outcome as [number | null, NodeJS.Signals | null];
+    const { code, killedBy, bytes, hasMore } = outcome;
     if (code !== 0) {
       throw unavailable(
         `The command for a secret failed (${killedBy ?? `exit code ${code}`})`,
         'Run it by itself to see what is wrong. It must print the secret and nothing else.',
       );
     }
-    if (size > LARGEST_OUTPUT)
+    if (hasMore)
       throw unavailable(
         'The command for a secret prints more than 64 KiB',
         'It must print the secret and nothing else.',
       );
-    return Buffer.concat(chunks).toString('utf8');
+    return bytes;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ConfigError) throw error;
@@ -160,7 +171,11 @@ async function ask(
   } finally {
     signal.removeEventListener('abort', giveUp);
     patience.abort();
-    if (child.exitCode === null && child.signalCode === null) endGroup(child.pid);
+    if (child.exitCode === null && child.signalCode === null) {
+      endGroup(child.pid);
+      // A process that left the group may hold it open.
+      child.stdout.destroy();
+    }
   }
 }
 

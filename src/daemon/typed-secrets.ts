@@ -56,6 +56,10 @@ export function typedSecrets(parts: TypedSecretsParts): TypedSecrets {
   }
 
   async function store(secret: string): Promise<SecretReference & { readonly file: string }> {
+    if (!secret.isWellFormed())
+      throw new RequestError('INVALID_REQUEST', 'The secret has half a character in it', {
+        hint: 'Type it anew.',
+      });
     const file = join(directory, randomBytes(16).toString('hex'));
     learn(secret);
     await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -1,6 +1,7 @@
 /** Passwords of partners: argon2id in its usual text form, with what OWASP asks for. */
 import { hash, verify } from '@node-rs/argon2';
 import { RequestError } from '../base/errors.ts';
+import { isLossy } from '../base/people-text.ts';
 
 /** NIST SP 800-63B asks for no less where there is no second factor, and for room for sentences. */
 const SHORTEST = 12;
@@ -11,6 +12,11 @@ const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } a
 
 /** @throws {RequestError} WEAK_PASSWORD */
 export async function hashPassword(password: string): Promise<string> {
+  if (isLossy(password)) {
+    throw new RequestError('WEAK_PASSWORD', 'The password has characters that could not be read', {
+      hint: 'Type it again, in a program that sends UTF-8.',
+    });
+  }
   const text = password.normalize('NFC');
   if (text.length < SHORTEST || text.length > LONGEST) {
     throw new RequestError('WEAK_PASSWORD', `The password has ${text.length} characters`, {

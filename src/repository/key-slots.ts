@@ -8,6 +8,7 @@ import {
 } from 'node:crypto';
 import { RepositoryError, corrupt } from '../base/errors.ts';
 import { holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
+import { isLossy } from '../base/people-text.ts';
 import { agree, generateKeys, signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { argon2id, hkdf, type Argon2Cost } from '../codec/kdf.ts';
 import { refuseReading } from '../codec/keys.ts';
@@ -75,6 +76,11 @@ export async function createSlot(
   if (Buffer.byteLength(facts.label) > MAX_LABEL_BYTES) {
     throw new RepositoryError('LIMIT_EXCEEDED', `The label of a key has at most ${MAX_LABEL_BYTES} bytes`, {
       hint: 'Give it a shorter label.',
+    });
+  }
+  if (secret.kind === 'passphrase' && isLossy(secret.text)) {
+    throw new RepositoryError('REFUSED', 'The new passphrase has characters that could not be read as text', {
+      hint: 'Save its file in UTF-8, or type it anew.',
     });
   }
   const slot = randomBytes(16);
@@ -325,8 +331,16 @@ function sharedSecret(slot: OpenSlot, epk: Buffer, object: string): Buffer {
 
 async function stretched(secret: Secret, cost: SlotFile['cost']): Promise<Buffer> {
   if (secret.kind !== 'passphrase') return secret.secret;
+  // Half a character would become another one, which opens what it must not.
+  if (!secret.text.isWellFormed()) throw noText();
   if (cost === undefined) throw corrupt('a key slot', 'it is a passphrase slot without cost parameters');
   return await argon2id(Buffer.from(secret.text.normalize('NFC'), 'utf8'), cost.salt, cost);
+}
+
+function noText(): RepositoryError {
+  return new RepositoryError('WRONG_PASSPHRASE', 'The passphrase is no text: it has half a character in it', {
+    hint: 'Type it anew.',
+  });
 }
 
 function slotKeys(secret: Buffer, slot: Buffer): { kek: Buffer; commit: Buffer } {

@@ -1,8 +1,9 @@
-import { accessSync, constants, lchownSync, readlinkSync, realpathSync, rmdirSync, statSync } from 'node:fs';
+import { accessSync, constants, lchownSync, readlinkSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, bytesOfText, textWithBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import { makeDirectoriesSync } from '../base/make-directories.ts';
+import { filePath, realPath } from '../base/typed-path.ts';
 import { native } from '../system/native.ts';
 import { mayDoAsRoot } from '../system/privileges.ts';
 import { DescriptorDirectory } from './descriptor-directory.ts';
@@ -55,14 +56,14 @@ export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget
     requireWithin(place, within, wanted);
     requireOutside(place, never);
     if (!dryRun) made = makeDurably(wanted);
-    if (!statSync(wanted).isDirectory())
+    if (!statSync(filePath(wanted)).isDirectory())
       throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
-    const resolved = realpathSync(wanted);
+    const resolved = realPath(wanted);
     const open = opened(resolved);
     // Of the directory that is open: its name may have led elsewhere when it was asked about before.
     requireWithin(placeOf(open), within, wanted);
     requireOutside(placeOf(open), never);
-    if (dryRun) accessSync(resolved, constants.W_OK | constants.X_OK);
+    if (dryRun) accessSync(filePath(resolved), constants.W_OK | constants.X_OK);
     else probe(open.root);
     return { ...open, made };
   } catch (error) {
@@ -87,7 +88,7 @@ function requireWithin(place: string, allowed: readonly string[], wanted: string
 export function removeMade(made: readonly string[]): void {
   for (const directory of made.toReversed()) {
     try {
-      rmdirSync(directory);
+      rmdirSync(filePath(directory));
     } catch (error) {
       if (errnoOf(error) === undefined) throw error;
       return;
@@ -119,14 +120,15 @@ function giveToOwnerAbove(made: string): void {
 }
 
 function placeOf({ handover, path: resolved }: Omit<OpenTarget, 'made'>): string {
-  if ('fd' in handover && process.platform === 'linux') return readlinkSync(`/proc/self/fd/${handover.fd}`);
-  return textOfBytes(resolved);
+  if ('fd' in handover && process.platform === 'linux')
+    return textWithBytes(asByteString(readlinkSync(`/proc/self/fd/${handover.fd}`, 'latin1')));
+  return textWithBytes(resolved);
 }
 
 /** With links resolved as far as the path exists. */
 function realOf(wanted: string): string {
   try {
-    return realpathSync(wanted);
+    return realPath(wanted);
   } catch (error) {
     const above = path.dirname(wanted);
     if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '') || above === wanted)

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { appendFile, chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { privateRuntime } from '../../service/bin/runtime.js';
+import { HERE } from '../../src/base/program-call.ts';
 import { jsonLines, openPlace, outcomeOf, type Place } from '../support/cli.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 

@@ -149,9 +149,9 @@ async function makeRepository(directory: string): Promise<FixtureFacts> {
       plain: false,
       isolated: false,
     },
-    (async function* pieces() {
+    async function* pieces() {
       yield await Promise.resolve(dump);
-    })(),
+    },
     SILENT,
     signal,
   );

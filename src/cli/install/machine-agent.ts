@@ -139,6 +139,14 @@ function goOnAs({ uid, gid }: MachineService, words: readonly string[], env: Nod
   const become = ['--reuid', `${uid}`, '--regid', `${gid}`, '--init-groups', '--no-new-privs'];
   const keep = ['--inh-caps', `-all${kept.join('')}`, '--ambient-caps', `-all${kept.join('')}`];
   const program = [process.execPath, ...process.execArgv, launcherOf(HERE), ...words];
+  if (!words.every((word) => word.isWellFormed()))
+    throw new StateError(
+      'UNSUPPORTED',
+      'Names that are not UTF-8 cannot be handed to the service of the machine',
+      {
+        hint: 'Name the folder above, or a link to it whose name is UTF-8.',
+      },
+    );
   // What cannot be executed would end this process without a word.
   if (process.execve !== undefined && existsSync(SETPRIV))
     process.execve(SETPRIV, ['setpriv', ...become, ...keep, '--', ...program], env);

@@ -78,6 +78,8 @@ export class RcloneProgram {
     if (running === undefined) return;
     const { child, site } = running;
     site.close();
+    // What it left running may hold it open, and nobody waits for that.
+    child.stderr.destroy();
     if (child.exitCode !== null || child.signalCode !== null) return;
     await new Promise<void>((resolve) => {
       const patience = setTimeout(() => child.kill('SIGKILL'), endMs);
@@ -137,6 +139,7 @@ async function start(
     return { child, site: openHttpSite({ origin, url, credentials, maxSockets }), said };
   } catch (error) {
     child.stdin.destroy();
+    child.stderr.destroy();
     child.kill('SIGKILL');
     throw error;
   } finally {

@@ -4,6 +4,7 @@ import { connect as connectSocket } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Client, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
+import { looseText } from '../../base/people-text.ts';
 import type { SftpPlace } from '../location.ts';
 import { canonicalHost } from '../url-parts.ts';
 import { disconnected } from './answers.ts';
@@ -110,7 +111,7 @@ async function knownHosts(
 /** Undefined when there is no such file. */
 async function textOf(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    return looseText(await readFile(file));
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;

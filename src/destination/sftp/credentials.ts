@@ -2,6 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { AnyAuthMethod, ParsedKey } from 'ssh2';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
+import { hasMark, looseText } from '../../base/people-text.ts';
 import { sshFile } from './place.ts';
 import type { SftpIdentity } from './place.ts';
 
@@ -66,6 +67,11 @@ async function namedKey(file: string, access: SftpIdentity, parse: KeyParser): P
   });
 }
 
+/** An editor of Windows may have saved it: as text it is the same key. */
+function withoutMark(bytes: Buffer): Buffer {
+  return hasMark(bytes) ? Buffer.from(looseText(bytes)) : bytes;
+}
+
 /** The key; undefined when there is no such file; else why it cannot be used. */
 async function readKey(
   file: string,
@@ -74,7 +80,7 @@ async function readKey(
 ): Promise<ParsedKey | string | undefined> {
   let text: Buffer;
   try {
-    text = await readFile(file);
+    text = withoutMark(await readFile(file));
     if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0)
       return `${file} may be read or changed by others`;
   } catch (error) {

@@ -1,6 +1,7 @@
 /** A folder on a WebDAV server as a destination: the key is the relative path. */
 import { readFile } from 'node:fs/promises';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
+import { looseText } from '../../base/people-text.ts';
 import type { WebdavAccess } from '../access.ts';
 import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
@@ -71,7 +72,7 @@ export async function openWebdavDestination(
 
 async function certificatesIn(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return looseText(await readFile(file));
   } catch (error) {
     throw new DestinationError('denied', `${file} cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
       op: 'open',

@@ -4,6 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { looseText } from '../../base/people-text.ts';
 import { ConfigError } from '../../config/config-error.ts';
 
 export interface TestTarget {
@@ -42,7 +43,7 @@ async function readTestTarget({ target, caFile }: TestTargetSetting): Promise<Te
 
 async function readAuthority(caFile: string): Promise<string> {
   try {
-    const authority = await readFile(caFile, 'utf8');
+    const authority = looseText(await readFile(caFile));
     // TLS passes over text that is no certificate, and would then trust nobody.
     requireCertificate(authority);
     return authority;

@@ -157,7 +157,7 @@ describe('patterns of the command line', () => {
 
 describe('pattern files', () => {
   test('are lists of lines without comments, empty lines and spaces at the end', () => {
-    const content = '\u00ef\u00bb\u00bf*.o\n\n# comment\r\n a b  \r\n\\#x\nc\\ \nd\\\\  \n   \n\te\t';
+    const content = '*.o\n\n# comment\r\n a b  \r\n\\#x\nc\\ \nd\\\\  \n   \n\te\t';
     expect(parsePatternFile(asByteString(content))).toEqual([
       { pattern: '*.o', line: 1 },
       { pattern: ' a b', line: 4 },

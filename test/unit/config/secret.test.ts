@@ -92,6 +92,47 @@ describe('a secret by reference', () => {
     });
   });
 
+  test.each<[string, Buffer]>([
+    ['UTF-8 with a byte order mark', Buffer.from('\uFEFFpäss\r\n')],
+    ['UTF-16 of Windows', Buffer.from('\uFEFFpäss\r\n', 'utf16le')],
+    ['UTF-16 the other way round', Buffer.from('\uFEFFpäss\r\n', 'utf16le').swap16()],
+    ['UTF-8 with an empty line behind it', Buffer.from('päss\n\n')],
+  ])('is the same in %s', async (_name, bytes) => {
+    await using place = await openConfigPlace();
+    const file = join(place.directory, 'pass');
+    await writeFile(file, bytes, { mode: 0o600 });
+    expect(await found({ file })).toBe('päss');
+    expect(await found({ command: `cat ${file}` })).toBe('päss');
+    expect(await found({ credential: 'pass' }, { env: { CREDENTIALS_DIRECTORY: place.directory } })).toBe(
+      'päss',
+    );
+  });
+
+  test('is never read with anything in place of its bytes', async () => {
+    await using place = await openConfigPlace();
+    const file = join(place.directory, 'pass');
+    await writeFile(file, Buffer.from('p\u00e4ss\n', 'latin1'), { mode: 0o600 });
+    const env = { CREDENTIALS_DIRECTORY: place.directory, TOKEN: 'p\uFFFDss' };
+    for (const reference of [{ file }, { command: `cat ${file}` }, { credential: 'pass' }, { env: 'TOKEN' }])
+      await expect(found(reference, { env: { ...context.env, ...env } })).rejects.toThrow(
+        'is not text in UTF-8',
+      );
+    await writeFile(file, Buffer.from('\uFEFF\uD800x', 'utf16le'));
+    await expect(found({ file })).rejects.toThrow('is not text in UTF-8');
+    await writeFile(file, Buffer.from('pass', 'utf16le'));
+    await expect(found({ file })).rejects.toThrow('as text in UTF-16 without a byte order mark does');
+  });
+
+  test('is what a command printed until it ended, whatever it leaves running', async () => {
+    const begun = performance.now();
+    expect(await found({ command: 'sleep 20 & echo secret' })).toBe('secret');
+    expect(await found({ command: '(sleep 20 &); head -c 60000 /dev/zero | tr "\\0" x' })).toHaveLength(
+      60_000,
+    );
+    await expect(found({ command: 'sleep 20 & exit 5' })).rejects.toThrow('exit code 5');
+    expect(performance.now() - begun).toBeLessThan(15_000);
+  });
+
   test('is taken from the environment that was handed in, and from nowhere else', async () => {
     expect(await found({ env: 'TOKEN' })).toBe('from env');
     await expect(found({ env: 'HOME' })).rejects.toThrow(

@@ -81,6 +81,16 @@ describe('a key slot', () => {
     expect(await codeOf(() => openSlot([], passphrase('x'), true))).toBe('WRONG_PASSPHRASE');
   });
 
+  it('is never made with, or opened by, a passphrase in which something stands for what was lost', async () => {
+    expect(await codeOf(() => slotFor(passphrase('p\uFFFDss')))).toBe('REFUSED');
+    expect(await codeOf(() => slotFor(passphrase('pass\uD800')))).toBe('REFUSED');
+    const { slot } = await slotFor(passphrase('pass'));
+    await expect(openSlot([slot], passphrase('pass\uD800'), true)).rejects.toMatchObject({
+      code: 'WRONG_PASSPHRASE',
+      message: expect.stringContaining('half a character') as unknown,
+    });
+  });
+
   it('of recovery codes and machines opens without stretching', async () => {
     for (const kind of ['recovery', 'machine'] as const) {
       const { slot, open } = await slotFor({ kind, secret: secretBytes(kind) });

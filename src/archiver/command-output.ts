@@ -1,0 +1,123 @@
+/** The output of a command as the content of a backup. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { addAbortSignal } from 'node:stream';
+import { SourceError } from '../base/errors.ts';
+import { startable } from '../base/shell-word.ts';
+import { endWithChildren } from '../system/end-process.ts';
+
+/** Milliseconds for what a command that has ended left running, and what it may still have to say. */
+const LEFT_RUNNING_MS = 30_000;
+
+/**
+ * The standard output of a command. Ends with an error when the command fails, so that half a dump is never a snapshot.
+ * When the signal aborts, or nobody takes the output any more, the command is ended with all that it started.
+ *
+ * @throws {SourceError} COMMAND_FAILED, and the signal's reason
+ */
+export async function* commandOutput(
+  words: readonly [string, ...string[]],
+  signal: AbortSignal,
+  leftRunningMs = LEFT_RUNNING_MS,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  signal.throwIfAborted();
+  // In the group of this process: a command of a person at a terminal may ask for a password there.
+  const [command] = words;
+  const [program, ...parameters] = startable(words);
+  const child = spawn(program, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const output = addAbortSignal(signal, child.stdout);
+  // What happens to it after the last byte is nobody's.
+  output.on('error', () => undefined);
+  let failure: SourceError | undefined;
+  const fail = (error: SourceError): void => {
+    failure ??= error;
+    output.destroy(failure);
+  };
+  child.once('error', (cause) => fail(notStarted(command, cause)));
+  const ended = once(child, 'exit', { signal });
+  ended.catch(() => undefined);
+  const patience = new Patience(leftRunningMs, () => fail(leftRunning(command)));
+  child.once('exit', () => {
+    const wrong = failed(command, child);
+    if (wrong === undefined) patience.count();
+    else fail(wrong);
+  });
+  try {
+    for await (const data of output as AsyncIterable<Uint8Array>) {
+      patience.pause();
+      yield data;
+      patience.goOn();
+    }
+    await ended;
+    if (failure !== undefined) throw failure;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw failure ?? error;
+  } finally {
+    patience.end();
+    await endWithChildren(child);
+  }
+}
+
+/** How long to wait for more, once there is a reason to count: only the time in which somebody waits. */
+class Patience {
+  readonly #ms: number;
+  readonly #over: () => void;
+  #counts = false;
+  #waits = true;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number, over: () => void) {
+    this.#ms = ms;
+    this.#over = over;
+  }
+
+  count(): void {
+    this.#counts = true;
+    this.#set();
+  }
+
+  pause(): void {
+    this.#waits = false;
+    this.#set();
+  }
+
+  goOn(): void {
+    this.#waits = true;
+    this.#set();
+  }
+
+  end(): void {
+    this.#counts = false;
+    this.#set();
+  }
+
+  #set(): void {
+    clearTimeout(this.#timer);
+    if (this.#counts && this.#waits) this.#timer = setTimeout(this.#over, this.#ms);
+  }
+}
+
+function notStarted(command: string, cause: Error): SourceError {
+  return new SourceError('COMMAND_FAILED', `${command} could not be started`, {
+    hint: 'Check the command and its path. Nothing was stored as a snapshot.',
+    cause,
+  });
+}
+
+function failed(command: string, { exitCode, signalCode }: ChildProcess): SourceError | undefined {
+  if (exitCode === 0) return undefined;
+  return new SourceError('COMMAND_FAILED', `${command} ended with ${signalCode ?? `exit code ${exitCode}`}`, {
+    hint: 'Its output may be incomplete, so no snapshot was made.',
+  });
+}
+
+function leftRunning(command: string): SourceError {
+  return new SourceError(
+    'COMMAND_FAILED',
+    `${command} has ended, but a process that it started keeps its output open`,
+    {
+      hint: 'Whether more was to come cannot be told, so no snapshot was made. Send the output of what goes on elsewhere, as with: >/dev/null 2>&1 &',
+    },
+  );
+}
