@@ -1,6 +1,6 @@
-import { accessSync, constants, readlinkSync, realpathSync, rmdirSync, statSync } from 'node:fs';
+import { accessSync, constants, fstatSync, readlinkSync, realpathSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import { makeDirectoriesSync } from '../base/make-directories.ts';
 import { native } from '../system/native.ts';
@@ -109,8 +109,17 @@ function makeDurably(wanted: string): readonly string[] {
 }
 
 function placeOf({ handover, path: resolved }: Omit<OpenTarget, 'made'>): string {
-  if ('fd' in handover && process.platform === 'linux') return readlinkSync(`/proc/self/fd/${handover.fd}`);
-  return textOfBytes(resolved);
+  const named = textOfBytes(resolved);
+  if (!('fd' in handover) || process.platform !== 'linux') return named;
+  try {
+    return readlinkSync(`/proc/self/fd/${handover.fd}`);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+  // /proc is not mounted: its name has to lead there once more
+  const [open, found] = [fstatSync(handover.fd), statSync(named)];
+  if (open.ino === found.ino && open.dev === found.dev && realpathSync(named) === named) return named;
+  throw invalid('unusable', `${named} is no longer the directory that was opened`, 'Try again.');
 }
 
 /** With links resolved as far as the path exists. */
@@ -146,7 +155,7 @@ function absent(wanted: string): OpenTarget {
 
 /** Makes a file and removes it: the only answer that covers rights, read-only mounts and quotas. */
 function probe(root: TargetDirectory): void {
-  const name = asByteString(temporaryName(newRun(), 0));
+  const name = temporaryName(newRun(), 0);
   root.closeFile(root.createFile(name, UNFINISHED_FILE));
   root.removeFile(name);
 }
