@@ -51,8 +51,9 @@ export function entryFailure(error: unknown): FailureFacts {
 }
 
 /** What a system error says, without the name that an entry only had while it was made. */
-export function toldOf(error: NodeJS.ErrnoException): string {
-  const { message, path } = error;
+export function toldOf(error: NodeJS.ErrnoException & { readonly dest?: string }): string {
+  const { message, path, dest } = error;
+  if (dest !== undefined && isTemporary(dest)) return message.replace(` -> '${dest}'`, '');
   if (path === undefined || !isTemporary(path)) return message;
   return message.replace(`'${path}' -> `, '').replace(` '${path}'`, '');
 }

@@ -68,7 +68,7 @@ export interface TargetDirectory {
 /**
  * The permissions of what is not finished: only its owner can reach it, who has to read it too, as several threads open a
  * file, and what stands is compared. They are no proof: a file of a person may have any. Only what a restore has noted as
- * unfinished counts (`unfinished-marks.ts`).
+ * unfinished counts (`temporary-names.ts`).
  */
 export const UNFINISHED_FILE = 0o1600;
 export const UNFINISHED_DIRECTORY = 0o1700;
