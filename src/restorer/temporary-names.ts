@@ -96,7 +96,7 @@ function parsed(name: string): Parsed | undefined {
 }
 
 function checkOf(run: string): string {
-  return createHash('sha256').update(`holdfast restore ${run}`).digest('hex').slice(0, 12);
+  return createHash('sha256').update(`temporary names of ${run}`).digest('hex').slice(0, 12);
 }
 
 function isAlive(pid: number): boolean {
