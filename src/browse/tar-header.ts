@@ -43,8 +43,14 @@ export interface TarMember {
   readonly xattrs?: readonly Xattr[] | undefined;
 }
 
-/** Everything that goes before the content of a member: whole blocks. */
-export function encodeTarHeader(member: TarMember): Buffer {
+/** libarchive, and with it bsdtar, stops at an archive that says more than this of one member. */
+const MOST_RECORD_BYTES = 1024 * 1024;
+
+/**
+ * Everything that goes before the content of a member: whole blocks.
+ * @param onLeftOut told of an attribute that there is no room for
+ */
+export function encodeTarHeader(member: TarMember, onLeftOut: (xattr: Xattr) => void = () => {}): Buffer {
   const path = (member.type === 'directory' ? `${member.path}/` : member.path) as ByteString;
   const target = member.target ?? ('' as ByteString);
   const split = splitPath(path);
@@ -57,6 +63,7 @@ export function encodeTarHeader(member: TarMember): Buffer {
     if (isUtf8(target)) records.push(paxRecord('linkpath', target));
   }
   records.push(...metadataRecords(member));
+  records.push(...xattrRecords(member, MOST_RECORD_BYTES - lengthOf(records), onLeftOut));
   if (records.length > 0) blocks.push(...extension('x', 'PaxHeaders/member', Buffer.concat(records)));
   blocks.push(ustarHeader(member, split ?? { prefix: '', name: path.slice(0, 100) }, target.slice(0, 100)));
   return Buffer.concat(blocks);
@@ -68,7 +75,7 @@ export function tarPadding(size: number): Buffer {
 }
 
 function metadataRecords(member: TarMember): Buffer[] {
-  const { uid, gid, size, mtimeNs, user = '', group = '', xattrs = [] } = member;
+  const { uid, gid, size, mtimeNs, user = '', group = '' } = member;
   const records: Buffer[] = [];
   if (uid > OCTAL_7) records.push(paxRecord('uid', String(uid)));
   if (gid > OCTAL_7) records.push(paxRecord('gid', String(gid)));
@@ -77,8 +84,21 @@ function metadataRecords(member: TarMember): Buffer[] {
     records.push(paxRecord('mtime', decimalSeconds(mtimeNs)));
   if (user.length > 31 || !isAscii(user)) records.push(paxRecord('uname', utf8(user)));
   if (group.length > 31 || !isAscii(group)) records.push(paxRecord('gname', utf8(group)));
-  for (const xattr of xattrs) records.push(xattrRecord(xattr));
   return records;
+}
+
+function xattrRecords({ xattrs = [] }: TarMember, room: number, onLeftOut: (xattr: Xattr) => void): Buffer[] {
+  const records: Buffer[] = [];
+  for (const xattr of xattrs) {
+    const record = xattrRecord(xattr);
+    if (lengthOf(records) + record.length <= room) records.push(record);
+    else onLeftOut(xattr);
+  }
+  return records;
+}
+
+function lengthOf(records: readonly Buffer[]): number {
+  return records.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Access control lists have records of their own; GNU tar does not take them as attributes. */

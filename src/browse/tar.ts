@@ -27,6 +27,8 @@ export interface TarSummary {
   /** Content of the files, holes included. */
   readonly bytes: number;
   readonly skipped: number;
+  /** Entries of which extended attributes are missing. */
+  readonly incomplete: number;
 }
 
 /**
@@ -65,7 +67,7 @@ class TarArchive {
   readonly #options: TarOptions;
   /** Path in the archive of each inode with names still to come. */
   readonly #firstNames = new InodeNames<{ readonly name: ByteString; left: number }>();
-  #summary = { entries: 0, files: 0, bytes: 0, skipped: 0 };
+  #summary = { entries: 0, files: 0, bytes: 0, skipped: 0, incomplete: 0 };
 
   constructor(repository: Repository, index: ChunkIndex, snapshot: Snapshot, options: TarOptions) {
     const { plain, salt } = snapshot.record;
@@ -92,7 +94,7 @@ class TarArchive {
         continue;
       }
       this.#summary.entries += 1;
-      yield encodeTarHeader(member);
+      yield this.#header(member, path);
       if (entry.type !== 'file' || first !== undefined) continue;
       yield* this.#content.read(entry, undefined, signal);
       yield tarPadding(entry.size);
@@ -100,6 +102,19 @@ class TarArchive {
       this.#summary.bytes += entry.size;
     }
     yield TAR_END;
+  }
+
+  #header(member: TarMember, path: ByteString): Buffer {
+    let leftOut = 0;
+    const header = encodeTarHeader(member, () => {
+      leftOut += 1;
+    });
+    if (leftOut === 0) return header;
+    this.#summary.incomplete += 1;
+    const total = member.xattrs?.length ?? leftOut;
+    const why = 'programs that read archives take 1 MiB of them for each entry';
+    this.#options.onSkipped(path, `${leftOut} of its ${total} extended attributes: ${why}`);
+    return header;
   }
 
   async *#entries(

@@ -47,13 +47,19 @@ export function define(command: Command, context: Context): void {
         names: options.short === true ? 'short' : 'full',
         onSkipped: (entry, reason) => context.stderr.write(`Left out: ${printableBytes(entry)}: ${reason}\n`),
       };
-      const { skipped } = await sayingOther(
+      const { skipped, incomplete } = await sayingOther(
         command,
         { snapshots, trees, signal, again },
         async () => await writeTar(repository, await index(), snapshot, wanted, stream, signal),
       );
-      if (skipped === 0) return;
-      context.stderr.write(`${count(skipped, 'entry', 'entries')} left out of the archive.\n`);
+      if (skipped === 0 && incomplete === 0) return;
+      if (skipped > 0)
+        context.stderr.write(`${count(skipped, 'entry', 'entries')} left out of the archive.\n`);
+      if (incomplete > 0) {
+        context.stderr.write(
+          `${count(incomplete, 'entry lacks', 'entries lack')} extended attributes in the archive. A restore brings all of them back.\n`,
+        );
+      }
       context.exitCode = EXIT.partial;
     });
   });

@@ -4,14 +4,26 @@ import { join } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
 import { isKeyPart } from './key.ts';
 
+/**
+ * Where keys have directories that are emptied: each run has one for its lease, and prune empties those of packs. Whatever
+ * else is empty there is not ours.
+ */
+const EMPTIED = [
+  ['leases', /^(prune|session\.[a-z0-9]+)$/],
+  ['packs', /^[0-9a-f]{2}$/],
+] as const;
+
 /** Two levels down, where keys have their last directory. Whoever puts into one that goes makes it again. */
 export async function removeStaleDirectories(
   root: string,
   staleMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const first of await keyDirectories(root)) {
+  const there = await keyDirectories(root);
+  for (const [first, ours] of EMPTIED) {
+    if (!there.includes(first)) continue;
     for (const directory of await keyDirectories(join(root, first))) {
+      if (!ours.test(directory)) continue;
       signal.throwIfAborted();
       const path = join(root, first, directory);
       try {

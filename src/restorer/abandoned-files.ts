@@ -1,16 +1,18 @@
-/** Temporary files of restores that were killed. */
+/** What restores that were killed have left: their temporary files, and the marks of what they had not finished. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { RecordHandle } from './entry-records.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import { isDirectory } from './standing.ts';
-import { isUnfinished, type TargetDirectory } from './target-directory.ts';
-import { isAbandoned, isTemporary } from './temporary-names.ts';
+import { looksUnfinished, type TargetDirectory } from './target-directory.ts';
+import { digestOf, isAbandoned, isTemporary, markOf } from './temporary-names.ts';
 
 /** Milliseconds for which a restore that has done everything waits for one that is being killed, and between two looks. */
 const DYING_MS = 5_000;
 const LOOK_MS = 50;
+const PERMISSIONS = 0o7777;
+const OWNERS_RIGHTS = 0o700;
 
 /** Temporary files of processes that were alive when the directory was looked at first. */
 export interface SharedDirectory {
@@ -18,30 +20,93 @@ export interface SharedDirectory {
   readonly names: readonly ByteString[];
 }
 
+/** What restores before this one have left in a directory. */
+export interface Remains {
+  /** Names that were removed, or would be in a dry run. */
+  readonly gone: ReadonlySet<ByteString>;
+  /** Names of restores that are alive. */
+  readonly others: readonly ByteString[];
+  /** Entries that are not finished, and the marks that say so. */
+  readonly unfinished: ReadonlyMap<ByteString, ByteString>;
+  /** The permissions that the directory had before it was made writable, and the mark that says so. */
+  readonly lifted: { readonly mark: ByteString; readonly mode: number } | undefined;
+}
+
+export const NO_REMAINS: Remains = {
+  gone: new Set(),
+  others: [],
+  unfinished: new Map(),
+  lifted: undefined,
+};
+
 /**
- * Removes what nobody will complete any more; the directory looks as if it had never been there. A file that has its
- * permissions already, a link and a device are left by whoever was killed before they got their own names.
- * @returns names that were removed, or would be where `dryRun`
+ * Looks at what restores before have left, and removes what nobody will complete any more; the directory looks as if it
+ * had never been there. A file that has its permissions already, a link and a device are left by whoever was killed before
+ * they got their own names. A mark stays as long as what it says is so.
  */
-export function removeAbandoned(
+export function lookAtRemains(
   directory: TargetDirectory,
   names: readonly ByteString[],
   dryRun: boolean,
-): readonly ByteString[] {
-  const abandoned = names.filter(isAbandoned).filter((name) => {
+): Remains {
+  const temporary = names.filter(isTemporary);
+  if (temporary.length === 0) return NO_REMAINS;
+  const unfinished = new Map<ByteString, ByteString>();
+  const abandoned: ByteString[] = [];
+  const others: ByteString[] = [];
+  let lifted: Remains['lifted'];
+  let byDigest: ReadonlyMap<string, ByteString> | undefined;
+  for (const name of temporary) {
     const found = directory.find(name);
-    return found !== undefined && !isDirectory(found);
-  });
-  if (abandoned.length === 0 || dryRun) return abandoned;
-  const { mtimeNs } = directory.stat();
-  for (const name of abandoned) directory.removeFile(name);
-  try {
-    directory.setOwnTimes(mtimeNs);
-  } catch (error) {
-    // it may be written to by others than its owner
-    if (errnoOf(error) !== 'EPERM') throw error;
+    if (found === undefined || isDirectory(found)) continue;
+    const isOver = isAbandoned(name);
+    if (!isOver) others.push(name);
+    const mark = markOf(name);
+    if (mark !== undefined && 'unfinished' in mark) {
+      byDigest ??= new Map(names.map((one) => [digestOf(one), one]));
+      const entry = byDigest.get(mark.unfinished);
+      if (entry !== undefined && isLeftSo(directory, entry)) {
+        unfinished.set(entry, name);
+        continue;
+      }
+    } else if (mark !== undefined && isOver && isLiftedFrom(directory, mark.mode)) {
+      lifted = { mark: name, mode: mark.mode };
+      continue;
+    }
+    if (isOver) abandoned.push(name);
   }
-  return abandoned;
+  const gone = new Set(dryRun ? abandoned : removeKeepingTime(directory, abandoned));
+  return { gone, others, unfinished, lifted };
+}
+
+function isLeftSo(directory: TargetDirectory, name: ByteString): boolean {
+  const found = directory.find(name);
+  return found !== undefined && looksUnfinished(found);
+}
+
+/** Somebody may have given it other permissions since. */
+function isLiftedFrom(directory: TargetDirectory, mode: number): boolean {
+  return (directory.stat().mode & PERMISSIONS) === (mode | OWNERS_RIGHTS);
+}
+
+/** @returns what is gone: what may not be removed stays, and is nobody's loss */
+function removeKeepingTime(directory: TargetDirectory, names: readonly ByteString[]): readonly ByteString[] {
+  if (names.length === 0) return names;
+  const { mtimeNs } = directory.stat();
+  const gone = names.filter((name) => triedTo(() => directory.removeFile(name)));
+  // it may be written to by others than its owner
+  if (gone.length > 0) triedTo(() => directory.setOwnTimes(mtimeNs));
+  return gone;
+}
+
+function triedTo(act: () => void): boolean {
+  try {
+    act();
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
 }
 
 /**
@@ -64,7 +129,7 @@ export async function removeAbandonedSince(
 /** What came since may be of the snapshot, unless it says that it is unfinished: the last call of a process can make a file. */
 function isBegun(directory: TargetDirectory, name: ByteString): boolean {
   const found = directory.find(name);
-  return found !== undefined && isUnfinished(found);
+  return found !== undefined && looksUnfinished(found);
 }
 
 /** What stays in a directory that cannot be looked at again is nothing of what was restored. */
@@ -74,7 +139,8 @@ function hasOthers({ handle, names }: SharedDirectory, directories: OpenDirector
     const left = directory
       .names()
       .filter((name) => isTemporary(name) && (names.includes(name) || isBegun(directory, name)));
-    return removeAbandoned(directory, left, false).length < left.length;
+    lookAtRemains(directory, left, false);
+    return left.some((name) => !isAbandoned(name));
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return false;

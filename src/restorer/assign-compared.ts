@@ -8,7 +8,7 @@ export function assignCompared(
     records,
     content,
     failed,
-  }: { records: EntryRecords; content: ContentPlan; failed: ReadonlySet<RecordHandle> },
+  }: { records: EntryRecords; content: ContentPlan; failed: ReadonlyMap<RecordHandle, string> },
 ): void {
   for (const handle of files) {
     if (failed.has(handle)) continue;

@@ -1,17 +1,20 @@
-import { accessSync, constants, fchmodSync, fchownSync, statfsSync } from 'node:fs';
+import { constants, fchmodSync, fchownSync, statfsSync, type StatsFs } from 'node:fs';
 import type { ByteString } from '../base/byte-path.ts';
-import { BugError } from '../base/errors.ts';
+import { BugError, errnoOf } from '../base/errors.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import type { Native } from '../system/native.ts';
 import type { XattrTarget } from '../system/xattr.ts';
 import { hasRoom } from './full-target.ts';
 import { syncToDisk } from './sync-to-disk.ts';
-import type { TargetDirectory } from './target-directory.ts';
+import { nameTaken, type TargetDirectory } from './target-directory.ts';
 
 const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 /** A FIFO put in a file's place must not hold the restore up. */
 const OPEN_EXISTING = constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** What systems and file systems say that cannot rename without replacing. */
+const NO_RENAME_NEW: ReadonlySet<string> = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
 /** A directory held by its descriptor: every call is relative to it. */
 export class DescriptorDirectory implements TargetDirectory {
@@ -49,14 +52,24 @@ export class DescriptorDirectory implements TargetDirectory {
   }
 
   capacity(): number {
-    // macOS has no path for the descriptor of a directory
-    if (process.platform !== 'linux') return Number.POSITIVE_INFINITY;
-    const { blocks, bsize } = statfsSync(`/proc/self/fd/${this.#fd}`);
-    return blocks * bsize;
+    const figures = this.#figures();
+    return figures === undefined ? Number.POSITIVE_INFINITY : figures.blocks * figures.bsize;
   }
 
   hasRoom(): boolean {
-    return process.platform === 'linux' && hasRoom(statfsSync(`/proc/self/fd/${this.#fd}`));
+    const figures = this.#figures();
+    return figures !== undefined && hasRoom(figures);
+  }
+
+  /** Of its file system; undefined where a descriptor has no path: on macOS, and without /proc. */
+  #figures(): StatsFs | undefined {
+    if (process.platform !== 'linux') return undefined;
+    try {
+      return statfsSync(`/proc/self/fd/${this.#fd}`);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+      return undefined;
+    }
   }
 
   isMountPoint(name: ByteString): boolean {
@@ -66,14 +79,7 @@ export class DescriptorDirectory implements TargetDirectory {
   }
 
   takesEntries(): boolean {
-    // macOS has no path for the descriptor of a directory
-    if (process.platform !== 'linux') return true;
-    try {
-      accessSync(`/proc/self/fd/${this.#fd}`, constants.W_OK | constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
+    return this.#native.takesEntries(this.#fd);
   }
 
   sync(): void {
@@ -117,6 +123,16 @@ export class DescriptorDirectory implements TargetDirectory {
 
   rename(from: ByteString, to: ByteString): void {
     this.#native.renameat(this.#fd, from, this.#fd, to);
+  }
+
+  renameNew(from: ByteString, to: ByteString): void {
+    try {
+      this.#native.renameNew(this.#fd, from, to);
+    } catch (error) {
+      if (!NO_RENAME_NEW.has(errnoOf(error) ?? '')) throw error;
+      if (this.find(to) !== undefined) throw nameTaken(to);
+      this.rename(from, to);
+    }
   }
 
   removeFile(name: ByteString): void {

@@ -1,17 +1,26 @@
 import type { ByteString } from '../base/byte-path.ts';
 import type { DirectoryEntry } from '../format/tree.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
-import { removeAbandoned, type SharedDirectory } from './abandoned-files.ts';
+import { lookAtRemains, type SharedDirectory } from './abandoned-files.ts';
+import { errnoOf } from '../base/errors.ts';
 import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
 import { ExtraNames } from './extra-entries.ts';
+import type { LiftedModes } from './lifted-modes.ts';
 import { hasDefaultAcl } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import type { PlannedAction, RestoreRequest } from './request.ts';
 import { standingOf } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
-import { UNFINISHED_DIRECTORY, isUnfinished, type TargetDirectory } from './target-directory.ts';
-import { isTemporary } from './temporary-names.ts';
+import { isDirectory } from './standing.ts';
+import { nameTakenMeanwhile, sameName } from './taken-names.ts';
+import {
+  UNFINISHED_DIRECTORY,
+  UNFINISHED_FILE,
+  looksUnfinished,
+  type TargetDirectory,
+} from './target-directory.ts';
+import { isTemporary, unfinishedMark } from './temporary-names.ts';
 import { pathOfVisit, type Visit } from './visit.ts';
 
 export interface DirectoryMakerParts {
@@ -22,6 +31,8 @@ export interface DirectoryMakerParts {
   readonly directories: OpenDirectories | undefined;
   readonly records: EntryRecords;
   readonly tally: RestoreTally;
+  readonly run: string;
+  readonly lifted: LiftedModes;
   readonly planned: (path: () => ByteString, action: PlannedAction) => void;
 }
 
@@ -31,6 +42,8 @@ export class DirectoryMaker {
   readonly made: RecordHandle[] = [];
   /** Directories in which there are temporary files of processes that are alive. */
   readonly shared: SharedDirectory[] = [];
+  /** Marks of what this run or one before has not finished, in the directories where the entries of these records lie. */
+  readonly marks = new Map<RecordHandle, ByteString>();
   /** A directory that stood before hands an access list down to what is created. */
   inheritsAcls = false;
   readonly #parts: DirectoryMakerParts;
@@ -53,12 +66,20 @@ export class DirectoryMaker {
     if (entry === undefined || !selection.selected || above === undefined || !this.make(above)) return false;
     try {
       requirePossible(entry.name);
-      return standingOf(entry, this.#find(above, entry.name), this.#parts.request.overwrite) === 'replace';
+      const found = this.#find(above, entry.name);
+      const finished = !above.unfinished.has(entry.name);
+      return standingOf(entry, found, this.#parts.request.overwrite, finished) === 'replace';
     } catch (error) {
       // told of when it is made
       entryFailure(error);
       return false;
     }
+  }
+
+  /** Sees to it that entries can be made in a directory that stood before. */
+  open(visit: Visit): void {
+    if (visit.fresh || this.#parts.request.dryRun) return;
+    this.#parts.lifted.makeWritable(visit.handle);
   }
 
   /** Looks at the target. */
@@ -73,12 +94,13 @@ export class DirectoryMaker {
     const directory = directories.at(visit.handle);
     this.inheritsAcls ||= hasDefaultAcl(directory);
     const names = directory.names();
-    const gone = new Set(removeAbandoned(directory, names, request.dryRun));
-    const others = names.filter((name) => isTemporary(name) && !gone.has(name));
+    const { gone, others, unfinished, lifted } = lookAtRemains(directory, names, request.dryRun);
+    visit.unfinished = unfinished;
+    if (lifted !== undefined && !request.dryRun) this.#parts.lifted.takeOver(visit.handle, lifted);
     if (others.length > 0) this.shared.push({ handle: visit.handle, names: others });
     if (!request.deleteExtra || !visit.selection.selected) return;
     visit.extra = new ExtraNames(
-      names.filter((name) => !gone.has(name)),
+      names.filter((name) => !gone.has(name) && !isTemporary(name)),
       extraStays,
     );
   }
@@ -105,15 +127,28 @@ export class DirectoryMaker {
     const parent =
       above === undefined || (above.fresh && request.dryRun) ? undefined : directories?.at(above.handle);
     const found = this.#find(above, entry.name);
-    const standing = standingOf(entry, found, request.overwrite);
     const path = (): ByteString => pathOfVisit(visit);
+    const rival = found && above?.taken.rivalOf(entry.name, found, () => parent?.names() ?? []);
+    if (rival !== undefined) {
+      this.#join(visit, rival);
+      return;
+    }
+    const isLeft = above?.unfinished.has(entry.name) === true;
+    const standing = standingOf(entry, found, request.overwrite, !isLeft);
     if (standing === 'skip') {
       planned(path, 'skip');
       throw new EntryFailure('IN_THE_WAY', 'a link or a file stands in its place and is left alone');
     }
     if (found !== undefined && standing === 'merge') {
       planned(path, 'leave');
-      this.#merge(visit, isUnfinished(found), this.#givesMetadata(visit, entry.mtimeNs > found.mtimeNs));
+      visit.resumed = isLeft || (above?.resumed === true && looksUnfinished(found));
+      const mark = above?.unfinished.get(entry.name);
+      if (mark !== undefined) this.marks.set(visit.handle, mark);
+      this.#merge(visit, this.#givesMetadata(visit, entry.mtimeNs > found.mtimeNs));
+      above?.taken.add(entry.name, found);
+      above?.taken.addDirectory(entry.name, visit);
+      if (parent !== undefined && !request.dryRun)
+        this.#parts.lifted.open(parent, entry.name, found, visit.handle);
       this.#arrive(visit, this.#extraStays(visit, entry, parent));
       return;
     }
@@ -123,14 +158,59 @@ export class DirectoryMaker {
         'a link or a file stands where a directory leads to what is restored',
       );
     }
-    if (!request.dryRun) {
-      if (standing === 'replace') parent?.removeFile(entry.name);
-      parent?.createDirectory(entry.name, UNFINISHED_DIRECTORY);
+    if (!request.dryRun && above !== undefined && parent !== undefined) {
+      this.open(above);
+      if (standing === 'replace') parent.removeFile(entry.name);
+      if (!this.#create(above, visit, parent)) return;
     }
+    above?.taken.made(entry.name, visit);
     planned(path, standing === 'replace' ? 'replace' : 'create');
     visit.fresh = true;
     this.#parts.records.at(visit.handle).flags |= RECORD.created;
     this.made.push(visit.handle);
+  }
+
+  /**
+   * What lies in a directory that this restore makes is known by it; only that one needs a mark.
+   * @returns false when it is the same as another one of the snapshot, as this file system sees it
+   */
+  #create(above: Visit, visit: Visit, parent: TargetDirectory): boolean {
+    const { name, handle } = visit;
+    const mark = unfinishedMark(this.#parts.run, handle, name);
+    const needsMark = !above.fresh && !above.resumed;
+    if (needsMark) parent.closeFile(parent.createFile(mark, UNFINISHED_FILE));
+    try {
+      parent.createDirectory(name, UNFINISHED_DIRECTORY);
+    } catch (error) {
+      if (needsMark) parent.removeFile(mark);
+      if (errnoOf(error) !== 'EEXIST') throw error;
+      const there = parent.find(name);
+      if (there === undefined || !isDirectory(there)) throw nameTakenMeanwhile(parent, name);
+      this.#join(visit, name);
+      return false;
+    }
+    if (needsMark) this.marks.set(handle, mark);
+    return true;
+  }
+
+  /** Two directories of the snapshot are one here: what is in them comes back into that one, and it is told of. */
+  #join(visit: Visit, rival: ByteString): void {
+    const other = visit.above?.taken.directoryLike(visit.name);
+    if (other === undefined || other.directory.state === 'fail') throw sameName(rival);
+    const { directory: first, name } = other;
+    this.#parts.planned(() => pathOfVisit(visit), 'leave');
+    const { code, message } = sameName(name);
+    this.#parts.tally.problem(
+      pathOfVisit(visit),
+      code,
+      `${message}: what is in both of them is in that one now`,
+    );
+    // what one of them lacks may be the other's
+    first.extra = undefined;
+    visit.fresh = first.fresh;
+    visit.resumed = first.resumed;
+    visit.unfinished = first.unfinished;
+    visit.taken = first.taken;
   }
 
   #find(above: Visit | undefined, name: ByteString): EntryStat | undefined {
@@ -138,9 +218,9 @@ export class DirectoryMaker {
     return this.#parts.directories?.at(above.handle).find(name);
   }
 
-  #merge(visit: Visit, resumed: boolean, givesMetadata: boolean): void {
-    if (resumed) this.#parts.records.at(visit.handle).flags |= RECORD.created;
-    if (resumed || givesMetadata) this.made.push(visit.handle);
+  #merge({ handle, resumed }: Visit, givesMetadata: boolean): void {
+    if (resumed) this.#parts.records.at(handle).flags |= RECORD.created;
+    if (resumed || givesMetadata) this.made.push(handle);
   }
 
   /**

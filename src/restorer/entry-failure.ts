@@ -4,10 +4,13 @@ import { isHostileName } from '../format/tree.ts';
 import { isLostObject } from '../repository/lost-object.ts';
 import { isFull } from './full-target.ts';
 import { isImpossibleHere } from './portable-names.ts';
+import { isTemporary } from './temporary-names.ts';
 
 export type EntryFailureCode =
   /** Another entry has the name, and the overwrite mode does not let it go. */
   | 'IN_THE_WAY'
+  /** Another entry of the snapshot has the name already, as this file system sees it. */
+  | 'SAME_NAME'
   /** The name cannot exist, here or anywhere. */
   | 'IMPOSSIBLE_NAME'
   /** Something else happened to the entry during the restore. */
@@ -44,7 +47,15 @@ export function entryFailure(error: unknown): FailureFacts {
   if (code === undefined || isFull(code) || !(error instanceof Error) || isAbort(error)) throw error;
   if (isLostObject(error)) return { code: 'CORRUPT_DATA', message: error.message };
   if (error instanceof HoldfastError && error.side !== 'repository') throw error;
-  return { code, message: error.message };
+  return { code, message: toldOf(error) };
+}
+
+/** What a system error says, without the name that an entry only had while it was made. */
+export function toldOf(error: NodeJS.ErrnoException & { readonly dest?: string }): string {
+  const { message, path, dest } = error;
+  if (dest !== undefined && isTemporary(dest)) return message.replace(` -> '${dest}'`, '');
+  if (path === undefined || !isTemporary(path)) return message;
+  return message.replace(`'${path}' -> `, '').replace(` '${path}'`, '');
 }
 
 /** @throws {EntryFailure} for a name that could lead elsewhere, or that this system cannot have */

@@ -298,6 +298,14 @@ export class EntryRecordWriter {
     return new EntryRecord(handle, page);
   }
 
+  /** A record of the same file under another name, without its pieces. */
+  addLike(like: EntryRecord, parent: RecordHandle, name: ByteString, flags: number): EntryRecord {
+    const { mode, uid, gid, mtimeNs, size, pieceCount } = like;
+    const xattrs = like.hasXattrs ? like.xattrs : undefined;
+    const entry = { name, mode, uid, gid, mtimeNs, ctimeNs: 0n, inode: 0, xattrs };
+    return this.add(parent, entry, flags, size, pieceCount);
+  }
+
   /** Takes the record that was added last back. */
   removeLast(record: EntryRecord): void {
     this.#free = record.handle & POSITION_MASK;

@@ -5,24 +5,27 @@ import type { ExtraEntry } from './extra-entries.ts';
 import type { RestoreTally } from './tally.ts';
 import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
 
-type FindIn = (visit: Visit, name: ByteString) => EntryStat | undefined;
+interface Parts {
+  readonly tally: RestoreTally;
+  readonly find: (visit: Visit, name: ByteString) => EntryStat | undefined;
+  /** Sees to it that entries of a directory can be removed. */
+  readonly open: (visit: Visit) => void;
+}
 
 /** Collects what is extra in the directories of a restore as the walk goes through them. */
 export class ExtraCollector {
   /** To be removed. */
   readonly entries: ExtraEntry[] = [];
-  readonly #tally: RestoreTally;
-  readonly #find: FindIn;
+  readonly #parts: Parts;
 
-  constructor(tally: RestoreTally, find: FindIn) {
-    this.#tally = tally;
-    this.#find = find;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** An entry of the snapshot is not extra, whether it is restored or not. */
   claim(visit: Visit, name: ByteString): void {
     try {
-      visit.extra?.claim(name, (one) => this.#find(visit, one));
+      visit.extra?.claim(name, (one) => this.#parts.find(visit, one));
     } catch (error) {
       // a name that cannot be looked for stands for nothing; when it is to be restored it is told of
       entryFailure(error);
@@ -34,13 +37,15 @@ export class ExtraCollector {
     const { extra, selection, handle } = visit;
     if (extra === undefined) return;
     try {
-      for (const name of extra.unclaimed(selection, (one) => this.#find(visit, one))) {
-        if (extra.stay === undefined) this.entries.push({ parent: handle, name, selection });
-        else this.#tally.omissions.note('deletion', extra.stay, () => pathInVisit(visit, name));
+      for (const name of extra.unclaimed(selection, (one) => this.#parts.find(visit, one))) {
+        if (extra.stay === undefined) {
+          this.#parts.open(visit);
+          this.entries.push({ parent: handle, name, selection });
+        } else this.#parts.tally.omissions.note('deletion', extra.stay, () => pathInVisit(visit, name));
       }
     } catch (error) {
       const { code, message } = entryFailure(error);
-      this.#tally.problem(pathOfVisit(visit), code, message);
+      this.#parts.tally.problem(pathOfVisit(visit), code, message);
     }
   }
 }

@@ -8,8 +8,9 @@ import type { MetadataWriter } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import { isRegular } from './standing.ts';
 import { syncToDisk } from './sync-to-disk.ts';
+import { renameToOwn } from './taken-names.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
-import { STATE, removeQuietly, workingName } from './unfinished-files.ts';
+import { STATE, removeQuietly, unmark, workingName } from './unfinished-files.ts';
 
 /**
  * Up to so many files are asked for one by one: for more, one call that covers the whole file system is cheaper, although
@@ -86,6 +87,8 @@ export class FileCompleter {
       this.#setMetadata(directory, fd, record);
       if (!isSynced) syncToDisk(fd);
       putInPlace(directory, name, record);
+      if (record.has(RECORD.update) && !record.has(RECORD.metadataOnly))
+        unmark(directory, record, this.#parts.run);
     } catch (error) {
       if (!record.has(RECORD.update)) removeQuietly(() => directory, name);
       throw error;
@@ -159,8 +162,6 @@ function putInPlace(directory: TargetDirectory, name: ByteString, record: EntryR
     takePlaceOfDirectory(directory, name, ownName);
     return;
   }
-  if (!record.has(RECORD.replace) && directory.find(ownName) !== undefined) {
-    throw new EntryFailure('CHANGED', 'another entry took its name during the restore');
-  }
-  directory.rename(name, ownName);
+  if (record.has(RECORD.replace)) directory.rename(name, ownName);
+  else renameToOwn(directory, name, ownName);
 }

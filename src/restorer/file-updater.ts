@@ -9,12 +9,14 @@ import { readFully, writeFully } from './file-io.ts';
 import { isRegular } from './standing.ts';
 import { syncToDisk } from './sync-to-disk.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
+import { markUnfinished } from './unfinished-files.ts';
 
 const ZEROS = Buffer.alloc(65_536);
 /** Bytes copied at once. */
 const STRETCH = 1024 * 1024;
 
 export interface UpdaterParts {
+  readonly run: string;
   readonly hasher: ChunkHasher;
   /** Read what was changed once more. */
   readonly verify: boolean;
@@ -24,8 +26,8 @@ export interface UpdaterParts {
 
 /**
  * Changes files that stand in the target, in place. Nothing of one is touched before all that it lacks is at hand, so
- * that damage in the repository costs no file that stands; and none is touched before its mode says on disk that it is
- * unfinished, so that after a power loss no mixture of old and new looks like a file.
+ * that damage in the repository costs no file that stands; and none is touched before a mark beside it and its mode say on disk that it
+ * is unfinished, so that after a power loss no mixture of old and new looks like a file.
  */
 export class FileUpdater {
   readonly #parts: UpdaterParts;
@@ -40,7 +42,8 @@ export class FileUpdater {
     const fd = directory.openFile(record.name, 'read-write');
     try {
       requireCompared(record, directory.fstat(fd));
-      markUnfinished(fd);
+      markUnfinished(directory, record, this.#parts.run);
+      giveUnfinishedMode(fd);
       ftruncateSync(fd, record.size);
       this.#emptyHoles(fd, record);
       write(fd);
@@ -106,7 +109,7 @@ export function requireCompared(record: EntryRecord, stat: EntryStat): void {
   throw new EntryFailure('CHANGED', 'another entry took its place during the restore');
 }
 
-function markUnfinished(fd: number): void {
+function giveUnfinishedMode(fd: number): void {
   try {
     fchmodSync(fd, UNFINISHED_FILE);
   } catch (error) {

@@ -5,13 +5,16 @@ import { entryFailure } from './entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from './entry-records.ts';
 import { reasonToStay, type ExtraEntry } from './extra-entries.ts';
 import type { LastSync } from './last-sync.ts';
+import type { HardLink } from './hard-links.ts';
+import type { LiftedModes } from './lifted-modes.ts';
 import { makeHardLink, type HardLinkParts } from './make-hard-link.ts';
-import { countNamed, makeNamed, type NamedEntry } from './make-named.ts';
+import { countNamed, makeNamed } from './make-named.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import { removeTree } from './remove-tree.ts';
 import type { RestoreObserver } from './request.ts';
 import type { RestorePlan } from './restore-plan.ts';
-import { STATE } from './unfinished-files.ts';
+import { isAbandoned, isOfRun } from './temporary-names.ts';
+import { STATE, removeQuietly } from './unfinished-files.ts';
 
 /** For a dry run: what `finishRestore` would do. */
 export function reportPlan({
@@ -25,7 +28,7 @@ export function reportPlan({
   readonly observer: RestoreObserver;
 }): void {
   tally.directories = plan.directories.length;
-  tally.filesRestored += plan.hardLinks.length;
+  tally.filesRestored += linksOf(plan).length;
   for (const { entry } of plan.named) countNamed(tally, entry);
   if (directories === undefined) return;
   for (const extra of plan.extra) {
@@ -48,19 +51,25 @@ export interface FinishParts extends HardLinkParts {
   /** Directories in which something was made or changed. */
   readonly touched: ReadonlySet<RecordHandle>;
   readonly lastSync: LastSync;
+  readonly lifted: LiftedModes;
   readonly signal: AbortSignal;
 }
 
 /** The directories that this plan touches beside those in which files were written. */
 export function touchedBy(
-  { directories, named, hardLinks, extra }: RestorePlan,
+  plan: RestorePlan,
   withFiles: ReadonlySet<RecordHandle>,
   records: EntryRecords,
 ): ReadonlySet<RecordHandle> {
+  const { directories, named, extra } = plan;
   const touched = new Set(withFiles);
-  for (const { parent } of [...named, ...hardLinks, ...extra]) touched.add(parent);
+  for (const { parent } of [...named, ...linksOf(plan), ...extra]) touched.add(parent);
   for (const handle of directories) touched.add(handle).add(records.at(handle).parent);
   return touched;
+}
+
+function linksOf({ groups }: RestorePlan): readonly HardLink[] {
+  return groups.flatMap(({ links }) => links);
 }
 
 /** Entries between two looks at what else there is to do: an interrupt, a progress display. */
@@ -74,13 +83,12 @@ export async function finishRestore(parts: FinishParts): Promise<void> {
     // the directory stays where its file has failed
     if (words[index] === STATE.complete) tally.deleted(directories.pathOfEntry(handle));
   }
-  const failed = new Set<NamedEntry>();
   await forEach(parts, plan.named, {
     place: ({ parent, entry }) => [parent, entry.name],
-    act: (named) => makeNamed(parts, named, failed),
-    failed: (named) => failed.add(named),
+    act: (named) => makeNamed(parts, named),
+    failed: () => {},
   });
-  await forEach(parts, plan.hardLinks, {
+  await forEach(parts, linksOf(plan), {
     place: ({ parent, name }) => [parent, name],
     act: (link) => {
       makeHardLink(parts, link);
@@ -93,6 +101,7 @@ export async function finishRestore(parts: FinishParts): Promise<void> {
     act: (extra) => removeExtra(parts, extra),
     failed: () => {},
   });
+  for (const [handle, mark] of plan.marks) if (isFinishedFile(parts, handle)) removeMark(parts, handle, mark);
   await removeAbandonedSince(plan.shared, parts.directories, parts.signal);
   await syncStanding(parts);
   await forEach(parts, plan.directories.toReversed(), {
@@ -100,6 +109,22 @@ export async function finishRestore(parts: FinishParts): Promise<void> {
     act: (handle) => finishDirectory(parts, handle),
     failed: () => {},
   });
+  parts.lifted.putBack();
+}
+
+function isFinishedFile({ records, plan }: FinishParts, handle: RecordHandle): boolean {
+  const { words, index } = records.at(handle).state;
+  return plan.markedFiles.has(handle) && words[index] !== STATE.failed;
+}
+
+/** What it says is not so any more. The mark of a restore that is alive is its own. */
+function removeMark(
+  { directories, records, run }: FinishParts,
+  handle: RecordHandle,
+  mark: ByteString,
+): void {
+  if (isOfRun(mark, run) || isAbandoned(mark))
+    removeQuietly(() => directories.at(records.at(handle).parent), mark);
 }
 
 /** Directories that keep their own metadata have new entries. */
@@ -173,15 +198,16 @@ function removeExtra(parts: FinishParts, extra: ExtraEntry): void {
   tally.deleted(path);
 }
 
-function finishDirectory(
-  { directories, records, metadata, lastSync, tally }: FinishParts,
-  handle: RecordHandle,
-): void {
+function finishDirectory(parts: FinishParts, handle: RecordHandle): void {
+  const { directories, records, metadata, lastSync, tally, lifted, plan } = parts;
   const record = records.at(handle);
   const existed = !record.has(RECORD.created);
   const directory = directories.at(handle);
   lastSync.note(directory);
+  lifted.end(handle);
   metadata.directory(directory, record, existed, () => directories.pathOfEntry(handle));
   lastSync.sync(directory);
+  const mark = plan.marks.get(handle);
+  if (mark !== undefined) removeMark(parts, handle, mark);
   tally.directories += 1;
 }

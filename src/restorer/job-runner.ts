@@ -6,7 +6,7 @@ import { segmentOf } from '../repository/chunk-index.ts';
 import { SegmentOpener } from '../repository/segment-reader.ts';
 import { native } from '../system/native.ts';
 import { DescriptorDirectory } from './descriptor-directory.ts';
-import { EntryFailure, entryFailure, type FailureFacts } from './entry-failure.ts';
+import { EntryFailure, entryFailure, toldOf, type FailureFacts } from './entry-failure.ts';
 import { EntryRecords, NO_RECORD, type EntryRecord, type RecordHandle } from './entry-records.ts';
 import { FileComparer } from './file-compare.ts';
 import { FileCompleter } from './file-completer.ts';
@@ -44,6 +44,7 @@ export class JobRunner {
     this.#metadata = new MetadataWriter(setup.policy, this.#omissions);
     this.#comparer = new FileComparer(hasher, setup.policy);
     const updater = new FileUpdater({
+      run: setup.run,
       hasher,
       verify: setup.verify,
       filledHole: ({ handle }) =>
@@ -95,7 +96,7 @@ export class JobRunner {
       this.#carryOut(job);
     } catch (error) {
       if (error instanceof HoldfastError || !(error instanceof Error) || !isFull(errnoOf(error))) throw error;
-      this.#counts.full = error.message;
+      this.#counts.full = toldOf(error);
     }
     return {
       kind: 'done',

@@ -4,35 +4,16 @@ import { errnoOf } from '../base/errors.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import { dataExtents } from '../system/holes.ts';
 import { EntryFailure } from './entry-failure.ts';
-import type { EntryRecord, EntryRecords, RecordHandle } from './entry-records.ts';
+import type { EntryRecord, EntryRecords } from './entry-records.ts';
 import { writeFully } from './file-io.ts';
-import { inPlace, type NamedParts, type Place } from './make-named.ts';
-import type { Standing } from './standing.ts';
+import type { HardLink } from './hard-links.ts';
+import { NO_MORE_LINKS, inPlace, type NamedParts, type Place } from './make-named.ts';
 import { syncToDisk } from './sync-to-disk.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
-
-/** Another name of a file. */
-export interface HardLink {
-  readonly parent: RecordHandle;
-  readonly name: ByteString;
-  readonly size: number;
-  readonly leader: RecordHandle;
-  readonly standing: Standing;
-}
 
 export interface HardLinkParts extends NamedParts {
   readonly records: EntryRecords;
 }
-
-/** What file systems without hard links say, and one where an inode has as many names as it can. */
-const NO_MORE_LINKS: ReadonlySet<string> = new Set([
-  'EPERM',
-  'EMLINK',
-  'ENOSYS',
-  'ENOTSUP',
-  'EOPNOTSUPP',
-  'EXDEV',
-]);
 
 /**
  * Makes another name of a file that this run wrote, or found to be right. Where that cannot be, a copy.
@@ -40,8 +21,8 @@ const NO_MORE_LINKS: ReadonlySet<string> = new Set([
  */
 export function makeHardLink(parts: HardLinkParts, link: HardLink): void {
   const { directories, records, tally, run } = parts;
-  const leader = records.at(link.leader);
-  if (leader.created.ino === 0n) throw leaderFailed();
+  const leader = link.group.leader === undefined ? undefined : records.at(link.group.leader);
+  if (leader === undefined || leader.created.ino === 0n) throw leaderFailed();
   const directory = directories.at(link.parent);
   const found = link.standing === 'create' ? undefined : directory.find(link.name);
   if (isLeader(leader, found)) {

@@ -1,12 +1,14 @@
-import { asByteString, type ByteString } from '../base/byte-path.ts';
+import type { ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
 import { takePlaceOfDirectory } from './clear-directory.ts';
 import { NO_RECORD, type RecordHandle } from './entry-records.ts';
 import type { MetadataWriter } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import { isSymlink, type Standing } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
+import { renameToOwn } from './taken-names.ts';
 import type { TargetDirectory } from './target-directory.ts';
 import { temporaryName } from './temporary-names.ts';
 import { removeQuietly } from './unfinished-files.ts';
@@ -19,8 +21,14 @@ export interface NamedEntry {
   readonly parent: RecordHandle;
   readonly entry: NamedKind;
   readonly standing: Standing;
-  /** The first entry of its inode, when this is another name of it. */
-  readonly leader: NamedEntry | undefined;
+  /** What it shares with the other names of its inode, when it has any. */
+  readonly group: NamedGroup | undefined;
+}
+
+/** The names of one link or special file. */
+export interface NamedGroup {
+  /** The one that was made, or stands as it is to be. */
+  made: { readonly parent: RecordHandle; readonly name: ByteString } | undefined;
 }
 
 export interface NamedParts {
@@ -30,6 +38,7 @@ export interface NamedParts {
   readonly run: string;
 }
 
+const TYPE = 0o170000;
 const FIFO = 0o010000;
 const SOCKET = 0o140000;
 const CHARACTER_DEVICE = 0o020000;
@@ -46,12 +55,11 @@ export function countNamed(tally: RestoreTally, entry: NamedKind): void {
 
 /**
  * Makes a link, FIFO, socket or device, beside what has its name and then in its place.
- * @param failed first names of their inodes that could not be made
  * @throws a system error
  */
-export function makeNamed(parts: NamedParts, named: NamedEntry, failed: ReadonlySet<NamedEntry>): void {
+export function makeNamed(parts: NamedParts, named: NamedEntry): void {
   const { directories, metadata, tally, run } = parts;
-  const { parent, entry, leader } = named;
+  const { parent, entry, group } = named;
   const { name } = entry;
   const path = (): ByteString => directories.pathOf(parent, name);
   if (isLeftOut(parts, entry, path)) return;
@@ -68,12 +76,12 @@ export function makeNamed(parts: NamedParts, named: NamedEntry, failed: Readonly
     entry.type === 'symlink' &&
     isSymlink(found) &&
     directory.readSymlink(name) === entry.target;
+  if (group?.made !== undefined && linkNamed(parts, directory, place, group.made)) {
+    countNamed(tally, entry);
+    return;
+  }
   if (isSameLink) {
     metadata.special(directory, name, entry, path);
-  } else if (leader !== undefined && !failed.has(leader)) {
-    inPlace(directory, place, (working) => {
-      directory.createHardLink(directories.at(leader.parent), leader.entry.name, working);
-    });
   } else {
     try {
       inPlace(directory, place, (working) => {
@@ -81,7 +89,6 @@ export function makeNamed(parts: NamedParts, named: NamedEntry, failed: Readonly
         try {
           metadata.special(directory, working, entry, path);
         } catch (error) {
-          // nothing of it says that it is unfinished
           removeQuietly(() => directory, working);
           throw error;
         }
@@ -92,8 +99,40 @@ export function makeNamed(parts: NamedParts, named: NamedEntry, failed: Readonly
       return;
     }
   }
+  if (group !== undefined) group.made ??= { parent, name };
   countNamed(tally, entry);
 }
+
+/** @returns false where it has to be made by itself */
+function linkNamed(
+  { directories }: NamedParts,
+  directory: TargetDirectory,
+  place: Place,
+  made: NonNullable<NamedGroup['made']>,
+): boolean {
+  const from = directories.at(made.parent);
+  const first = from.find(made.name);
+  const found = place.standing === 'create' ? undefined : directory.find(place.name);
+  if (first !== undefined && first.ino === found?.ino && first.dev === found.dev) return true;
+  try {
+    inPlace(directory, place, (working) => directory.createHardLink(from, made.name, working));
+    return true;
+  } catch (error) {
+    const code = errnoOf(error) ?? '';
+    if (code !== 'ENOENT' && !NO_MORE_LINKS.has(code)) throw error;
+    return false;
+  }
+}
+
+/** What file systems without hard links say, and one where an inode has as many names as it can. */
+export const NO_MORE_LINKS: ReadonlySet<string> = new Set([
+  'EPERM',
+  'EMLINK',
+  'ENOSYS',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'EXDEV',
+]);
 
 export interface Place {
   readonly name: ByteString;
@@ -104,25 +143,46 @@ export interface Place {
   readonly cleared: () => void;
 }
 
-/** Makes an entry under its own name, or, when that is taken, under another one that then replaces it. */
+/** Makes an entry under another name, and gives it its own when it is complete. */
 export function inPlace(
   directory: TargetDirectory,
   { name, standing, run, cleared }: Place,
   make: (working: ByteString) => void,
 ): void {
-  if (standing === 'create') {
-    make(name);
-    return;
-  }
   // one at a time is made in this way, so they can all have the same number
-  const working = asByteString(temporaryName(run, NO_RECORD));
+  const working = temporaryName(run, NO_RECORD);
   try {
     make(working);
-    if (standing !== 'clear') directory.rename(working, name);
+    if (standing === 'create') renameToOwn(directory, working, name);
+    else if (standing !== 'clear') directory.rename(working, name);
     else if (takePlaceOfDirectory(directory, working, name)) cleared();
   } catch (error) {
     removeQuietly(() => directory, working);
     throw error;
+  }
+}
+
+/** Whether what stands is taken to be what the snapshot has. */
+export function isSameAsStanding(
+  entry: NamedKind,
+  found: EntryStat,
+  directory: TargetDirectory | undefined,
+): boolean {
+  if (found.mtimeNs !== entry.mtimeNs) return false;
+  switch (entry.type) {
+    case 'symlink':
+      return isSymlink(found) && directory?.readSymlink(entry.name) === entry.target;
+    case 'fifo':
+      return (found.mode & TYPE) === FIFO;
+    case 'socket':
+      return (found.mode & TYPE) === SOCKET;
+    case 'char-device':
+    case 'block-device': {
+      const type = entry.type === 'char-device' ? CHARACTER_DEVICE : BLOCK_DEVICE;
+      return (
+        (found.mode & TYPE) === type && found.rdevMajor === entry.major && found.rdevMinor === entry.minor
+      );
+    }
   }
 }
 

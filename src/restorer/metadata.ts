@@ -2,6 +2,7 @@ import { fchmodSync, fchownSync } from 'node:fs';
 import type { ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { EntryMetadata, Xattr } from '../format/tree.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
 import { listXattrs, removeXattr, writeXattr, type XattrTarget } from '../system/xattr.ts';
 import { RECORD, type EntryRecord } from './entry-records.ts';
 import { isFull } from './full-target.ts';
@@ -30,6 +31,19 @@ const DEFAULT_ACL = 'system.posix_acl_default' as ByteString;
 interface Place {
   readonly directory: TargetDirectory;
   readonly path: () => ByteString;
+}
+
+/** Windows has none, and times without fractions of a microsecond. */
+const TELLS_MODES = process.platform !== 'win32';
+const PERMISSIONS = 0o7777;
+/** A difference that is worth telling: a millisecond. */
+const NOTICED_NS = 1_000_000n;
+
+/** What the system has taken. */
+interface SetFacts {
+  readonly owner: boolean;
+  readonly times: boolean;
+  readonly mode: boolean;
 }
 
 /** The fields of an entry that are set after its content. */
@@ -70,23 +84,25 @@ export class MetadataWriter {
   ): void {
     const { uid, gid } = record;
     const place = { directory, path };
-    this.#owner(uid, gid, place, (user, group) => fchownSync(fd, user, group));
+    const owner = this.#owner(uid, gid, place, (user, group) => fchownSync(fd, user, group));
     if (record.hasXattrs || existed || this.#inheritsAcls) {
       this.#xattrs(fd, record.hasXattrs ? record.xattrs : [], existed, place);
     }
-    this.#times(place, () => directory.setFileTimes(fd, record.mtimeNs));
-    this.#mode(record.mode, place, (mode) => fchmodSync(fd, mode));
+    const times = this.#times(place, () => directory.setFileTimes(fd, record.mtimeNs));
+    const mode = this.#mode(record.mode, place, (bits) => fchmodSync(fd, bits));
+    this.#requireKept(record, directory.fstat(fd), { owner, times, mode }, place);
   }
 
   directory(directory: TargetDirectory, record: EntryRecord, existed: boolean, path: () => ByteString): void {
     const { uid, gid } = record;
     const place = { directory, path };
-    this.#owner(uid, gid, place, (user, group) => directory.setOwnOwner(user, group));
+    const owner = this.#owner(uid, gid, place, (user, group) => directory.setOwnOwner(user, group));
     if (record.hasXattrs || existed || this.#inheritsAcls) {
       this.#xattrs(directory.ownXattrs, record.hasXattrs ? record.xattrs : [], existed, place);
     }
-    this.#times(place, () => directory.setOwnTimes(record.mtimeNs));
-    this.#mode(record.mode, place, (mode) => directory.setOwnMode(mode));
+    const times = this.#times(place, () => directory.setOwnTimes(record.mtimeNs));
+    const mode = this.#mode(record.mode, place, (bits) => directory.setOwnMode(bits));
+    this.#requireKept(record, directory.stat(), { owner, times, mode }, place);
   }
 
   /** A link, FIFO, socket or device, by its name. */
@@ -111,25 +127,40 @@ export class MetadataWriter {
     return this.#policy.privileged;
   }
 
-  #owner(uid: number, gid: number, place: Place, set: (uid: number, gid: number) => void): void {
+  /** Some file systems (FAT, NTFS, network shares) take a change without a word and keep something else. */
+  #requireKept(wanted: Facts, { mtimeNs, mode, uid, gid }: EntryStat, set: SetFacts, { path }: Place): void {
+    if (!TELLS_MODES) return;
+    const policy = this.#policy;
+    const apart = mtimeNs > wanted.mtimeNs ? mtimeNs - wanted.mtimeNs : wanted.mtimeNs - mtimeNs;
+    if (set.times && apart >= NOTICED_NS)
+      this.#omissions.note('times', 'the file system keeps times less exactly', path);
+    if (set.mode && (mode & PERMISSIONS) !== (modeHere(policy, wanted.mode) & PERMISSIONS))
+      this.#omissions.note('modes', 'the file system keeps no such permissions', path);
+    const here = ownerHere(policy, wanted);
+    if (set.owner && policy.privileged && (uid !== here.uid || gid !== here.gid))
+      this.#omissions.note('ownership', 'the file system keeps no owners', path);
+  }
+
+  /** Each of these returns whether the system took it. */
+  #owner(uid: number, gid: number, place: Place, set: (uid: number, gid: number) => void): boolean {
     const policy = this.#policy;
     if (!policy.privileged) {
       if (uid !== policy.uid || gid !== policy.gid)
         this.#omissions.note('ownership', policy.unprivilegedBecause, place.path);
-      return;
+      return false;
     }
     const here = ownerHere(policy, { uid, gid });
-    this.#attempt('ownership', place, () => set(here.uid, here.gid));
+    return this.#attempt('ownership', place, () => set(here.uid, here.gid));
   }
 
-  #mode(mode: number, place: Place, set: (mode: number) => void): void {
+  #mode(mode: number, place: Place, set: (mode: number) => void): boolean {
     const here = modeHere(this.#policy, mode);
     if (here !== mode) this.#omissions.note('setuid-bits', this.#policy.unprivilegedBecause, place.path);
-    this.#attempt('modes', place, () => set(here));
+    return this.#attempt('modes', place, () => set(here));
   }
 
-  #times(place: Place, set: () => void): void {
-    this.#attempt('times', place, set);
+  #times(place: Place, set: () => void): boolean {
+    return this.#attempt('times', place, set);
   }
 
   #xattrs(target: XattrTarget, wanted: readonly Xattr[], existed: boolean, place: Place): void {
@@ -170,7 +201,7 @@ export class MetadataWriter {
     kind: 'ownership' | 'modes' | 'times' | 'xattrs',
     { directory, path }: Place,
     act: () => unknown,
-  ): void {
+  ): boolean {
     const isRefused = (error: unknown): boolean => errnoOf(error) === 'ENOSPC' && directory.hasRoom();
     try {
       try {
@@ -180,11 +211,13 @@ export class MetadataWriter {
         // there may be room since
         act();
       }
+      return true;
     } catch (error) {
       const code = errnoOf(error);
       if (!(error instanceof RangeError) && code === undefined) throw error;
       if (isFull(code) && !isRefused(error)) throw error;
       this.#omissions.note(kind, error instanceof Error ? error.message : String(error), path);
+      return false;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, lchownSync, readlinkSync, rmdirSync, statSync } from 'node:fs';
+import { accessSync, constants, fstatSync, lchownSync, readlinkSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { asByteString, bytesOfText, textWithBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
@@ -120,9 +120,17 @@ function giveToOwnerAbove(made: string): void {
 }
 
 function placeOf({ handover, path: resolved }: Omit<OpenTarget, 'made'>): string {
-  if ('fd' in handover && process.platform === 'linux')
+  const named = textWithBytes(resolved);
+  if (!('fd' in handover) || process.platform !== 'linux') return named;
+  try {
     return textWithBytes(asByteString(readlinkSync(`/proc/self/fd/${handover.fd}`, 'latin1')));
-  return textWithBytes(resolved);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+  // /proc is not mounted: its name has to lead there once more
+  const [open, found] = [fstatSync(handover.fd), statSync(filePath(named))];
+  if (open.ino === found.ino && open.dev === found.dev && realPath(named) === named) return named;
+  throw invalid('unusable', `${named} is no longer the directory that was opened`, 'Try again.');
 }
 
 /** With links resolved as far as the path exists. */
@@ -158,7 +166,7 @@ function absent(wanted: string): OpenTarget {
 
 /** Makes a file and removes it: the only answer that covers rights, read-only mounts and quotas. */
 function probe(root: TargetDirectory): void {
-  const name = asByteString(temporaryName(newRun(), 0));
+  const name = temporaryName(newRun(), 0);
   root.closeFile(root.createFile(name, UNFINISHED_FILE));
   root.removeFile(name);
 }

@@ -27,7 +27,7 @@ import type { EntryStat } from '../system/entry-stat.ts';
 import type { XattrTarget } from '../system/xattr.ts';
 import { hasRoom } from './full-target.ts';
 import { syncToDisk } from './sync-to-disk.ts';
-import type { TargetDirectory } from './target-directory.ts';
+import { nameTaken, type TargetDirectory } from './target-directory.ts';
 
 /** Windows has neither; 0 changes nothing. */
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -145,6 +145,11 @@ export class PathDirectory implements TargetDirectory {
 
   rename(from: ByteString, to: ByteString): void {
     renameSync(this.#at(from), this.#at(to));
+  }
+
+  renameNew(from: ByteString, to: ByteString): void {
+    if (this.find(to) !== undefined) throw nameTaken(to);
+    this.rename(from, to);
   }
 
   removeFile(name: ByteString): void {

@@ -1,30 +1,28 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../base/byte-path.ts';
 import { DirectoryCursor } from '../browse/directory-cursor.ts';
-import { MAX_DEPTH, type DirectoryEntry, type FileEntry } from '../format/tree.ts';
+import { MAX_DEPTH, type DirectoryEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
-import type { EntryStat } from '../system/entry-stat.ts';
-import { clearDirectory } from './clear-directory.ts';
 import type { ContentPlan } from './content-plan.ts';
 import { DirectoryMaker } from './directory-maker.ts';
 import { EntryBudget, mostEntries } from './entry-budget.ts';
-import { EntryFailure, entryFailure, requirePossible } from './entry-failure.ts';
+import { entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecordWriter, type RecordHandle } from './entry-records.ts';
 import { ExtraCollector } from './extra-collector.ts';
-import { FileContent } from './file-content.ts';
+import { FilePlanner } from './file-planner.ts';
 import { HardLinks } from './hard-links.ts';
-import type { HardLink } from './make-hard-link.ts';
-import type { NamedEntry, NamedKind } from './make-named.ts';
-import { standingOfMetadata } from './metadata-compare.ts';
-import { keptOwner, type MetadataPolicy } from './metadata.ts';
+import type { LiftedModes } from './lifted-modes.ts';
+import { isSameAsStanding, type NamedEntry, type NamedKind } from './make-named.ts';
+import type { MetadataPolicy } from './metadata.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import { beginsUnread, isLostPart, readPart } from './read-part.ts';
-import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from './request.ts';
+import type { PlannedAction, RestoreObserver, RestoreRequest } from './request.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import type { SelectedDirectory } from './selection.ts';
-import { actionOf, isDirectory, standingOf, type Standing } from './standing.ts';
+import { actionOf } from './standing.ts';
 import type { RestoreTally } from './tally.ts';
+import { TargetLook } from './target-look.ts';
 import { pathInVisit, pathOfVisit, rootVisit, visitBelow, type Visit } from './visit.ts';
 
 export interface PlanParts {
@@ -38,6 +36,8 @@ export interface PlanParts {
   readonly root: RecordHandle;
   readonly tally: RestoreTally;
   readonly policy: MetadataPolicy;
+  readonly run: string;
+  readonly lifted: LiftedModes;
   readonly observer: RestoreObserver;
   /** Where the target really lies. */
   readonly place: ByteString;
@@ -63,44 +63,47 @@ export async function planRestore(
 
 /** Tree chunks between two looks at what else there is to do: an interrupt, a progress display. */
 const STRETCH = 64;
-/** A file system that compresses may hold so many times what its size says. */
-const COMPRESSION_AT_MOST = 16;
-/** Bytes of data in one file: 64 TiB. */
-const LARGEST_ANYWHERE = 2 ** 46;
-
-const LEFT_ALONE = 'a file that has another name of it was there and is left alone';
 
 class PlanWalk {
   readonly #parts: PlanParts;
   readonly #maker: DirectoryMaker;
-  readonly #content: FileContent;
+  readonly #look: TargetLook;
+  readonly #files: FilePlanner;
   readonly #links = new HardLinks();
-  readonly #dryRun: boolean;
   #steps = 0;
   /** The next one last. */
   readonly #visits: Visit[] = [];
-  readonly #compare: RecordHandle[] = [];
-  readonly #clearing: RecordHandle[] = [];
   readonly #named: NamedEntry[] = [];
-  readonly #hardLinks: HardLink[] = [];
   readonly #extra: ExtraCollector;
   #isEmpty = true;
 
   constructor(parts: PlanParts) {
-    const { request, place, directories, tally, records, index, content } = parts;
+    const { request, place, directories, tally, records, run, lifted } = parts;
     this.#parts = parts;
-    this.#dryRun = request.dryRun;
-    this.#content = new FileContent(index, content);
-    this.#extra = new ExtraCollector(tally, (visit, name) => this.#find(visit, name));
+    this.#extra = new ExtraCollector({
+      tally,
+      find: (visit, name) => this.#look.find(visit, name),
+      open: (visit) => this.#maker.open(visit),
+    });
     const planned = (path: () => ByteString, action: PlannedAction): void =>
-      this.#planned(path, action, 'directory');
+      this.#look.planned(path, action, 'directory');
     this.#maker = new DirectoryMaker({
       request,
       place,
       directories,
       records: records.records,
       tally,
+      run,
+      lifted,
       planned,
+    });
+    this.#look = new TargetLook(parts, this.#maker);
+    this.#files = new FilePlanner({
+      ...parts,
+      dryRun: request.dryRun,
+      maker: this.#maker,
+      look: this.#look,
+      links: this.#links,
     });
   }
 
@@ -113,12 +116,15 @@ class PlanWalk {
       await this.#pace(signal);
       await this.#visit(visit, signal);
     }
+    for (const group of this.#links.groups) await this.#files.lead(group, signal);
     return {
       directories: this.#maker.made,
-      compare: this.#compare,
-      clearing: this.#clearing,
+      compare: this.#files.compare,
+      clearing: this.#files.clearing,
       named: this.#named,
-      hardLinks: this.#hardLinks,
+      groups: this.#links.groups,
+      marks: this.#maker.marks,
+      markedFiles: this.#files.marked,
       extra: this.#extra.entries,
       shared: this.#maker.shared,
       inheritsAcls: this.#maker.inheritsAcls,
@@ -142,7 +148,9 @@ class PlanWalk {
           budget.count(entry);
           this.#extra.claim(visit, entry.name);
           if (entry.type === 'file') {
-            const waiting = this.#file(visit, entry, signal);
+            if (!visit.selection.takes(entry.name)) continue;
+            this.#isEmpty = false;
+            const waiting = this.#files.plan(visit, entry, signal);
             if (waiting !== undefined) await waiting;
           } else if (entry.type === 'directory') {
             const waiting = this.#directory(visit, entry, below, signal);
@@ -210,132 +218,6 @@ class PlanWalk {
     below.push(visit);
   }
 
-  /** Returns a promise only when something has to be read first. */
-  #file(visit: Visit, entry: FileEntry, signal: AbortSignal): Promise<void> | undefined {
-    const { tally } = this.#parts;
-    if (!visit.selection.takes(entry.name)) return undefined;
-    this.#isEmpty = false;
-    tally.filesTotal += 1;
-    tally.bytesTotal += entry.size;
-    if (!this.#maker.make(visit)) {
-      tally.fileLost(entry.size);
-      return undefined;
-    }
-    try {
-      requirePossible(entry.name);
-      const found = this.#find(visit, entry.name);
-      let standing = this.#standing(visit, entry, found);
-      if (standing === 'leave') standing = this.#metadataOf(visit, entry, found);
-      this.#planned(() => pathInVisit(visit, entry.name), actionOf(standing));
-      if (standing === 'skip') {
-        this.#skipped(entry);
-        return undefined;
-      }
-      const leader = this.#links.leaderOf(entry);
-      if (leader !== undefined) {
-        if (standing === 'clear') this.#wouldDelete(visit, entry.name);
-        this.#hardLinks.push({ parent: visit.handle, name: entry.name, size: entry.size, leader, standing });
-        return undefined;
-      }
-      if (standing === 'leave') {
-        this.#leave(visit, entry, found);
-        return undefined;
-      }
-      if (standing === 'touch-up') {
-        this.#touchUp(visit, entry, found);
-        return undefined;
-      }
-      if (this.#links.isLeftAlone(entry))
-        tally.omissions.note('hard-links', LEFT_ALONE, () => pathInVisit(visit, entry.name));
-      if (entry.indirect) return this.#readAndPlan(visit, entry, standing, signal);
-      this.#content.resolveDirect(entry, () => this.#largestFile(visit));
-      this.#planFile(visit, entry, standing);
-    } catch (error) {
-      this.#fileFailed(visit, entry, error);
-    }
-    return undefined;
-  }
-
-  async #readAndPlan(visit: Visit, entry: FileEntry, standing: Standing, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#content.resolve(entry, this.#parts.reader, () => this.#largestFile(visit), signal);
-      this.#planFile(visit, entry, standing);
-    } catch (error) {
-      signal.throwIfAborted();
-      this.#fileFailed(visit, entry, error);
-    }
-  }
-
-  /** Makes the record of a file whose content is worked out. */
-  #planFile(visit: Visit, entry: FileEntry, standing: Standing): void {
-    const { records, content, tally, policy } = this.#parts;
-    if (standing === 'clear') this.#wouldDelete(visit, entry.name);
-    if (this.#dryRun) {
-      tally.filesRestored += 1;
-      tally.bytesRestored += entry.size;
-      tally.bytesDone += entry.size;
-      return;
-    }
-    const resolved = this.#content;
-    const update = standing === 'update';
-    const segment = resolved.onlySegment;
-    const spread = !update && resolved.count > 0 && segment === undefined;
-    const flags =
-      (update ? RECORD.update : 0) |
-      (standing === 'replace' ? RECORD.replace | keptOwner(policy) : 0) |
-      (standing === 'clear' ? RECORD.replace | RECORD.clears : 0) |
-      (spread ? RECORD.spread : 0) |
-      (resolved.endsInHole ? RECORD.sized : 0) |
-      (HardLinks.hasSeveralNames(entry) ? RECORD.leader : 0);
-    const record = records.add(visit.handle, entry, flags, entry.size, resolved.count);
-    resolved.store(record);
-    this.#parts.expect(entry.size);
-    this.#links.lead(entry, record.handle);
-    if (standing === 'clear') this.#clearing.push(record.handle);
-    if (update) this.#compare.push(record.handle);
-    else if (resolved.count === 0) content.addPlain(record.handle);
-    else if (segment !== undefined) content.addWhole(record.handle, segment);
-    else resolved.spread(record, content);
-  }
-
-  #skipped(entry: FileEntry): void {
-    this.#parts.tally.filesSkipped += 1;
-    this.#parts.tally.bytesDone += entry.size;
-    this.#links.leaveAlone(entry);
-  }
-
-  #leave(visit: Visit, entry: FileEntry, found: EntryStat | undefined): void {
-    const { tally, records } = this.#parts;
-    tally.filesUnchanged += 1;
-    tally.bytesDone += entry.size;
-    if (found === undefined || !HardLinks.hasSeveralNames(entry)) return;
-    const record = records.add(visit.handle, { ...entry, xattrs: undefined }, RECORD.leader, entry.size, 0);
-    record.created = found;
-    this.#links.lead(entry, record.handle);
-  }
-
-  #metadataOf(visit: Visit, entry: FileEntry, found: EntryStat | undefined): Standing {
-    const { policy, directories } = this.#parts;
-    if (found === undefined || directories === undefined) return 'leave';
-    return standingOfMetadata(policy, entry, found, directories.at(visit.handle));
-  }
-
-  #touchUp(visit: Visit, entry: FileEntry, found: EntryStat | undefined): void {
-    const { tally, records, content } = this.#parts;
-    if (this.#dryRun || found === undefined) {
-      tally.filesRestored += 1;
-      tally.bytesDone += entry.size;
-      return;
-    }
-    const leads = HardLinks.hasSeveralNames(entry) ? RECORD.leader : 0;
-    const flags = RECORD.update | RECORD.metadataOnly | leads;
-    const record = records.add(visit.handle, entry, flags, entry.size, 0);
-    record.created = found;
-    this.#parts.expect(0);
-    this.#links.lead(entry, record.handle);
-    content.addPlain(record.handle);
-  }
-
   #namedEntry(visit: Visit, entry: NamedKind): void {
     const { tally } = this.#parts;
     if (!visit.selection.takes(entry.name)) return;
@@ -343,54 +225,22 @@ class PlanWalk {
     if (!this.#maker.make(visit)) return;
     try {
       requirePossible(entry.name);
-      const found = this.#find(visit, entry.name);
-      const standing = this.#standing(visit, entry, found);
-      this.#planned(() => pathInVisit(visit, entry.name), actionOf(standing));
-      if (standing === 'skip') return;
-      if (standing === 'clear') this.#wouldDelete(visit, entry.name);
-      const leader = this.#links.namedLeaderOf(entry);
-      const named: NamedEntry = { parent: visit.handle, entry, standing, leader };
-      if (leader === undefined) this.#links.leadNamed(entry, named);
-      this.#named.push(named);
+      const found = this.#look.find(visit, entry.name);
+      const standing = this.#look.standing(visit, entry, found);
+      this.#look.planned(() => pathInVisit(visit, entry.name), actionOf(standing));
+      const group = this.#links.namedGroupOf(entry);
+      if (standing === 'skip') {
+        const directory = this.#parts.directories?.at(visit.handle);
+        if (group !== undefined && found !== undefined && isSameAsStanding(entry, found, directory))
+          group.made ??= { parent: visit.handle, name: entry.name };
+        return;
+      }
+      if (standing === 'clear') this.#look.wouldDelete(visit, entry.name);
+      this.#maker.open(visit);
+      this.#named.push({ parent: visit.handle, entry, standing, group });
     } catch (error) {
       const { code, message } = entryFailure(error);
       tally.problem(pathInVisit(visit, entry.name), code, message);
     }
-  }
-
-  #find(visit: Visit, name: ByteString): EntryStat | undefined {
-    return visit.fresh ? undefined : this.#parts.directories?.at(visit.handle).find(name);
-  }
-
-  /** How an entry stands. @throws {EntryFailure} IN_THE_WAY */
-  #standing(visit: Visit, entry: NamedKind | FileEntry, found: EntryStat | undefined): Standing {
-    const { directories, request } = this.#parts;
-    const standing = standingOf(entry, found, request.overwrite);
-    if (standing === 'skip' && found !== undefined && isDirectory(found)) {
-      this.#planned(() => pathInVisit(visit, entry.name), 'skip');
-      throw new EntryFailure('IN_THE_WAY', 'a directory has its name and is left alone');
-    }
-    if (standing !== 'clear' || directories === undefined) return standing;
-    return clearDirectory(this.#parts, directories.at(visit.handle), visit, entry.name);
-  }
-
-  /** Bytes of data that one file can have in a directory. */
-  #largestFile(visit: Visit): number {
-    const { directories } = this.#parts;
-    if (directories === undefined || (this.#dryRun && visit.fresh)) return LARGEST_ANYWHERE;
-    return Math.min(LARGEST_ANYWHERE, directories.at(visit.handle).capacity() * COMPRESSION_AT_MOST);
-  }
-
-  #fileFailed(visit: Visit, entry: FileEntry, error: unknown): void {
-    const { code, message } = entryFailure(error);
-    this.#parts.tally.fileFailed(pathInVisit(visit, entry.name), entry.size, code, message);
-  }
-
-  #wouldDelete(visit: Visit, name: ByteString): void {
-    if (this.#dryRun) this.#parts.tally.deleted(pathInVisit(visit, name));
-  }
-
-  #planned(path: () => ByteString, action: PlannedAction, kind: PlannedKind = 'file'): void {
-    if (this.#dryRun) this.#parts.observer.planned(path(), action, kind);
   }
 }

@@ -1,7 +1,8 @@
+import type { ByteString } from '../base/byte-path.ts';
 import type { SharedDirectory } from './abandoned-files.ts';
 import type { RecordHandle } from './entry-records.ts';
 import type { ExtraEntry } from './extra-entries.ts';
-import type { HardLink } from './make-hard-link.ts';
+import type { LinkGroup } from './hard-links.ts';
 import type { NamedEntry } from './make-named.ts';
 
 /** What the walk finds out and the later steps carry out. */
@@ -13,11 +14,16 @@ export interface RestorePlan {
   /** Files in whose place a directory stands. */
   readonly clearing: readonly RecordHandle[];
   readonly named: readonly NamedEntry[];
-  readonly hardLinks: readonly HardLink[];
+  /** Files with several names. */
+  readonly groups: readonly LinkGroup[];
   /** Entries of restored directories that the snapshot does not have. */
   readonly extra: readonly ExtraEntry[];
   /** Directories in which another restore is at work, or is being killed. */
   readonly shared: readonly SharedDirectory[];
+  /** Marks of what is not finished, in the directories where the entries of these records lie. */
+  readonly marks: ReadonlyMap<RecordHandle, ByteString>;
+  /** Those of them that are files. */
+  readonly markedFiles: ReadonlySet<RecordHandle>;
   /** Created entries inherit access lists. */
   readonly inheritsAcls: boolean;
   /** Nothing that could be read was asked for. */

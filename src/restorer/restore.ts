@@ -12,11 +12,13 @@ import { lastPacks, readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/tree-reader.ts';
 import { assignCompared } from './assign-compared.ts';
 import { ContentPlan } from './content-plan.ts';
+import { toldOf } from './entry-failure.ts';
 import { finishRestore, reportPlan, touchedBy } from './finish.ts';
 import { isFull, targetFull } from './full-target.ts';
 import { LastSync } from './last-sync.ts';
 import type { WorkerSetup } from './messages.ts';
 import { MetadataWriter } from './metadata.ts';
+import { planNextLeaders } from './next-leaders.ts';
 import { openTarget, removeMade, type OpenTarget } from './open-target.ts';
 import { planRestore } from './plan.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request.ts';
@@ -48,7 +50,7 @@ export async function restore(
   } catch (error) {
     removeMade(target?.made ?? []);
     if (!isFull(errnoOf(error))) throw error;
-    throw targetFull(error instanceof Error ? error.message : String(error), error);
+    throw targetFull(error instanceof Error ? toldOf(error) : String(error), error);
   }
 }
 
@@ -87,9 +89,14 @@ async function restoreTo(
   }
 
   observer.phase('restoring');
-  await pool.write(content, repository.destination, signal);
-  // Of a file that was given up not every part is asked for; its directory gets its times when nothing in it changes any more.
-  removeUnfinished(content.spread, { records: records.records, directories, run: scene.run });
+  const parts = { records: records.records, directories, run: scene.run };
+  for (let next = content, more = 1; more > 0;) {
+    await pool.write(next, repository.destination, signal);
+    // Of a file that was given up not every part is asked for; its directory gets its times when nothing in it changes any more.
+    removeUnfinished(next.spread, parts);
+    next = new ContentPlan(index);
+    more = planNextLeaders(plan.groups, { ...scene, content: next });
+  }
 
   observer.phase('finishing');
   const metadata = new MetadataWriter(scene.policy, tally.omissions);

@@ -2,6 +2,7 @@ import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './entry-records.ts';
 import { keptPaths } from './kept-paths.ts';
 import { keepsOwnPlaces, ownPlacesIn } from './own-places.ts';
+import { LiftedModes } from './lifted-modes.ts';
 import type { JobResult } from './messages.ts';
 import type { MetadataPolicy } from './metadata.ts';
 import { OpenDirectories } from './open-directories.ts';
@@ -9,7 +10,7 @@ import type { OpenTarget } from './open-target.ts';
 import { metadataPolicy } from './policy.ts';
 import type { RestoreObserver, RestoreRequest } from './request.ts';
 import { RestoreTally } from './tally.ts';
-import { newRun } from './temporary-names.ts';
+import { endRun, newRun } from './temporary-names.ts';
 
 /** What all steps of one restore share. */
 export interface RestoreScene {
@@ -25,7 +26,9 @@ export interface RestoreScene {
   /** Undefined in a dry run whose target does not exist. */
   readonly directories: OpenDirectories | undefined;
   /** Files that were given up. */
-  readonly failed: Set<RecordHandle>;
+  readonly failed: Map<RecordHandle, string>;
+  /** Directories that are writable meanwhile. */
+  readonly lifted: LiftedModes;
   /** Where the target really lies. */
   readonly place: ByteString;
   /** Holdfast's own places in the target, as paths below it. */
@@ -43,11 +46,18 @@ export function openScene(
   disposal: AsyncDisposableStack,
 ): RestoreScene {
   const { repository, snapshot } = request;
+  const run = newRun();
   const records = new EntryRecordWriter();
   const root = records.add(NO_RECORD, ROOT, 0, 0, 0).handle;
   const directories =
     target.root === undefined ? undefined : new OpenDirectories(records.records, root, target.root);
-  disposal.defer(() => directories?.close());
+  disposal.defer(() => {
+    directories?.close();
+    endRun(run);
+  });
+  const policy = metadataPolicy(request);
+  const lifted = new LiftedModes(directories, run, policy.uid);
+  disposal.defer(() => lifted.putBack());
   const tally = new RestoreTally(observer, repository.clock, topOf(request));
   const unread = keptPaths(snapshot.record);
   const ownPlaces = ownPlacesIn(target.path, request.never);
@@ -56,12 +66,13 @@ export function openScene(
     request,
     observer,
     tally,
-    policy: metadataPolicy(request),
-    run: newRun(),
+    policy,
+    run,
     records,
     root,
     directories,
-    failed: new Set(),
+    failed: new Map(),
+    lifted,
     place: target.path,
     ownPlaces,
     keep: (path) => (own(path) ? OWN : unread(tally.inSnapshot(path)) ? UNREAD : undefined),
@@ -93,7 +104,7 @@ export function settle(
   tally.bytesRestored += result.bytes;
   tally.omissions.add(result.omissions);
   for (const { file, counted, code, message } of result.failures) {
-    failed.add(file);
+    failed.set(file, code);
     if (counted) tally.fileFailedLate(pathOf(file), code, message);
     else tally.fileFailed(pathOf(file), records.records.at(file).size, code, message);
   }

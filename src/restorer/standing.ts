@@ -1,7 +1,6 @@
 import type { Entry } from '../format/tree.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import type { OverwriteMode, PlannedAction } from './request.ts';
-import { isUnfinished } from './target-directory.ts';
 
 /**
  * What to do about an entry whose name may be taken. `update`: rewrite what differs. `replace`: create beside and rename
@@ -19,12 +18,18 @@ export const isDirectory = ({ mode }: EntryStat): boolean => (mode & TYPE) === D
 export const isRegular = ({ mode }: Pick<EntryStat, 'mode'>): boolean => (mode & TYPE) === REGULAR;
 export const isSymlink = ({ mode }: EntryStat): boolean => (mode & TYPE) === SYMLINK;
 
-/** Decides about `entry` by what stands in the target under its name. */
-export function standingOf(entry: Entry, found: EntryStat | undefined, overwrite: OverwriteMode): Standing {
+/**
+ * Decides about `entry` by what stands in the target under its name.
+ * @param finished false for what a restore that was killed has left behind: no mode spares it
+ */
+export function standingOf(
+  entry: Entry,
+  found: EntryStat | undefined,
+  overwrite: OverwriteMode,
+  finished: boolean,
+): Standing {
   if (found === undefined) return 'create';
   if (entry.type === 'directory' && isDirectory(found)) return 'merge';
-  // left behind by a restore that was killed
-  const finished = !isUnfinished(found);
   if (finished && overwrite === 'never') return 'skip';
   if (finished && overwrite === 'if_newer' && entry.mtimeNs <= found.mtimeNs) return 'skip';
   if (isDirectory(found)) return 'clear';

@@ -1,4 +1,4 @@
-import type { ByteString } from '../base/byte-path.ts';
+import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 import type { XattrTarget } from '../system/xattr.ts';
 
@@ -38,6 +38,8 @@ export interface TargetDirectory {
   closeFile(fd: number): void;
 
   rename(from: ByteString, to: ByteString): void;
+  /** Fails with EEXIST when the name is taken. */
+  renameNew(from: ByteString, to: ByteString): void;
   removeFile(name: ByteString): void;
   /** Fails with ENOTEMPTY. */
   removeDirectory(name: ByteString): void;
@@ -64,18 +66,23 @@ export interface TargetDirectory {
 }
 
 /**
- * What is not finished carries these permissions, which nothing that is finished has a use for: a restore that was
- * killed leaves them behind, and the next one knows what it still has to do whatever the overwrite mode. Only the owner
- * can reach it meanwhile, who has to read it too: several threads open a file, and what stands is compared.
+ * The permissions of what is not finished: only its owner can reach it, who has to read it too, as several threads open a
+ * file, and what stands is compared. They are no proof: a file of a person may have any. Only what a restore has noted as
+ * unfinished counts (`temporary-names.ts`).
  */
 export const UNFINISHED_FILE = 0o1600;
 export const UNFINISHED_DIRECTORY = 0o1700;
-/** What earlier versions left behind: only root could open it again for reading. */
-const UNFINISHED_FILE_BEFORE = 0o1200;
 
-export function isUnfinished({ mode }: Pick<EntryStat, 'mode'>): boolean {
+/** Whether an entry has the permissions of unfinished ones. */
+export function looksUnfinished({ mode }: Pick<EntryStat, 'mode'>): boolean {
   const type = mode & 0o170000;
   const bits = mode & 0o7777;
   if (type === 0o040000) return bits === UNFINISHED_DIRECTORY;
-  return type === 0o100000 && (bits === UNFINISHED_FILE || bits === UNFINISHED_FILE_BEFORE);
+  return type === 0o100000 && bits === UNFINISHED_FILE;
+}
+
+/** What a system says of a name that is taken. */
+export function nameTaken(name: ByteString): Error {
+  const message = `EEXIST: file already exists, rename '${textOfBytes(name)}'`;
+  return Object.assign(new Error(message), { code: 'EEXIST' });
 }

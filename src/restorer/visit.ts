@@ -3,6 +3,7 @@ import type { DirectoryEntry, DirectoryTotals } from '../format/tree.ts';
 import type { RecordHandle } from './entry-records.ts';
 import type { ExtraNames } from './extra-entries.ts';
 import type { SelectedDirectory } from './selection.ts';
+import { TakenNames } from './taken-names.ts';
 
 /** A directory on the planner's walk. */
 export interface Visit {
@@ -23,6 +24,12 @@ export interface Visit {
   fresh: boolean;
   /** What stands in it, when what no entry claims is to be removed. */
   extra: ExtraNames | undefined;
+  /** A restore that was killed made it and did not finish it. */
+  resumed: boolean;
+  /** What restores that were killed did not finish in it, and the marks that say so. */
+  unfinished: ReadonlyMap<ByteString, ByteString>;
+  /** The entries of the snapshot that stand in it. */
+  taken: TakenNames<Visit>;
 }
 
 /** The target itself. @param fresh it does not exist */
@@ -44,6 +51,9 @@ export function rootVisit(
     state: 'live',
     fresh,
     extra: undefined,
+    resumed: false,
+    unfinished: new Map(),
+    taken: new TakenNames(),
   };
 }
 
@@ -66,6 +76,9 @@ export function visitBelow(
     state: above.state,
     fresh: false,
     extra: undefined,
+    resumed: false,
+    unfinished: new Map(),
+    taken: new TakenNames(),
   };
 }
 

@@ -22,6 +22,7 @@ import { libc, libcMissing, type Libc } from './libc.ts';
 import { isKernelFrom } from './kernel-release.ts';
 import { bindListDirectory, type ListDirectory } from './list-directory.ts';
 import { bindMakeNode } from './make-node.ts';
+import { bindRenameNew } from './rename-new.ts';
 import { bindOpenWithoutLinks, type OpenWithoutLinks } from './open-without-links.ts';
 import { O_PATH } from './platform.ts';
 import { systemError } from './system-error.ts';
@@ -41,6 +42,13 @@ export interface Native extends StatCalls {
   mkdirat(dirFd: number, name: ByteString, mode: number): void;
   unlinkat(dirFd: number, name: ByteString, options?: { readonly directory?: boolean }): void;
   renameat(fromDirFd: number, from: ByteString, toDirFd: number, to: ByteString): void;
+  /**
+   * Within a directory, and fails with EEXIST when the new name is taken. EINVAL, ENOSYS or ENOTSUP where the system or the
+   * file system cannot do that.
+   */
+  renameNew(dirFd: number, from: ByteString, to: ByteString): void;
+  /** Whether this process may make entries in an open directory and reach them. */
+  takesEntries(dirFd: number): boolean;
   symlinkat(target: ByteString, dirFd: number, name: ByteString): void;
   /** Does not follow `from`: the new name is one more name of the link itself. */
   linkat(fromDirFd: number, from: ByteString, toDirFd: number, to: ByteString): void;
@@ -53,7 +61,10 @@ export interface Native extends StatCalls {
   mknodat(dirFd: number, name: ByteString, mode: number, major: number, minor: number): void;
   /** Does not follow a link. */
   fchownat(dirFd: number, name: ByteString, uid: number, gid: number): void;
-  /** Does not follow a link; Linux has no permissions on links and throws ENOTSUP for them. It needs /proc for this. */
+  /**
+   * Does not follow a link; Linux has no permissions on links and throws ENOTSUP for them. Without /proc it only does this
+   * for files and directories that may be read.
+   */
   fchmodat(dirFd: number, name: ByteString, mode: number): void;
   /** Does not follow a link. Throws a RangeError for times whose seconds exceed 64 bits. */
   utimensat(dirFd: number, name: ByteString, atimeNs: bigint, mtimeNs: bigint): void;
@@ -80,11 +91,14 @@ function bindNative(libc: Libc): Native {
   const mkdirat = libc.bind('mkdirat', 'int', ['int', 'address', 'uint32_t']);
   const unlinkat = libc.bind('unlinkat', 'int', ['int', 'address', 'int']);
   const renameat = libc.bind('renameat', 'int', ['int', 'address', 'int', 'address']);
+  const rename = bindRenameNew(libc);
+  const faccessat = libc.bind('faccessat', 'int', ['int', 'address', 'int', 'int']);
   const linkat = libc.bind('linkat', 'int', ['int', 'address', 'int', 'address', 'int']);
   const symlinkat = libc.bind('symlinkat', 'int', ['address', 'int', 'address']);
   const readlinkat = libc.bind('readlinkat', 'int64_t', ['int', 'address', 'address', 'size_t']);
   const fchownat = libc.bind('fchownat', 'int', ['int', 'address', 'uint32_t', 'uint32_t', 'int']);
   const fchmodat = libc.bind('fchmodat', 'int', ['int', 'address', 'uint32_t', 'int']);
+  const fchmod = libc.bind('fchmod', 'int', ['int', 'uint32_t']);
   const chmod = libc.bind('chmod', 'int', ['address', 'uint32_t']);
   const utimensat = libc.bind('utimensat', 'int', ['int', 'address', 'address', 'int']);
   const futimens = libc.bind('futimens', 'int', ['int', 'address']);
@@ -110,7 +124,24 @@ function bindNative(libc: Libc): Native {
       const isLink = (stat.fstat(fd).mode & constants.S_IFMT) === constants.S_IFLNK;
       if (isLink) throw systemError('fchmodat', osConstants.errno.ENOTSUP, name);
       const path = writeName(asByteString(`/proc/self/fd/${fd}`), 'fchmodat');
-      if (chmod(path, mode) < 0) throw systemError('fchmodat', libc.errno(), name);
+      if (chmod(path, mode) >= 0) return;
+      const errno = libc.errno();
+      if (errno !== osConstants.errno.ENOENT) throw systemError('fchmodat', errno, name);
+    } finally {
+      close(fd);
+    }
+    // /proc is not mounted
+    chmodOpened(dirFd, name, mode);
+  }
+
+  /** Of a file or a directory: to open anything else may do something. */
+  function chmodOpened(dirFd: number, name: ByteString, mode: number): void {
+    const type = stat.lstatat(dirFd, name).mode & constants.S_IFMT;
+    if (type !== constants.S_IFREG && type !== constants.S_IFDIR)
+      throw systemError('fchmodat', osConstants.errno.ENOSYS, name);
+    const fd = open(dirFd, name, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      if (fchmod(fd, mode) < 0) throw systemError('fchmod', libc.errno(), name);
     } finally {
       close(fd);
     }
@@ -143,6 +174,15 @@ function bindNative(libc: Libc): Native {
       if (renameat(fromDirFd, source, toDirFd, target) < 0) {
         throw systemError('renameat', libc.errno(), from, to);
       }
+    },
+    renameNew(dirFd, from, to) {
+      const [source, target] = [writeName(from, 'renameat2'), writeSecondName(to, 'renameat2')];
+      const errno = rename(dirFd, source, target);
+      if (errno !== 0) throw systemError('renameat2', errno, from, to);
+    },
+    takesEntries(dirFd) {
+      const itself = writeName(asByteString('.'), 'faccessat');
+      return faccessat(dirFd, itself, constants.W_OK | constants.X_OK, 0) === 0;
     },
     symlinkat(target, dirFd, name) {
       const [content, link] = [writeName(target, 'symlinkat'), writeSecondName(name, 'symlinkat')];

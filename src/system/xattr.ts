@@ -4,7 +4,7 @@
  * empty list; where `native` is null all lists are empty and writing throws ENOTSUP.
  */
 
-import { constants as fsConstants } from 'node:fs';
+import { existsSync, constants as fsConstants } from 'node:fs';
 import { constants } from 'node:os';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { cStringWriter } from './c-string.ts';
@@ -37,6 +37,13 @@ const { ENOTSUP, ERANGE } = constants.errno;
 const usualSize = 1024;
 /** Values and lists that outgrow the memory offered this often, doubled each time, are not real. */
 const longestGrowth = 12;
+
+let procSeen: boolean | undefined;
+/** Whether descriptors have paths. */
+function hasProc(): boolean {
+  procSeen ??= existsSync('/proc/self/fd');
+  return procSeen;
+}
 
 const none: readonly ByteString[] = Object.freeze([]);
 const methods = libc === null || native === null ? null : bindMethods(libc, native);
@@ -88,10 +95,29 @@ function bindMethods(libc: Libc, native: Native): XattrMethods {
     if (typeof target === 'number') return act(byFd, target);
     const { dirFd, name } = target;
     if (dirFd === AT_FDCWD) return act(byPath, writePath(name, syscall));
-    if (system === 'linux') {
+    if (system === 'linux' && hasProc()) {
       return act(byPath, writePath(asByteString(`/proc/self/fd/${dirFd}/${name}`), syscall));
     }
+    if (system === 'linux') return opened(dirFd, name, syscall, act);
     const fd = native.openat(dirFd, name, fsConstants.O_RDONLY | fsConstants.O_SYMLINK);
+    try {
+      return act(byFd, fd);
+    } finally {
+      native.close(fd);
+    }
+  }
+
+  /** Where /proc is not mounted: of a file or a directory, as to open anything else may do something. */
+  function opened<T>(
+    dirFd: number,
+    name: ByteString,
+    syscall: string,
+    act: (calls: XattrCalls, handle: number) => T,
+  ): T {
+    const type = native.lstatat(dirFd, name).mode & fsConstants.S_IFMT;
+    if (type !== fsConstants.S_IFREG && type !== fsConstants.S_IFDIR)
+      throw systemError(syscall, constants.errno.ENOSYS, name);
+    const fd = native.openat(dirFd, name, fsConstants.O_RDONLY | fsConstants.O_NOFOLLOW);
     try {
       return act(byFd, fd);
     } finally {

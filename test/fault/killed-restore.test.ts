@@ -1,5 +1,5 @@
 /** A restore killed at any moment: nothing incomplete looks finished, and the next run completes it. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -15,6 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UNFINISHED_FILE } from '../../src/restorer/target-directory.ts';
 import { processStart } from '../../src/system/process-start.ts';
+import { DEAD, temporaryNameOf } from '../support/restore-remains.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { openRestoreSite, type RestoreSite } from '../support/restore-site.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -91,8 +92,8 @@ describe('after a kill', () => {
       const dying = spawn('sleep', ['1.5'], { stdio: 'ignore' });
       const living = spawn('sleep', ['60'], { stdio: 'ignore' });
       try {
-        const [dead = '', alive = ''] = [dying, living].map(
-          ({ pid = 0 }) => `.holdfast-${pid}-${processStart(pid)}-0123456789ab-7`,
+        const [dead = '', alive = ''] = [dying, living].map(({ pid = 0 }) =>
+          temporaryNameOf({ pid, start: processStart(pid) }, 7),
         );
         for (const name of [dead, alive]) {
           const path = join(restored, 'dir3', name);
@@ -112,19 +113,21 @@ describe('after a kill', () => {
     const target = join(site.directory, 'out');
     const directory = join(site.below(target), 'dir3');
     mkdirSync(directory, { recursive: true });
-    const { pid } = spawnSync('true');
-    const names = [1, 2, 3].map((serial) => `.holdfast-${pid}-1-0123456789ab-${serial}`);
+    const names = [1, 2, 3].map((serial) => temporaryNameOf(DEAD, serial));
     const [begun = '', complete = '', link = ''] = names.map((name) => join(directory, name));
     writeFileSync(begun, 'half');
     chmodSync(begun, UNFINISHED_FILE);
     // Killed between its permissions and its name: the disk is waited for in between.
     writeFileSync(complete, 'all of it', { mode: 0o644 });
     symlinkSync('nowhere', link);
-    mkdirSync(join(directory, '.holdfast-1-1-0123456789ab-4'));
+    mkdirSync(join(directory, temporaryNameOf(DEAD, 4)));
+    // Somebody else's, however much its name looks like one of ours.
+    writeFileSync(join(directory, '.holdfast-99999999-1-0123456789ab-5'), 'mine');
     expect(await site.start({ target, overwrite: 'never' }).ended).toMatchObject({ status: 'complete' });
     // No restore makes a directory of such a name.
     expect(readdirSync(directory).filter((name) => name.startsWith('.holdfast-'))).toEqual([
-      '.holdfast-1-1-0123456789ab-4',
+      '.holdfast-99999999-1-0123456789ab-5',
+      temporaryNameOf(DEAD, 4),
     ]);
   });
 

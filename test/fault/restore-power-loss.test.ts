@@ -32,6 +32,7 @@ import {
   type HandMadeNode,
 } from '../support/hand-made-snapshot.ts';
 import { removeTree } from '../support/remove-tree.ts';
+import { leaveUnfinished } from '../support/restore-remains.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { wholeRestore } from '../support/whole-restore.ts';
 
@@ -101,6 +102,10 @@ vi.mock('../../src/system/native.ts', async (importOriginal) => {
       renameat: (dirFd: number, from: never, toDirFd: number, to: never) => {
         entry(toDirFd);
         calls.renameat(dirFd, from, toDirFd, to);
+      },
+      renameNew: (dirFd: number, from: never, to: never) => {
+        entry(dirFd);
+        calls.renameNew(dirFd, from, to);
       },
       symlinkat: (target: never, dirFd: number, name: never) => {
         entry(dirFd);
@@ -249,7 +254,7 @@ describe.runIf(native !== null)('a restore', () => {
   test('goes on with a file whose content is there and may not be on disk', async () => {
     const path = join(out, 'a');
     writeFileSync(path, 'content');
-    chmodSync(path, UNFINISHED_FILE);
+    leaveUnfinished(path);
     const { ino } = statSync(path, { bigint: true });
     await restored({ a: file('content') });
     const [first] = noted.events.filter((event) => 'ino' in event && event.ino === ino);
@@ -263,7 +268,7 @@ describe.runIf(native !== null)('a disk that does not take what was written', ()
     const path = join(out, 'stood');
     writeFileSync(path, 'content');
     utimesSync(path, 1, 1);
-    chmodSync(path, UNFINISHED_FILE);
+    leaveUnfinished(path);
     const { ino } = statSync(path, { bigint: true });
     noted.fails = (event) => (event.what === 'sync' && event.ino === ino ? 'EIO' : undefined);
     const summary = await restored({ stood: file('content'), other: file('other') });

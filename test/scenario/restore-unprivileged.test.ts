@@ -1,9 +1,10 @@
 /** Restores by somebody who is not root: everything of what is his own comes back. */
-import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { OverwriteMode } from '../../src/restorer/request.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
+import { leaveLifted } from '../support/restore-remains.ts';
 import { openRestoreSite, type RestoreOutcome, type RestoreSite } from '../support/restore-site.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -48,4 +49,36 @@ test('files of one segment and of several come back', async () => {
   await site.backup();
   expect(await restored('never')).toMatchObject({ status: 'complete', filesRestored: 3 });
   expect(differences()).toEqual([]);
+});
+
+test.each(['never', 'always'] as const)(
+  'what comes back into a directory that its owner has closed to himself leaves it so, with %s',
+  async (overwrite) => {
+    mkdirSync(join(site.source, 'closed/below'), { recursive: true });
+    for (const name of ['closed/f', 'closed/below/g', 'h']) writeFileSync(join(site.source, name), name);
+    await site.backup();
+    const closed = join(site.below(join(site.directory, 'out')), 'closed');
+    mkdirSync(join(closed, 'below'), { recursive: true });
+    if (somebody !== undefined) giveAway(join(site.directory, 'out'), somebody);
+    chmodSync(join(closed, 'below'), 0o000);
+    chmodSync(closed, 0o555);
+    expect(await restored(overwrite)).toMatchObject({ status: 'complete', filesRestored: 3 });
+    expect(statSync(closed).mode & 0o7777).toBe(overwrite === 'never' ? 0o555 : 0o755);
+    expect(statSync(join(closed, 'below')).mode & 0o7777).toBe(overwrite === 'never' ? 0 : 0o755);
+    chmodSync(join(closed, 'below'), 0o755);
+    expect(differences().filter((one) => !one.includes('mode') && !one.includes('mtime'))).toEqual([]);
+  },
+);
+
+test('a directory that a killed restore has opened is closed again by the next one', async () => {
+  mkdirSync(join(site.source, 'closed'));
+  for (const name of ['closed/f', 'h']) writeFileSync(join(site.source, name), name);
+  await site.backup();
+  const closed = join(site.below(join(site.directory, 'out')), 'closed');
+  mkdirSync(closed, { recursive: true });
+  leaveLifted(closed, 0o555);
+  if (somebody !== undefined) giveAway(join(site.directory, 'out'), somebody);
+  expect(await restored('never')).toMatchObject({ status: 'complete', filesRestored: 2 });
+  expect(statSync(closed).mode & 0o7777).toBe(0o555);
+  expect(readdirSync(closed)).toEqual(['f']);
 });

@@ -330,6 +330,7 @@ describe('entries that stand in the target', () => {
     const { snapshot } = await engine.backup();
     const { source } = await engine.restoreTo('out', snapshot);
     for (const name of ['b', 'c', 'x', 'y']) rmSync(join(source, name));
+    writeFileSync(join(source, 'a'), 'changed since');
     const { summary } = await engine.restoreTo('out', snapshot, { overwrite: 'never' });
     const [b, c] = ['b', 'c'].map((name) => statSync(join(source, name)));
     expect(b?.ino).toBe(c?.ino);

@@ -78,6 +78,26 @@ async function membersOf(bytes: Buffer): Promise<{ header: Header; content: stri
 }
 
 describe('writeTar', () => {
+  it('leaves out extended attributes that would stop other programs, names the entry and goes on', async () => {
+    skipped.length = 0;
+    const xattrs = Array.from({ length: 40 }, (_, i) => ({
+      name: asByteString(`user.a${String(i).padStart(2, '0')}`),
+      value: Buffer.alloc(60_000, 1),
+    }));
+    const { summary, bytes } = await handMadeTar(
+      directory({ after: file('after'), big: file('big', { xattrs }) }),
+    );
+    expect(summary).toMatchObject({ entries: 2, skipped: 0, incomplete: 1 });
+    expect(skipped).toEqual([expect.stringMatching(/^\/big: 23 of its 40 extended attributes/)]);
+    const [, big] = await membersOf(bytes);
+    expect(big?.content).toBe('big');
+    expect(Object.keys(big?.header.pax ?? {}).filter((one) => one.startsWith('SCHILY.xattr.'))).toHaveLength(
+      17,
+    );
+    const length = bytes.length - 2 * 1024 - 4 * 512;
+    expect(length).toBeLessThanOrEqual(1024 * 1024);
+  });
+
   it('names members by their whole path, or from the subtree on', async () => {
     const root = directory({ home: directory({ u: directory({ f: file('content') }) }), etc: directory({}) });
     const names = async (options: Partial<TarOptions>): Promise<string[]> =>
@@ -117,7 +137,7 @@ describe('writeTar', () => {
       ['d', 'link', 'a', ''],
       ['e', 'link', 'b/x', ''],
     ]);
-    expect(summary).toEqual({ entries: 6, files: 2, bytes: 14, skipped: 0 });
+    expect(summary).toEqual({ entries: 6, files: 2, bytes: 14, skipped: 0, incomplete: 0 });
   });
 
   it('links no names that hold something else, whatever their inode says', async () => {

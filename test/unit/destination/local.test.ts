@@ -269,8 +269,14 @@ describe('removing stale temporary files', () => {
       const time = new Date((await stat(path)).mtimeMs - hours * hourMs);
       await utimes(path, time, time);
     }
+    // Somebody else's, for whatever purpose.
+    for (const name of ['photos/2020', 'leases/contract']) {
+      await mkdir(join(root, name), { recursive: true });
+      await utimes(join(root, name), new Date(1), new Date(1));
+    }
     await removeStaleTemporaries(root, live);
-    expect((await readdir(join(root, 'leases'))).sort()).toEqual(['session.b', 'session.c']);
+    expect(await readdir(join(root, 'photos'))).toEqual(['2020']);
+    expect((await readdir(join(root, 'leases'))).sort()).toEqual(['contract', 'session.b', 'session.c']);
     expect(await destination.get('leases/session.c/1', undefined, live)).toEqual(Buffer.from('lease'));
     // Whoever slept as long has the directory in mind.
     await destination.put('leases/session.a/2', Buffer.from('lease'), live);

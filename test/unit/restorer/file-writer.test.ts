@@ -65,7 +65,7 @@ function thread(): FileWriter {
     records: records.records,
     directories: new OpenDirectories(records.records, root, directory),
     policy: ORDINARY_POLICY,
-    updater: new FileUpdater({ hasher, verify: false, filledHole: () => {} }),
+    updater: new FileUpdater({ run, hasher, verify: false, filledHole: () => {} }),
     hasher,
     run,
     failed: (_, error) => failures.push(error),

@@ -59,8 +59,8 @@ describe.runIf(calls !== null)('another name of a file', () => {
       parent: root,
       name: asByteString('second'),
       size: 11,
-      leader: leader.handle,
       standing: 'create' as const,
+      group: { leader: leader.handle, links: [], first: undefined, leftAlone: false },
     };
     return {
       target,

@@ -5,7 +5,17 @@ import { keptPaths } from '../../../src/restorer/kept-paths.ts';
 import { Omissions } from '../../../src/restorer/omissions.ts';
 import { isImpossibleHere } from '../../../src/restorer/portable-names.ts';
 import { processStart } from '../../../src/system/process-start.ts';
-import { isAbandoned, newRun, temporaryName } from '../../../src/restorer/temporary-names.ts';
+import {
+  digestOf,
+  endRun,
+  isAbandoned,
+  markOf,
+  modeMark,
+  newRun,
+  temporaryName,
+  unfinishedMark,
+} from '../../../src/restorer/temporary-names.ts';
+import { temporaryNameOf } from '../../support/restore-remains.ts';
 
 describe('paths that the backup could not read', () => {
   const error = (path: string) => ({ path: bytesOfText(path), code: 'EACCES', message: 'no' });
@@ -83,31 +93,48 @@ describe('names that Windows cannot have', () => {
 });
 
 describe('temporary names', () => {
-  test('of this process are not abandoned', () => {
-    expect(isAbandoned(temporaryName(newRun(), 7))).toBe(false);
+  test('of this process are not abandoned before their run has ended', () => {
+    const [run, other] = [newRun(), newRun()];
+    expect(isAbandoned(temporaryName(run, 7))).toBe(false);
+    endRun(run);
+    expect(isAbandoned(temporaryName(run, 7))).toBe(true);
+    expect(isAbandoned(temporaryName(other, 7))).toBe(false);
   });
   test('of a process that has ended are', () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
-    expect(isAbandoned(`.holdfast-${pid}-1-0123456789ab-7`)).toBe(true);
+    expect(isAbandoned(temporaryNameOf({ pid }, 7))).toBe(true);
   });
   test.runIf(process.platform === 'linux')('of a process whose number another one has by now are', () => {
     const start = processStart(process.ppid) ?? '';
     expect(start).toMatch(/^\d+$/);
-    expect(isAbandoned(`.holdfast-${process.ppid}-${start}-0123456789ab-7`)).toBe(false);
-    expect(isAbandoned(`.holdfast-${process.ppid}-${start}1-0123456789ab-7`)).toBe(true);
-    expect(isAbandoned(`.holdfast-${process.pid}-1-0123456789ab-7`)).toBe(true);
+    expect(isAbandoned(temporaryNameOf({ pid: process.ppid, start }, 7))).toBe(false);
+    expect(isAbandoned(temporaryNameOf({ pid: process.ppid, start: `${start}1` }, 7))).toBe(true);
+    expect(isAbandoned(temporaryNameOf({ pid: process.pid, start: '1' }, 7))).toBe(true);
   });
-  test('of anything else are not ours', () => {
+  test('of anything else are not ours, whatever they look like', () => {
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    const own = temporaryNameOf({ pid }, 7);
     for (const name of [
       '.holdfast-',
-      '.holdfast-x-1-0123456789ab-7',
-      '.holdfast-99999999-1-01-7',
       'holdfast',
-      '.holdfast-0-1-0123456789ab-7',
+      `.holdfast-${pid}-1-0123456789ab-7`,
+      `.holdfast-${pid}-1-0123456789ab-0123456789ab-7`,
+      own.replace('-1-', '-2-'),
+      `${own}-`,
+      `${own}-x`,
+      `${own}.bak`,
+      temporaryNameOf({ pid: 0 }, 7),
     ])
-      expect(isAbandoned(name)).toBe(false);
+      expect(isAbandoned(name), name).toBe(false);
   });
   test('of two runs differ', () => {
     expect(newRun()).not.toBe(newRun());
+  });
+  test('say what is unfinished, and which permissions a directory had', () => {
+    const name = asByteString('a');
+    expect(markOf(unfinishedMark(newRun(), 7, name))).toEqual({ unfinished: digestOf(name) });
+    expect(markOf(modeMark(newRun(), 7, 0o2555))).toEqual({ mode: 0o2555 });
+    expect(markOf(temporaryName(newRun(), 7))).toBeUndefined();
+    expect(markOf('.holdfast-1-1-0123456789ab-0123456789ab-7-m555')).toBeUndefined();
   });
 });

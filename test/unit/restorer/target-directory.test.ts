@@ -23,7 +23,7 @@ import { OpenDirectories } from '../../../src/restorer/open-directories.ts';
 import { PathDirectory } from '../../../src/restorer/path-directory.ts';
 import { removeTree } from '../../../src/restorer/remove-tree.ts';
 import {
-  isUnfinished,
+  looksUnfinished,
   UNFINISHED_FILE,
   type TargetDirectory,
 } from '../../../src/restorer/target-directory.ts';
@@ -61,7 +61,7 @@ describe.each(kinds)('a directory held %s', (kind, open) => {
     writeSync(fd, 'content');
     directory.setFileTimes(fd, 1_700_000_000_000_000_000n);
     directory.closeFile(fd);
-    expect(isUnfinished(lstatOf(directory, 'a'))).toBe(true);
+    expect(looksUnfinished(lstatOf(directory, 'a'))).toBe(true);
     expect(lstatOf(directory, 'a').mtimeNs).toBe(1_700_000_000_000_000_000n);
     expect(() => directory.createFile(name('a'), 0o600)).toThrow(expect.objectContaining({ code: 'EEXIST' }));
     directory.close();

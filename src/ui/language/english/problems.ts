@@ -82,6 +82,8 @@ export const problems = {
   TOO_DEEP: 'Its directories are nested too deeply. Move it further up.',
   IN_THE_WAY:
     'Something else is there, and the restore was not to replace it. Restore to another directory, or allow replacing.',
+  SAME_NAME:
+    'The target takes its name and that of another one beside it for the same. Restore it to a target with another file system.',
   IMPOSSIBLE_NAME: 'This system cannot have a file of that name. Restore it on the system it comes from.',
   LINK_FAILED:
     'It is another name of a file that could not be restored. Put right what is wrong with that one.',

@@ -100,6 +100,8 @@ export const problems: Texts['problems'] = {
   TOO_DEEP: 'Seine Verzeichnisse sind zu tief geschachtelt. Legen Sie es weiter nach oben.',
   IN_THE_WAY:
     'Etwas anderes steht an seiner Stelle und sollte nicht ersetzt werden. Wählen Sie ein anderes Verzeichnis, oder erlauben Sie das Ersetzen.',
+  SAME_NAME:
+    'Am Ziel gilt der Name als derselbe wie ein anderer daneben. Wählen Sie ein Ziel mit einem anderen Dateisystem.',
   IMPOSSIBLE_NAME:
     'Dieses System kann keine Datei mit diesem Namen haben. Stellen Sie sie auf dem System wieder her, von dem sie kommt.',
   LINK_FAILED: 'Es ist ein weiterer Name einer Datei, die nicht zurückkam. Beheben Sie, was mit dieser ist.',
