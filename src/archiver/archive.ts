@@ -17,6 +17,7 @@ import type { ForeignRecord } from '../repository/writer-state.ts';
 import { changesSince, type ChangeSet } from './change-set.ts';
 import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
 import { DamagedParts, PackDamaged } from './damaged-parts.ts';
+import { ctimesOf } from './ctime-trust.ts';
 import { createExcluder, sourceLeftOut, type Excluder, type ExcludeOptions } from './exclude.ts';
 import { FileSaver, type ContentOf } from './file-saver.ts';
 import { cleanTest, TreeNotes, type KnownTree } from './known-tree.ts';
@@ -175,7 +176,8 @@ async function archiveOnce(
   const onDamage = (pack: string): void => {
     if (!known.has(pack)) damaged.found(pack, index);
   };
-  const found = findParent(request, snapshots, index, readable);
+  const ctimes = ctimesOf(startedMs, observer);
+  const found = findParent(request, snapshots, { index, readable, ctimes });
   const parent = found && { ...found, onDamage };
   if (parent === undefined) request.scout?.forget();
   const tally = new Tally(observer);
@@ -193,7 +195,7 @@ async function archiveOnce(
   observer.live?.(() => tally.counters(store.uploadedBytes));
 
   const notes = request.learn === true ? new TreeNotes() : undefined;
-  const noted = notedFiles(repository, index, { namespace, startedMs });
+  const noted = notedFiles(repository, index, { namespace, startedMs, ctimes });
   const context = { parent, tally, store, trees, readers, session, notes, noted, observer, signal };
   const root = await walkSources(request, context);
 
@@ -312,12 +314,15 @@ function packsOf(index: ChunkIndex, store: PackStore): ReadonlyMap<string, numbe
   return new Map([...index.packs.map(({ name, length }) => [name, length] as const), ...store.stored]);
 }
 
-/** @param readable where its trees are looked for: also where nothing is to be relied on */
+export interface Comparable extends Pick<Parent, 'index' | 'ctimes'> {
+  /** Where its trees are looked for: also where nothing is to be relied on. */
+  readonly readable?: IndexSource;
+}
+
 export function findParent(
   request: ArchiveRequest,
   snapshots: SnapshotList,
-  index: ChunkIndex,
-  readable: IndexSource = index,
+  { index, readable = index, ctimes }: Comparable,
 ): Parent | undefined {
   const { repository, parent, plain, isolated, host, sources, user } = request;
   if (repository.isWriteOnly && typeof parent === 'object') throw refuseReading();
@@ -328,7 +333,8 @@ export function findParent(
       : resolveSnapshot(snapshots.live, parent.snapshot);
   if (snapshot === undefined || snapshot.record.plain !== plain || snapshot.record.salt !== undefined)
     return undefined;
-  return parentOf(snapshot, new TreeReader(repository, readable, { plain }), index, user);
+  const reader = new TreeReader(repository, readable, { plain });
+  return parentOf(snapshot, { reader, index, ctimes }, user);
 }
 
 /** The record of a finished run. */

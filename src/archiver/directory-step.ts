@@ -177,7 +177,7 @@ export class DirectoryStep {
       if (old.skipped || old.rest > 0) this.#pending.differs();
       const { changes, parent, ruleFiles } = this.#parts;
       if (changes !== undefined && parent !== undefined)
-        this.#rulesChanged ||= rulesDiffer(ruleFiles, listed, oldEntries, parent, changes.hiddenRules);
+        this.#rulesChanged ||= rulesDiffer(ruleFiles, path, listed, oldEntries, parent, changes.hiddenRules);
     } finally {
       listed.close();
     }
@@ -243,7 +243,7 @@ export class DirectoryStep {
   #file(name: ByteString, path: ByteString, stat: SourceStat, old: Entry | undefined): void {
     const { parent, files } = this.#parts;
     const before = old?.type === 'file' ? old : undefined;
-    if (before !== undefined && parent !== undefined && isUnchangedFile(before, stat, parent)) {
+    if (before !== undefined && parent !== undefined && isUnchangedFile(before, path, stat, parent)) {
       const xattrs = parent.mayLackXattrs ? this.#xattrs(path, stat, before) : before.xattrs;
       this.#keep(before, storedNumber(stat.dev), xattrs);
       return;
@@ -344,7 +344,7 @@ export class DirectoryStep {
   #xattrs(path: ByteString, stat: SourceStat, old: Entry | undefined): EntryMetadata['xattrs'] {
     const { parent, tally } = this.#parts;
     const omit = (what: string): void => tally.omit(what);
-    if (old === undefined || parent === undefined || !hasXattrsOf(old, stat, parent))
+    if (old === undefined || parent === undefined || !hasXattrsOf(old, path, stat, parent))
       return capturedXattrs(path, omit);
     return parent.mayLackXattrs ? completedXattrs(old.xattrs, path, omit) : old.xattrs;
   }

@@ -4,7 +4,7 @@ import type { ExpectedTotals } from '../archiver/size-scan.ts';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { Progress } from './progress.ts';
-import { printableBytes } from './terminal.ts';
+import { printable, printableBytes } from './terminal.ts';
 
 /** Problems shown while the backup runs; all of them are in the snapshot and in --json. */
 export const PROBLEMS_SHOWN = 20;
@@ -74,6 +74,7 @@ export function watchArchive({ progress, sources, totals, onProblem, phaseName }
       if (onProblem !== undefined) onProblem(problem);
       else if (problems <= PROBLEMS_SHOWN) progress.note(problemText(problem, sources));
     },
+    note: (text) => progress.note(`Note: ${printable(text)}`),
     ruleProblem: (error) => progress.note(`Warning: ${error.message}. ${error.hint}`),
   };
   return { observer, stop: () => clearInterval(timer) };

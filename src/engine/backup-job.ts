@@ -239,6 +239,7 @@ function watchArchive(
       lookAt(next);
     },
     problem: (problem) => report.problem(problemOf(problem)),
+    note: (text) => report.note(text),
   };
 }
 
