@@ -8,6 +8,7 @@ import { notedFiles } from './noted-files.ts';
 import type { SourceStat } from './source-stat.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import { arrangeSources } from './source-tree.ts';
+import { SourceOutcomes } from './source-outcomes.ts';
 import { looksUnchanged } from './source-entry.ts';
 import { Tally } from './tally.ts';
 import { walk } from './walk.ts';
@@ -45,6 +46,7 @@ export async function estimate(
     tally.bytesDone += stat.size;
     done(undefined, false);
   };
+  const outcomes = new SourceOutcomes(observer);
   const parent = findParent(request, snapshots, { index, ctimes });
   const parts = {
     parent,
@@ -60,8 +62,10 @@ export async function estimate(
         ? undefined
         : noted?.unchanged(path, stat, (ids) => ({ content: ids, indirect: false })),
     seen: (path: ByteString) => request.scout?.take(path),
+    isOwnRepository: () => false,
     storeChunk: () => Buffer.alloc(24),
-    excluderFor: excluderMaker(request, observer),
+    outcomes,
+    excluderFor: excluderMaker(request, observer, outcomes),
     pace: async (path: ByteString) => {
       signal.throwIfAborted();
       observer.directory(path, tally.counters(0));

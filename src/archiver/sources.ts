@@ -11,9 +11,10 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { NeverPath } from './exclude.ts';
-import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
 import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../system/mount-table.ts';
+import { placeAround } from '../system/same-place.ts';
 import { findHungMounts, isHung } from './hung-mounts.ts';
 
 export interface Sources {
@@ -106,11 +107,9 @@ function realPath(path: string): string {
 }
 
 function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
-  for (const place of never) {
-    const own = textOfBytes(place.path);
-    if (path === own || path.startsWith(`${own}/`))
-      throw invalid(path, 'inside_state_directory', `${path} is, or lies in, ${place.reason}`);
-  }
+  const place = placeAround(bytesOfText(path), never);
+  if (place !== undefined)
+    throw invalid(path, 'inside_state_directory', `${path} is, or lies in, ${place.reason}`);
 }
 
 /** There is nothing to save in them, and reading may do something: answer a tracer, take a message out of a queue. */

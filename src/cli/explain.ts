@@ -8,6 +8,8 @@ import { createExcluder, type ExcludeOptions } from '../archiver/exclude.ts';
 import { readRuleFile } from '../archiver/rule-files.ts';
 import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
+import { isMountPoint } from '../system/mount-table.ts';
 import type { Context } from './context.ts';
 import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
 import { neverBackedUp } from './open.ts';
@@ -112,6 +114,16 @@ const PRESENT_TREE: SourceTree = {
   stat(path) {
     const stat = statPath(path);
     return stat && { kind: plainKind(stat), size: stat.size, device: Number(stat.dev) };
+  },
+  isClosed(path) {
+    if (!isMountPoint(path)) return false;
+    try {
+      statPath(path);
+      return false;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return true;
+    }
   },
 };
 

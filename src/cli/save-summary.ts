@@ -28,16 +28,14 @@ export async function showSummary(
   if (summary.foreign !== undefined)
     context.stderr.write(`Warning: ${printable(foreignText(summary.foreign))}\n`);
   if (summary.packsDamaged > 0) context.stderr.write(`Warning: ${packsDamagedText(summary.packsDamaged)}\n`);
-  const { counts, paths } = summary.snapshot.record;
-  const { filesBefore = 0 } = summary;
-  if (counts.files === 0 && filesBefore > 0)
+  for (const { path, filesBefore } of summary.emptied)
     context.stderr.write(
-      `Warning: ${printable(paths.map(textOfBytes).join(', '))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
+      `Warning: ${printable(textOfBytes(path))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
     );
 }
 
 /** The object that ends `backup --json`. */
-function summaryObject({ snapshot, foreign, filesBefore, ...summary }: ArchiveSummary): object {
+function summaryObject({ snapshot, foreign, filesBefore, emptied, leftOut, ...summary }: ArchiveSummary): object {
   const { counts } = snapshot.record;
   return {
     type: 'summary',
@@ -48,6 +46,8 @@ function summaryObject({ snapshot, foreign, filesBefore, ...summary }: ArchiveSu
     files_unchanged: counts.unchanged,
     files_failed: counts.failed,
     files_before: filesBefore ?? null,
+    sources_emptied: emptied.map(({ path }) => textOfBytes(path)),
+    sources_left_out: leftOut.map(textOfBytes),
     directories_total: counts.directories,
     bytes_total: counts.bytes,
     bytes_read: summary.bytesRead,

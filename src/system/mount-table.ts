@@ -89,13 +89,18 @@ function unescaped(path: string): string {
 }
 
 /** The mount that a path lies on: the longest one, and of equal ones what was mounted last. */
-export function mountOf(path: ByteString, mounts: readonly Mount[]): Mount | undefined {
+export function mountOf<M extends Mount>(path: ByteString, mounts: readonly M[]): M | undefined {
   return mounts
     .filter((mount) => mount.path === '/' || mount.path === path || path.startsWith(`${mount.path}/`))
-    .reduce<Mount | undefined>(
+    .reduce<M | undefined>(
       (best, mount) => (best === undefined || mount.path.length >= best.path.length ? mount : best),
       undefined,
     );
+}
+
+/** Something is mounted there. False where the system has no table of mounts. */
+export function isMountPoint(path: ByteString, table = mountTable()): boolean {
+  return parseMounts(table).some((mount) => mount.path === path);
 }
 
 export function isMadeUp(type: string): boolean {
