@@ -21,6 +21,7 @@ import { canPrompt, promptNewPassphrase } from './prompt.ts';
 import { secretOfSettings } from './reach.ts';
 import { givenByOptions, promptSecret, readGiven, takeFromEnvironment, type GivenSecret } from './secret.ts';
 import { readMachineKey, statePaths } from './state-directory.ts';
+import { printable } from './terminal.ts';
 
 export interface Opening {
   /**
@@ -207,12 +208,24 @@ export async function withRepository<T>(
   opening?: Opening,
 ): Promise<T> {
   const repository = await openChosen(options, context, opening);
+  const isTold = tellUnkept(repository, context);
   try {
     if (opening?.adds !== true) repository.requireReading();
     return await work(repository);
   } finally {
+    if (!isTold) tellUnkept(repository, context);
     await repository.close();
   }
+}
+
+/** What only reads goes on where the state directory takes no writes. */
+function tellUnkept({ writer }: Repository, { env, stderr }: Context): boolean {
+  if (writer.unkept === undefined) return false;
+  const { directory } = statePaths(env);
+  stderr.write(
+    `Warning: nothing can be written to the state directory ${printable(directory)}, so this machine will not notice if the repository is ever put back to an older state. Make it writable, or name another one in HOLDFAST_STATE_DIR.\n`,
+  );
+  return true;
 }
 
 /** The same for commands that read, or add: they use this machine's copies of a far repository's metadata. */

@@ -265,7 +265,7 @@ export const SITUATIONS: readonly Situation[] = [
   {
     name: 'Patterns leave out all there is in a source',
     async arrange(site) {
-      await begin(site, ['usb'], { exclude: ['*.txt'] });
+      await begin(site, ['usb'], { exclude: { patterns: ['*.txt'] } });
     },
   },
   {
