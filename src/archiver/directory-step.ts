@@ -247,7 +247,8 @@ export class DirectoryStep {
     }
     tally.owner(stat.uid, stat.gid);
     if (kind !== 'directory' && stat.nlink > 1) this.#parts.notes?.linked.add(this.#visit.path);
-    if (node?.whole === true && kind !== 'directory') this.#sourceCompleted(path, old, kind === 'file' ? 1 : 0);
+    if (node?.whole === true && kind !== 'directory')
+      this.#sourceCompleted(path, old, kind === 'file' ? 1 : 0);
     if (kind === 'file') this.#file(name, path, stat, old);
     else if (kind === 'directory') this.#directory(name, path, stat, old, taken, node?.whole === true);
     else this.#other(name, path, stat, kind, old);

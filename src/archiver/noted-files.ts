@@ -48,10 +48,7 @@ export class NotedFiles {
     repository: Repository,
     table: ChunkTable,
     idKey: Buffer,
-    {
-      startedMs,
-      ctimes,
-    }: { readonly startedMs: number; readonly ctimes: Pick<CtimeTrust, 'vouchesFor'> },
+    { startedMs, ctimes }: { readonly startedMs: number; readonly ctimes: Pick<CtimeTrust, 'vouchesFor'> },
   ) {
     this.#repository = repository;
     this.#table = table;

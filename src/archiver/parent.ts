@@ -51,13 +51,14 @@ export function chooseParent(
     readonly kind: 'files' | 'stream';
   },
 ): Snapshot | undefined {
-  const paths = wanted.paths.toSorted().join('\0');
+  const setOf = (paths: readonly ByteString[]): string => [...new Set(paths)].toSorted().join('\0');
+  const paths = setOf(wanted.paths);
   const fits = ({ record }: Snapshot): boolean =>
     record.host === wanted.host &&
     record.kind === wanted.kind &&
     record.plain === wanted.plain &&
     record.salt === undefined &&
-    [...record.paths].sort().join('\0') === paths;
+    setOf(record.paths) === paths;
   return live.findLast((one) => fits(one) && !isLesser(one)) ?? live.findLast(fits);
 }
 

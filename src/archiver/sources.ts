@@ -9,7 +9,8 @@ import {
   statSync,
   type Stats,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { resolveTyped } from '../base/typed-path.ts';
 import type { NeverPath } from './exclude.ts';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
@@ -18,8 +19,10 @@ import { placeAround } from '../system/same-place.ts';
 import { findHungMounts, isHung } from './hung-mounts.ts';
 
 export interface Sources {
-  /** Absolute; symbolic links on the way to them are resolved, because none is followed in a source. */
+  /** Each once. Absolute; symbolic links on the way to them are resolved, because none is followed in a source. */
   readonly paths: readonly ByteString[];
+  /** The same in the order of what was named, each as often as it was. */
+  readonly places: readonly ByteString[];
   /** What the person should know: a link that is only stored, a path that became another. */
   readonly notes: readonly string[];
 }
@@ -33,7 +36,7 @@ export async function requireAnswer(
   workingDirectory: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const paths = named.map((name) => resolve(workingDirectory, name));
+  const paths = named.map((name) => resolveTyped(name, workingDirectory));
   await findHungMounts(paths.map(bytesOfText), signal);
   const first = paths.find((path) => isHung(bytesOfText(path)));
   if (first === undefined || !paths.every((path) => isHung(bytesOfText(path)))) return;
@@ -65,7 +68,8 @@ export function resolveSources(
     refuseMadeUp(path, mounts);
   }
   if (found.length === 1 && first?.stats !== undefined) requireReadable(first.path, first.stats);
-  return { paths: found.map(({ path }) => bytesOfText(path)), notes };
+  const places = found.map(({ path }) => bytesOfText(path));
+  return { paths: [...new Set(places)], places, notes: [...new Set(notes)] };
 }
 
 interface FoundSource {
@@ -74,9 +78,9 @@ interface FoundSource {
 }
 
 function findSource(name: string, workingDirectory: string, notes: string[]): FoundSource {
-  const wanted = resolve(workingDirectory, name);
-  // As with other tools a slash at the end means the directory behind a link.
-  const behindLink = /[^/]\/+$/.test(name);
+  const wanted = resolveTyped(name, workingDirectory);
+  // As with other tools a slash at the end, or `/.`, means the directory behind a link.
+  const behindLink = /[^/]\/+(?:\.\/*)*$/.test(name);
   if (isHung(bytesOfText(wanted))) return { path: wanted, stats: undefined };
   const path = behindLink ? realPath(wanted) : inRealDirectory(wanted);
   const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -85,7 +89,7 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
   if (stats?.isSymbolicLink() === true) {
     notes.push(
-      `${path} is a symbolic link to ${readlinkSync(path)}: only the link is stored. To save what it points to, write ${name}/`,
+      `${path} is a symbolic link to ${readlinkSync(path)}: only the link is stored. To save what it points to, write ${name.replace(/\/+$/, '')}/`,
     );
   }
   return { path, stats };

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { resolveTyped } from '../base/typed-path.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { explainExclusion, type SourceTree } from '../archiver/exclude-explain.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
@@ -58,11 +59,11 @@ async function explain(
   const never = await neverBackedUp(options, context);
   const exclude = excludeOptions(options, patterns, never);
   for (const path of paths) {
-    const written = resolve(path);
+    const written = resolveTyped(path);
     const given = options.source ?? [parentDirectory(written)];
     await requireAnswer(given, process.cwd(), context.signal);
-    const sources = resolveSources(given, process.cwd(), []).paths.map((real, at) => ({
-      named: resolve(given[at] ?? ''),
+    const sources = resolveSources(given, process.cwd(), []).places.map((real, at) => ({
+      named: resolveTyped(given[at] ?? ''),
       real: textOfBytes(real),
     }));
     const asked = askedOf(written, sources);

@@ -1,5 +1,5 @@
 /** What commands that look into snapshots need: the repository, its snapshots, and readers for their trees. */
-import { resolve } from 'node:path';
+import { resolveTyped } from '../base/typed-path.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
@@ -113,5 +113,5 @@ export function lookOf({ out, env }: Context): Look {
 
 /** A path as typed, absolute and without `.`, `..` and a slash at its end. */
 export function sourcePath(typed: string): ByteString {
-  return bytesOfText(resolve(typed));
+  return bytesOfText(resolveTyped(typed));
 }

@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { resolveTyped } from '../base/typed-path.ts';
 import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import type { NeverPath } from '../archiver/exclude.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
@@ -144,7 +144,7 @@ function targetOf(options: RestoreOptions): RestoreTarget {
     );
   }
   if (target === undefined) return { kind: 'in-place' };
-  return { kind: 'directory', path: resolve(target) };
+  return { kind: 'directory', path: resolveTyped(target) };
 }
 
 function requestOf(

@@ -9,7 +9,7 @@ import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
 import { programAtTerminal } from './program-at-terminal.ts';
 import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrupt.ts';
 import { Output } from './output.ts';
-import { createStyles, jsonLine, wantsColor } from './terminal.ts';
+import { createStyles, jsonLine, printable, wantsColor } from './terminal.ts';
 
 /** Runs the command that `words` ask for and sets the exit code of the process. */
 export async function run(words: readonly string[]): Promise<void> {
@@ -18,7 +18,8 @@ export async function run(words: readonly string[]): Promise<void> {
     process.stdout.write(`${toolName()}\n`);
     return;
   }
-  nameTimeZone(process.env);
+  const unknownZone = nameTimeZone(process.env);
+  if (unknownZone !== undefined) process.stderr.write(`Warning: ${printable(unknownZone)}\n`);
   const interrupts = watchInterrupts(() => systemClock.monotonic());
   const context: Context = {
     stdin: process.stdin,

@@ -67,7 +67,17 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
       const unread = withProblems === undefined ? NONE_UNREAD : unreadIn(withProblems, source);
       const isLeftOut = withProblems?.problems.some(({ code }) => code === 'SOURCE_LEFT_OUT') === true;
       const statedGoodAt = good === undefined ? null : (good.source_read_at ?? good.started_at);
-      return { source, destination, lastGoodAt, statedGoodAt, hasFailed, failure, overdue, unread, isLeftOut };
+      return {
+        source,
+        destination,
+        lastGoodAt,
+        statedGoodAt,
+        hasFailed,
+        failure,
+        overdue,
+        unread,
+        isLeftOut,
+      };
     });
   });
 }

@@ -204,9 +204,7 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const unread = standings.filter(
     (one) => one.unread.files + one.unread.folders > 0 && !hasAlarm(one.source.path, 'unreadable', 'empty'),
   );
-  const leftOut = standings.filter(
-    (one) => one.isLeftOut && !hasAlarm(one.source.path, 'left_out', 'empty'),
-  );
+  const leftOut = standings.filter((one) => one.isLeftOut && !hasAlarm(one.source.path, 'left_out', 'empty'));
   const ahead = standings.filter(({ statedGoodAt }) => isAhead(statedGoodAt, now()));
   const aheadMs = Math.max(0, ...ahead.map(({ statedGoodAt }) => (statedGoodAt ?? 0) - now()));
   const found: Statement[] = [];

@@ -3,7 +3,14 @@
  * names differ in nothing but the case of letters, by what the system calls a directory itself.
  */
 import { statSync } from 'node:fs';
-import { asByteString, bytesOfText, fsPath, joinBytes, pathAbove, type ByteString } from '../base/byte-path.ts';
+import {
+  asByteString,
+  bytesOfText,
+  fsPath,
+  joinBytes,
+  pathAbove,
+  type ByteString,
+} from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { mountOf, mountTable, parseMounts, type Mount } from './mount-table.ts';
 import { whereItReallyLies } from './real-path.ts';
