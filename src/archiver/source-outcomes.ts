@@ -22,7 +22,7 @@ export class SourceOutcomes {
   }
 
   get emptied(): readonly EmptiedSource[] {
-    return this.#emptied;
+    return this.#emptied.toSorted((one, other) => (one.path < other.path ? -1 : 1));
   }
 
   get leftOut(): readonly ByteString[] {
