@@ -1,9 +1,8 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
-import { refuseReading, type Namespace } from '../codec/keys.ts';
+import { refuseReading } from '../codec/keys.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
-import type { SnapshotRecord } from '../format/records.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
 import type { ChunkIndex, IndexSource } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/index-for.ts';
@@ -17,7 +16,9 @@ import type { ForeignRecord } from '../repository/writer-state.ts';
 import { changesSince, type ChangeSet } from './change-set.ts';
 import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
 import { DamagedParts, PackDamaged } from './damaged-parts.ts';
-import { createExcluder, sourceLeftOut, type Excluder, type ExcludeOptions } from './exclude.ts';
+import { ctimesOf } from './ctime-trust.ts';
+import { isAtWorkIn } from './own-repository.ts';
+import { createExcluder, type Excluder, type ExcludeOptions } from './exclude.ts';
 import { FileSaver, type ContentOf } from './file-saver.ts';
 import { cleanTest, TreeNotes, type KnownTree } from './known-tree.ts';
 import { notedFiles, type NotedFiles } from './noted-files.ts';
@@ -31,6 +32,8 @@ import { readRuleFile } from './rule-files.ts';
 import type { Scout } from './scout.ts';
 import type { SourceStat } from './source-stat.ts';
 import { arrangeSources } from './source-tree.ts';
+import { snapshotRecord } from './snapshot-record.ts';
+import { SourceOutcomes, type EmptiedSource } from './source-outcomes.ts';
 import { unlistedXattrs } from './source-xattrs.ts';
 import { Tally } from './tally.ts';
 import { TreeStore } from './tree-store.ts';
@@ -74,6 +77,10 @@ export interface ArchiveSummary {
   readonly durationMs: number;
   /** Files in the snapshot that the source was compared with, if there was one. */
   readonly filesBefore: number | undefined;
+  /** Sources without a file, which had some in the snapshot that they were compared with. */
+  readonly emptied: readonly EmptiedSource[];
+  /** Sources of which the exclude rules left out everything. */
+  readonly leftOut: readonly ByteString[];
   /** Somebody else writes as this machine; it has gone on as another writer. */
   readonly foreign: ForeignRecord | undefined;
   /** What had not changed since the parent was passed over by what was told. */
@@ -175,7 +182,8 @@ async function archiveOnce(
   const onDamage = (pack: string): void => {
     if (!known.has(pack)) damaged.found(pack, index);
   };
-  const found = findParent(request, snapshots, index, readable);
+  const ctimes = ctimesOf(startedMs, observer);
+  const found = findParent(request, snapshots, { index, readable, ctimes });
   const parent = found && { ...found, onDamage };
   if (parent === undefined) request.scout?.forget();
   const tally = new Tally(observer);
@@ -193,8 +201,9 @@ async function archiveOnce(
   observer.live?.(() => tally.counters(store.uploadedBytes));
 
   const notes = request.learn === true ? new TreeNotes() : undefined;
-  const noted = notedFiles(repository, index, { namespace, startedMs });
-  const context = { parent, tally, store, trees, readers, session, notes, noted, observer, signal };
+  const noted = notedFiles(repository, index, { namespace, startedMs, ctimes });
+  const outcomes = new SourceOutcomes(observer);
+  const context = { parent, outcomes, tally, store, trees, readers, session, notes, noted, observer, signal };
   const root = await walkSources(request, context);
 
   await store.finish();
@@ -216,6 +225,8 @@ async function archiveOnce(
     bytesUploaded: store.uploadedBytes,
     durationMs: clock.monotonic() - started,
     filesBefore: parent?.snapshot.record.counts.files,
+    emptied: outcomes.emptied,
+    leftOut: outcomes.leftOut,
     foreign: repository.writer.takeForeign(),
     fromChanges: changesSince(parent, request.changes) !== undefined,
     packsDamaged: damaged.packs.size,
@@ -225,6 +236,7 @@ async function archiveOnce(
 
 interface WalkContext {
   readonly parent: Parent | undefined;
+  readonly outcomes: SourceOutcomes;
   readonly tally: Tally;
   readonly store: PackStore;
   readonly trees: TreeStore;
@@ -238,7 +250,8 @@ interface WalkContext {
 
 /** Walks and reads everything; resolves once every data pack is stored and the last tree pack on its way. */
 async function walkSources(request: ArchiveRequest, context: WalkContext): Promise<StoredDirectory> {
-  const { parent, tally, store, trees, readers, session, notes, noted, observer, signal } = context;
+  const { parent, outcomes, tally, store, trees, readers, session } = context;
+  const { notes, noted, observer, signal } = context;
   const batches: Batch[] = [];
   const batcher = new Batcher((batch) => batches.push(batch));
   const send = async (): Promise<void> => {
@@ -266,8 +279,10 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
     unchanged: (path: ByteString, stat: SourceStat) =>
       request.parent === 'none' ? undefined : noted?.unchanged(path, stat, contentOf),
     seen: (path: ByteString) => request.scout?.take(path),
+    isOwnRepository: isAtWorkIn(session),
     storeChunk: trees.put,
-    excluderFor: excluderMaker(request, observer),
+    outcomes,
+    excluderFor: excluderMaker(request, observer, outcomes),
     pace: async (path: ByteString) => {
       signal.throwIfAborted();
       if (session.lost !== undefined) throw session.lost;
@@ -294,7 +309,11 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
 }
 
 /** Makes the exclude rules of one source root. Told when they leave it out, although it was named. */
-export function excluderMaker({ exclude }: ArchiveRequest, observer: ArchiveObserver) {
+export function excluderMaker(
+  { exclude }: Pick<ArchiveRequest, 'exclude'>,
+  observer: ArchiveObserver,
+  outcomes: SourceOutcomes,
+) {
   return (path: ByteString, kind: string, device: number): Excluder => {
     const excluder = createExcluder(
       exclude,
@@ -302,7 +321,7 @@ export function excluderMaker({ exclude }: ArchiveRequest, observer: ArchiveObse
       { read: readRuleFile, onError: (error) => observer.ruleProblem(error) },
     );
     const { rootDecision } = excluder;
-    if (rootDecision.excluded) observer.ruleProblem(sourceLeftOut(path, rootDecision));
+    if (rootDecision.excluded) outcomes.sourceLeftOut(path, rootDecision);
     return excluder;
   };
 }
@@ -312,12 +331,15 @@ function packsOf(index: ChunkIndex, store: PackStore): ReadonlyMap<string, numbe
   return new Map([...index.packs.map(({ name, length }) => [name, length] as const), ...store.stored]);
 }
 
-/** @param readable where its trees are looked for: also where nothing is to be relied on */
+export interface Comparable extends Pick<Parent, 'index' | 'ctimes'> {
+  /** Where its trees are looked for: also where nothing is to be relied on. */
+  readonly readable?: IndexSource;
+}
+
 export function findParent(
   request: ArchiveRequest,
   snapshots: SnapshotList,
-  index: ChunkIndex,
-  readable: IndexSource = index,
+  { index, readable = index, ctimes }: Comparable,
 ): Parent | undefined {
   const { repository, parent, plain, isolated, host, sources, user } = request;
   if (repository.isWriteOnly && typeof parent === 'object') throw refuseReading();
@@ -328,53 +350,6 @@ export function findParent(
       : resolveSnapshot(snapshots.live, parent.snapshot);
   if (snapshot === undefined || snapshot.record.plain !== plain || snapshot.record.salt !== undefined)
     return undefined;
-  return parentOf(snapshot, new TreeReader(repository, readable, { plain }), index, user);
-}
-
-/** The record of a finished run. */
-export function snapshotRecord(
-  request: Pick<ArchiveRequest, 'tool' | 'host' | 'user' | 'sources' | 'tags' | 'pinned' | 'plain'>,
-  result: {
-    root: StoredDirectory;
-    namespace: Namespace;
-    tally: Tally;
-    parent: Parent | undefined;
-    startedMs: number;
-    finishedMs: number;
-    kind: 'files' | 'stream';
-  },
-): SnapshotRecord {
-  const { root, namespace, tally, parent, startedMs, finishedMs } = result;
-  const { tool, host, user, sources, tags, pinned, plain } = request;
-  return {
-    tool,
-    host,
-    user,
-    paths: sources,
-    startedMs,
-    finishedMs,
-    root: root.id,
-    plain,
-    salt: namespace.salt === undefined ? undefined : Buffer.from(namespace.salt),
-    tags,
-    pinned,
-    status: tally.problemCount === 0 ? 'complete' : 'partial',
-    errors: tally.problems,
-    errorsMore: tally.problemsMore,
-    counts: {
-      files: root.totals.files,
-      directories: tally.directories,
-      links: tally.links,
-      others: tally.others,
-      bytes: root.totals.bytes,
-      new: tally.filesNew,
-      changed: tally.filesChanged,
-      unchanged: tally.filesUnchanged,
-      failed: tally.filesFailed,
-    },
-    owners: tally.owners(parent?.snapshot.record.owners),
-    omitted: tally.omitted,
-    parent: parent?.snapshot.id,
-    kind: result.kind,
-  };
+  const reader = new TreeReader(repository, readable, { plain });
+  return parentOf(snapshot, { reader, index, ctimes }, user);
 }

@@ -1,12 +1,11 @@
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
-import { errnoOf, isAbort } from '../base/errors.ts';
 import { MAX_DEPTH, type DirectoryEntry, type Entry, type EntryMetadata } from '../format/tree.ts';
 import { takeEntry, type ExcluderFor, type RulesInside, type TakenEntry } from './entry-rules.ts';
 import { shownPath } from './exclude-decision.ts';
-import { isLeftOutUnseen, type DirectoryScope } from './exclude.ts';
+import { lookAt, tellError } from './entry-look.ts';
+import type { DirectoryScope, Excluder } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
 import type { ChangeSet } from './change-set.ts';
-import { isHung } from './hung-mounts.ts';
 import type { CleanTest, TreeNotes } from './known-tree.ts';
 import type { UnchangedContent } from './noted-files.ts';
 import type { Parent } from './parent.ts';
@@ -21,6 +20,7 @@ import {
   type SourceKind,
   type SourceStat,
 } from './source-stat.ts';
+import type { SourceOutcomes } from './source-outcomes.ts';
 import { capturedXattrs, completedXattrs } from './source-xattrs.ts';
 import {
   hasXattrsOf,
@@ -32,7 +32,7 @@ import {
   specialEntry,
 } from './source-entry.ts';
 import { rulesDiffer, unstoredRules } from './rule-files.ts';
-import { namesWithSources, sourcesBelow, sourcesFrom, type SourceNode } from './source-tree.ts';
+import { namesWithSources, sourcesBelow, type SourceNode } from './source-tree.ts';
 import type { Tally } from './tally.ts';
 
 export interface WalkParts {
@@ -48,8 +48,11 @@ export interface WalkParts {
   /** Where there is no parent: the content of a file that has not changed since it was noted. */
   readonly unchanged?: (path: ByteString, stat: SourceStat) => UnchangedContent | undefined;
   readonly tally: Tally;
+  readonly outcomes: SourceOutcomes;
   /** A look at the directory that was taken earlier in this run, if any. */
   readonly seen: (path: ByteString) => ListedDirectory | undefined;
+  /** The directory, with these names in it, is the repository that the run stores in, wherever it is seen. */
+  readonly isOwnRepository: (directory: ByteString, names: readonly ByteString[]) => boolean;
   readonly storeChunk: (chunk: Buffer) => Buffer;
   readonly excluderFor: ExcluderFor;
   /** Called in every directory: reports progress and waits while the readers are behind. */
@@ -131,7 +134,7 @@ export class DirectoryStep {
         this.#passOver(old);
         continue;
       }
-      const stat = this.#statOrReport(path, () => statPath(path), scope);
+      const stat = lookAt({ path, look: () => statPath(path), scope }, this.#parts.tally);
       if (stat !== undefined) this.#entry(old.name, path, stat, old, undefined, scope);
       else this.#pending.differs();
     }
@@ -157,27 +160,34 @@ export class DirectoryStep {
     try {
       listed = this.#parts.seen(path) ?? this.#open(path, oldEntries);
     } catch (error) {
-      this.#report(path, error, 'the directory cannot be read');
+      tellError(path, error, 'the directory cannot be read', this.#parts.tally);
       this.#pending.differs();
       // Where no names are to be had, those that were given may still lead on.
       this.#listTowardsSources(oldEntries);
       return;
     }
     try {
+      if (this.#parts.isOwnRepository(path, listed.names)) {
+        if (oldEntries.length > 0) this.#pending.differs();
+        return;
+      }
       const scope = this.#scope(listed.names);
       const old = new OldEntries(oldEntries);
       for (const name of namesWithSources(listed.names, node)) {
         const entryPath = joinBytes(path, name);
         const child = node?.children.get(name);
         const before = old.at(name);
-        const stat = this.#statOrReport(entryPath, () => listed.stat(name), child ? undefined : scope, child);
+        const look = (): SourceStat | undefined => listed.stat(name);
+        const rules = child === undefined ? scope : undefined;
+        const entry = { path: entryPath, look, scope: rules, node: child };
+        const stat = lookAt(entry, this.#parts.tally);
         if (stat === undefined) this.#pending.differs();
         else this.#entry(name, entryPath, stat, before, child, scope);
       }
       if (old.skipped || old.rest > 0) this.#pending.differs();
       const { changes, parent, ruleFiles } = this.#parts;
       if (changes !== undefined && parent !== undefined)
-        this.#rulesChanged ||= rulesDiffer(ruleFiles, listed, oldEntries, parent, changes.hiddenRules);
+        this.#rulesChanged ||= rulesDiffer(ruleFiles, path, listed, oldEntries, parent, changes.hiddenRules);
     } finally {
       listed.close();
     }
@@ -188,7 +198,7 @@ export class DirectoryStep {
     let isWhole = true;
     const listed = openDirectory(path, (error) => {
       isWhole = false;
-      this.#report(path, error, 'the directory cannot be read to its end');
+      tellError(path, error, 'the directory cannot be read to its end', this.#parts.tally);
     });
     if (isWhole) return listed;
     const names = oldEntries.map((entry) => entry.name);
@@ -201,7 +211,8 @@ export class DirectoryStep {
     const old = new Map(oldEntries.map((entry) => [entry.name, entry]));
     if (old.size !== children.size) this.#pending.differs();
     for (const [name, child] of children) {
-      const stat = this.#statOrReport(child.path, () => statPath(child.path), undefined, child);
+      const look = (): SourceStat | undefined => statPath(child.path);
+      const stat = lookAt({ path: child.path, look, node: child }, this.#parts.tally);
       if (stat === undefined) this.#pending.differs();
       else this.#entry(name, child.path, stat, old.get(name), child, undefined);
     }
@@ -228,22 +239,25 @@ export class DirectoryStep {
     }
     const taken = takeEntry({ name, path, kind, stat, node }, { excluder, scope }, excluderFor);
     if (taken === undefined) {
-      const { notes, ruleFiles } = this.#parts;
+      const { notes, ruleFiles, outcomes } = this.#parts;
+      outcomes.entryLeftOut(excluder);
       if (notes !== undefined && kind === 'file' && ruleFiles.has(name)) notes.hiddenRules = true;
       if (old !== undefined) this.#pending.differs();
       return;
     }
     tally.owner(stat.uid, stat.gid);
     if (kind !== 'directory' && stat.nlink > 1) this.#parts.notes?.linked.add(this.#visit.path);
+    if (node?.whole === true && kind !== 'directory')
+      this.#sourceCompleted(path, old, kind === 'file' ? 1 : 0);
     if (kind === 'file') this.#file(name, path, stat, old);
-    else if (kind === 'directory') this.#directory(name, path, stat, old, taken);
+    else if (kind === 'directory') this.#directory(name, path, stat, old, taken, node?.whole === true);
     else this.#other(name, path, stat, kind, old);
   }
 
   #file(name: ByteString, path: ByteString, stat: SourceStat, old: Entry | undefined): void {
     const { parent, files } = this.#parts;
     const before = old?.type === 'file' ? old : undefined;
-    if (before !== undefined && parent !== undefined && isUnchangedFile(before, stat, parent)) {
+    if (before !== undefined && parent !== undefined && isUnchangedFile(before, path, stat, parent)) {
       const xattrs = parent.mayLackXattrs ? this.#xattrs(path, stat, before) : before.xattrs;
       this.#keep(before, storedNumber(stat.dev), xattrs);
       return;
@@ -263,18 +277,21 @@ export class DirectoryStep {
     stat: SourceStat,
     old: Entry | undefined,
     { descend, inside }: TakenEntry,
+    isSource: boolean,
   ): void {
-    const { tally } = this.#parts;
+    const { tally, outcomes } = this.#parts;
     tally.directories += 1;
     const before = old?.type === 'directory' ? old : undefined;
     const metadata = this.#metadata(name, path, stat, before);
     const done = this.#pending.expect();
     const completed = ({ id, totals }: StoredDirectory): void => {
+      if (isSource) this.#sourceCompleted(path, old, totals.files, inside.excluder);
       const entry: DirectoryEntry = { type: 'directory', ...metadata, id, totals };
       done(entry, before !== undefined && before.id.equals(id) && sameMetadata(before, metadata));
     };
     if (!descend || this.#visit.depth >= MAX_DEPTH - 2) {
       if (descend) tally.problem(path, 'TOO_DEEP', `directories are nested deeper than ${MAX_DEPTH}`);
+      else outcomes.entryLeftOut(this.#visit.inside.excluder);
       new PendingDirectory(this.#parts.storeChunk, undefined, completed).listed();
       return;
     }
@@ -295,6 +312,11 @@ export class DirectoryStep {
     });
   }
 
+  #sourceCompleted(path: ByteString, old: Entry | undefined, files: number, excluder?: Excluder): void {
+    const filesBefore = old?.type === 'directory' ? old.totals.files : old?.type === 'file' ? 1 : undefined;
+    this.#parts.outcomes.completed(path, excluder, { files, filesBefore });
+  }
+
   #other(
     name: ByteString,
     path: ByteString,
@@ -309,7 +331,7 @@ export class DirectoryStep {
     try {
       entry = specialEntry(kind, path, stat, metadata);
     } catch (error) {
-      this.#report(path, error, 'the link cannot be read');
+      tellError(path, error, 'the link cannot be read', this.#parts.tally);
       this.#pending.differs();
       return;
     }
@@ -344,7 +366,7 @@ export class DirectoryStep {
   #xattrs(path: ByteString, stat: SourceStat, old: Entry | undefined): EntryMetadata['xattrs'] {
     const { parent, tally } = this.#parts;
     const omit = (what: string): void => tally.omit(what);
-    if (old === undefined || parent === undefined || !hasXattrsOf(old, stat, parent))
+    if (old === undefined || parent === undefined || !hasXattrsOf(old, path, stat, parent))
       return capturedXattrs(path, omit);
     return parent.mayLackXattrs ? completedXattrs(old.xattrs, path, omit) : old.xattrs;
   }
@@ -352,37 +374,10 @@ export class DirectoryStep {
   #scope(names: readonly ByteString[]): DirectoryScope | undefined {
     const { inside, path } = this.#visit;
     const { excluder, scope } = inside;
-    return excluder?.enterDirectory(scope, path, names);
-  }
-
-  #statOrReport(
-    path: ByteString,
-    look: () => SourceStat | undefined,
-    scope?: DirectoryScope,
-    node?: SourceNode,
-  ): SourceStat | undefined {
-    try {
-      const stat = look();
-      if (stat === undefined) this.#gone(path, node);
-      return stat;
-    } catch (error) {
-      if (!isHung(path)) this.#report(path, error, 'it cannot be looked at');
-      else if (!isLeftOutUnseen(path, scope))
-        this.#parts.tally.problem(path, 'ETIMEDOUT', 'its file system does not answer, and is left alone');
-      return undefined;
-    }
-  }
-
-  /** @param node set where it is or leads to sources, which are looked for whether or not the directory has them */
-  #gone(path: ByteString, node: SourceNode | undefined): void {
-    const { tally } = this.#parts;
-    if (node === undefined) tally.problem(path, 'ENOENT', 'it vanished while its directory was read');
-    else for (const source of sourcesFrom(node)) tally.problem(source, 'ENOENT', 'the source is not there');
-  }
-
-  #report(path: ByteString, error: unknown, what: string): void {
-    const code = errnoOf(error);
-    if (code === undefined || isAbort(error)) throw error;
-    this.#parts.tally.problem(path, code, what);
+    const opened = excluder?.enterDirectory(scope, path, names);
+    // Of a source it is to be told.
+    if (scope === undefined && opened?.leavesOut !== undefined)
+      this.#parts.outcomes.sourceLeftOut(path, opened.leavesOut);
+    return opened;
   }
 }

@@ -52,10 +52,11 @@ export function takeEntry(
   if (node?.whole === true) {
     const own = excluderFor(path, kind, Number(stat.dev));
     inside = { excluder: own, scope: undefined, node: below };
-    decision = own.rootDecision;
+    decision = (kind === 'directory' && own.ownPlace(stat)) || own.rootDecision;
   } else {
     const plainKind = kind === 'file' || kind === 'directory' ? kind : 'other';
-    decision = scope?.decide(name, plainKind, stat.size, Number(stat.dev));
+    const ownPlace = kind === 'directory' ? excluder?.ownPlace(stat) : undefined;
+    decision = ownPlace ?? scope?.decide(name, plainKind, stat.size, Number(stat.dev));
   }
   if (decision?.excluded === false && decision.descend) return { descend: true, inside };
   if (below !== undefined)

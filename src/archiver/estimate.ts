@@ -1,5 +1,6 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { findParent, excluderMaker, type ArchiveRequest } from './archive.ts';
+import { ctimesOf } from './ctime-trust.ts';
 import type { FileToSave } from './file-saver.ts';
 import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
 import { changesSince } from './change-set.ts';
@@ -7,6 +8,8 @@ import { notedFiles } from './noted-files.ts';
 import type { SourceStat } from './source-stat.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import { arrangeSources } from './source-tree.ts';
+import { SourceOutcomes } from './source-outcomes.ts';
+import { looksUnchanged } from './source-entry.ts';
 import { Tally } from './tally.ts';
 import { walk } from './walk.ts';
 import { whatIsThere } from './what-is-there.ts';
@@ -16,7 +19,7 @@ export interface Estimate {
   readonly counters: ArchiveCounters;
   /** Logical bytes of everything the snapshot would hold. */
   readonly bytesTotal: number;
-  /** Bytes of new and changed files: what would be read, and the most that could be stored. */
+  /** Bytes of new and changed files, and of those that are read to know: what would be read, and the most that could be stored. */
   readonly bytesToRead: number;
   readonly problems: Tally['problems'];
 }
@@ -31,16 +34,20 @@ export async function estimate(
   observer.phase('scanning');
   const namespace = repository.keys.newNamespace(request);
   const { snapshots, index } = await whatIsThere(repository, signal);
-  const noted = notedFiles(repository, index, { namespace, startedMs: repository.clock.now() });
+  const startedMs = repository.clock.now();
+  const ctimes = ctimesOf(startedMs, observer);
+  const noted = notedFiles(repository, index, { namespace, startedMs, ctimes });
   const tally = new Tally(observer);
   const save = ({ stat, old }: FileToSave, done: PendingEntry): void => {
     if (old === undefined) tally.filesNew += 1;
+    else if (looksUnchanged(old, stat)) tally.filesUnchanged += 1;
     else tally.filesChanged += 1;
     tally.bytesRead += stat.size;
     tally.bytesDone += stat.size;
     done(undefined, false);
   };
-  const parent = findParent(request, snapshots, index);
+  const outcomes = new SourceOutcomes(observer);
+  const parent = findParent(request, snapshots, { index, ctimes });
   const parts = {
     parent,
     changes: changesSince(parent, request.changes),
@@ -55,8 +62,10 @@ export async function estimate(
         ? undefined
         : noted?.unchanged(path, stat, (ids) => ({ content: ids, indirect: false })),
     seen: (path: ByteString) => request.scout?.take(path),
+    isOwnRepository: () => false,
     storeChunk: () => Buffer.alloc(24),
-    excluderFor: excluderMaker(request, observer),
+    outcomes,
+    excluderFor: excluderMaker(request, observer, outcomes),
     pace: async (path: ByteString) => {
       signal.throwIfAborted();
       observer.directory(path, tally.counters(0));

@@ -20,6 +20,8 @@ export interface SourceTree {
   list(directory: ByteString): readonly ByteString[];
   /** Without following symbolic links; undefined when there is no such entry. */
   stat(path: ByteString): EntryFacts | undefined;
+  /** Whether nobody here may look at it, so that `stat` throws. Then it is taken for what is mounted there, a directory. */
+  isClosed?(path: ByteString): boolean;
 }
 
 export interface EntryFacts {
@@ -40,6 +42,8 @@ export interface Explanation {
   /** For people, one sentence. */
   readonly sentence: string;
 }
+
+const CLOSED: EntryFacts = { kind: 'directory', size: 0, device: Number.NaN };
 
 /**
  * Explains a path at or below the source root. One that does not exist is taken for a file, or with a `/` at its end
@@ -70,7 +74,8 @@ export function explainExclusion(
     const isTarget = index === below.length - 1;
     const entry = joinBytes(directory, name);
     scope = excluder.enterDirectory(scope, directory, exists ? tree.list(directory) : []);
-    const found: EntryFacts | undefined = exists ? tree.stat(entry) : undefined;
+    const isClosed: boolean = exists && tree.isClosed?.(entry) === true;
+    const found: EntryFacts | undefined = isClosed ? CLOSED : exists ? tree.stat(entry) : undefined;
     exists = found !== undefined;
     const facts = found ?? {
       kind: !isTarget || path.endsWith('/') ? 'directory' : 'file',

@@ -16,16 +16,19 @@ import { asByteString, joinBytes, textOfBytes, type ByteString } from '../base/b
 import { RequestError, SourceError } from '../base/errors.ts';
 import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../base/people-text.ts';
 import { formatBytes } from '../base/units.ts';
+import { identityOf, type OwnPlace } from '../system/same-place.ts';
 import {
   KEEP,
   MOUNT_POINT,
   quoted,
   shownPath,
   reasonOf,
+  type CacheDirectoryExclusion,
   type Decision,
   type EntryKind,
   type Exclusion,
   type Kept,
+  type MarkerExclusion,
   type NeverExclusion,
   type PatternExclusion,
 } from './exclude-decision.ts';
@@ -65,13 +68,8 @@ export interface ExcludeOptions {
   readonly never: readonly NeverPath[];
 }
 
-/** A path left out whatever the other rules say, with everything below it. */
-export interface NeverPath {
-  /** Absolute, as the walker will meet it: symbolic links resolved up to the source root. */
-  readonly path: ByteString;
-  /** Why, as a noun phrase: "the repository itself". */
-  readonly reason: string;
-}
+/** A path left out whatever the other rules say, with everything below it; `reason`, as a noun phrase, says why. */
+export type NeverPath = OwnPlace;
 
 export const NO_EXCLUSIONS: ExcludeOptions = {
   patterns: [],
@@ -98,6 +96,8 @@ export interface Excluder {
    * leaves it out. When it does, there is nothing to walk.
    */
   readonly rootDecision: Decision;
+  /** About a directory that is one of the `never` paths by another name. */
+  ownPlace(stat: { readonly dev: bigint; readonly ino: bigint }): NeverExclusion | undefined;
   /** Opens a directory: the source root (without a parent), or one whose decision was to descend. */
   enterDirectory(
     parent: DirectoryScope | undefined,
@@ -109,6 +109,8 @@ export interface Excluder {
 export interface DirectoryScope {
   /** The patterns in force here, handed on to the directories below. */
   readonly patterns: ActivePatterns;
+  /** What leaves out all that is in the directory, but for the file that says so. */
+  readonly leavesOut: CacheDirectoryExclusion | MarkerExclusion | undefined;
   /** About an entry of the directory. `size` in bytes counts for files only, `device` for directories only. */
   decide(name: ByteString, kind: EntryKind, size: number, device: number): Decision;
 }
@@ -116,7 +118,11 @@ export interface DirectoryScope {
 /** An ignore file this large is no list of patterns, and every entry would be compared with all of it. */
 const maxIgnoreFileBytes = 1024 * 1024;
 
-const keepEverything: DirectoryScope = { patterns: NO_PATTERNS, decide: (): Kept => KEEP };
+const keepEverything: DirectoryScope = {
+  patterns: NO_PATTERNS,
+  leavesOut: undefined,
+  decide: (): Kept => KEEP,
+};
 
 /** @throws RequestError for an option that cannot be meant: a pattern that never matches, a relative `never` path */
 export function createExcluder(options: ExcludeOptions, source: ExcludeSource, files: RuleFiles): Excluder {
@@ -125,6 +131,11 @@ export function createExcluder(options: ExcludeOptions, source: ExcludeSource, f
   const settings = compileSettings(options.patterns, root);
   const markers = contentsMarkers(options.markers, options.excludeCaches);
   const neverBelow = neverByDirectory(options.never);
+  const identities = new Map(
+    options.never.flatMap(({ identity, reason }) =>
+      identity === undefined ? [] : [[identity, { excluded: true, rule: 'never', reason } as const]],
+    ),
+  );
   const largerThan = options.largerThan ?? Number.POSITIVE_INFINITY;
   const ignoreNames = options.ignoreFiles.toReversed();
   const isPlain =
@@ -160,7 +171,7 @@ export function createExcluder(options: ExcludeOptions, source: ExcludeSource, f
       if (options.oneFileSystem && kind === 'directory' && device !== source.device) return MOUNT_POINT;
       return KEEP;
     };
-    return { patterns, decide };
+    return { patterns, leavesOut: contents?.exclusion, decide };
   };
 
   return {
@@ -169,28 +180,40 @@ export function createExcluder(options: ExcludeOptions, source: ExcludeSource, f
       neverAtOrAbove(options.never, root) ??
       exclusionBy(ruleForRoot(settings, root, source.kind === 'directory')) ??
       KEEP,
+    ownPlace(stat) {
+      return identities.size === 0 ? undefined : identities.get(identityOf(stat));
+    },
     enterDirectory,
   };
-}
-
-/**
- * Whether the rules leave out a directory that nobody could look at, because its file system does not answer: then it is
- * missed by nobody. Another device than the source's it lies on in any case.
- */
-export function isLeftOutUnseen(path: ByteString, scope: DirectoryScope | undefined): boolean {
-  const name = asByteString(path.slice(path.lastIndexOf('/') + 1));
-  const decision = scope?.decide(name, 'directory', 0, Number.NaN);
-  return decision !== undefined && (decision.excluded || !decision.descend);
 }
 
 /** For people: nothing of a source is backed up, although it was named. */
 export function sourceLeftOut(source: ByteString, decision: Exclusion): SourceError {
   return new SourceError(
     'SOURCE_LEFT_OUT',
-    `The source ${shownPath(source)} is left out as a whole: ${reasonOf(decision)}`,
+    `The source ${shownPath(source)} is left out as a whole: ${reasonOfSource(decision)}`,
     {
       op: 'find source',
       hint: 'Nothing of it is in this backup. Take the rule back, or do not name the source.',
+      details: { path: textOfBytes(source) },
+    },
+  );
+}
+
+function reasonOfSource(decision: Exclusion): string {
+  if (decision.rule === 'cache-directory') return `${shownPath(decision.tag)} marks it as a cache`;
+  if (decision.rule === 'marker') return `${shownPath(decision.marker)} in it says so`;
+  return reasonOf(decision);
+}
+
+/** The same where each entry was left out by itself. */
+export function everythingLeftOut(source: ByteString, entries: number): SourceError {
+  return new SourceError(
+    'SOURCE_LEFT_OUT',
+    `No file of the source ${shownPath(source)} is taken: the rules leave out all there is (${entries === 1 ? 'one entry' : `${entries} entries`})`,
+    {
+      op: 'find source',
+      hint: 'No file of it is in this backup. Take rules back, or do not name the source.',
       details: { path: textOfBytes(source) },
     },
   );

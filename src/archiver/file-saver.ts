@@ -211,13 +211,16 @@ interface LinkGroup {
   waiting: NamedFile[];
 }
 
-/** The times are part of the key: a name seen after the inode changed is read again. */
+/**
+ * Times and size are part of the key: a name seen after the inode changed is read again, and so is another file where two
+ * are given one number, as some network file systems do.
+ */
 function linkKey(
   device: number,
   inode: number,
-  times: { readonly mtimeNs: bigint; readonly ctimeNs: bigint },
+  seen: { readonly mtimeNs: bigint; readonly ctimeNs: bigint; readonly size: number },
 ): string {
-  return `${device}/${inode}/${times.mtimeNs}/${times.ctimeNs}`;
+  return `${device}/${inode}/${seen.mtimeNs}/${seen.ctimeNs}/${seen.size}`;
 }
 
 /** Doubled as often as it takes, so that a file that grows keeps most of the places where it is cut. */

@@ -6,6 +6,7 @@ import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { ChunkTable } from '../repository/chunk-table.ts';
 import { FileDigests, type NotedContent } from '../repository/ledger.ts';
 import type { Repository } from '../repository/repository.ts';
+import type { CtimeTrust } from './ctime-trust.ts';
 import type { ContentOf } from './file-saver.ts';
 import { settledBefore, type IsSettled } from './settled.ts';
 import { storedNumber, type SourceStat } from './source-stat.ts';
@@ -18,10 +19,19 @@ const MOST_IDS = 1_000_000;
 export function notedFiles(
   repository: Repository,
   { table }: ChunkIndex,
-  { namespace, startedMs }: { readonly namespace: Namespace; readonly startedMs: number },
+  {
+    namespace,
+    startedMs,
+    ctimes,
+  }: {
+    readonly namespace: Namespace;
+    readonly startedMs: number;
+    readonly ctimes: Pick<CtimeTrust, 'vouchesFor'>;
+  },
 ): NotedFiles | undefined {
   if (!repository.isWriteOnly) return undefined;
-  return new NotedFiles(repository, table, repository.keys.idKey('data', namespace), startedMs);
+  const idKey = repository.keys.idKey('data', namespace);
+  return new NotedFiles(repository, table, idKey, { startedMs, ctimes });
 }
 
 export type UnchangedContent = Pick<FileEntry, 'content' | 'indirect' | 'holes'>;
@@ -31,13 +41,20 @@ export class NotedFiles {
   readonly #table: ChunkTable;
   readonly #digests: FileDigests;
   readonly #isSettled: IsSettled;
+  readonly #ctimes: Pick<CtimeTrust, 'vouchesFor'>;
 
   /** @param startedMs when the run began: what may have changed since without a trace is not noted */
-  constructor(repository: Repository, table: ChunkTable, idKey: Buffer, startedMs: number) {
+  constructor(
+    repository: Repository,
+    table: ChunkTable,
+    idKey: Buffer,
+    { startedMs, ctimes }: { readonly startedMs: number; readonly ctimes: Pick<CtimeTrust, 'vouchesFor'> },
+  ) {
     this.#repository = repository;
     this.#table = table;
     this.#digests = new FileDigests(idKey);
     this.#isSettled = settledBefore(startedMs);
+    this.#ctimes = ctimes;
   }
 
   /**
@@ -46,7 +63,7 @@ export class NotedFiles {
    */
   unchanged(path: ByteString, stat: SourceStat, contentOf: ContentOf): UnchangedContent | undefined {
     const noted = this.#repository.ledger.content(this.#digestOf(path, stat));
-    if (noted === undefined) return undefined;
+    if (noted === undefined || !this.#ctimes.vouchesFor(path, stat)) return undefined;
     const { ids, holes } = noted;
     for (let at = 0; at < ids.length; at += ID) if (this.#table.slotOf(ids, at) < 0) return undefined;
     // Known, all of them: now the run relies on their packs, and looks for these again before it commits.

@@ -31,6 +31,8 @@ export interface ArchiveObserver {
   /** The walker arrived at a directory. */
   directory(path: ByteString, counters: ArchiveCounters): void;
   problem(problem: EntryProblem): void;
+  /** For people: something about the run that they should know, and that is no problem. */
+  note?(text: string): void;
   /** A file that holds exclude rules could not be used, or the rules leave out a source as a whole. */
   ruleProblem(error: SourceError): void;
 }

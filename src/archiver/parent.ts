@@ -5,6 +5,7 @@ import { packOfError } from '../repository/damaged-packs.ts';
 import { damageTo } from '../repository/lost-object.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
+import type { CtimeTrust } from './ctime-trust.ts';
 import { isLesser } from './lesser-snapshot.ts';
 import { settledBefore, type IsSettled } from './settled.ts';
 import { mayHaveMoreXattrs } from './source-xattrs.ts';
@@ -17,6 +18,8 @@ export interface Parent {
   readonly index: ChunkIndex;
   /** Entries that have not settled when the parent run began are looked at and read again. */
   readonly isSettled: IsSettled;
+  /** Where no ctime is kept, entries are looked at and read again, too. */
+  readonly ctimes: Pick<CtimeTrust, 'tells' | 'vouchesFor'>;
   /** Another user made it, who may have seen fewer extended attributes, or more. */
   readonly isAnothers: boolean;
   /** Told of the pack in which something of its trees is damaged; throws where that is to be healed. */
@@ -26,11 +29,16 @@ export interface Parent {
 }
 
 /** @param user who compares with it, as snapshots name users */
-export function parentOf(snapshot: Snapshot, reader: TreeReader, index: ChunkIndex, user: string): Parent {
+export function parentOf(
+  snapshot: Snapshot,
+  { reader, index, ctimes }: Pick<Parent, 'reader' | 'index' | 'ctimes'>,
+  user: string,
+): Parent {
   const { startedMs, omitted } = snapshot.record;
   const isAnothers = snapshot.record.user !== user;
   const mayLackXattrs = isAnothers || mayHaveMoreXattrs(omitted);
-  return { snapshot, reader, index, isSettled: settledBefore(startedMs), isAnothers, mayLackXattrs };
+  const isSettled = settledBefore(startedMs);
+  return { snapshot, reader, index, isSettled, ctimes, isAnothers, mayLackXattrs };
 }
 
 /** The newest snapshot of the same host and paths in the same namespace; one that shows less only where there is no other. */
@@ -43,13 +51,14 @@ export function chooseParent(
     readonly kind: 'files' | 'stream';
   },
 ): Snapshot | undefined {
-  const paths = wanted.paths.toSorted().join('\0');
+  const setOf = (paths: readonly ByteString[]): string => [...new Set(paths)].toSorted().join('\0');
+  const paths = setOf(wanted.paths);
   const fits = ({ record }: Snapshot): boolean =>
     record.host === wanted.host &&
     record.kind === wanted.kind &&
     record.plain === wanted.plain &&
     record.salt === undefined &&
-    [...record.paths].sort().join('\0') === paths;
+    setOf(record.paths) === paths;
   return live.findLast((one) => fits(one) && !isLesser(one)) ?? live.findLast(fits);
 }
 

@@ -60,6 +60,7 @@ function isThere(path: ByteString): boolean {
  */
 export function rulesDiffer(
   names: ReadonlySet<ByteString>,
+  directory: ByteString,
   listed: ListedDirectory,
   oldEntries: readonly Entry[],
   parent: Parent,
@@ -69,6 +70,6 @@ export function rulesDiffer(
     const old = oldEntries.find((entry) => entry.name === name);
     const stat = listed.names.includes(name) ? listed.stat(name) : undefined;
     if (old === undefined || stat === undefined) return hidden || (old ?? stat) !== undefined;
-    return old.type !== 'file' || !isUnchangedFile(old, stat, parent);
+    return old.type !== 'file' || !isUnchangedFile(old, joinBytes(directory, name), stat, parent);
   });
 }

@@ -31,27 +31,43 @@ export class OldEntries {
   }
 }
 
-/** Same size, mtime, ctime and inode as in the parent, and old enough to trust them. */
-export function isUnchangedFile(
-  old: FileEntry,
-  stat: SourceStat,
-  parent: Pick<Parent, 'isSettled'>,
-): boolean {
+/** What makes out whether an entry is as the parent has it. */
+export type Comparing = Pick<Parent, 'isSettled' | 'ctimes'>;
+
+/** Same size, mtime, ctime and inode as in the parent; it is read all the same where these are not to be trusted. */
+export function looksUnchanged(old: FileEntry, stat: SourceStat): boolean {
   return (
     old.size === stat.size &&
     old.mtimeNs === stat.mtimeNs &&
     old.ctimeNs === stat.ctimeNs &&
     old.inode === storedNumber(stat.ino) &&
     !old.changedWhileRead &&
-    (old.links?.count ?? 1) === stat.nlink &&
-    parent.isSettled(stat.ctimeNs)
+    (old.links?.count ?? 1) === stat.nlink
   );
 }
 
+/** It looks so, and what it looks like is old enough to trust, on a file system that keeps a ctime. */
+export function isUnchangedFile(
+  old: FileEntry,
+  path: ByteString,
+  stat: SourceStat,
+  { isSettled, ctimes }: Comparing,
+): boolean {
+  return looksUnchanged(old, stat) && isSettled(stat.ctimeNs) && ctimes.vouchesFor(path, stat);
+}
+
 /** Whether its extended attributes are those that the parent saw: they change with the ctime alone. */
-export function hasXattrsOf(old: Entry, stat: SourceStat, parent: Pick<Parent, 'isSettled'>): boolean {
+export function hasXattrsOf(
+  old: Entry,
+  path: ByteString,
+  stat: SourceStat,
+  { isSettled, ctimes }: Comparing,
+): boolean {
   return (
-    old.ctimeNs === stat.ctimeNs && old.inode === storedNumber(stat.ino) && parent.isSettled(stat.ctimeNs)
+    old.ctimeNs === stat.ctimeNs &&
+    old.inode === storedNumber(stat.ino) &&
+    isSettled(stat.ctimeNs) &&
+    ctimes.tells(path, stat)
   );
 }
 

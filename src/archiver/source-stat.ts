@@ -139,6 +139,6 @@ const KINDS: Readonly<Record<number, SourceKind>> = {
 };
 
 /** Undefined for kinds that the format does not know (doors, ports). */
-export function kindOf(stat: SourceStat): SourceKind | undefined {
+export function kindOf(stat: Pick<SourceStat, 'mode'>): SourceKind | undefined {
   return KINDS[stat.mode & TYPE_MASK];
 }

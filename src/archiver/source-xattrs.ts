@@ -22,6 +22,7 @@ export function sourceXattrs(target: XattrTarget, omit: (what: string) => void):
 }
 
 const OMITTED = 'extended attribute';
+const UNLISTED = `${OMITTED}s trusted.*: CAP_SYS_ADMIN is missing`;
 
 /** What a snapshot lacks: one attribute, with the reason. */
 export function omittedXattr(what: string): string {
@@ -30,7 +31,12 @@ export function omittedXattr(what: string): string {
 
 /** What a run as root cannot even list, by which the snapshot says that it may lack it; undefined when it can. */
 export function unlistedXattrs(): string | undefined {
-  return seesTrusted() ? undefined : `${OMITTED}s trusted.*: CAP_SYS_ADMIN is missing`;
+  return seesTrusted() ? undefined : UNLISTED;
+}
+
+/** False of what holds for every run here, and says nothing about a file. */
+export function isNews(omitted: string): boolean {
+  return !omitted.startsWith(UNLISTED);
 }
 
 /** Whether entries of a snapshot that lacks these may have extended attributes that it does not, and that this run can read. */

@@ -1,16 +1,19 @@
 /** The sources of a backup as the person named them, turned into what the archiver takes. */
 import { closeSync, constants, lstatSync, openSync, readlinkSync, statSync, type Stats } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { NeverPath } from './exclude.ts';
-import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
-import { filePath, realPath } from '../base/typed-path.ts';
+import { filePath, realPath, resolveTyped } from '../base/typed-path.ts';
 import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../system/mount-table.ts';
+import { placeAround } from '../system/same-place.ts';
 import { findHungMounts, isHung } from './hung-mounts.ts';
 
 export interface Sources {
-  /** Absolute; symbolic links on the way to them are resolved, because none is followed in a source. */
+  /** Each once. Absolute; symbolic links on the way to them are resolved, because none is followed in a source. */
   readonly paths: readonly ByteString[];
+  /** The same in the order of what was named, each as often as it was. */
+  readonly places: readonly ByteString[];
   /** What the person should know: a link that is only stored, a path that became another. */
   readonly notes: readonly string[];
 }
@@ -24,7 +27,7 @@ export async function requireAnswer(
   workingDirectory: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const paths = named.map((name) => resolve(workingDirectory, name));
+  const paths = named.map((name) => resolveTyped(name, workingDirectory));
   await findHungMounts(paths.map(bytesOfText), signal);
   const first = paths.find((path) => isHung(bytesOfText(path)));
   if (first === undefined || !paths.every((path) => isHung(bytesOfText(path)))) return;
@@ -56,7 +59,8 @@ export function resolveSources(
     refuseMadeUp(path, mounts);
   }
   if (found.length === 1 && first?.stats !== undefined) requireReadable(first.path, first.stats);
-  return { paths: found.map(({ path }) => bytesOfText(path)), notes };
+  const places = found.map(({ path }) => bytesOfText(path));
+  return { paths: [...new Set(places)], places, notes: [...new Set(notes)] };
 }
 
 interface FoundSource {
@@ -65,9 +69,9 @@ interface FoundSource {
 }
 
 function findSource(name: string, workingDirectory: string, notes: string[]): FoundSource {
-  const wanted = resolve(workingDirectory, name);
-  // As with other tools a slash at the end means the directory behind a link.
-  const behindLink = /[^/]\/+$/.test(name);
+  const wanted = resolveTyped(name, workingDirectory);
+  // As with other tools a slash at the end, or `/.`, means the directory behind a link.
+  const behindLink = /[^/]\/+(?:\.\/*)*$/.test(name);
   if (isHung(bytesOfText(wanted))) return { path: wanted, stats: undefined };
   const path = behindLink ? realPlace(wanted) : inRealDirectory(wanted);
   const stats = lstatSync(filePath(path), { throwIfNoEntry: false });
@@ -76,7 +80,7 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
   if (stats?.isSymbolicLink() === true) {
     notes.push(
-      `${path} is a symbolic link to ${readlinkSync(filePath(path))}: only the link is stored. To save what it points to, write ${name}/`,
+      `${path} is a symbolic link to ${readlinkSync(filePath(path))}: only the link is stored. To save what it points to, write ${name.replace(/\/+$/, '')}/`,
     );
   }
   return { path, stats };
@@ -98,11 +102,9 @@ function realPlace(path: string): string {
 }
 
 function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
-  for (const place of never) {
-    const own = textOfBytes(place.path);
-    if (path === own || path.startsWith(`${own}/`))
-      throw invalid(path, 'inside_state_directory', `${path} is, or lies in, ${place.reason}`);
-  }
+  const place = placeAround(bytesOfText(path), never);
+  if (place !== undefined)
+    throw invalid(path, 'inside_state_directory', `${path} is, or lies in, ${place.reason}`);
 }
 
 /** There is nothing to save in them, and reading may do something: answer a tracer, take a message out of a queue. */

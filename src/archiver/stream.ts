@@ -7,13 +7,14 @@ import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { openSession } from '../repository/lease.ts';
 import { PackWriter } from '../repository/pack-writer.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
-import { snapshotRecord, type ArchiveRequest, type ArchiveSummary } from './archive.ts';
+import type { ArchiveRequest, ArchiveSummary } from './archive.ts';
 import { ChunkSink } from './chunk-sink.ts';
 import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
 import { Cutter } from './cutter.ts';
 import type { ArchiveObserver } from './observer.ts';
 import { PackStore } from './pack-store.ts';
 import { Tally } from './tally.ts';
+import { snapshotRecord } from './snapshot-record.ts';
 import { TreeStore } from './tree-store.ts';
 import { whatIsThere } from './what-is-there.ts';
 
@@ -121,6 +122,8 @@ export async function archiveStream(
     bytesUploaded: store.uploadedBytes,
     durationMs: clock.monotonic() - started,
     filesBefore: undefined,
+    emptied: [],
+    leftOut: [],
     foreign: repository.writer.takeForeign(),
     fromChanges: false,
     packsDamaged: 0,

@@ -34,7 +34,11 @@ export async function walk(
   }
   const stat = statPath(sources.path);
   const excluder = parts.excluderFor(sources.path, 'directory', Number(stat?.dev ?? 0n));
-  await walkDirectory({ ...visit, stat, inside: { ...visit.inside, excluder } }, parts, root);
+  await walkDirectory({ ...visit, stat, inside: { ...visit.inside, excluder } }, parts, (stored) => {
+    const filesBefore = parts.parent?.snapshot.record.counts.files;
+    parts.outcomes.completed(sources.path, excluder, { files: stored.totals.files, filesBefore });
+    root(stored);
+  });
 }
 
 async function walkDirectory(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeDirectories } from './make-directories.ts';
 import { StateError, errnoOf } from './errors.ts';
 
 /**
@@ -11,7 +12,7 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
   const directory = dirname(path);
   const temporary = join(directory, `.tmp-${randomBytes(8).toString('hex')}`);
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectories(directory);
     const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(content);

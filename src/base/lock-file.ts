@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { makeDirectories } from './make-directories.ts';
 import { systemClock } from './clock.ts';
 import { StateError, errnoOf } from './errors.ts';
 
@@ -74,7 +75,7 @@ interface Holder {
 /** False when somebody else has the lock. */
 async function create(path: string, mark: string): Promise<boolean> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeDirectories(dirname(path));
     const file = await open(path, 'wx', 0o600);
     try {
       await file.writeFile(mark);
@@ -93,7 +94,7 @@ function cannotLock(path: string, cause: unknown): StateError {
     'WRITE_ERROR',
     `Cannot create the lock ${path} (${errnoOf(cause) ?? 'unknown error'})`,
     {
-      hint: 'Check that the directory is writable and that the disk has space.',
+      hint: 'Check that the directory is writable and that the disk has space, or name another state directory in HOLDFAST_STATE_DIR.',
       cause,
     },
   );

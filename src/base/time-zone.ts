@@ -9,12 +9,27 @@ export function systemZone(): string {
   return told !== undefined && isTimeZone(told) ? told : 'UTC';
 }
 
-/** Puts the name in the place of what `TZ` says and is no name, so that everything that tells the time tells the same. */
-export function nameTimeZone(environment: NodeJS.ProcessEnv): void {
+/**
+ * Puts the name in the place of what `TZ` says and is no name, so that everything that tells the time tells the same.
+ * @returns for people: that it is not understood, and what counts
+ */
+export function nameTimeZone(environment: NodeJS.ProcessEnv): string | undefined {
   const written = environment['TZ'];
-  if (written === undefined || (written !== '' && isTimeZone(written))) return;
-  const zone = zoneOfFile(written) ?? systemZone();
+  if (written === undefined || (written !== '' && isTimeZone(written))) return undefined;
+  const known = zoneOfFile(written) ?? zoneOfOffset(written);
+  const zone = known ?? systemZone();
   if (zone !== written) environment['TZ'] = zone;
+  if (known !== undefined || written === '' || written === ':') return undefined;
+  return `TZ says "${written}", which is not the name of a time zone that is known here: times count as ${zone}. Write a name such as Europe/Berlin.`;
+}
+
+/** Of `MSK-3` or `<+03>-3`, as POSIX has zones of whole hours: these have names with the same sign. What has rules for the summer has none. */
+function zoneOfOffset(written: string): string | undefined {
+  const hours = /^:?(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>)([+-]?)0?(\d{1,2})(?::?00){0,2}$/.exec(written);
+  if (hours === null) return undefined;
+  const count = Number(hours[2]);
+  const zone = count === 0 ? 'UTC' : `Etc/GMT${hours[1] === '-' ? '-' : '+'}${count}`;
+  return isTimeZone(zone) ? zone : undefined;
 }
 
 /** Of `:/etc/localtime`, or the file itself. */

@@ -1,7 +1,8 @@
 /** Copies of a far repository's key files, as they lie there: for opening it without reading them anew. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeDirectoriesSync } from '../base/make-directories.ts';
 import type { KeyCopies, KeyCopy } from '../repository/first-look.ts';
 
 /** 64 slots of 8 KiB, a ring and a configuration, in base64. */
@@ -86,7 +87,7 @@ function readKept(path: string): Kept {
 function writeKept(path: string, kept: Kept): void {
   const temporary = `${path}.tmp-${randomBytes(8).toString('hex')}`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(dirname(path));
     writeFileSync(temporary, `${JSON.stringify(kept)}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(temporary, path);
   } catch {

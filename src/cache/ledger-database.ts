@@ -1,8 +1,9 @@
 /** The ledger of a write-only key as a file: disposable, as every cache. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { makeDirectoriesSync } from '../base/make-directories.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ledger, NotedContent, NotedPack } from '../repository/ledger.ts';
 
@@ -209,7 +210,7 @@ function decodeHoles(bytes: Buffer): NotedContent['holes'] {
 }
 
 function open(path: string): Sqlite.Database {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectoriesSync(dirname(path));
   const database = new Sqlite(path, { timeout: 2_000 });
   try {
     database.pragma('journal_mode = WAL');

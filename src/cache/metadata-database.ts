@@ -1,8 +1,9 @@
 /** The metadata cache as a file: sealed, bounded, and deleted without regret when anything is wrong with it. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { makeDirectoriesSync } from '../base/make-directories.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MetadataCache } from '../repository/metadata-cache.ts';
 import type { ProtectionMemory } from '../repository/protection.ts';
@@ -168,7 +169,7 @@ export class MetadataDatabase implements MetadataCache {
 }
 
 function open(path: string): Sqlite.Database {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectoriesSync(dirname(path));
   const database = new Sqlite(path, { timeout: 2_000 });
   try {
     database.pragma('auto_vacuum = INCREMENTAL');

@@ -4,7 +4,7 @@ import type { ExpectedTotals } from '../archiver/size-scan.ts';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { Progress } from './progress.ts';
-import { printableBytes } from './terminal.ts';
+import { printable, printableBytes } from './terminal.ts';
 
 /** Problems shown while the backup runs; all of them are in the snapshot and in --json. */
 export const PROBLEMS_SHOWN = 20;
@@ -25,11 +25,20 @@ export interface WatchParts {
   readonly totals: () => ExpectedTotals | undefined;
   /** For programs: every problem as an object. Undefined when people read. */
   readonly onProblem: ((problem: EntryProblem) => void) | undefined;
+  /** For what somebody has to hear of who wants to see no progress; by default it is said beside that. */
+  readonly warn?: ((text: string) => void) | undefined;
   /** The engine's names of the phases, or words for people. */
   readonly phaseName: (phase: ArchivePhase) => string;
 }
 
-export function watchArchive({ progress, sources, totals, onProblem, phaseName }: WatchParts): ArchiveWatch {
+export function watchArchive({
+  progress,
+  sources,
+  totals,
+  onProblem,
+  phaseName,
+  warn = (text) => progress.note(text),
+}: WatchParts): ArchiveWatch {
   let phase: ArchivePhase = 'scanning';
   let counters: ArchiveCounters | undefined;
   let path = '';
@@ -74,7 +83,8 @@ export function watchArchive({ progress, sources, totals, onProblem, phaseName }
       if (onProblem !== undefined) onProblem(problem);
       else if (problems <= PROBLEMS_SHOWN) progress.note(problemText(problem, sources));
     },
-    ruleProblem: (error) => progress.note(`Warning: ${error.message}. ${error.hint}`),
+    note: (text) => progress.note(`Note: ${printable(text)}`),
+    ruleProblem: (error) => warn(`Warning: ${printable(error.message)}. ${error.hint}`),
   };
   return { observer, stop: () => clearInterval(timer) };
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { Scout } from '../archiver/scout.ts';
+import { makeDirectories } from '../base/make-directories.ts';
 import { requireOwnTags } from '../base/job-tag.ts';
 import { workingDirectory } from '../base/typed-path.ts';
 import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../codec/compress.ts';
@@ -23,6 +24,7 @@ import { protect } from './protect.ts';
 import { save, saveStream, showEstimate } from './save.ts';
 import { showSummary } from './save-summary.ts';
 import { requireAnswer, resolveSources } from '../archiver/sources.ts';
+import { requireWritable, statePaths, unusableState } from './state-directory.ts';
 import { streamSource, type StreamOptions, type StreamSource } from './stream-source.ts';
 
 interface BackupOptions extends RepositoryOptions, OutputOptions, GivenExcludes, StreamOptions {
@@ -83,6 +85,15 @@ export function define(command: Command, context: Context): void {
   });
 }
 
+/** What a backup writes to the repository it has to remember: that it cannot is found before everything is read. */
+async function requireState({ env }: Context): Promise<void> {
+  const { directory } = statePaths(env);
+  await makeDirectories(directory).catch((cause: unknown) => {
+    throw unusableState(directory, cause);
+  });
+  await requireWritable(directory);
+}
+
 async function backUpFiles(
   words: readonly string[],
   patterns: readonly PatternSetting[],
@@ -91,6 +102,7 @@ async function backUpFiles(
 ): Promise<void> {
   if (words.length === 0)
     throw usage('Nothing to back up was named', `Name files or directories: ${holdfast`backup ~/Documents`}`);
+  if (options.dryRun !== true) await requireState(context);
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
   await requireAnswer(words, workingDirectory(), context.signal);
   const { paths, notes } = resolveSources(words, workingDirectory(), exclude.never);
@@ -141,6 +153,7 @@ const NOTHING_CAME =
   'nothing came, so the file in the snapshot is empty. Where the program in front may fail, name it with --stdin-command: then there is no snapshot.';
 
 async function backUpStream(stream: StreamSource, options: BackupOptions, context: Context): Promise<void> {
+  await requireState(context);
   const work = async (repository: Repository): Promise<void> => {
     const request = { ...common(repository, options), path: stream.path };
     const summary = await saveStream(request, stream.read, options, context);

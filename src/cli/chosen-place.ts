@@ -1,6 +1,6 @@
 /** Which place the options, the environment and the configuration name: a path, a URL, or a destination. */
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { resolveTyped } from '../base/typed-path.ts';
 import { BugError, errnoOf } from '../base/errors.ts';
 import { callRepository } from '../base/holdfast-command.ts';
 import { secretInUrl } from '../base/url-secrets.ts';
@@ -40,7 +40,7 @@ export async function choosePlace({ repository }: RepositoryOptions, context: Co
 export function nameInHints(typed: string | undefined): void {
   const isKept = typed === undefined || typed === '' || secretInUrl(typed) !== undefined;
   callRepository(
-    isKept ? undefined : isName(typed) || /^[a-z][a-z0-9+.-]+:/i.test(typed) ? typed : resolve(typed),
+    isKept ? undefined : isName(typed) || /^[a-z][a-z0-9+.-]+:/i.test(typed) ? typed : resolveTyped(typed),
   );
 }
 
@@ -84,7 +84,7 @@ export async function placeNamed(typed: string, context: Context): Promise<Chose
   const { findDestination, settings: all } = await configuration(context);
   const settings = findDestination(all, typed);
   if (settings === undefined) return asTyped;
-  if ((await isDirectory(typed)) && directoryOf(settings.url) !== resolve(typed))
+  if ((await isDirectory(typed)) && directoryOf(settings.url) !== resolveTyped(typed))
     throw usage(
       `"${typed}" is a destination of the configuration, and a directory here`,
       `For the directory write ./${typed}, for the destination ${settings.url}, or run this elsewhere.`,

@@ -1,5 +1,6 @@
 /** Adding and removing destinations, and choosing the default one: each says what becomes of the backups that there are. */
 import { resolve } from 'node:path';
+import { resolveTyped } from '../base/typed-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import {
@@ -112,7 +113,7 @@ function insisting(name: string, location: string, options: AddOptions) {
 
 /** A relative path is one of the working directory; a URL stays as it is. */
 export function locationOf(text: string): string {
-  return /^[a-z][a-z0-9+.-]+:/i.test(text) ? text : resolve(text);
+  return /^[a-z][a-z0-9+.-]+:/i.test(text) ? text : resolveTyped(text);
 }
 
 function passphraseOf(options: AddOptions): SecretReference | undefined {

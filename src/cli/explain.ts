@@ -8,7 +8,9 @@ import { createExcluder, type ExcludeOptions } from '../archiver/exclude.ts';
 import { readRuleFile } from '../archiver/rule-files.ts';
 import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
 import { bytesOfText, textWithBytes, type ByteString } from '../base/byte-path.ts';
-import { absolute, filePath, workingDirectory } from '../base/typed-path.ts';
+import { filePath, resolveTyped, workingDirectory } from '../base/typed-path.ts';
+import { errnoOf } from '../base/errors.ts';
+import { isMountPoint } from '../system/mount-table.ts';
 import type { Context } from './context.ts';
 import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
 import { neverBackedUp } from './open.ts';
@@ -57,11 +59,11 @@ async function explain(
   const never = await neverBackedUp(options, context);
   const exclude = excludeOptions(options, patterns, never);
   for (const path of paths) {
-    const written = absolute(path);
+    const written = resolveTyped(path);
     const given = options.source ?? [parentDirectory(written)];
     await requireAnswer(given, workingDirectory(), context.signal);
-    const sources = resolveSources(given, workingDirectory(), []).paths.map((real, at) => ({
-      named: absolute(given[at] ?? ''),
+    const sources = resolveSources(given, workingDirectory(), []).places.map((real, at) => ({
+      named: resolveTyped(given[at] ?? ''),
       real: textWithBytes(real),
     }));
     const asked = askedOf(written, sources);
@@ -113,6 +115,16 @@ const PRESENT_TREE: SourceTree = {
   stat(path) {
     const stat = statPath(path);
     return stat && { kind: plainKind(stat), size: stat.size, device: Number(stat.dev) };
+  },
+  isClosed(path) {
+    if (!isMountPoint(path)) return false;
+    try {
+      statPath(path);
+      return false;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return true;
+    }
   },
 };
 

@@ -1,6 +1,5 @@
 /** Which repository a command works on, and how it is opened. */
 import type { NeverPath } from '../archiver/exclude.ts';
-import { bytesOfText } from '../base/byte-path.ts';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { openCached, openLook } from '../cache/open.ts';
@@ -14,7 +13,7 @@ import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { openRepository, type OpenOptions, type Repository } from '../repository/repository.ts';
 import { secretOf } from '../repository/typed-secret.ts';
-import { whereItReallyLies } from '../system/real-path.ts';
+import { ownPlaces, type NamedPlace } from '../system/same-place.ts';
 import { choosePlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import type { Context } from './context.ts';
 import type { RepositoryOptions } from './options.ts';
@@ -29,6 +28,7 @@ import {
   type GivenSecret,
 } from './secret.ts';
 import { readMachineKey, statePaths } from './state-directory.ts';
+import { printable } from './terminal.ts';
 
 export interface Opening {
   /**
@@ -215,12 +215,24 @@ export async function withRepository<T>(
   opening?: Opening,
 ): Promise<T> {
   const repository = await openChosen(options, context, opening);
+  const isTold = tellUnkept(repository, context);
   try {
     if (opening?.adds !== true) repository.requireReading();
     return await work(repository);
   } finally {
+    if (!isTold) tellUnkept(repository, context);
     await repository.close();
   }
+}
+
+/** What only reads goes on where the state directory takes no writes. */
+function tellUnkept({ writer }: Repository, { env, stderr }: Context): boolean {
+  if (writer.unkept === undefined) return false;
+  const { directory } = statePaths(env);
+  stderr.write(
+    `Warning: nothing can be written to the state directory ${printable(directory)}, so this machine will not notice if the repository is ever put back to an older state. Make it writable, or name another one in HOLDFAST_STATE_DIR.\n`,
+  );
+  return true;
 }
 
 /** The same for commands that read, or add: they use this machine's copies of a far repository's metadata. */
@@ -335,35 +347,21 @@ export async function neverBackedUpTo(
   { location }: ChosenPlace,
   context: Context,
 ): Promise<readonly NeverPath[]> {
-  const never: OwnPlace[] = [
+  const never: NamedPlace[] = [
     { path: statePaths(context.env).directory, reason: "Holdfast's own state directory" },
   ];
   const directory = directoryOf(location);
   if (directory !== undefined) never.push({ path: directory, reason: 'the repository itself' });
-  return await reallyThere(never, context);
+  return await ownPlaces(never, context.signal);
 }
 
 /** The directories with backups that the settings name. @throws {ConfigError} when they cannot be read */
 export async function configuredDirectories(context: Context): Promise<readonly NeverPath[]> {
   const { settingsOrDefaults } = await import('./settings-file.ts');
   const { destinations } = await settingsOrDefaults(undefined, context);
-  const named = destinations.flatMap(({ name, url }): OwnPlace[] => {
+  const named = destinations.flatMap(({ name, url }): NamedPlace[] => {
     const path = directoryOf(url);
     return path === undefined ? [] : [{ path, reason: `the destination "${name}" of the settings` }];
   });
-  return await reallyThere(named, context);
-}
-
-interface OwnPlace {
-  readonly path: string;
-  readonly reason: string;
-}
-
-async function reallyThere(never: readonly OwnPlace[], context: Context): Promise<readonly NeverPath[]> {
-  const found = await Promise.all(
-    never.map(async ({ path, reason }) => ({ path: await whereItReallyLies(path, context.signal), reason })),
-  );
-  return found.flatMap(({ path, reason }) =>
-    path === undefined ? [] : [{ path: bytesOfText(path), reason }],
-  );
+  return await ownPlaces(named, context.signal);
 }

@@ -1,8 +1,8 @@
 /** What commands that look into snapshots need: the repository, its snapshots, and readers for their trees. */
+import { resolveTyped } from '../base/typed-path.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
-import { absolute } from '../base/typed-path.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -113,5 +113,5 @@ export function lookOf({ out, env }: Context): Look {
 
 /** A path as typed, absolute and without `.`, `..` and a slash at its end. */
 export function sourcePath(typed: string): ByteString {
-  return bytesOfText(absolute(typed));
+  return bytesOfText(resolveTyped(typed));
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { resolveTyped } from '../base/typed-path.ts';
 import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import type { NeverPath } from '../archiver/exclude.ts';
 import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { bytesOfText } from '../base/byte-path.ts';
-import { absolute } from '../base/typed-path.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import { lastPacks } from '../repository/tombstones.ts';
@@ -147,7 +147,7 @@ function targetOf(options: RestoreOptions): RestoreTarget {
     );
   }
   if (target === undefined) return { kind: 'in-place' };
-  return { kind: 'directory', path: absolute(target) };
+  return { kind: 'directory', path: resolveTyped(target) };
 }
 
 function requestOf(

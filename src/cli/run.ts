@@ -12,7 +12,7 @@ import { programAtTerminal } from './program-at-terminal.ts';
 import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrupt.ts';
 import { Output } from './output.ts';
 import { settleOutput, standardOutput } from './standard-streams.ts';
-import { createStyles, jsonLine, wantsColor } from './terminal.ts';
+import { createStyles, jsonLine, printable, wantsColor } from './terminal.ts';
 
 const OF_PATHS = ['HOLDFAST_STATE_DIR', 'HOLDFAST_CONFIG', 'HOLDFAST_REPOSITORY', 'HOLDFAST_PASSWORD_FILE'];
 
@@ -23,7 +23,8 @@ export async function run(words: readonly string[]): Promise<void> {
     process.stdout.write(`${toolName()}\n`);
     return;
   }
-  nameTimeZone(process.env);
+  const unknownZone = nameTimeZone(process.env);
+  if (unknownZone !== undefined) process.stderr.write(`Warning: ${printable(unknownZone)}\n`);
   nameProcess('holdfast');
   const output = standardOutput();
   const interrupts = watchInterrupts(() => systemClock.monotonic(), output);

@@ -5,6 +5,7 @@ import type { Estimate } from '../archiver/estimate.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { packsDamagedText } from '../archiver/damaged-parts.ts';
+import { isNews } from '../archiver/source-xattrs.ts';
 import { foreignText } from '../repository/foreign-record.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
 import { PROBLEMS_SHOWN } from './archive-progress.ts';
@@ -13,6 +14,9 @@ import { EXIT } from './exit-codes.ts';
 import type { OutputOptions } from './options.ts';
 import { createStyles, printable, wantsColor } from './terminal.ts';
 import { count, seconds, shortId } from './wording.ts';
+
+/** Kinds of what could not be captured of files whose content was. */
+const OMITTED_SHOWN = 10;
 
 /** Ends a backup: the summary, and exit code 3 when something is missing. */
 export async function showSummary(
@@ -28,16 +32,28 @@ export async function showSummary(
   if (summary.foreign !== undefined)
     context.stderr.write(`Warning: ${printable(foreignText(summary.foreign))}\n`);
   if (summary.packsDamaged > 0) context.stderr.write(`Warning: ${packsDamagedText(summary.packsDamaged)}\n`);
-  const { counts, paths } = summary.snapshot.record;
-  const { filesBefore = 0 } = summary;
-  if (counts.files === 0 && filesBefore > 0)
+  const lacking = summary.snapshot.record.omitted.filter(isNews);
+  for (const what of lacking.slice(0, OMITTED_SHOWN))
+    context.stderr.write(`Warning: Not captured: ${printable(what)}\n`);
+  if (lacking.length > OMITTED_SHOWN)
     context.stderr.write(
-      `Warning: ${printable(paths.map(textOfBytes).join(', '))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
+      `Warning: Not captured: ${lacking.length - OMITTED_SHOWN} more kinds, all of them with --json\n`,
+    );
+  for (const { path, filesBefore } of summary.emptied)
+    context.stderr.write(
+      `Warning: ${printable(textOfBytes(path))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
     );
 }
 
 /** The object that ends `backup --json`. */
-function summaryObject({ snapshot, foreign, filesBefore, ...summary }: ArchiveSummary): object {
+function summaryObject({
+  snapshot,
+  foreign,
+  filesBefore,
+  emptied,
+  leftOut,
+  ...summary
+}: ArchiveSummary): object {
   const { counts } = snapshot.record;
   return {
     type: 'summary',
@@ -48,6 +64,9 @@ function summaryObject({ snapshot, foreign, filesBefore, ...summary }: ArchiveSu
     files_unchanged: counts.unchanged,
     files_failed: counts.failed,
     files_before: filesBefore ?? null,
+    sources_emptied: emptied.map(({ path }) => textOfBytes(path)),
+    not_captured: snapshot.record.omitted,
+    sources_left_out: leftOut.map(textOfBytes),
     directories_total: counts.directories,
     bytes_total: counts.bytes,
     bytes_read: summary.bytesRead,

@@ -110,6 +110,7 @@ async function withProgress<T>(
       ? ({ path, code, message }) =>
           out.push(jsonLine({ type: 'problem', ...pathFields(path), code, message }))
       : undefined,
+    warn: json || options.quiet === true ? (text) => void context.stderr.write(`${text}\n`) : undefined,
     phaseName: json ? (phase) => phase : (phase) => PHASES[phase],
   });
   try {

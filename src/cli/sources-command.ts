@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { resolveTyped } from '../base/typed-path.ts';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { checkScheduleText } from '../config/schedule-text.ts';
@@ -118,7 +118,7 @@ function ageWords(at: number | null | undefined, nowMs: number): string {
 
 async function add(path: string, options: SourcesOptions, context: Context): Promise<void> {
   const loaded = await readSettings(options.config, context);
-  const wanted = resolve(path);
+  const wanted = resolveTyped(path);
   if (loaded?.settings.sources.some((source) => source.path === wanted) === true) {
     await addDestinations(wanted, loaded, options, context);
     return;
@@ -189,7 +189,7 @@ async function requireThere(path: string): Promise<void> {
 
 async function remove(path: string, options: SourcesOptions, context: Context): Promise<void> {
   const loaded = await readSettings(options.config, context);
-  const wanted = resolve(path);
+  const wanted = resolveTyped(path);
   // It may go to several destinations by settings of their own. The last one first, so that numbers stay right.
   const found = (loaded?.settings.sources ?? [])
     .flatMap((source, index) => (source.path === wanted ? [index] : []))
@@ -243,7 +243,7 @@ interface Holders {
 /** Every source that has the path in it. */
 async function holdersOf(path: string, options: SourcesOptions, context: Context): Promise<Holders> {
   const loaded = await readSettings(options.config, context);
-  const wanted = resolve(path);
+  const wanted = resolveTyped(path);
   const holders = (loaded?.settings.sources ?? []).flatMap((source, index) =>
     wanted !== source.path && isWithin(wanted, source.path) ? [{ index, source }] : [],
   );

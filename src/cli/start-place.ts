@@ -1,5 +1,6 @@
 /** Where `start` sends what it is told to back up: a destination of the settings, or one that they are to have. */
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
+import { resolveTyped } from '../base/typed-path.ts';
 import { RequestError } from '../base/errors.ts';
 import {
   addSource,
@@ -29,7 +30,7 @@ export function startPlace(typed: string, settings: Settings): StartPlace {
   if (named !== undefined) return { ...named, isNew: false };
   // A mistyped name must not become a directory that nobody looks for.
   if (!/[/\\:]/.test(typed)) throw unknownName(typed, settings);
-  const url = /^[a-z][a-z0-9+.-]+:/i.test(typed) ? typed : resolve(typed);
+  const url = /^[a-z][a-z0-9+.-]+:/i.test(typed) ? typed : resolveTyped(typed);
   const wanted = placeUrl(parseLocation(url));
   const known = findPlace(wanted, settings.destinations, (one) =>
     placeUrl(withUser(parseLocation(one.url), one.access?.webdav?.user)),

@@ -80,7 +80,7 @@ export async function ensureStateDirectory(directory: string): Promise<void> {
     await makeDirectories(directory);
     if ((await readdir(directory)).length === 0) await makePrivate(directory);
   } catch (cause) {
-    throw unusable(directory, cause);
+    throw unusableState(directory, cause);
   }
   await requireOwnDirectory(directory);
   await requireWritable(directory);
@@ -91,11 +91,11 @@ export async function requireWritable(directory: string): Promise<void> {
   try {
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
-    throw unusable(directory, cause);
+    throw unusableState(directory, cause);
   }
 }
 
-function unusable(directory: string, cause: unknown): StateError {
+export function unusableState(directory: string, cause: unknown): StateError {
   return new StateError('WRITE_ERROR', `The state directory ${directory} cannot be used`, {
     hint: 'Make it writable, or name another one in HOLDFAST_STATE_DIR.',
     cause,

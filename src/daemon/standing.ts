@@ -29,6 +29,8 @@ export interface Standing {
   readonly overdue: boolean;
   /** What is missing from the last one that completed, since it could not be read, and nobody has accepted that. */
   readonly unread: Unread;
+  /** The exclude rules left out all that is in the source from that one. */
+  readonly isLeftOut: boolean;
 }
 
 export interface StandingParts {
@@ -63,8 +65,19 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
           schedules.some((schedule) => isMissed(schedule, since, zone, now())));
       const withProblems = last === undefined ? undefined : jobs.get(last.id);
       const unread = withProblems === undefined ? NONE_UNREAD : unreadIn(withProblems, source);
+      const isLeftOut = withProblems?.problems.some(({ code }) => code === 'SOURCE_LEFT_OUT') === true;
       const statedGoodAt = good === undefined ? null : (good.source_read_at ?? good.started_at);
-      return { source, destination, lastGoodAt, statedGoodAt, hasFailed, failure, overdue, unread };
+      return {
+        source,
+        destination,
+        lastGoodAt,
+        statedGoodAt,
+        hasFailed,
+        failure,
+        overdue,
+        unread,
+        isLeftOut,
+      };
     });
   });
 }
@@ -82,7 +95,7 @@ function isMissed(schedule: Schedule, sinceMs: number, zone: string, nowMs: numb
 
 /** Without paths and names: anybody on the machine may read them. */
 export function standingChecks(all: readonly Standing[], parts: StandingParts): readonly StatusCheck[] {
-  return [...overdueCheck(all, parts), ...failedChecks(all), ...unreadCheck(all)];
+  return [...overdueCheck(all, parts), ...failedChecks(all), ...unreadCheck(all), ...leftOutCheck(all)];
 }
 
 function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readonly StatusCheck[] {
@@ -144,4 +157,13 @@ function unreadCheck(all: readonly Standing[]): readonly StatusCheck[] {
     count === 1 ? 'one source are not in its last backup' : `${count} sources are not in their last backups`;
   const message = `Files of ${which}: they could not be read. The job names them; give yourself permission to read them, leave them out, or accept it.`;
   return [{ name: 'unread files', status: 'warning', message }];
+}
+
+/** It completes, and holds nothing of what is to be protected. */
+function leftOutCheck(all: readonly Standing[]): readonly StatusCheck[] {
+  const count = new Set(all.filter((one) => one.isLeftOut).map(({ source }) => source.path)).size;
+  if (count === 0) return [];
+  const which = count === 1 ? 'one source' : `${count} sources`;
+  const message = `The exclude rules leave out everything in ${which}. The job says which rule it is: a pattern, or a file that marks a folder as not to be backed up. Take it back, or remove the source.`;
+  return [{ name: 'left out', status: 'error', message }];
 }

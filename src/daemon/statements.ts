@@ -49,6 +49,7 @@ const SAID_OTHERWISE: ReadonlySet<string> = new Set([
   'sources',
   'destinations of a source',
   'unread files',
+  'left out',
   'damage',
   'restore drills',
   'checks not done',
@@ -120,6 +121,7 @@ class Scene {
 const ALARM_CODES = {
   empty: 'source_empty',
   unreadable: 'source_unreadable',
+  left_out: 'source_left_out',
   shrunk: 'files_disappeared',
   rewritten: 'files_rewritten',
   burst: 'files_burst',
@@ -202,6 +204,7 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const unread = standings.filter(
     (one) => one.unread.files + one.unread.folders > 0 && !hasAlarm(one.source.path, 'unreadable', 'empty'),
   );
+  const leftOut = standings.filter((one) => one.isLeftOut && !hasAlarm(one.source.path, 'left_out', 'empty'));
   const ahead = standings.filter(({ statedGoodAt }) => isAhead(statedGoodAt, now()));
   const aheadMs = Math.max(0, ...ahead.map(({ statedGoodAt }) => (statedGoodAt ?? 0) - now()));
   const found: Statement[] = [];
@@ -211,6 +214,7 @@ function standingStatements(scene: Scene): readonly Statement[] {
   if (overdue.length > 0) found.push(statement('overdue', withReason(overdue)));
   for (const meant of bySourceAndReason(failed, reasonOf))
     found.push(statement('last_failed', withReason(meant)));
+  if (leftOut.length > 0) found.push(statement('source_left_out', { ...scene.about(leftOut), to: [] }));
   if (unread.length > 0) found.push(unreadStatement(unread, scene));
   if (ahead.length > 0) found.push(statement('clock_behind', { figures: { ahead_ms: aheadMs } }));
   if (pause !== undefined && !(isFirst && isHeld))

@@ -1,6 +1,7 @@
 /** From a location as people write it to what it names, without touching it. */
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { resolveTyped } from '../base/typed-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { secretInUrl } from '../base/url-secrets.ts';
 import {
@@ -237,7 +238,7 @@ function isPath(location: string): boolean {
 function directoryOfPath(path: string): string {
   // Only a shell expands it; taken literally it would fill a directory of that name.
   if (/^~[^/]*(\/|$)/.test(path)) throw invalid(`${path} begins with "~". Write the home directory in full.`);
-  return resolve(path);
+  return resolveTyped(path);
 }
 
 function directoryOfUrl(text: string): string {

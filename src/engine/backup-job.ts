@@ -121,6 +121,7 @@ async function madeNow(
     bytes_deduplicated: Math.max(0, counts.bytes - contentNew),
   });
   const run = { ...nothingStored(parts, snapshot), bytesNew: contentNew, bytesStored: bytesUploaded, last };
+  const compared = await compareWithLast(run, signal);
   return outcomeOf(parts, {
     snapshotId: snapshot.id,
     sourceReadAt: snapshot.record.startedMs,
@@ -129,7 +130,7 @@ async function madeNow(
     warnings:
       errors.length + errorsMore + told + (foreign === undefined ? 0 : 1) + (packsDamaged > 0 ? 1 : 0),
     progress: parts.report.finished(moment),
-    compared: await compareWithLast(run, signal),
+    compared: compared && { ...compared, leftOut: summary.leftOut.length > 0 },
     facts: {
       bytes_read: bytesRead,
       bytes_new: bytesNew,
@@ -239,6 +240,7 @@ function watchArchive(
       lookAt(next);
     },
     problem: (problem) => report.problem(problemOf(problem)),
+    note: (text) => report.note(text),
   };
 }
 

@@ -1,9 +1,9 @@
 /** What every kind of job is given to work with. */
 import type { NeverPath } from '../archiver/exclude.ts';
-import { asByteString, bytesOfText, textOfBytes } from '../base/byte-path.ts';
+import { asByteString, textOfBytes } from '../base/byte-path.ts';
 import { isJobTag, jobTag } from '../base/job-tag.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import { whereItReallyLies } from '../system/real-path.ts';
+import { ownPlaces } from '../system/same-place.ts';
 import type { JobRepository } from './open-repository.ts';
 import type { EngineDestination, EngineJob, EngineOutcome } from './protocol.ts';
 import type { Report } from './report.ts';
@@ -26,7 +26,7 @@ export function snapshotOfJob(live: readonly Snapshot[], id: string): Snapshot |
   return live.findLast(({ record }) => record.tags.includes(tag));
 }
 
-/** What no backup takes in and no restore writes to: real paths of what the daemon named, and of the job's own places. */
+/** What no backup takes in and no restore writes to: what the daemon named, and the job's own places, by all their paths. */
 export async function neverPaths(
   {
     job,
@@ -42,13 +42,7 @@ export async function neverPaths(
     ...(place.directory === undefined ? [] : [{ path: place.directory, reason: 'the repository itself' }]),
     ...job.never.map((path) => ({ path: textOfBytes(asByteString(path)), reason: 'a place of Holdfast' })),
   ];
-  const found = await Promise.all(
-    named.map(async ({ path, reason }) => ({ path: await whereItReallyLies(path, signal), reason })),
-  );
-  const real = found.flatMap(({ path, reason }) =>
-    path === undefined ? [] : [{ path: bytesOfText(path), reason }],
-  );
-  return real.filter(({ path }, i) => real.findIndex((other) => other.path === path) === i);
+  return await ownPlaces(named, signal);
 }
 
 /** The fields of an outcome that most jobs have nothing to say about. */

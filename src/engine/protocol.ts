@@ -132,6 +132,8 @@ export interface SourceComparison {
   readonly filesBefore: number;
   /** Entries that could not be read, or changed while they were. */
   readonly unread: number;
+  /** The exclude rules left out all that is in the source; ends that an older version noted do not say. */
+  readonly leftOut?: boolean;
   readonly filesNew: number;
   readonly filesChanged: number;
   /** Content that the repository did not have yet, and what it was compressed to. */

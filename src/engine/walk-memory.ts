@@ -3,8 +3,9 @@
  * right only when the rules are the same as the last time: what they left out then is not looked for again.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeDirectories } from '../base/make-directories.ts';
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import type { ByteString } from '../base/byte-path.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
@@ -52,7 +53,7 @@ export async function rememberWalk(key: WalkKey, walk: LastWalk): Promise<void> 
   const path = pathOf(key);
   const temporary = `${path}.${randomBytes(8).toString('hex')}`;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeDirectories(dirname(path));
     await writeFile(temporary, `${JSON.stringify(walk)}\n`, { mode: 0o600 });
     await rename(temporary, path);
   } catch (cause) {

@@ -50,6 +50,8 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
       return said.reason === 'source_missing'
         ? `${names} is gone: it had ${fileCount(figures['files_before'])} at its last backup.`
         : `${names} is empty: it had ${fileCount(figures['files_before'])} at its last backup.`;
+    case 'source_left_out':
+      return `Not protected: the exclude rules leave out everything in ${names}.`;
     case 'files_disappeared':
       return `${number('files_gone')} of ${fileCount(figures['files_before'])} disappeared from ${names}.`;
     case 'files_burst':
@@ -111,6 +113,8 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
       return `Older snapshots are kept. Put back what is missing ${back('in-place')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
     case 'source_empty':
       return `Older snapshots are kept. If it is a disk, mount it. If the files were deleted, put them back ${back('in-place')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+    case 'source_left_out':
+      return `Older snapshots are kept. The job says which rule it is: ${holdfast`jobs`}. Take it back, or remove the source.`;
     case 'source_unreadable':
       return `Older snapshots are kept. See that Holdfast may read the files, or restore them elsewhere ${back('beside')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
     case 'files_rewritten':

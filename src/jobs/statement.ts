@@ -13,6 +13,7 @@ const SEVERITIES = {
   check_failed: 950,
   files_rewritten: 930,
   source_unreadable: 920,
+  source_left_out: 915,
   source_empty: 910,
   files_disappeared: 900,
   files_burst: 890,

@@ -1,4 +1,4 @@
-import { RepositoryError } from '../base/errors.ts';
+import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { LEASE_TIMES, isDead, leaseKey, listLeases, probeStorageClock } from './lease-objects.ts';
 import { keepCopies } from './keep-copies.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
@@ -50,8 +50,18 @@ export async function planPrune(
   signal: AbortSignal,
 ): Promise<PrunePlan> {
   const settings = resolveSettings(repository, options);
-  const nowMs = await probeStorageClock(repository, signal);
+  const nowMs = await storageClockIfWritable(repository, signal);
   return await planWith(repository, await takeStock(repository, nowMs, signal), settings, signal);
+}
+
+/** A plan alone changes nothing: on a disk that takes no writes, or is full, this machine's clock has to do. */
+async function storageClockIfWritable(repository: Repository, signal: AbortSignal): Promise<number> {
+  try {
+    return await probeStorageClock(repository, signal);
+  } catch (error) {
+    if (!(error instanceof DestinationError) || signal.aborted) throw error;
+    return repository.clock.now();
+  }
 }
 
 /**

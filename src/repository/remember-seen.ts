@@ -21,19 +21,36 @@ export async function rememberSeen(
   seen: Seen,
   signal: AbortSignal,
 ): Promise<void> {
+  if (await makeLast(destination, writer, seen, signal)) await writer.remember(seen);
+}
+
+/** False where there is nothing new. */
+async function makeLast(
+  destination: Destination,
+  writer: WriterState,
+  seen: Seen,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { ring, config } = writer.memory;
   const keys = [
     ...(seen.ring === undefined || seen.ring <= ring ? [] : [`keys/ring-${seen.ring}`]),
     ...(seen.config === undefined || seen.config <= config ? [] : [`config/${seen.config}`]),
   ];
-  if (keys.length === 0) return;
+  if (keys.length === 0) return false;
   await destination.makeDurable?.([...keys, ...keys.map(copyKey)], signal);
-  await writer.remember(seen);
+  return true;
 }
 
-/** The same for whoever may only want to read, as from a disk that takes no writes; who writes tries again (chain.ts). */
+/**
+ * The same for whoever may only want to read, as from a disk that takes no writes, or with a state directory that does not;
+ * who writes tries again (chain.ts).
+ */
 export async function rememberIfLasting(...request: Parameters<typeof rememberSeen>): Promise<void> {
-  await unlessFailing(rememberSeen(...request), request[3]);
+  const [, writer, seen, signal] = request;
+  const remember = async (): Promise<void> => {
+    if (await makeLast(...request)) await writer.rememberIfPossible(seen);
+  };
+  await unlessFailing(remember(), signal);
 }
 
 /**
@@ -52,7 +69,7 @@ export async function rememberHeads(
     .flatMap(([, { record }]) => [`snapshots/${record}`, `trash/${record}`]);
   const remember = async (): Promise<void> => {
     await destination.makeDurable?.(keys, signal);
-    await writer.remember({ heads: newest });
+    await writer.rememberIfPossible({ heads: newest });
   };
   if (keys.length > 0) await unlessFailing(remember(), signal);
 }

@@ -46,6 +46,7 @@ export class WriterState {
   #memory: WriterMemory;
   #holdsLock = false;
   #foreign: ForeignRecord | undefined;
+  #unkept: StateError | undefined;
   #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string | undefined, mark: Buffer, memory: WriterMemory) {
@@ -83,6 +84,11 @@ export class WriterState {
     return this.#memory;
   }
 
+  /** Why something is remembered in this process alone, when it is. */
+  get unkept(): StateError | undefined {
+    return this.#unkept;
+  }
+
   /** What made this process give up its identity since this was asked last. */
   takeForeign(): ForeignRecord | undefined {
     const foreign = this.#foreign;
@@ -116,6 +122,20 @@ export class WriterState {
   }
 
   /**
+   * The same for whoever only reads, as with a state directory on a disk that is full or takes no writes: then it is
+   * remembered as long as this process lasts, and `unkept` says why.
+   */
+  async rememberIfPossible(changes: Partial<WriterMemory>): Promise<void> {
+    try {
+      await this.remember(changes);
+    } catch (error) {
+      if (!(error instanceof StateError) || error.code !== 'WRITE_ERROR') throw error;
+      this.#take(changes);
+      this.#unkept = error;
+    }
+  }
+
+  /**
    * Runs `work` while no other process of this host, and nothing else in this one, writes as the same writer; the
    * memory is first read anew.
    */
@@ -144,6 +164,12 @@ export class WriterState {
   }
 
   async #merge(changes: Partial<WriterMemory>): Promise<void> {
+    this.#take(changes);
+    if (this.#path === undefined) return;
+    await writeFileAtomically(this.#path, `${JSON.stringify(this.#memory, undefined, 2)}\n`);
+  }
+
+  #take(changes: Partial<WriterMemory>): void {
     const { ring, config, heads } = this.#memory;
     this.#memory = {
       ...this.#memory,
@@ -152,8 +178,6 @@ export class WriterState {
       config: Math.max(config, changes.config ?? 0),
       heads: newerHeads(heads, changes.heads ?? {}),
     };
-    if (this.#path === undefined) return;
-    await writeFileAtomically(this.#path, `${JSON.stringify(this.#memory, undefined, 2)}\n`);
   }
 
   /** @throws {RepositoryError} REFUSED when the repository shows less than this host has seen before */

@@ -1,6 +1,7 @@
 import type { NeverPath } from '../archiver/exclude.ts';
 import { asByteString, bytesOfText, type ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
+import { placeAround } from '../system/same-place.ts';
 
 /**
  * Refuses a target that is one of Holdfast's own places or lies in one.
@@ -8,14 +9,12 @@ import { RequestError } from '../base/errors.ts';
  * @throws {RequestError} INVALID_TARGET
  */
 export function requireOutside(target: string, never: readonly NeverPath[]): void {
-  const bytes = bytesOfText(target);
-  for (const { path, reason } of never) {
-    if (!isAtOrBelow(bytes, path)) continue;
-    throw new RequestError('INVALID_TARGET', `${target} is, or lies in, ${reason}`, {
-      hint: 'Choose another directory.',
-      details: { path: target, reason: 'inside_state_directory' },
-    });
-  }
+  const place = placeAround(bytesOfText(target), never);
+  if (place === undefined) return;
+  throw new RequestError('INVALID_TARGET', `${target} is, or lies in, ${place.reason}`, {
+    hint: 'Choose another directory.',
+    details: { path: target, reason: 'inside_state_directory' },
+  });
 }
 
 /** Holdfast's own places that lie in the target, as paths below it. */

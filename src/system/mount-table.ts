@@ -58,6 +58,19 @@ export function mountTable(): string {
   }
 }
 
+/** The directories that an overlay at a path is made of, as far as its options name them whole. */
+export function layersOf(path: ByteString, table = mountTable()): readonly ByteString[] {
+  const mount = mountOf(path, parseMounts(table));
+  const line = table.split('\n').findLast((one) => parseMounts(one)[0]?.path === mount?.path);
+  const options = line?.split(' - ')[1]?.split(' ')[2] ?? '';
+  return options
+    .split(/,(?=\w+=|\w+(?:,|$))/)
+    .map((option) => /^(?:lowerdir\+?|upperdir|datadir\+?)=(.+)$/.exec(option)?.[1])
+    .flatMap((paths) => paths?.split(/(?<!\\):+/) ?? [])
+    .map((one) => asByteString(unescaped(one)))
+    .filter((one) => one.startsWith('/'));
+}
+
 /** The lines of `/proc/self/mountinfo`, in the order in which they were mounted. */
 export function parseMounts(table: string): readonly Mount[] {
   return table.split('\n').flatMap((line) => {
@@ -65,21 +78,29 @@ export function parseMounts(table: string): readonly Mount[] {
     const path = before.split(' ')[4];
     const type = after.split(' ')[0];
     if (path === undefined || type === undefined || type === '') return [];
-    const unescaped = path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
-      String.fromCodePoint(Number.parseInt(octal, 8)),
-    );
-    return [{ path: asByteString(unescaped), type }];
+    return [{ path: asByteString(unescaped(path)), type }];
   });
 }
 
+function unescaped(path: string): string {
+  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCodePoint(Number.parseInt(octal, 8)),
+  );
+}
+
 /** The mount that a path lies on: the longest one, and of equal ones what was mounted last. */
-export function mountOf(path: ByteString, mounts: readonly Mount[]): Mount | undefined {
+export function mountOf<M extends Mount>(path: ByteString, mounts: readonly M[]): M | undefined {
   return mounts
     .filter((mount) => mount.path === '/' || mount.path === path || path.startsWith(`${mount.path}/`))
-    .reduce<Mount | undefined>(
+    .reduce<M | undefined>(
       (best, mount) => (best === undefined || mount.path.length >= best.path.length ? mount : best),
       undefined,
     );
+}
+
+/** Something is mounted there. False where the system has no table of mounts. */
+export function isMountPoint(path: ByteString, table = mountTable()): boolean {
+  return parseMounts(table).some((mount) => mount.path === path);
 }
 
 export function isMadeUp(type: string): boolean {

@@ -7,21 +7,29 @@ import { farPlaceOf } from './far-mounts.ts';
 /** Milliseconds that a place of Holdfast's own may take, which others wait for. */
 const PATIENCE_MS = 5_000;
 
+export interface RealPath {
+  readonly path: string;
+  /** False where its file system fails, or does not answer. */
+  readonly answers: boolean;
+}
+
 /**
  * Where a path really lies, links resolved: as far as that is known where its file system fails or does not answer.
  * Undefined where there is nothing.
  */
-export async function whereItReallyLies(path: string, signal: AbortSignal): Promise<string | undefined> {
+export async function whereItReallyLies(path: string, signal: AbortSignal): Promise<RealPath | undefined> {
   const far = farPlaceOf(bytesOfText(path));
   if (far !== undefined) {
     const answer = await touchFar(far.path, signal, { mount: far.mount, patienceMs: PATIENCE_MS });
-    if (answer === 'unanswered') return textOfBytes(far.path);
+    if (answer === 'unanswered') return { path: textOfBytes(far.path), answers: false };
   }
   try {
-    return realpathSync(path);
+    return { path: realpathSync(path), answers: true };
   } catch (error) {
     const code = errnoOf(error);
     if (code === undefined) throw error;
-    return code === 'ENOENT' ? undefined : textOfBytes(far?.path ?? bytesOfText(path));
+    return code === 'ENOENT'
+      ? undefined
+      : { path: textOfBytes(far?.path ?? bytesOfText(path)), answers: false };
   }
 }

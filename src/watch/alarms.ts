@@ -1,12 +1,13 @@
 /**
- * Whether what happened to a source looks like damage: it is suddenly empty or unreadable, most of it is gone, or most was
- * rewritten with what looks encrypted. While an alarm is not acknowledged, no older snapshot of the source is forgotten.
+ * Whether what happened to a source looks like damage: it is suddenly empty, unreadable or left out by rules, most of it is
+ * gone, or most was rewritten with what looks encrypted. While an alarm is not acknowledged, no older snapshot of the source
+ * is forgotten.
  * Pure: the caller keeps alarms and history.
  */
 import { createHash } from 'node:crypto';
 import { wayBack, type SnapshotPlace } from './way-back.ts';
 
-export type AlarmKind = 'empty' | 'unreadable' | 'shrunk' | 'rewritten' | 'burst';
+export type AlarmKind = 'empty' | 'unreadable' | 'left_out' | 'shrunk' | 'rewritten' | 'burst';
 
 export interface Alarm {
   readonly id: string;
@@ -42,6 +43,8 @@ export interface RunFacts {
   readonly made?: SnapshotPlace | null;
   /** Entries that could not be read; left out: none. */
   readonly unread?: number;
+  /** The exclude rules left out all that is in the source; left out: they did not. */
+  readonly leftOut?: boolean;
   /** Not in the earlier snapshot under that name. */
   readonly filesNew: number;
   readonly filesChanged: number;
@@ -128,7 +131,7 @@ export function emptyAlarm(
  * that disappeared from what was left, or had been brought back, since.
  */
 export function judgeRun(run: RunFacts, history: SourceHistory, open: readonly Alarm[]): readonly Alarm[] {
-  const closed = unreadable(run);
+  const closed = unreadable(run) ?? leftOut(run);
   // That its files are gone as well would say the same thing twice.
   if (closed !== null) return [unlessOpen(closed, open)].filter((one) => one !== null);
   const { runs, window } = withoutOldWindow(history, run.at);
@@ -152,6 +155,7 @@ export function afterRun(
   const isMended = (alarm: Alarm): boolean => {
     const before = alarm.facts['files_before'];
     if (!isLoss(alarm) || alarm.source !== run.source || typeof before !== 'number') return false;
+    if (run.leftOut === true) return false;
     return run.files > 0 && run.files >= before * MENDED_SHARE;
   };
   const mended = open.filter(isMended);
@@ -234,6 +238,17 @@ function unreadable({ filesBefore, files, unread = 0, ...facts }: RunFacts): Ala
   ]);
 }
 
+/** However few there were: a file that says so, or a pattern, came since, and whoever made it may not have meant this. */
+function leftOut({ filesBefore, files, leftOut: isLeftOut = false, ...facts }: RunFacts): Alarm | null {
+  if (!isLeftOut || filesBefore === null || files >= filesBefore) return null;
+  const { source } = facts;
+  return makeAlarm(facts, 'left_out', { files_before: filesBefore, files }, [
+    `${source} had ${counted(filesBefore)}, and the exclude rules leave out all there is since the last backup.`,
+    'Older snapshots are kept. The job says which rule it is: a pattern, or a file in the source that marks it as not to ' +
+      'be backed up. Take it back, and this alarm ends with the next backup.',
+  ]);
+}
+
 function shrunk(facts: RunFacts, { files: before, at }: Held): Alarm | null {
   const { files, source } = facts;
   if (files >= before * (1 - SHRUNK_SHARE)) return null;
@@ -248,7 +263,7 @@ function shrunk(facts: RunFacts, { files: before, at }: Held): Alarm | null {
 
 /** It says that files are gone: they may come back. */
 function isLoss({ kind }: Alarm): boolean {
-  return kind === 'shrunk' || kind === 'empty' || kind === 'unreadable';
+  return kind === 'shrunk' || kind === 'empty' || kind === 'unreadable' || kind === 'left_out';
 }
 
 /** What there was at most since an alarm; what it found, to begin with. */

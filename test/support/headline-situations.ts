@@ -248,6 +248,27 @@ export const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    name: 'A file in a source marks it as a cache',
+    async arrange(site) {
+      await begin(site);
+      site.write({ 'CACHEDIR.TAG': 'Signature: 8a477f597d28d172789f06886806bc55' });
+      await backUp(site);
+    },
+  },
+  {
+    name: 'A new source is left out by a marker file in it',
+    async arrange(site) {
+      site.write({ 'CACHEDIR.TAG': 'Signature: 8a477f597d28d172789f06886806bc55' });
+      await begin(site);
+    },
+  },
+  {
+    name: 'Patterns leave out all there is in a source',
+    async arrange(site) {
+      await begin(site, ['usb'], { exclude: { patterns: ['*.txt'] } });
+    },
+  },
+  {
     name: 'A source is gone',
     async arrange(site) {
       await begin(site);

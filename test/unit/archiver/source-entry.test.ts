@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import type { Parent } from '../../../src/archiver/parent.ts';
-import { isUnchangedFile, metadataOf } from '../../../src/archiver/source-entry.ts';
+import { isUnchangedFile, metadataOf, type Comparing } from '../../../src/archiver/source-entry.ts';
 import type { SourceStat } from '../../../src/archiver/source-stat.ts';
 import type { FileEntry } from '../../../src/format/tree.ts';
 
@@ -30,11 +29,13 @@ const old: FileEntry = {
   indirect: false,
   changedWhileRead: false,
 };
-const trusted: Pick<Parent, 'isSettled'> = { isSettled: () => true };
+const path = asByteString('/source/name');
+const keepsCtimes: Comparing['ctimes'] = { tells: () => true, vouchesFor: () => true };
+const trusted: Comparing = { isSettled: () => true, ctimes: keepsCtimes };
 
 describe('a file', () => {
   test('is unchanged when all that is looked at is as it was', () => {
-    expect(isUnchangedFile(old, stat, trusted)).toBe(true);
+    expect(isUnchangedFile(old, path, stat, trusted)).toBe(true);
   });
 
   // A clock that was set back gives a change a ctime that is older than the last run: each of these counts by itself.
@@ -47,12 +48,17 @@ describe('a file', () => {
     ['inode', { ino: 45n }],
     ['number of names', { nlink: 2 }],
   ])('has changed when its %s alone is another', (_, changes) => {
-    expect(isUnchangedFile(old, { ...stat, ...changes }, trusted)).toBe(false);
+    expect(isUnchangedFile(old, path, { ...stat, ...changes }, trusted)).toBe(false);
   });
 
   test('is read again when the last run read it while it changed, or began in the same moment', () => {
-    expect(isUnchangedFile({ ...old, changedWhileRead: true }, stat, trusted)).toBe(false);
+    expect(isUnchangedFile({ ...old, changedWhileRead: true }, path, stat, trusted)).toBe(false);
     const isSettled = (ctimeNs: bigint): boolean => ctimeNs !== stat.ctimeNs;
-    expect(isUnchangedFile(old, stat, { isSettled })).toBe(false);
+    expect(isUnchangedFile(old, path, stat, { ...trusted, isSettled })).toBe(false);
+  });
+
+  test('is read again where the file system keeps no ctime', () => {
+    const ctimes = { ...keepsCtimes, vouchesFor: () => false };
+    expect(isUnchangedFile(old, path, stat, { ...trusted, ctimes })).toBe(false);
   });
 });

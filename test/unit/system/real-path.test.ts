@@ -7,7 +7,7 @@ import { removeTree } from '../../support/remove-tree.ts';
 
 let directory: string;
 const lies = async (name: string): Promise<string | undefined> =>
-  await whereItReallyLies(join(directory, name), new AbortController().signal);
+  (await whereItReallyLies(join(directory, name), new AbortController().signal))?.path;
 
 beforeEach(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-real-')));

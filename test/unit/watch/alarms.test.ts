@@ -120,6 +120,22 @@ describe('mass rewriting', () => {
   });
 });
 
+describe('a source that rules leave out', () => {
+  test('is told of however few files it had, once, and until they are back', () => {
+    const run = { ...quiet, filesBefore: 50, files: 1, leftOut: true };
+    const [alarm] = judgeRun(run, NO_HISTORY, []);
+    expect(alarm).toMatchObject({ kind: 'left_out', facts: { files_before: 50, files: 1 } });
+    const open = alarm === undefined ? [] : [alarm];
+    expect(judgeRun({ ...run, filesBefore: 1 }, NO_HISTORY, open)).toEqual([]);
+    expect(afterRun({ ...run, files: 60 }, open).mended).toEqual([]);
+    expect(afterRun({ ...run, files: 50, leftOut: false }, open).mended).toEqual(open);
+  });
+
+  test('is nothing new where nothing more is missing than before', () => {
+    expect(judgeRun({ ...quiet, filesBefore: 1, files: 1, leftOut: true }, NO_HISTORY, [])).toEqual([]);
+  });
+});
+
 describe('a burst', () => {
   const many = { filesBefore: 30_000, files: 30_000, filesChanged: 20_000 };
 

@@ -30,7 +30,7 @@ export const Alarms = Type.Object({
   items: Type.Array(
     Type.Object({
       id: Type.String(),
-      kind: Type.Enum(['empty', 'unreadable', 'shrunk', 'rewritten', 'burst']),
+      kind: Type.Enum(['empty', 'unreadable', 'left_out', 'shrunk', 'rewritten', 'burst']),
       source: Type.String(),
       at: Type.String(),
       text: Type.String(),

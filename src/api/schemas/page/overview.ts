@@ -15,6 +15,7 @@ export const Statement = Type.Object({
     'check_failed',
     'files_rewritten',
     'source_unreadable',
+    'source_left_out',
     'source_empty',
     'files_disappeared',
     'files_burst',

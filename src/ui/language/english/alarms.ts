@@ -15,6 +15,12 @@ export const alarms = {
         'The last backup could not read one file, where there were files before. Most often owner or permissions have changed. That snapshot has none of them.',
       todo: 'The job names what could not be read. See that the agent may read it: the alarm then ends with the next backup.',
     },
+    left_out: {
+      title: 'Left out by the rules',
+      means:
+        'The exclude rules leave out all there is, where files were saved before. Often a program has put a file into the folder that marks it as a cache, or as not to be backed up.',
+      todo: 'The job says which rule it is. Remove that file, or take the rule back: the alarm then ends with the next backup. If you meant it, remove the source.',
+    },
     shrunk: {
       title: 'Most files are gone',
       means:

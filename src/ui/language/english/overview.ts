@@ -19,6 +19,7 @@ export const overview = {
       `${count('rewritten')} of ${count('files_before')} files in ${names} were rewritten at once, as ransomware does`,
     source_unreadable: ({ count, names }) =>
       `None of the ${count('files_before')} files in ${names} could be read at the last backup`,
+    source_left_out: ({ names }) => `Not protected: the exclude rules leave out everything in ${names}`,
     source_empty: ({ count, names, reason }) =>
       `${names} is ${reason === 'source_missing' ? 'gone' : 'empty'}: it had ${count('files_before')} files at its last backup`,
     files_disappeared: ({ count, names }) =>
@@ -62,6 +63,8 @@ export const overview = {
   todo: {
     files_rewritten: 'Older snapshots are kept. Look at the alarm before you do anything else.',
     source_unreadable: 'Older snapshots are kept. See that Holdfast has permission to read them.',
+    source_left_out:
+      'Older snapshots are kept. The job says which rule it is. Take it back, or remove the source.',
     source_empty:
       'Older snapshots are kept. If it is a disk, mount it; if it is meant to be empty, say so at the alarm.',
     files_disappeared:

@@ -17,6 +17,12 @@ export const alarms: Texts['alarms'] = {
         'Die letzte Sicherung konnte keine einzige Datei lesen, wo vorher Dateien waren. Meist haben sich ihr Besitzer oder ihre Rechte geändert. In diesem Stand ist keine von ihnen.',
       todo: 'Der Auftrag nennt, was nicht lesbar war. Sorgen Sie dafür, dass der Agent es lesen darf: Der Alarm endet dann mit der nächsten Sicherung.',
     },
+    left_out: {
+      title: 'Durch Regeln weggelassen',
+      means:
+        'Die Ausschlussregeln lassen alles weg, wo vorher Dateien gesichert wurden. Oft hat ein Programm eine Datei in den Ordner gelegt, die ihn als Zwischenspeicher kennzeichnet oder als nicht zu sichern.',
+      todo: 'Der Auftrag sagt, welche Regel es ist. Entfernen Sie diese Datei, oder nehmen Sie die Regel zurück: Der Alarm endet dann mit der nächsten Sicherung. War es Absicht, entfernen Sie die Quelle.',
+    },
     shrunk: {
       title: 'Die meisten Dateien sind fort',
       means:

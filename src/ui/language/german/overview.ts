@@ -19,6 +19,7 @@ export const overview: Texts['overview'] = {
       `${count('rewritten')} von ${count('files_before')} Dateien in ${names} wurden auf einmal neu geschrieben, wie Erpressungsprogramme es tun`,
     source_unreadable: ({ count, names }) =>
       `Von ${count('files_before')} Dateien in ${names} war bei der letzten Sicherung keine lesbar`,
+    source_left_out: ({ names }) => `Nicht geschützt: die Ausschlussregeln lassen alles in ${names} weg`,
     source_empty: ({ count, names, reason }) =>
       `${names} ${reason === 'source_missing' ? 'ist verschwunden' : 'ist leer'}: bei der letzten Sicherung waren es ${count('files_before')} Dateien`,
     files_disappeared: ({ count, names }) =>
@@ -64,6 +65,8 @@ export const overview: Texts['overview'] = {
   todo: {
     files_rewritten: 'Ältere Stände bleiben. Sehen Sie zuerst den Alarm an.',
     source_unreadable: 'Ältere Stände bleiben. Sorgen Sie dafür, dass Holdfast sie lesen darf.',
+    source_left_out:
+      'Ältere Stände bleiben. Der Auftrag sagt, welche Regel es ist. Nehmen Sie sie zurück, oder entfernen Sie die Quelle.',
     source_empty:
       'Ältere Stände bleiben. Ist es eine Platte, hängen Sie sie ein; soll es leer sein, sagen Sie das beim Alarm.',
     files_disappeared:

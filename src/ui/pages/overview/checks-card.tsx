@@ -86,6 +86,7 @@ const OF_JOBS: Readonly<Partial<Record<Statement['code'], AnyJob['type']>>> = {
 const OF_ALARMS: ReadonlySet<Statement['code']> = new Set([
   'files_rewritten',
   'source_unreadable',
+  'source_left_out',
   'source_empty',
   'files_disappeared',
   'files_burst',

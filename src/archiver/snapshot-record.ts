@@ -1,0 +1,54 @@
+import type { Namespace } from '../codec/keys.ts';
+import type { SnapshotRecord } from '../format/records.ts';
+import type { ArchiveRequest } from './archive.ts';
+import type { Parent } from './parent.ts';
+import type { StoredDirectory } from './pending-directory.ts';
+import type { Tally } from './tally.ts';
+
+/** The record of a finished run. */
+export function snapshotRecord(
+  request: Pick<ArchiveRequest, 'tool' | 'host' | 'user' | 'sources' | 'tags' | 'pinned' | 'plain'>,
+  result: {
+    root: StoredDirectory;
+    namespace: Namespace;
+    tally: Tally;
+    parent: Parent | undefined;
+    startedMs: number;
+    finishedMs: number;
+    kind: 'files' | 'stream';
+  },
+): SnapshotRecord {
+  const { root, namespace, tally, parent, startedMs, finishedMs } = result;
+  const { tool, host, user, sources, tags, pinned, plain } = request;
+  return {
+    tool,
+    host,
+    user,
+    paths: sources,
+    startedMs,
+    finishedMs,
+    root: root.id,
+    plain,
+    salt: namespace.salt === undefined ? undefined : Buffer.from(namespace.salt),
+    tags,
+    pinned,
+    status: tally.problemCount === 0 ? 'complete' : 'partial',
+    errors: tally.problems,
+    errorsMore: tally.problemsMore,
+    counts: {
+      files: root.totals.files,
+      directories: tally.directories,
+      links: tally.links,
+      others: tally.others,
+      bytes: root.totals.bytes,
+      new: tally.filesNew,
+      changed: tally.filesChanged,
+      unchanged: tally.filesUnchanged,
+      failed: tally.filesFailed,
+    },
+    owners: tally.owners(parent?.snapshot.record.owners),
+    omitted: tally.omitted,
+    parent: parent?.snapshot.id,
+    kind: result.kind,
+  };
+}
