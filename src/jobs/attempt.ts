@@ -170,10 +170,10 @@ export class Attempt {
 
   async #hook(command: string, seconds: number, job: Job, signal: AbortSignal): Promise<HookResult> {
     const { clock, environment } = this.#setup;
-    const onLine = (text: string): void => this.#guard(() => this.#log('info', text));
+    const onLines = (texts: readonly string[]): void => this.#guard(() => this.#logAll('info', texts));
     const hasEnded = this.#setup.hookRuns(job);
     try {
-      return await runHook({ command, timeoutMs: seconds * 1000, environment, job, onLine }, clock, signal);
+      return await runHook({ command, timeoutMs: seconds * 1000, environment, job, onLines }, clock, signal);
     } finally {
       hasEnded();
     }
@@ -316,7 +316,11 @@ export class Attempt {
   }
 
   #log(level: 'info' | 'warn', text: string): void {
-    this.#show(() => this.#setup.book.log(this.#id, level, text));
+    this.#logAll(level, [text]);
+  }
+
+  #logAll(level: 'info' | 'warn', texts: readonly string[]): void {
+    this.#show(() => this.#setup.book.logAll(this.#id, level, texts));
   }
 }
 

@@ -36,6 +36,8 @@ export interface JobBook {
   /** Those of an earlier attempt. */
   clearProblems(id: string): void;
   log(id: string, level: LogLine['level'], text: string): void;
+  /** Several lines at once, which costs little more than one. */
+  logAll(id: string, level: LogLine['level'], texts: readonly string[]): void;
   /** @throws {RequestError} NOT_FOUND */
   record(id: string): JobRecord;
   /** Of one pass, in the order of their coming; none when it is null. */
@@ -89,6 +91,14 @@ export function createJobBook(
     return added;
   };
 
+  const logAll: JobBook['logAll'] = (id, level, texts) => {
+    const at = clock.now();
+    jobLog.append(
+      id,
+      texts.map((text) => ({ at, level, text: redact(text) })),
+    );
+  };
+
   return {
     feed,
     add: (spec, trigger, also) => {
@@ -130,9 +140,8 @@ export function createJobBook(
     clearProblems(id) {
       jobs.clearProblems(id);
     },
-    log(id, level, text) {
-      jobLog.append(id, { at: clock.now(), level, text: redact(text) });
-    },
+    log: (id, level, text) => logAll(id, level, [text]),
+    logAll,
     record,
     ofPass: (pass) => (pass === null ? [] : jobs.ofPass(pass)),
     queued: () => jobs.records('queued'),
