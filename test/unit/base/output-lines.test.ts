@@ -36,15 +36,23 @@ describe('the output of another program', () => {
   it('has its first lines, its last ones, and a word on what is between', () => {
     expect(told(['1\n2\n3\n4\n5\n'])).toEqual(['1', '2', '3', '|', '4', '5']);
     expect(told(['1\n2\n3\n4\n5', '\n6\n7'])).toEqual([
-      ...['1', '2', '3', '|'],
+      '1',
+      '2',
+      '3',
+      '|',
       '(4 B of output left out here)',
-      ...['6', '7'],
+      '6',
+      '7',
     ]);
     const many = Array.from({ length: 30_000 }, (_, index) => `${index}\n`);
     expect(told([many.join('')])).toEqual([
-      ...['0', '1', '2', '|'],
+      '0',
+      '1',
+      '2',
+      '|',
       '(164.9 KiB of output left out here)',
-      ...['29998', '29999'],
+      '29998',
+      '29999',
     ]);
     expect(told(many)).toEqual(told([many.join('')]));
   });
@@ -52,7 +60,10 @@ describe('the output of another program', () => {
   it('is cut where a line is too long, and goes on behind it', () => {
     expect(told(['x'.repeat(11), 'y'.repeat(100_000), '\nz\n'])).toEqual(['x'.repeat(10), 'z', '|']);
     expect(told(['1\n2\n3\n', 'x'.repeat(100_000), 'the very end'])).toEqual([
-      ...['1', '2', '3', '|'],
+      '1',
+      '2',
+      '3',
+      '|',
       '(97.7 KiB of output left out here)',
       'e very end',
     ]);
