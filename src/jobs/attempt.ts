@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
 import type { HookSettings } from '../config/settings.ts';
-import { isFull } from '../db/database.ts';
+import { stateFailureOf, stateFailureText } from '../db/state-failure.ts';
 import type { EngineJob, EngineOutcome, FromEngine, SnapshotTrial } from '../engine/protocol.ts';
 import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
@@ -339,11 +339,11 @@ export function jobErrorOf(error: unknown): JobError {
 }
 
 function notRemembered(error: unknown): JobError {
-  const why = error instanceof Error ? error.message : String(error);
-  const what = 'The agent could not write down which repository the destination holds';
+  const failure = stateFailureOf(error) ?? 'broken';
+  const { what, hint } = stateFailureText(failure, 'the state directory');
   return {
-    code: isFull(error) ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
-    message: `${what}: ${why}. Nothing was backed up. See that its state directory has room and can be written to, then back up again.`,
+    code: failure === 'full' ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
+    message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint} Then back up again.`,
     details: {},
   };
 }

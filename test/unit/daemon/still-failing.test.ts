@@ -28,7 +28,7 @@ beforeEach(() => {
     watch: false,
   }));
   const notices = { ...defaults.notices, healthchecks: { url: 'http://127.0.0.1/x' } };
-  settings = { ...defaults, sources, notices } as Settings;
+  settings = { ...defaults, sources, notices };
 });
 afterEach(() => {
   database.close();
