@@ -9,7 +9,7 @@ import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
 import { inPhase, progressed, warned, type ProgressNow } from './job-states.ts';
 import type { Job, JobError } from './job.ts';
-import type { JobPlaces } from './queue.ts';
+import type { Held, JobPlaces } from './queue.ts';
 
 /** Milliseconds. */
 export const ATTEMPT_TIMES = {
@@ -42,6 +42,8 @@ export interface AttemptSetup {
   readonly job: Job;
   readonly places: JobPlaces;
   readonly hooks: HookSettings | null;
+  /** Waits until no other job works at the destination; disposing of it lets the next one. Rejects when the signal aborts. */
+  readonly enter: (signal: AbortSignal) => Promise<Disposable>;
   /** A hook begins; what is returned is called when it has ended. */
   readonly hookRuns: (job: Job) => () => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -55,7 +57,6 @@ export interface AttemptSetup {
 }
 
 export class Attempt {
-  readonly places: JobPlaces;
   readonly #setup: AttemptSetup;
   readonly #id: string;
   readonly #startedMs: number;
@@ -78,12 +79,27 @@ export class Attempt {
   #hookFailed = false;
   #hasTrouble = false;
   #uploadLimit: number | null | undefined;
+  /** Not while a command of the person's runs, which is for the source: others go on there meanwhile. */
+  #usesDestination: boolean;
+  #turn: Disposable | undefined;
 
   constructor(setup: AttemptSetup) {
     this.#setup = setup;
     this.#id = setup.job.id;
-    this.places = setup.places;
+    this.#usesDestination = (setup.hooks?.before ?? null) === null;
     this.#startedMs = setup.clock.monotonic();
+  }
+
+  get places(): Held {
+    const { source, destination } = this.#setup.places;
+    return { source, destination: this.#usesDestination ? destination : null };
+  }
+
+  /** Its end is written: others may work at the destination. */
+  leave(): void {
+    this.#usesDestination = false;
+    this.#turn?.[Symbol.dispose]();
+    this.#turn = undefined;
   }
 
   /** Milliseconds since it began. */
@@ -117,8 +133,11 @@ export class Attempt {
     const { job, hooks, prepare } = this.#setup;
     const refused = await this.#hookBefore(job, hooks);
     if (refused !== undefined) return refused;
+    // From here on nobody else begins there.
+    this.#usesDestination = true;
     let engineJob: EngineJob;
     try {
+      this.#turn = await this.#setup.enter(this.#before.signal);
       engineJob = await prepare(job, this.#before.signal);
     } catch (error) {
       return this.#wished() ?? { kind: 'failed', error: jobErrorOf(error) };
