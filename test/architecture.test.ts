@@ -148,7 +148,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   watch: ['base/', 'system/'],
   schedule: ['base/', 'config/'],
-  jobs: ['base/', 'config/', 'db/', 'schedule/', 'watch/', 'catalog/', 'engine/protocol.ts'],
+  jobs: [
+    'base/',
+    'system/output-pipe.ts',
+    'config/',
+    'db/',
+    'schedule/',
+    'watch/',
+    'catalog/',
+    'engine/protocol.ts',
+  ],
   control: ['base/', 'jobs/job.ts', 'jobs/agent.ts'],
   notify: ['base/', 'config/', 'jobs/job.ts', 'jobs/agent.ts'],
   enrollment: [

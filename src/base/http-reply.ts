@@ -13,10 +13,33 @@ export async function readStart(body: AsyncIterable<Uint8Array> | null, bytes: n
 }
 
 /**
- * Milliseconds that a `Retry-After` header asks for, at most `longestMs`; null when it asks for none. Its other form, a
- * date, would need equal clocks.
+ * The first `bytes` bytes of a body, as far as they come within `ms`: of a reply whose status has said everything, and
+ * which may never end.
  */
-export function retryAfterMs(header: string | null | undefined, longestMs: number): number | null {
-  const seconds = /^\d{1,9}$/.test(header ?? '') ? Number(header) : null;
-  return seconds === null ? null : Math.min(seconds * 1000, longestMs);
+export async function readStartWithin(
+  body: ReadableStream<Uint8Array> | null,
+  bytes: number,
+  ms: number,
+): Promise<Buffer> {
+  if (body === null) return Buffer.alloc(0);
+  const reader = body.getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  // Reading then ends as at the end of the body.
+  const end = (): void => void reader.cancel().catch(() => undefined);
+  const timer = setTimeout(end, ms);
+  try {
+    while (length < bytes) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      length += value.byteLength;
+    }
+  } catch {
+    // It broke off: what came counts.
+  } finally {
+    clearTimeout(timer);
+    end();
+  }
+  return Buffer.concat(parts).subarray(0, bytes);
 }

@@ -32,6 +32,34 @@ export function createTurns(atOnce: number): Turns {
   };
 }
 
+/** One turn at a time at each of several places. */
+export class TurnsAt {
+  readonly #places = new Map<string, { readonly turns: Turns; users: number }>();
+
+  /** As `Turns.take`; disposing of it ends it. */
+  async take(place: string, signal: AbortSignal): Promise<Disposable> {
+    const known = this.#places.get(place) ?? { turns: createTurns(1), users: 0 };
+    this.#places.set(place, known);
+    known.users += 1;
+    const leave = (): void => {
+      known.users -= 1;
+      if (known.users === 0) this.#places.delete(place);
+    };
+    try {
+      const turn = await known.turns.take(signal);
+      return {
+        [Symbol.dispose]() {
+          turn[Symbol.dispose]();
+          leave();
+        },
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}
+
 async function waitIn(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const leave = (): void => {

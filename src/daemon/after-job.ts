@@ -94,13 +94,17 @@ export interface TellOfJob {
   readonly database: Pick<StateDatabase, 'jobLog' | 'jobs'>;
   readonly notifier: Pick<Notifier, 'notify'>;
   readonly clock: Clock;
+  /** What else is not well, in sentences: see still-failing.ts. */
+  readonly stillFailing: (job: Job) => readonly string[];
 }
 
 /** Tells the receivers of notices that a job has begun or ended, as it is given: its end may not be stored yet. */
-export function tellOfJob(job: Job, { database, notifier, clock }: TellOfJob): void {
+export function tellOfJob(job: Job, parts: TellOfJob): void {
+  const { database, notifier, clock } = parts;
   const log = database.jobLog.list(job.id).map(({ text }) => text);
   // These are read for this alone.
   const problems = database.jobs.get(job.id)?.problems ?? job.problems;
   const notice = noticeOfJob({ ...job, problems }, hostname(), log);
-  if (notice !== null) notifier.notify(createNotice(notice, clock));
+  if (notice === null) return;
+  notifier.notify(createNotice({ ...notice, stillFailing: parts.stillFailing(job) }, clock));
 }

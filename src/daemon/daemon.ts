@@ -35,7 +35,7 @@ import { createLocalAgent } from './local-agent.ts';
 import { figuresNow, targetsOf } from './metric-targets.ts';
 import { OpenedPlaces } from './opened-places.ts';
 import { openMembership } from './partner-membership.ts';
-import { noticeChecks, openNotifier, replaceSenders } from './notices.ts';
+import { noticeChecks, openNotifier, replaceSenders, toldIn } from './notices.ts';
 import { bringBackBackups } from './past-backups.ts';
 import { PlacedJobs } from './placed-jobs.ts';
 import { createPageProtect } from './page-protect.ts';
@@ -48,6 +48,7 @@ import { SETTINGS_CHECKS } from './settings-checks.ts';
 import { Spools } from './spools.ts';
 import { StateWriting } from './state-writing.ts';
 import type { StatusParts } from './status.ts';
+import { stillFailing } from './still-failing.ts';
 import { surroundingsOf } from './surroundings.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { Watching } from './watching.ts';
@@ -100,7 +101,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const placed = new PlacedJobs(state.database.settings, clock);
   const jobs = placed.of(state.database.jobs);
   const metrics = createMetrics({ clock, version });
-  const notifier = openNotifier(config, secrets, clock, log, redact);
+  const told = toldIn(state.database.settings, trouble);
+  const notifier = openNotifier(config, secrets, clock, log, redact, told);
   stack.defer(async () => await notifier.close());
   const weakCost = environment['HOLDFAST_TEST_KDF'] !== undefined;
   const catalogs = stack.use(
@@ -174,7 +176,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     judged: surroundings.judged,
     completed: (job, outcome) => keepOutcome(job, outcome, { destinations, opened, state, clock }),
     opened: (job, repositoryId) => keepRepository(job, repositoryId, { destinations, opened, clock }),
-    began: (job) => tellOfJob(job, { database: state.database, notifier, clock }),
+    began: (job) => tellOfJob(job, { database: state.database, notifier, clock, stillFailing: () => [] }),
     tried: (jobId, trial) => drills.record(jobId, trial),
     keepEnd: (job, outcome) => ends.keep(job, outcome),
     endDelayed: (job) => ends.delayed(job),
@@ -191,6 +193,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     alarms,
     notifier,
     clock,
+    stillFailing: (job) =>
+      stillFailing(job, { settings, jobs, notes, alarms, destinations, now: () => clock.now() }),
     others: [
       ...followers({ watching, spools, membership, metrics, destinations, opened, catalogs, settings }),
       // Its destination is there now, if it was not before.

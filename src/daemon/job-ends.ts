@@ -10,10 +10,10 @@ import { isTerminal } from '../jobs/job-states.ts';
 import type { Job } from '../jobs/job.ts';
 import { createNotice } from '../notify/notice.ts';
 import type { Notifier } from '../notify/notifier.ts';
-import { tellOfJob } from './after-job.ts';
+import { tellOfJob, type TellOfJob } from './after-job.ts';
 import type { Alarms } from './alarm-book.ts';
 
-export interface JobEndParts {
+export interface JobEndParts extends Pick<TellOfJob, 'stillFailing'> {
   readonly database: Pick<StateDatabase, 'jobLog' | 'jobs' | 'settings' | 'transaction'>;
   readonly alarms: Pick<Alarms, 'judge'>;
   readonly notifier: Pick<Notifier, 'notify'>;

@@ -6,7 +6,9 @@ import type { Clock } from '../base/clock.ts';
 import type { ConfigSource } from '../config/config-source.ts';
 import { resolveSecret, type SecretContext } from '../config/secret.ts';
 import type { NoticeSettings, SecretReference } from '../config/settings.ts';
+import type { SettingStore } from '../db/settings.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
+import type { ToldBook } from '../notify/attention.ts';
 import { Notifier } from '../notify/notifier.ts';
 import { sendersOf, type NoticeSecrets, type SecretSource } from '../notify/senders.ts';
 
@@ -16,15 +18,36 @@ export function openNotifier(
   clock: Clock,
   log: Pick<Logger, 'warn'>,
   redact: (text: string) => string,
+  told: ToldBook,
 ): Notifier {
   const notifier = new Notifier([], {
     clock,
+    told,
     host: hostname(),
     redact,
     log: (line) => log.warn(line, 'a notice could not be delivered'),
   });
   replaceSenders(notifier, config, secrets, clock);
   return notifier;
+}
+
+const TOLD = 'notices told';
+
+/** What cannot be written down holds as long as the agent runs. */
+export function toldIn(
+  settings: Pick<SettingStore, 'get' | 'set'>,
+  trouble: (error: unknown) => void,
+): ToldBook {
+  return {
+    read: () => settings.get(TOLD),
+    write(text) {
+      try {
+        if (text !== settings.get(TOLD)) settings.set(TOLD, text);
+      } catch (error) {
+        trouble(error);
+      }
+    },
+  };
 }
 
 export function replaceSenders(

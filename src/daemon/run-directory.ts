@@ -57,7 +57,7 @@ function lockOf(path: string): Database | undefined {
 function lockIn(path: string): Database | undefined {
   let database: Database | undefined;
   try {
-    database = openDatabase(join(path, 'lock'), BUSY_MS);
+    database = openDatabase(join(path, 'lock'), { busyMs: BUSY_MS });
     database.pragma('locking_mode = EXCLUSIVE');
     database.exec('BEGIN EXCLUSIVE');
     return database;

@@ -1,8 +1,8 @@
 /** Whether the agent can write down what it does. While it cannot, no backup is noted, so somebody has to hear of it. */
 import { hostname } from 'node:os';
 import type { Clock } from '../base/clock.ts';
-import { RequestError, StateError } from '../base/errors.ts';
-import { isFailedQuery, isFull } from '../db/database.ts';
+import { RequestError } from '../base/errors.ts';
+import { stateFailureOf, stateFailureText, type StateFailure } from '../db/state-failure.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
 import type { JobBook } from '../jobs/job-book.ts';
@@ -26,7 +26,7 @@ const TRIAL = 'state trial';
 
 export class StateWriting {
   readonly #parts: StateWritingParts;
-  #failure: { readonly isFull: boolean } | undefined;
+  #failure: StateFailure | undefined;
   #toldAt: number | null = null;
 
   constructor(parts: StateWritingParts) {
@@ -35,9 +35,10 @@ export class StateWriting {
 
   /** Something went wrong; what has nothing to do with the disk of the state is left aside. */
   failed(error: unknown): void {
-    if (!isOfState(error)) return;
+    const failure = stateFailureOf(causeOf(error));
+    if (failure === undefined) return;
     const isNew = this.#failure === undefined;
-    this.#failure = { isFull: isFull(causeOf(error)) };
+    this.#failure = failure;
     const { clock, notifier, stateDirectory } = this.#parts;
     const nowMs = clock.now();
     const waitMs = isNew ? BACK_MS : AGAIN_MS;
@@ -98,19 +99,14 @@ export class StateWriting {
   }
 }
 
-function textOf({ isFull: full }: { readonly isFull: boolean }, directory: string): string {
-  const what =
-    'The agent cannot write down what it does, so that backups are not made or their ends are not noted:';
-  return full
-    ? `${what} the disk of ${directory} is full. Make room there.`
-    : `${what} the disk of ${directory} takes nothing. Check that it has room, is not read-only and works.`;
-}
-
-function isOfState(error: unknown): boolean {
-  return isFailedQuery(causeOf(error)) || causeOf(error) instanceof StateError || isFull(causeOf(error));
+function textOf(failure: StateFailure, directory: string): string {
+  const { what, hint } = stateFailureText(failure, directory);
+  return `The agent cannot write down what it does, so that backups are not made or their ends are not noted: ${what}. ${hint}`;
 }
 
 /** A job that could not be noted is refused with words for whoever asked for it. */
 function causeOf(error: unknown): unknown {
-  return error instanceof RequestError && error.code === 'INSUFFICIENT_STORAGE' ? error.cause : error;
+  return error instanceof RequestError && ['INSUFFICIENT_STORAGE', 'SERVICE_UNAVAILABLE'].includes(error.code)
+    ? error.cause
+    : error;
 }

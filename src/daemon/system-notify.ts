@@ -21,6 +21,8 @@ export interface SystemNotifierParts {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PROGRAM = 'systemd-notify';
+/** Milliseconds, for a system that does not take the message: what is said later, and the end of the agent, wait for it. */
+const LONGEST_MS = 30_000;
 
 /** Never throws and never rejects: what goes wrong is given to `trouble`. */
 export function createSystemNotifier(environment: Environment, parts: SystemNotifierParts): SystemNotifier {
@@ -83,7 +85,8 @@ function oneLine(text: string): string {
 async function notify(words: readonly string[], environment: Environment): Promise<void> {
   const { NOTIFY_SOCKET, PATH } = environment;
   try {
-    const child = spawn(PROGRAM, words, { stdio: 'ignore', env: { NOTIFY_SOCKET, PATH } });
+    const options = { stdio: 'ignore', env: { NOTIFY_SOCKET, PATH }, timeout: LONGEST_MS } as const;
+    const child = spawn(PROGRAM, words, { ...options, killSignal: 'SIGKILL' });
     const [code] = (await once(child, 'close')) as [number | null];
     if (code !== 0) throw new Error(`${PROGRAM} ended with ${code}`);
   } catch (cause) {

@@ -19,15 +19,21 @@ export type Database = Sqlite.Database;
 export type Statement<Values extends unknown[], Row> = Sqlite.Statement<Values, Row>;
 
 const BUSY_MS = 5_000;
+/** For one that is kept open, while everything else waits for it. */
+const SHARED_BUSY_MS = 50;
 
 /**
  * Opens the database at `path`, or makes it: for this user alone (0600 in a 0700 directory), write-ahead log, every
- * commit on the disk before it returns. `busyMs`: how long to wait for another process that holds it.
+ * commit on the disk before it returns. `busyMs`: how long to wait for another process that holds it. `alone`: others are
+ * kept out as long as it is open, if none has it open already.
  * @throws {StateError} STATE_NOT_PRIVATE, READ_ERROR; what SQLite says of damage comes as it is, see `isDamage`
  */
-export function openDatabase(path: string, busyMs: number = BUSY_MS): Database {
+export function openDatabase(
+  path: string,
+  { busyMs = BUSY_MS, alone = false }: { readonly busyMs?: number; readonly alone?: boolean } = {},
+): Database {
   makePrivate(path);
-  const database = connect(path, busyMs);
+  const database = (alone ? connectAlone(path) : undefined) ?? connect(path, busyMs);
   try {
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = FULL');
@@ -53,14 +59,42 @@ function connect(path: string, busyMs: number): Database {
   }
 }
 
-function cannotOpen(path: string, cause: unknown): StateError {
+export function cannotOpen(path: string, cause: unknown): StateError {
   const code = errnoOf(cause) ?? 'unknown error';
   return new StateError('READ_ERROR', `The state database ${path} cannot be opened (${code})`, {
-    hint: /BUSY|LOCKED/.test(code)
-      ? 'Another program uses it: end that one first.'
+    hint: isHeld(cause)
+      ? 'Another program holds it (a database browser, an SQLite shell, something that copies or scans files): end that one first.'
       : 'Check that the state directory is writable and that the disk has space.',
     cause,
   });
+}
+
+/**
+ * A connection that has the database alone until it is closed: no other program gets a lock on it that this one would have
+ * to wait for. Undefined where another one has it open already.
+ */
+function connectAlone(path: string): Database | undefined {
+  const database = connect(path, SHARED_BUSY_MS);
+  try {
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.pragma('journal_mode = WAL');
+    database.exec('BEGIN EXCLUSIVE; COMMIT');
+    return database;
+  } catch (error) {
+    database.close();
+    if (isHeld(error)) return undefined;
+    throw error;
+  }
+}
+
+/** From now on what others hold is not waited for: all else would wait as well. */
+export function waitNoLonger(database: Database): void {
+  database.pragma(`busy_timeout = ${SHARED_BUSY_MS}`);
+}
+
+/** Whether another connection has the database under a lock. */
+export function isHeld(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(error.code);
 }
 
 /** An error for which `isDamage` holds. */

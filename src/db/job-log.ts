@@ -2,12 +2,16 @@
 import type { LogLine } from '../jobs/agent.ts';
 import { relaxed, type Database } from './database.ts';
 
-/** Lines kept of one job, and characters of one line. */
-const MOST_LINES = 2_000;
+/** Lines kept of one job: the first ones, and the last ones, which say why it failed. */
+const FIRST_LINES = 1_000;
+const LAST_LINES = 1_000;
+/** Characters of one line. */
 const LONGEST_LINE = 4_000;
+/** Of so many jobs it is known how many lines they have. */
+const MOST_COUNTED = 100;
 
 export interface JobLogStore {
-  append(jobId: string, line: LogLine): void;
+  append(jobId: string, lines: readonly LogLine[]): void;
   /** Oldest first. */
   list(jobId: string): readonly LogLine[];
 }
@@ -18,16 +22,37 @@ export function createJobLogStore(db: Database): JobLogStore {
   const insert = db.prepare<[string, number, string, string]>(
     'INSERT INTO job_log (job_id, at, level, text) VALUES (?, ?, ?, ?)',
   );
+  const lineAt = `(SELECT id FROM job_log WHERE job_id = ? ORDER BY id LIMIT 1 OFFSET ?)`;
+  const markGap = db.prepare<[string, string, number]>(
+    `UPDATE job_log SET level = 'warn', text = ? WHERE id = ${lineAt}`,
+  );
+  const remove = db.prepare<[string, number]>(`DELETE FROM job_log WHERE id = ${lineAt}`);
   const select = db.prepare<[string], LogLine>(
     'SELECT at, level, text FROM job_log WHERE job_id = ? ORDER BY id',
   );
+  const counted = new Map<string, number>();
+
+  const append = db.transaction((jobId: string, lines: readonly LogLine[]): void => {
+    let kept = counted.get(jobId) ?? count.get(jobId) ?? 0;
+    counted.delete(jobId);
+    for (const { at, level, text } of lines) {
+      insert.run(jobId, at, level, text.slice(0, LONGEST_LINE));
+      kept += 1;
+      if (kept <= FIRST_LINES + 1 + LAST_LINES) continue;
+      if (kept === FIRST_LINES + 2 + LAST_LINES)
+        markGap.run('Some lines are not kept here.', jobId, FIRST_LINES);
+      remove.run(jobId, FIRST_LINES + 1);
+    }
+    counted.set(jobId, kept);
+    const [oldest] = counted.keys();
+    if (counted.size > MOST_COUNTED && oldest !== undefined) counted.delete(oldest);
+  });
+
   return {
-    append(jobId, { at, level, text }) {
-      relaxed(db, () => {
-        const lines = count.get(jobId) ?? 0;
-        if (lines < MOST_LINES) insert.run(jobId, at, level, text.slice(0, LONGEST_LINE));
-        else if (lines === MOST_LINES) insert.run(jobId, at, 'warn', 'Further lines are not kept.');
-      });
+    append(jobId, lines) {
+      const mayBeUndone = db.inTransaction;
+      relaxed(db, () => append(jobId, lines));
+      if (mayBeUndone) counted.delete(jobId);
     },
     list: (jobId) => select.all(jobId),
   };

@@ -4,12 +4,15 @@ import type { Clock } from '../base/clock.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import { createCredentialStore, type Credential, type CredentialStore } from './credentials.ts';
 import {
+  cannotOpen,
   damage,
   isBrokenSchema,
   isDamage,
   isFailedQuery,
+  isHeld,
   openDatabase,
   relaxed,
+  waitNoLonger,
   type Database,
 } from './database.ts';
 import type { DurableRecord } from './durable.ts';
@@ -88,15 +91,17 @@ function openStores(
   migrations: readonly string[],
   setAside: string | null,
 ): StateDatabase {
-  const database = openDatabase(path);
+  const database = openDatabase(path, { alone: true });
   try {
     const fresh = isFresh(database);
     migrate(database, path, migrations);
     requireReadable(database);
-    return storesOf(database, path, { setAside, fresh }, clock);
+    const stores = storesOf(database, path, { setAside, fresh }, clock);
+    waitNoLonger(database);
+    return stores;
   } catch (error) {
     database.close();
-    throw error;
+    throw isHeld(error) ? cannotOpen(path, error) : error;
   }
 }
 

@@ -1,6 +1,8 @@
 /** What the answers of web servers and networks mean for a destination, for all stores that are reached by HTTP. */
+import { systemClock } from '../base/clock.ts';
 import { DestinationError, errnoOf, isAbort } from '../base/errors.ts';
 import type { DestinationKind, Retry } from '../base/errors.ts';
+import { retryAfterMs as askedMs } from '../base/retry-after.ts';
 
 /** What was being done, for the message. */
 export interface WebAction {
@@ -193,10 +195,12 @@ function isThrottling({ status, code }: WebAnswer): boolean {
   return status === 429 || status === 503 || /slow ?down|throttl|busy|too ?many/i.test(code ?? '');
 }
 
-/** `Retry-After` in milliseconds: seconds, or a date that is compared with the server's own. */
-export function retryAfterMs(value: string | undefined, serverDate: string | undefined): number | undefined {
-  const text = value?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const waitMs = Date.parse(text) - Date.parse(serverDate ?? '');
-  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
+/** Whoever waits decides how long is too long. */
+const LONGEST_ASKED_MS = 24 * 3_600_000;
+
+/** What `Retry-After` of a store asks for, in milliseconds. */
+export function retryAfterMs(retryAfter: string | undefined, date: string | undefined): number | undefined {
+  return (
+    askedMs({ retryAfter, date }, { longestMs: LONGEST_ASKED_MS, nowMs: systemClock.now() }) ?? undefined
+  );
 }

@@ -1,7 +1,9 @@
 /** One request to the Partner service: bounded in time and size, never led to another place. */
 import { isTimeout, withDeadline } from '../base/deadline.ts';
 import { errnoOf } from '../base/errors.ts';
-import { readStart, retryAfterMs } from '../base/http-reply.ts';
+import { systemClock } from '../base/clock.ts';
+import { readStart } from '../base/http-reply.ts';
+import { retryAfterMs } from '../base/retry-after.ts';
 import { routeUrl } from './address.ts';
 import { invalidReply, PartnerError } from './partner-error.ts';
 
@@ -110,7 +112,12 @@ function refusal(host: string, { status, headers }: Response, reply: unknown): P
       status,
       reason,
       retry: passes ? 'later' : 'never',
-      retryAfterMs: passes ? retryAfterMs(headers.get('retry-after'), LIMITS.retryAfterMs) : null,
+      retryAfterMs: passes
+        ? retryAfterMs(
+            { retryAfter: headers.get('retry-after'), date: headers.get('date') },
+            { longestMs: LIMITS.retryAfterMs, nowMs: systemClock.now() },
+          )
+        : null,
     },
   );
 }

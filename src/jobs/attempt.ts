@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { HookSettings } from '../config/settings.ts';
-import { isFull } from '../db/database.ts';
+import { stateFailureOf, stateFailureText } from '../db/state-failure.ts';
 import type { EngineJob, EngineOutcome, FromEngine, SnapshotTrial } from '../engine/protocol.ts';
 import type { Death } from './death.ts';
 import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
@@ -11,7 +11,7 @@ import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
 import { inPhase, progressed, warned, type ProgressNow } from './job-states.ts';
 import type { Job, JobError } from './job.ts';
-import type { JobPlaces } from './queue.ts';
+import type { Held, JobPlaces } from './queue.ts';
 
 /** Milliseconds. */
 export const ATTEMPT_TIMES = {
@@ -46,6 +46,8 @@ export interface AttemptSetup {
   readonly job: Job;
   readonly places: JobPlaces;
   readonly hooks: HookSettings | null;
+  /** Waits until no other job works at the destination; disposing of it lets the next one. Rejects when the signal aborts. */
+  readonly enter: (signal: AbortSignal) => Promise<Disposable>;
   /** A hook begins; what is returned is called when it has ended. */
   readonly hookRuns: (job: Job) => () => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -59,7 +61,6 @@ export interface AttemptSetup {
 }
 
 export class Attempt {
-  readonly places: JobPlaces;
   readonly #setup: AttemptSetup;
   readonly #id: string;
   readonly #startedMs: number;
@@ -82,12 +83,27 @@ export class Attempt {
   #hookFailed = false;
   #hasTrouble = false;
   #uploadLimit: number | null | undefined;
+  /** Not while a command of the person's runs, which is for the source: others go on there meanwhile. */
+  #usesDestination: boolean;
+  #turn: Disposable | undefined;
 
   constructor(setup: AttemptSetup) {
     this.#setup = setup;
     this.#id = setup.job.id;
-    this.places = setup.places;
+    this.#usesDestination = (setup.hooks?.before ?? null) === null;
     this.#startedMs = setup.clock.monotonic();
+  }
+
+  get places(): Held {
+    const { source, destination } = this.#setup.places;
+    return { source, destination: this.#usesDestination ? destination : null };
+  }
+
+  /** Its end is written: others may work at the destination. */
+  leave(): void {
+    this.#usesDestination = false;
+    this.#turn?.[Symbol.dispose]();
+    this.#turn = undefined;
   }
 
   /** Milliseconds since it began. */
@@ -121,8 +137,11 @@ export class Attempt {
     const { job, hooks, prepare } = this.#setup;
     const refused = await this.#hookBefore(job, hooks);
     if (refused !== undefined) return refused;
+    // From here on nobody else begins there.
+    this.#usesDestination = true;
     let engineJob: EngineJob;
     try {
+      this.#turn = await this.#setup.enter(this.#before.signal);
       engineJob = await prepare(job, this.#before.signal);
     } catch (error) {
       return this.#wished() ?? { kind: 'failed', error: jobErrorOf(error) };
@@ -174,10 +193,10 @@ export class Attempt {
 
   async #hook(command: string, seconds: number, job: Job, signal: AbortSignal): Promise<HookResult> {
     const { clock, environment } = this.#setup;
-    const onLine = (text: string): void => this.#guard(() => this.#log('info', text));
+    const onLines = (texts: readonly string[]): void => this.#guard(() => this.#logAll('info', texts));
     const hasEnded = this.#setup.hookRuns(job);
     try {
-      return await runHook({ command, timeoutMs: seconds * 1000, environment, job, onLine }, clock, signal);
+      return await runHook({ command, timeoutMs: seconds * 1000, environment, job, onLines }, clock, signal);
     } finally {
       hasEnded();
     }
@@ -320,7 +339,11 @@ export class Attempt {
   }
 
   #log(level: 'info' | 'warn', text: string): void {
-    this.#show(() => this.#setup.book.log(this.#id, level, text));
+    this.#logAll(level, [text]);
+  }
+
+  #logAll(level: 'info' | 'warn', texts: readonly string[]): void {
+    this.#show(() => this.#setup.book.logAll(this.#id, level, texts));
   }
 }
 
@@ -339,11 +362,11 @@ export function jobErrorOf(error: unknown): JobError {
 }
 
 function notRemembered(error: unknown): JobError {
-  const why = error instanceof Error ? error.message : String(error);
-  const what = 'The agent could not write down which repository the destination holds';
+  const failure = stateFailureOf(error) ?? 'broken';
+  const { what, hint } = stateFailureText(failure, 'the state directory');
   return {
-    code: isFull(error) ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
-    message: `${what}: ${why}. Nothing was backed up. See that its state directory has room and can be written to, then back up again.`,
+    code: failure === 'full' ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
+    message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint} Then back up again.`,
     details: {},
   };
 }

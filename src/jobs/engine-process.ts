@@ -1,8 +1,8 @@
 /** Engine processes: forked for a job, kept for a while for the next one, and harmless when they die. */
 import { fork, type ChildProcess } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
+import { OutputLines } from '../base/output-lines.ts';
 import type { EngineJob, FromEngine, ToEngine } from '../engine/protocol.ts';
 import type { EngineEnd, EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { lowerPriority } from './engine-priority.ts';
@@ -75,6 +75,8 @@ interface CurrentJob {
   job: EngineJob;
   readonly on: (message: FromEngine) => void;
   readonly resolve: (end: EngineEnd) => void;
+  /** What the process prints meanwhile, as the messages of a native crash. */
+  readonly printed: OutputLines;
 }
 
 class EngineProcess {
@@ -126,7 +128,10 @@ class EngineProcess {
   run(job: EngineJob, on: (message: FromEngine) => void): RunningEngine {
     this.#warm.abort();
     const { promise, resolve } = Promise.withResolvers<EngineEnd>();
-    const current: CurrentJob = { job, on, resolve };
+    const printed = new OutputLines((lines) => {
+      for (const line of lines) on({ kind: 'note', text: `engine: ${line}` });
+    });
+    const current: CurrentJob = { job, on, resolve, printed };
     this.#current = current;
     if (this.#state === 'ready') this.#send({ kind: 'run', job });
     const whileMine = (work: () => void): void => {
@@ -174,11 +179,10 @@ class EngineProcess {
     });
     if (child.pid !== undefined) lowerPriority(child.pid);
     for (const stream of [child.stdout, child.stderr]) {
-      if (stream === null) continue;
-      createInterface({ input: stream }).on('line', (text) => {
-        this.#current?.on({ kind: 'note', text: `engine: ${text}` });
-      });
+      stream?.on('data', (bytes: Buffer) => this.#current?.printed.take(bytes));
+      stream?.on('error', () => undefined);
     }
+    const closed = new Promise<void>((done) => child.once('close', () => done()));
     child.on('message', (message) => this.#receive(message as FromEngine));
     child.on('error', (error) => {
       // A process that never was has no exit.
@@ -188,16 +192,15 @@ class EngineProcess {
     });
     child.on('exit', (code, signal) => {
       const notReadyAfterMs = this.#late ? this.#setup.times.startMs : undefined;
-      void this.#drained(child).then(() => finish({ code, signal, notReadyAfterMs }));
+      void this.#drained(closed).then(() => finish({ code, signal, notReadyAfterMs }));
     });
     return child;
   }
 
-  /** The last messages of a process may come after its end. */
-  async #drained(child: ChildProcess): Promise<void> {
-    if (!child.connected) return;
+  /** The last messages of a process, and what it printed last, may come after its end. */
+  async #drained(closed: Promise<void>): Promise<void> {
     await new Promise<void>((resolve) => {
-      child.once('disconnect', () => resolve());
+      void closed.then(resolve);
       this.#after(this.#setup.times.drainMs, this.#gone.signal, resolve);
     });
   }
@@ -225,6 +228,7 @@ class EngineProcess {
   #finish(end: EngineEnd): void {
     const current = this.#current;
     this.#current = undefined;
+    current?.printed.end();
     current?.resolve(end);
   }
 

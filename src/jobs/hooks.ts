@@ -1,8 +1,8 @@
 /** Commands of the person's own, run before and after a job. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
+import { OutputLines } from '../base/output-lines.ts';
+import { collectOutput, type ChildOutput } from './child-output.ts';
 import type { Job } from './job.ts';
 
 /** Milliseconds between asking a command to end and making it end. */
@@ -17,7 +17,8 @@ export interface HookRun {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Told as HOLDFAST_JOB_ID, HOLDFAST_JOB_TYPE, HOLDFAST_SOURCE, HOLDFAST_STATUS. */
   readonly job: Pick<Job, 'id' | 'type' | 'spec' | 'status'>;
-  readonly onLine: (text: string) => void;
+  /** Of its output what is kept: the first lines as they come, the last ones at the end. */
+  readonly onLines: (texts: readonly string[]) => void;
 }
 
 export type HookResult =
@@ -25,18 +26,22 @@ export type HookResult =
   /** Why not, as the end of a sentence that begins with the command. */
   | { readonly ok: false; readonly reason: string };
 
-/** Runs a command in a shell. Past its time, or when the signal aborts, it is killed with all that it started. */
+/**
+ * Runs a command in a shell. Past its time, or when the signal aborts, it is killed with all that it started. What it leaves
+ * running may print what it likes as long as this process lives: that is read, and kept nowhere.
+ */
 export async function runHook(run: HookRun, clock: Clock, signal: AbortSignal): Promise<HookResult> {
   if (signal.aborted) return { ok: false, reason: 'was not run' };
+  let told = run.onLines;
+  const lines = new OutputLines((texts) => told(texts));
   let child: ChildProcess;
+  let output: ChildOutput;
   try {
-    child = start(run);
+    [child, output] = start(run, (bytes) => lines.take(bytes));
   } catch (error) {
     return notStarted(error);
   }
   const ended = endOf(child);
-  const streams = [child.stdout, child.stderr];
-  const drained = Promise.all(streams.map(async (stream) => await eachLine(stream, run.onLine)));
   const over = new AbortController();
   const stop = (): void => over.abort();
   signal.addEventListener('abort', stop, { once: true });
@@ -48,20 +53,24 @@ export async function runHook(run: HookRun, clock: Clock, signal: AbortSignal): 
     return { ok: false, reason: signal.aborted ? 'was stopped' : `took longer than ${seconds} seconds` };
   } finally {
     signal.removeEventListener('abort', stop);
-    await firstOf(drained, clock, DRAIN_MS, new AbortController().signal);
-    for (const stream of streams) stream?.destroy();
+    await firstOf(output.ended, clock, DRAIN_MS, new AbortController().signal);
+    lines.end();
+    told = () => undefined;
+    output.drop();
   }
 }
 
-function start(run: HookRun): ChildProcess {
-  return spawn(run.command, {
-    shell: true,
-    // A process group of its own, so that everything it starts can be ended with it.
-    detached: process.platform !== 'win32',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: hookEnvironment(run),
-    windowsHide: true,
-  });
+function start(run: HookRun, take: (bytes: Buffer) => void): readonly [ChildProcess, ChildOutput] {
+  return collectOutput(take, (stdout, stderr) =>
+    spawn(run.command, {
+      shell: true,
+      // A process group of its own, so that everything it starts can be ended with it.
+      detached: process.platform !== 'win32',
+      stdio: ['ignore', stdout, stderr],
+      env: hookEnvironment(run),
+      windowsHide: true,
+    }),
+  );
 }
 
 function notStarted(error: unknown): HookResult {
@@ -78,18 +87,6 @@ function hookEnvironment({ environment, job }: HookRun): Record<string, string |
     HOLDFAST_SOURCE: job.spec.type === 'backup' ? job.spec.source : '',
     HOLDFAST_STATUS: job.status,
   };
-}
-
-/** There is no stream where the process could not be started. */
-async function eachLine(stream: Readable | null | undefined, onLine: (text: string) => void): Promise<void> {
-  if (stream === null || stream === undefined) return;
-  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
-  lines.on('line', onLine);
-  await new Promise<void>((resolve) => {
-    lines.on('close', () => resolve());
-    stream.on('close', () => resolve());
-    stream.on('error', () => resolve());
-  });
 }
 
 async function endOf(child: ChildProcess): Promise<HookResult> {

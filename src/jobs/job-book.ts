@@ -5,8 +5,8 @@ import { monotonicFactory } from 'ulid';
 import type { Clock } from '../base/clock.ts';
 import { BugError, RequestError } from '../base/errors.ts';
 import { redactDeep, redactText } from '../base/redact.ts';
-import { isFull } from '../db/database.ts';
 import type { JobRecord } from '../db/jobs.ts';
+import { stateFailureOf, stateFailureText } from '../db/state-failure.ts';
 import type { AgentEvent, LogLine, Noted } from './agent.ts';
 import { createEventFeed, type EventFeed } from './event-feed.ts';
 import { assertStep, canceled, inPass, isTerminal, newJob } from './job-states.ts';
@@ -15,7 +15,7 @@ import type { AgentState } from './open-state.ts';
 
 export interface JobBook {
   readonly feed: EventFeed;
-  /** Makes a queued job, of that pass when one is named. @throws {RequestError} INSUFFICIENT_STORAGE */
+  /** Makes a queued job, of that pass when one is named. @throws {RequestError} INSUFFICIENT_STORAGE, SERVICE_UNAVAILABLE */
   /** @param also called with the job in the transaction that stores it */
   add(spec: JobSpec, trigger: JobTrigger, also?: Noted): JobRecord;
   /** All of them or none. `also` is called with the first one in the transaction that stores them. */
@@ -36,6 +36,8 @@ export interface JobBook {
   /** Those of an earlier attempt. */
   clearProblems(id: string): void;
   log(id: string, level: LogLine['level'], text: string): void;
+  /** Several lines at once, which costs little more than one. */
+  logAll(id: string, level: LogLine['level'], texts: readonly string[]): void;
   /** @throws {RequestError} NOT_FOUND */
   record(id: string): JobRecord;
   /** Of one pass, in the order of their coming; none when it is null. */
@@ -83,10 +85,18 @@ export function createJobBook(
     } catch (error) {
       // Whoever asked for it is told that it was refused, so it must not be found in the journal later.
       for (const one of added) takeBack({ kind: 'job', record: canceled(one, nowMs) });
-      throw isFull(error) ? noRoom(error) : error;
+      throw notNoted(error);
     }
     feed.wake();
     return added;
+  };
+
+  const logAll: JobBook['logAll'] = (id, level, texts) => {
+    const at = clock.now();
+    jobLog.append(
+      id,
+      texts.map((text) => ({ at, level, text: redact(text) })),
+    );
   };
 
   return {
@@ -130,9 +140,8 @@ export function createJobBook(
     clearProblems(id) {
       jobs.clearProblems(id);
     },
-    log(id, level, text) {
-      jobLog.append(id, { at: clock.now(), level, text: redact(text) });
-    },
+    log: (id, level, text) => logAll(id, level, [text]),
+    logAll,
     record,
     ofPass: (pass) => (pass === null ? [] : jobs.ofPass(pass)),
     queued: () => jobs.records('queued'),
@@ -162,9 +171,14 @@ function withoutSecrets(record: JobRecord, redact: (text: string) => string): Jo
   return { ...record, job: { ...record.job, error: shown } };
 }
 
-function noRoom(cause: unknown): RequestError {
-  return new RequestError('INSUFFICIENT_STORAGE', 'The job cannot be noted: the disk of the agent is full', {
-    hint: 'Make room on the disk that the state directory is on, then ask again.',
+/** For whoever asked for the job. */
+function notNoted(cause: unknown): unknown {
+  const failure = stateFailureOf(cause);
+  if (failure === undefined) return cause;
+  const { what, hint } = stateFailureText(failure, 'the state directory');
+  const code = failure === 'full' ? 'INSUFFICIENT_STORAGE' : 'SERVICE_UNAVAILABLE';
+  return new RequestError(code, `The job cannot be noted: ${what}`, {
+    hint: `${hint} Then ask again.`,
     retry: 'later',
     cause,
   });

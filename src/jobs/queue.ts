@@ -12,6 +12,9 @@ export const MOST_QUEUED = 100;
 /** What a job waits for while the same one from before is tried again. */
 export const WAITS_FOR_EARLIER = 'It waits for the same job from before, which is tried again.';
 
+/** What it waits for while another one works at the same place. */
+export const WAITS_FOR_TURN = 'It waits for its turn: another job uses the same source or destination.';
+
 /** What a job needs for itself alone. */
 export interface JobPlaces {
   /** Null: the job reads no source. */
@@ -19,6 +22,12 @@ export interface JobPlaces {
   readonly destination: string;
   /** The destination is not on this machine. */
   readonly isFar?: boolean;
+}
+
+/** What a job has for itself alone just now; null: none of the kind. */
+export interface Held {
+  readonly source: string | null;
+  readonly destination: string | null;
 }
 
 export type PlacesOf = (spec: JobSpec) => JobPlaces;
@@ -86,11 +95,17 @@ export function yieldsToEarlier({ job }: JobRecord, queued: readonly JobRecord[]
     .some(({ job: other }) => other.started_at !== null && isDeepStrictEqual(other.spec, job.spec));
 }
 
-/** What a job is to say that it waits for; undefined when that need not change. */
-export function earlierWait(record: JobRecord, queued: readonly JobRecord[]): string | null | undefined {
-  const { waiting_for: said } = record.job;
-  if (yieldsToEarlier(record, queued)) return said === WAITS_FOR_EARLIER ? undefined : WAITS_FOR_EARLIER;
-  return said === WAITS_FOR_EARLIER ? null : undefined;
+/**
+ * What a job is to say that it waits for; undefined when that need not change.
+ * @param isBehind whether another job has what it needs
+ */
+export function queueWait({ job }: JobRecord, yields: boolean, isBehind: boolean): string | null | undefined {
+  const { waiting_for: said } = job;
+  if (yields) return said === WAITS_FOR_EARLIER ? undefined : WAITS_FOR_EARLIER;
+  // One that has begun waits for what it has said, or goes on next.
+  const waits = isBehind && job.started_at === null;
+  if (waits) return said === null || said === WAITS_FOR_EARLIER ? WAITS_FOR_TURN : undefined;
+  return said === WAITS_FOR_EARLIER || said === WAITS_FOR_TURN ? null : undefined;
 }
 
 /**
@@ -99,7 +114,7 @@ export function earlierWait(record: JobRecord, queued: readonly JobRecord[]): st
  */
 export function startable(
   queued: readonly JobRecord[],
-  taken: readonly JobPlaces[],
+  taken: readonly Held[],
   placesOf: (record: JobRecord) => JobPlaces,
   nowMs: number,
 ): readonly JobRecord[] {
@@ -112,7 +127,7 @@ export function startable(
     .map(({ record }) => record);
 }
 
-export function isTaken(places: JobPlaces, taken: readonly JobPlaces[]): boolean {
+export function isTaken(places: JobPlaces, taken: readonly Held[]): boolean {
   return taken.some(
     ({ source, destination }) =>
       destination === places.destination || (source !== null && source === places.source),

@@ -1,6 +1,7 @@
 /** Runs queued jobs in engine processes, and brings each to an end whatever happens to the process. */
 import { randomUUID } from 'node:crypto';
 import { BugError, RequestError } from '../base/errors.ts';
+import { TurnsAt } from '../base/turns.ts';
 import type { JobRecord } from '../db/jobs.ts';
 import type { EngineJob } from '../engine/protocol.ts';
 import { afterEnd, endLog } from './after-end.ts';
@@ -20,11 +21,21 @@ import {
   submitPass,
   type PassPart,
 } from './pass.ts';
-import { earlierWait, isTaken, startable, submitJob, type JobPlaces } from './queue.ts';
+import {
+  isTaken,
+  queueWait,
+  startable,
+  submitJob,
+  yieldsToEarlier,
+  type Held,
+  type JobPlaces,
+} from './queue.ts';
 import type { RunnerSetup } from './runner-setup.ts';
 
 /** Milliseconds after which the end of a job that could not be written is written again. */
 const WRITE_AGAIN_MS = 2_000;
+/** Jobs that say in one look that they wait now, or no longer: each is a write, and the rest say it at the next look. */
+const MOST_TOLD = 50;
 /** Milliseconds after which conditions and limits are looked at again while something waits or runs. */
 const LOOK_AGAIN_MS = 30_000;
 
@@ -32,6 +43,8 @@ export class Runner {
   readonly #setup: RunnerSetup;
   readonly #attempts = new Map<string, Attempt>();
   readonly #runs = new Map<string, Promise<void>>();
+  /** At destinations. */
+  readonly #turns = new TurnsAt();
   #pause: Pause | undefined;
   #state: 'new' | 'open' | 'closed' = 'new';
   #looking: Promise<void> | undefined;
@@ -196,10 +209,16 @@ export class Runner {
   #showWaits(): void {
     const { book } = this.#setup;
     const all = book.queued();
+    const taken = this.#taken();
+    let left = MOST_TOLD;
     for (const queued of all) {
-      const forReader = passWait(queued, this.#partOf(queued), (pass) => this.#isRead(pass));
-      const reason = forReader === undefined ? earlierWait(queued, all) : forReader;
-      if (reason !== undefined) book.show(queued.job.id, (record) => waiting(record, reason));
+      const part = this.#partOf(queued);
+      const places = placesOfPart(queued.job.spec, part, this.#setup.placesOf);
+      const forReader = passWait(queued, part, (pass) => this.#isRead(pass));
+      const forOthers = queueWait(queued, yieldsToEarlier(queued, all), isTaken(places, taken));
+      const reason = forReader === undefined ? forOthers : forReader;
+      if (reason !== undefined && (left -= 1) >= 0)
+        book.show(queued.job.id, (record) => waiting(record, reason));
     }
   }
 
@@ -211,7 +230,7 @@ export class Runner {
     }
   }
 
-  #taken(): JobPlaces[] {
+  #taken(): Held[] {
     return [...this.#attempts.values()].map(({ places }) => places);
   }
 
@@ -237,7 +256,14 @@ export class Runner {
       if (part.kind === 'refused') throw refusalOf(part.error);
       return await this.#setup.prepare(it, part, signal);
     };
-    const attempt = new Attempt({ ...this.#setup, job, places, hooks, prepare });
+    const attempt = new Attempt({
+      ...this.#setup,
+      job,
+      places,
+      hooks,
+      prepare,
+      enter: async (signal) => await this.#turns.take(places.destination, signal),
+    });
     this.#attempts.set(job.id, attempt);
     this.#runs.set(job.id, this.#run(job, attempt));
   }
@@ -250,10 +276,14 @@ export class Runner {
         book.log(job.id, 'info', job.attempt === 1 ? 'Started.' : `Started, attempt ${job.attempt}.`);
       });
       const end = await attempt.run();
-      await attempt.finish(await this.#endWhenPossible(job.id, end, attempt.ranMs));
+      const ended = await this.#endWhenPossible(job.id, end, attempt.ranMs);
+      attempt.leave();
+      this.look();
+      await attempt.finish(ended);
     } catch (error) {
       trouble(error);
     } finally {
+      attempt.leave();
       this.#attempts.delete(job.id);
       this.#runs.delete(job.id);
       this.look();

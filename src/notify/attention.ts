@@ -9,16 +9,32 @@ export interface Attention {
   admits(notice: Notice): boolean;
 }
 
+/** Keeps what was told, so that a restart neither tells a failure again nor forgets to say that it is mended. */
+export interface ToldBook {
+  /** As it was written last; undefined when there is nothing. */
+  read(): string | undefined;
+  /** Never throws. */
+  write(text: string | undefined): void;
+}
+
 /** Somewhat less than a day: the next daily run may be early by its random delay. */
 const REPEAT_MS = 20 * 3_600_000;
 /** Sources can be named by requests, without end. */
 const SUBJECTS = 1000;
 
-export function createAttention(): Attention {
+export function createAttention(book?: ToldBook): Attention {
   /** Subject -> what was told about it, and when. */
-  const told = new Map<string, Map<string, number>>();
+  const told = readTold(book?.read());
 
   function admits(notice: Notice): boolean {
+    const isAdmitted = judged(notice);
+    if (book === undefined) return isAdmitted;
+    const kept = [...told].map(([subject, what]) => [subject, [...what]]);
+    book.write(kept.length === 0 ? undefined : JSON.stringify(kept));
+    return isAdmitted;
+  }
+
+  function judged(notice: Notice): boolean {
     const subject = `${topicOf(notice)}\0${notice.source ?? ''}\0${notice.destination ?? ''}`;
     switch (notice.kind) {
       case 'test':
@@ -60,6 +76,13 @@ export function createAttention(): Attention {
   }
 
   return { admits };
+}
+
+type Told = readonly (readonly [subject: string, what: readonly (readonly [what: string, at: number])[]])[];
+
+function readTold(text: string | undefined): Map<string, Map<string, number>> {
+  const kept = text === undefined ? [] : (JSON.parse(text) as Told);
+  return new Map(kept.map(([subject, what]) => [subject, new Map(what)]));
 }
 
 /** A completed backup mends both a failed one and an absence. */

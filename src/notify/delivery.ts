@@ -24,15 +24,23 @@ export interface DeliveryContext {
   readonly policy: RetryPolicy;
   /** Aborted when there is no more time for waits: the notice is tried once more at once. */
   readonly hurry: AbortSignal;
+  /** The receiver wants to hear nothing for now: this notice waits, and all behind it. */
+  readonly waits: (error: DeliveryError) => void;
 }
+
+/** Milliseconds before a receiver hears of it again that wants to hear nothing for less. */
+const SHORTEST_SILENCE_MS = 2_000;
+/** Milliseconds that one notice waits for that, in all. */
+const LONGEST_SILENCE_MS = 24 * 3_600_000;
 
 /** @throws the error of the last try */
 export async function deliver(
   sender: Sender,
   notice: Notice,
-  { clock, policy, hurry }: DeliveryContext,
+  { clock, policy, hurry, waits }: DeliveryContext,
   signal: AbortSignal,
 ): Promise<void> {
+  const begunMs = clock.monotonic();
   let last = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -41,17 +49,24 @@ export async function deliver(
     } catch (error) {
       signal.throwIfAborted();
       const again = error instanceof DeliveryError && error.retry !== 'never' && attempt < policy.attempts;
+      const isAsked = error instanceof DeliveryError && error.silenceMs !== null;
+      if (isAsked && !last && clock.monotonic() - begunMs < LONGEST_SILENCE_MS) {
+        // As asked for, so that it is none of the tries.
+        attempt -= 1;
+        waits(error);
+        last = !(await slept(clock, Math.max(error.silenceMs ?? 0, SHORTEST_SILENCE_MS), hurry));
+        continue;
+      }
       if (!again || last) throw error;
-      last = !(await slept(clock, delayAfter(attempt, error, policy), hurry));
+      last = !(await slept(clock, delayAfter(attempt, policy), hurry));
     }
   }
 }
 
-function delayAfter(attempt: number, { retryAfterMs }: DeliveryError, policy: RetryPolicy): number {
+function delayAfter(attempt: number, policy: RetryPolicy): number {
   const longest = Math.min(policy.maxDelayMs, policy.firstDelayMs * 4 ** (attempt - 1));
   // From half to all of it: machines that failed together do not come back together.
-  const delayMs = Math.round((longest * (1000 + randomInt(1001))) / 2000);
-  return Math.max(delayMs, Math.min(retryAfterMs ?? 0, policy.maxDelayMs));
+  return Math.round((longest * (1000 + randomInt(1001))) / 2000);
 }
 
 /** False when the wait was cut short. */

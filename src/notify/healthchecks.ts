@@ -18,7 +18,7 @@ export function healthchecksSender(url: string): Sender {
       {
         url: `${base}${signalOf(notice)}${run}`,
         headers: { 'content-type': 'text/plain; charset=utf-8' },
-        body: endOf([bodyOf(notice), ...notice.log].join('\n'), BODY_BYTES),
+        body: endOf([...notice.stillFailing, bodyOf(notice), ...notice.log].join('\n'), BODY_BYTES),
       },
       signal,
     );
@@ -33,13 +33,14 @@ export function healthchecksSender(url: string): Sender {
 }
 
 /** What is appended to the ping address. A warning is a success: its snapshot is complete but for the files named. */
-function signalOf({ kind, job }: Notice): string {
+function signalOf({ kind, job, stillFailing }: Notice): string {
   switch (kind) {
     case 'backup.started':
       return '/start';
     case 'backup.completed':
     case 'backup.warning':
-      return '';
+      // The light of the monitor is of the whole machine.
+      return stillFailing.length === 0 ? '' : '/fail';
     case 'backup.failed': {
       const status = job?.exitStatus ?? 0;
       return status > 0 && status < 256 ? `/${status}` : '/fail';

@@ -1,7 +1,9 @@
 /** One POST to a receiver of notices: bounded in time and size, and never led to another host. */
 import { isTimeout, withDeadline } from '../base/deadline.ts';
 import { errnoOf } from '../base/errors.ts';
-import { readStart, retryAfterMs } from '../base/http-reply.ts';
+import { systemClock } from '../base/clock.ts';
+import { readStartWithin } from '../base/http-reply.ts';
+import { silenceAskedMs, type RefusalHeaders } from '../base/retry-after.ts';
 import { DeliveryError } from './sender.ts';
 
 export interface Post {
@@ -14,14 +16,14 @@ const LIMITS = Object.freeze({
   /** For one try, redirects and reply included. */
   timeoutMs: 15_000,
   redirects: 3,
-  /** Replies are only searched for a short text. */
+  /** Replies are only searched for a short text, and the status has said whether the notice was taken. */
   replyBytes: 4096,
-  /** The longest wait that a receiver may ask for. */
-  retryAfterMs: 300_000,
+  replyMs: 3_000,
 });
 
 /**
- * Gives the first part of the reply, which has a status of 200 to 299.
+ * Gives the first part of the reply, which has a status of 200 to 299: with that the notice is delivered, whatever becomes
+ * of the reply.
  * @throws {DeliveryError}
  */
 export async function post(
@@ -60,8 +62,9 @@ async function follow(first: URL, request: Post, signal: AbortSignal): Promise<s
       redirect: 'manual',
       signal,
     });
-    const reply = (await readStart(response.body, LIMITS.replyBytes)).toString('utf8');
-    if (response.ok) return reply;
+    if (response.ok)
+      return (await readStartWithin(response.body, LIMITS.replyBytes, LIMITS.replyMs)).toString('utf8');
+    void response.body?.cancel().catch(() => undefined);
     if (!isRedirect(response.status)) throw refusal(url, response);
     url = redirectTarget(url, response);
   }
@@ -109,8 +112,12 @@ function refusal(url: URL, response: Response): DeliveryError {
     hint: passes ? 'It may work again later.' : 'Check the address and the token or secret.',
     details: { status },
     retry: passes ? 'later' : 'never',
-    retryAfterMs: passes ? retryAfterMs(response.headers.get('retry-after'), LIMITS.retryAfterMs) : null,
+    silenceMs: silenceAskedMs(status, askedBy(response), systemClock.now()),
   });
+}
+
+function askedBy({ headers }: Response): RefusalHeaders {
+  return { retryAfter: headers.get('retry-after'), date: headers.get('date') };
 }
 
 /** The errno name of the network error within what fetch throws. */

@@ -100,7 +100,12 @@ export class Lane {
     this.#delivering = true;
     for (let notice = this.#queue.shift(); notice !== undefined; notice = this.#queue.shift()) {
       try {
-        const context = { clock: this.#clock, policy: this.#policy, hurry: this.#hurry.signal };
+        const context = {
+          clock: this.#clock,
+          policy: this.#policy,
+          hurry: this.#hurry.signal,
+          waits: (error: unknown) => this.#failed(error),
+        };
         await deliver(this.sender, notice, context, this.#stop.signal);
         this.#delivered();
       } catch (error) {

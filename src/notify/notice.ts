@@ -41,10 +41,12 @@ export interface Notice {
   readonly text: string;
   /** Lines of the job's log, the oldest first. */
   readonly log: readonly string[];
+  /** What is not well on the machine beside what this is about, in sentences; of a backup that went well. */
+  readonly stillFailing: readonly string[];
 }
 
 export type NoticeFacts = Pick<Notice, 'kind' | 'host' | 'text'> &
-  Partial<Pick<Notice, 'source' | 'destination' | 'job' | 'log'>>;
+  Partial<Pick<Notice, 'source' | 'destination' | 'job' | 'log' | 'stillFailing'>>;
 
 /** A new notice, of now. */
 export function createNotice(facts: NoticeFacts, clock: Clock): Notice {
@@ -55,6 +57,7 @@ export function createNotice(facts: NoticeFacts, clock: Clock): Notice {
     destination: null,
     job: null,
     log: [],
+    stillFailing: [],
     ...facts,
   };
 }

@@ -1,7 +1,7 @@
 /** Hands notices to all senders. Nothing that goes wrong here reaches the one who has something to say. */
 import type { Clock } from '../base/clock.ts';
 import { redactText } from '../base/redact.ts';
-import { createAttention } from './attention.ts';
+import { createAttention, type Attention, type ToldBook } from './attention.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './delivery.ts';
 import { Lane, wordsOf, type NoticeLog, type SenderStatus } from './lane.ts';
 import { createNotice, type Notice } from './notice.ts';
@@ -15,6 +15,8 @@ export interface NotifierOptions {
   readonly log: NoticeLog;
   /** Name of the machine, for test messages. */
   readonly host: string;
+  /** Where it is kept what people were told; in memory alone when left out. */
+  readonly told?: ToldBook;
   readonly policy?: RetryPolicy;
   readonly flushMs?: number;
   /** Takes the secrets out of what is said. */
@@ -25,7 +27,7 @@ export type TestResult = { readonly ok: true } | { readonly ok: false; readonly 
 
 export class Notifier {
   readonly #options: NotifierOptions;
-  readonly #attention = createAttention();
+  readonly #attention: Attention;
   /** Lanes of earlier settings that still deliver what they had. */
   readonly #retired = new Set<Promise<void>>();
   #lanes: readonly Lane[];
@@ -33,6 +35,7 @@ export class Notifier {
 
   constructor(senders: readonly Sender[], options: NotifierOptions) {
     this.#options = options;
+    this.#attention = createAttention(options.told);
     this.#lanes = this.#lanesOf(senders);
   }
 
@@ -40,7 +43,13 @@ export class Notifier {
   notify(notice: Notice): void {
     if (this.#closed) return;
     const { redact = redactText } = this.#options;
-    const shown = { ...notice, text: redact(notice.text), log: notice.log.map(redact) };
+    const { text, log, stillFailing } = notice;
+    const shown = {
+      ...notice,
+      text: redact(text),
+      log: log.map(redact),
+      stillFailing: stillFailing.map(redact),
+    };
     const forPeople = this.#attention.admits(notice);
     for (const lane of this.#lanes) {
       if (lane.sender.everything || forPeople) lane.push(shown);

@@ -24,11 +24,11 @@ export interface Sender {
 export class DeliveryError extends HoldfastError {
   override readonly name = 'DeliveryError';
   readonly side = 'destination';
-  /** What the receiver asked for before the next try, in milliseconds. */
-  readonly retryAfterMs: number | null;
+  /** The receiver wants to hear nothing for so many milliseconds; null when it did not say so. */
+  readonly silenceMs: number | null;
 
-  constructor(message: string, facts: ErrorFacts & { readonly retryAfterMs?: number | null } = {}) {
+  constructor(message: string, facts: ErrorFacts & { readonly silenceMs?: number | null } = {}) {
     super('NOTICE_NOT_DELIVERED', message, facts);
-    this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.silenceMs = facts.silenceMs ?? null;
   }
 }

@@ -3,7 +3,7 @@
  * worker sends it again with the same id. Nothing is lost, and the receiver knows a repetition by its id.
  */
 import type { ExpressionBuilder } from 'kysely';
-import { nextAttemptAt } from '../webhooks/schedule.ts';
+import { isTriedForLong, nextAttemptAt, pauseOf } from '../webhooks/schedule.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { skipLocked, type StoreDatabase, type StoreTransaction } from './database.ts';
 import { deliveryRows, readDelivery, shownDelivery, type Delivery } from './delivery-view.ts';
@@ -18,6 +18,8 @@ export interface DeliveryClaim {
   readonly delivery: Delivery;
   readonly worker: string;
   readonly until: number;
+  /** Of this delivery, since it was made or was to be sent again; null before it. */
+  readonly firstAttemptAt: number | null;
 }
 
 /** An endpoint that something is due to. */
@@ -26,6 +28,8 @@ export interface DueEndpoint {
   readonly endpointId: string;
   /** Whether the last attempts to it failed. */
   readonly isFailing: boolean;
+  /** Whether it asked for silence, which is over, and nothing succeeded since: one attempt finds out. */
+  readonly isTrial: boolean;
 }
 
 export interface ClaimRequest extends Pick<DueEndpoint, 'partnerId' | 'endpointId'> {
@@ -44,6 +48,8 @@ export type AttemptOutcome =
       readonly error: string;
       /** The receiver asks for at least so much time. */
       readonly retryAfterMs?: number | null;
+      /** It wants to hear nothing at all for so long: the attempt does not count, and the endpoint waits. */
+      readonly silenceMs?: number | null;
     }
   /** It wants no more: the endpoint is disabled. */
   | { readonly kind: 'gone'; readonly status: 410 };
@@ -78,7 +84,8 @@ const LONGEST_ERROR = 500;
 export function createDeliveryStore(db: StoreDatabase, chance: () => number): DeliveryStore {
   return {
     async dueEndpoints() {
-      const isAnyDue = isDueAt(db.now());
+      const now = db.now();
+      const isAnyDue = isDueAt(now);
       const any = await db.reader.selectFrom('deliveries').select('id').where(isAnyDue).limit(1).execute();
       if (any.length === 0) return [];
       const rows = await db.reader
@@ -87,6 +94,7 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           'webhook_endpoints.id as endpointId',
           'webhook_endpoints.partner_id as partnerId',
           'webhook_endpoints.failing_since as failingSince',
+          'webhook_endpoints.silent_until as silentUntil',
         ])
         .where('webhook_endpoints.deleted_at', 'is', null)
         .where((is) =>
@@ -98,8 +106,13 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
               .where(isAnyDue),
           ),
         )
+        .where(isHearingAt(now))
         .execute();
-      return rows.map(({ failingSince, ...due }) => ({ ...due, isFailing: failingSince !== null }));
+      return rows.map(({ failingSince, silentUntil, ...due }) => ({
+        ...due,
+        isFailing: failingSince !== null,
+        isTrial: silentUntil !== null,
+      }));
     },
 
     claim: async ({ worker, partnerId, endpointId, limit, leaseMs }) =>
@@ -112,6 +125,7 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           .where('partner_id', '=', partnerId)
           .where('endpoint_id', '=', endpointId)
           .where(isDueAt(now))
+          .where(isOfHearingEndpoint(now))
           .orderBy('next_attempt_at')
           .orderBy('id')
           .limit(limit)
@@ -130,14 +144,20 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           .orderBy('next_attempt_at')
           .orderBy('deliveries.id')
           .execute();
-        return rows.map((row) => ({ partnerId, delivery: shownDelivery(row), worker, until }));
+        return rows.map((row) => ({
+          partnerId,
+          delivery: shownDelivery(row),
+          worker,
+          until,
+          firstAttemptAt: row.first_attempt_at,
+        }));
       }),
 
     finish: async (claim, outcome) =>
       await db.write(async (trx) => {
         const now = db.now();
         const row = await claimed(trx, claim)
-          .set(after(claim.delivery.attempts + 1, outcome, now, chance))
+          .set(after(claim, outcome, now, chance))
           .set((is) => ({
             last_attempt_at: now,
             first_attempt_at: is.fn.coalesce('first_attempt_at', is.val(now)),
@@ -188,6 +208,14 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           .returningAll()
           .executeTakeFirst();
         if (row === undefined) return undefined;
+        // Somebody knows that it can be heard by now; one delivery after the other finds out.
+        await trx
+          .updateTable('webhook_endpoints')
+          .set({ silent_until: db.now() })
+          .where('partner_id', '=', partnerId)
+          .where('id', '=', endpointId)
+          .where('silent_until', '>', db.now())
+          .execute();
         await recordChange(db, trx, partnerId, actor, {
           action: 'delivery.retried',
           target: id,
@@ -233,12 +261,33 @@ function isOfLivingEndpoint(is: ExpressionBuilder<Tables, 'deliveries'>) {
   );
 }
 
+/** Of an endpoint that may be told something. */
+function isHearingAt(now: number) {
+  return (is: ExpressionBuilder<Tables, 'webhook_endpoints'>) =>
+    is.or([
+      is('webhook_endpoints.silent_until', 'is', null),
+      is('webhook_endpoints.silent_until', '<=', now),
+    ]);
+}
+
+function isOfHearingEndpoint(now: number) {
+  return (is: ExpressionBuilder<Tables, 'deliveries'>) =>
+    is.exists(
+      is
+        .selectFrom('webhook_endpoints')
+        .select('webhook_endpoints.id')
+        .whereRef('webhook_endpoints.id', '=', 'deliveries.endpoint_id')
+        .where(isHearingAt(now)),
+    );
+}
+
 function after(
-  attempts: number,
+  { delivery, firstAttemptAt }: DeliveryClaim,
   outcome: AttemptOutcome,
   now: number,
   chance: () => number,
 ): Partial<DeliveryTable> {
+  const attempts = delivery.attempts + 1;
   const free = { attempts, claimed_by: null, claimed_until: null, last_status: outcome.status };
   switch (outcome.kind) {
     case 'delivered':
@@ -247,6 +296,13 @@ function after(
       return { ...free, status: 'failed', last_error: 'The receiver wants no more: it answered with 410' };
     case 'failed': {
       const told = { ...free, last_error: outcome.error.slice(0, LONGEST_ERROR) };
+      const silence = outcome.silenceMs ?? null;
+      if (silence !== null) {
+        const pauseMs = pauseOf(silence, chance());
+        return isTriedForLong(firstAttemptAt ?? now, now)
+          ? { ...told, status: 'failed' }
+          : { ...told, attempts: delivery.attempts, next_attempt_at: now + pauseMs };
+      }
       const next = nextAttemptAt(attempts, now, outcome.retryAfterMs ?? null, chance());
       return next === null ? { ...told, status: 'failed' } : { ...told, next_attempt_at: next };
     }
@@ -262,16 +318,27 @@ async function noteAtEndpoint(
   db: StoreDatabase,
   trx: StoreTransaction,
   { partner_id: partnerId, endpoint_id: id, status, first_attempt_at: firstAttemptAt }: DeliveryTable,
-  { kind }: AttemptOutcome,
+  outcome: AttemptOutcome,
   now: number,
 ): Promise<void> {
   const endpoint = trx
     .updateTable('webhook_endpoints')
     .where('partner_id', '=', partnerId)
     .where('id', '=', id);
+  const { kind } = outcome;
   if (kind === 'delivered') {
     await endpoint.set({ failing_since: null }).where('failing_since', 'is not', null).execute();
+    // Not what another delivery was answered meanwhile.
+    await endpoint.set({ silent_until: null }).where('silent_until', '<=', now).execute();
     return;
+  }
+  const silence = kind === 'failed' ? (outcome.silenceMs ?? null) : null;
+  if (silence !== null) {
+    const until = now + pauseOf(silence, 0);
+    await endpoint
+      .set({ silent_until: until })
+      .where((is) => is.or([is('silent_until', 'is', null), is('silent_until', '<', until)]))
+      .execute();
   }
   await endpoint.set({ failing_since: now }).where('failing_since', 'is', null).execute();
   if (kind === 'gone') return await disableByService(db, trx, partnerId, id, 'gone');

@@ -22,6 +22,7 @@ export interface Delivery {
 
 export interface DeliveryRow extends DeliveryTable {
   readonly event_kind: string;
+  readonly silent_until: number | null;
 }
 
 export function deliveryRows(reader: StoreReader, partnerId: string) {
@@ -30,7 +31,7 @@ export function deliveryRows(reader: StoreReader, partnerId: string) {
     .innerJoin('events', 'events.id', 'deliveries.event_id')
     .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'deliveries.endpoint_id')
     .selectAll('deliveries')
-    .select('events.kind as event_kind')
+    .select(['events.kind as event_kind', 'webhook_endpoints.silent_until as silent_until'])
     .where('deliveries.partner_id', '=', partnerId)
     .where('webhook_endpoints.deleted_at', 'is', null);
 }
@@ -52,7 +53,7 @@ export function shownDelivery(row: DeliveryRow): Delivery {
     eventKind: row.event_kind as EventKind,
     status: row.status,
     attempts: row.attempts,
-    nextAttemptAt: row.status === 'pending' ? row.next_attempt_at : null,
+    nextAttemptAt: row.status === 'pending' ? Math.max(row.next_attempt_at, row.silent_until ?? 0) : null,
     lastStatus: row.last_status,
     lastError: row.last_error,
     lastAttemptAt: row.last_attempt_at,

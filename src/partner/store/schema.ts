@@ -167,6 +167,8 @@ export interface WebhookEndpointTable {
   previous_until: number | null;
   /** Since when no delivery succeeded, though some were tried. */
   failing_since: number | null;
+  /** Until when it wants to hear nothing; past, while nothing succeeded since. Null otherwise. */
+  silent_until: number | null;
   created_at: number;
   updated_at: number;
   /** Nobody sees it any more: its deliveries are being removed. */

@@ -111,6 +111,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           previous_secret: null,
           previous_until: null,
           failing_since: null,
+          silent_until: null,
           created_at: now,
           updated_at: now,
           deleted_at: null,
@@ -145,7 +146,9 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
       await db.writeAlone(partnerId, async (trx) => {
         const before = await rowOf(trx, partnerId, id);
         if (before === undefined) return undefined;
-        const values = { ...changesOf(before, change), updated_at: db.now() };
+        const now = db.now();
+        // Whoever changes it may have changed the receiver.
+        const values = { ...changesOf(before, change), ...heardAgain(before, now), updated_at: now };
         const after = { ...before, ...values };
         await update(trx, partnerId, id, values);
         if (change.status === 'disabled') await failPending(trx, partnerId, id);
@@ -218,6 +221,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           before: null,
           after: null,
         });
+        await update(trx, partnerId, id, heardAgain(row, db.now()));
         const data = { webhook_id: id };
         const event = { kind: 'webhook.test', endpointId: id, data } as const;
         const eventId = await appendEvent(db, trx, partnerId, event);
@@ -266,6 +270,14 @@ async function pruneSome(trx: StoreTransaction, partnerId: string, id: string): 
 
 function hasEffect({ running }: Actor): boolean {
   return running !== undefined && running.effect !== null;
+}
+
+/** A person is there: what was asked for ends, and one delivery after the other finds out what holds now. */
+function heardAgain(
+  { silent_until: until }: Pick<WebhookEndpointTable, 'silent_until'>,
+  now: number,
+): Pick<WebhookEndpointTable, 'silent_until'> {
+  return { silent_until: until === null ? null : Math.min(until, now) };
 }
 
 /** A state that it has already stays, with its reason. */

@@ -1,14 +1,13 @@
 /** One attempt to deliver one event to one endpoint, from the event to what the receiver said. */
 import type { Clock } from '../../base/clock.ts';
 import { withDeadline } from '../../base/deadline.ts';
-import { retryAfterMs } from '../../base/http-reply.ts';
+import { LONGEST_ASKED_MS, retryAfterMs, silenceAskedMs } from '../../base/retry-after.ts';
 import { webhookHeaders } from '../../base/standard-webhooks.ts';
 import type { Secret } from '../../config/secret.ts';
 import { failureOf, refusalOf, TargetRefused, type Failure } from './failure.ts';
 import { httpsPost, type HttpsReply } from './https-post.ts';
 import { isPublicAddress } from './public-address.ts';
 import { nameServerResolver, resolveLocalName, type Resolve } from './resolver.ts';
-import { LONGEST_RETRY_AFTER_MS } from './schedule.ts';
 import { parseTarget, type WebhookTarget } from './target.ts';
 import type { TestTarget } from './test-targets.ts';
 
@@ -49,6 +48,8 @@ export interface Failed extends Failure {
   readonly outcome: 'failed';
   /** What the receiver asked for, up to an hour; null when it asked for nothing. */
   readonly retryAfterMs: number | null;
+  /** It wants to hear nothing at all for so long, up to an hour; null when it said nothing of the kind. */
+  readonly silenceMs: number | null;
   readonly durationMs: number;
 }
 
@@ -75,25 +76,32 @@ export async function attemptDelivery(
   // A defect in what is sent is not a failure of the receiver.
   const body = bodyOf(event);
   const durationMs = (): number => Math.round(clock.monotonic() - began);
-  const failed = (failure: Failure, askedMs: number | null): Failed => ({
+  const failed = (failure: Failure, asked: Pick<Failed, 'retryAfterMs' | 'silenceMs'>): Failed => ({
     outcome: 'failed',
     ...failure,
-    retryAfterMs: askedMs,
+    ...asked,
     durationMs: durationMs(),
   });
   try {
     const target = parseTarget(endpoint.url, context.testTargets);
-    const { status, retryAfter } = await withDeadline(
+    const { status, headers } = await withDeadline(
       timeoutMs,
       async (deadline) => await post({ id: event.id, body }, endpoint, target, context, deadline),
       signal,
     );
     if (status >= 200 && status <= 299) return { outcome: 'delivered', status, durationMs: durationMs() };
     if (status === 410) return { outcome: 'gone', status, durationMs: durationMs() };
-    return failed(refusalOf(target.url.host, status), retryAfterMs(retryAfter, LONGEST_RETRY_AFTER_MS));
+    const nowMs = clock.now();
+    return failed(refusalOf(target.url.host, status), {
+      retryAfterMs: retryAfterMs(headers, { longestMs: LONGEST_ASKED_MS, nowMs }),
+      silenceMs: silenceAskedMs(status, headers, nowMs),
+    });
   } catch (error) {
     signal.throwIfAborted();
-    return failed(failureOf(error, URL.parse(endpoint.url)?.host ?? '', timeoutMs), null);
+    return failed(failureOf(error, URL.parse(endpoint.url)?.host ?? '', timeoutMs), {
+      retryAfterMs: null,
+      silenceMs: null,
+    });
   }
 }
 

@@ -137,6 +137,7 @@ function outcomeOf(result: AttemptResult): AttemptOutcome {
         status: result.status,
         error: result.error,
         retryAfterMs: result.retryAfterMs,
+        silenceMs: result.silenceMs,
       };
   }
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { readStart } from '../../base/http-reply.ts';
+import type { RefusalHeaders } from '../../base/retry-after.ts';
 
 export interface HttpsPost {
   readonly url: URL;
@@ -17,7 +18,7 @@ export interface HttpsPost {
 
 export interface HttpsReply {
   readonly status: number;
-  readonly retryAfter: string | undefined;
+  readonly headers: RefusalHeaders;
 }
 
 const LIMITS = Object.freeze({
@@ -35,7 +36,8 @@ export async function httpsPost(post: HttpsPost, signal: AbortSignal): Promise<H
   const response = await send(post, signal);
   // The receiver has answered: a reply that breaks off, or is still coming at the end of the time, changes nothing.
   await readStart(response, LIMITS.replyBytes).catch(() => undefined);
-  return { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
+  const { 'retry-after': retryAfter, date } = response.headers;
+  return { status: response.statusCode ?? 0, headers: { retryAfter, date } };
 }
 
 async function send(post: HttpsPost, signal: AbortSignal): Promise<IncomingMessage> {

@@ -1,4 +1,5 @@
 /** When a delivery is tried again. Pure: the clock and chance are given. */
+import { LONGEST_ASKED_MS } from '../../base/retry-after.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -18,8 +19,8 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = Object.freeze([
   24 * HOUR,
 ]);
 
-/** The longest wait that a receiver may ask for. */
-export const LONGEST_RETRY_AFTER_MS = HOUR;
+/** The shortest pause of a receiver that wants to hear nothing for a while: it may well ask for none at all. */
+const SHORTEST_SILENCE_MS = 5 * SECOND;
 
 /** Deliveries that failed together do not come back together: each delay is up to this share longer. */
 const JITTER = 0.1;
@@ -40,5 +41,18 @@ export function nextAttemptAt(
   const delay = ATTEMPT_DELAYS_MS[attempts];
   if (delay === undefined) return null;
   const spread = Math.round(delay * (1 + JITTER * chance));
-  return endedAt + Math.max(spread, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
+  return endedAt + Math.max(spread, Math.min(retryAfterMs ?? 0, LONGEST_ASKED_MS));
+}
+
+/** Milliseconds until a receiver is told something again that asked for silence. */
+export function pauseOf(silenceMs: number, chance: number): number {
+  const pauseMs = Math.max(SHORTEST_SILENCE_MS, Math.min(silenceMs, LONGEST_ASKED_MS));
+  return Math.round(pauseMs * (1 + JITTER * chance));
+}
+
+const ALL_MS = ATTEMPT_DELAYS_MS.reduce((sum, delay) => sum + delay, 0);
+
+/** Whether all attempts would have been made by now: a receiver that asks for silence for ever is given up as well. */
+export function isTriedForLong(firstAttemptAt: number, now: number): boolean {
+  return now - firstAttemptAt >= ALL_MS;
 }

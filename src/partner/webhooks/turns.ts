@@ -31,7 +31,7 @@ export function createTurns(workers: number): Turns {
       for (const id of last.keys()) if (!waiting.has(id)) last.delete(id);
       let room = mostFailing - failing;
       return due
-        .filter(({ endpointId }) => runningTo(endpointId) < AT_ONCE_PER_ENDPOINT)
+        .filter(({ endpointId, isTrial }) => runningTo(endpointId) < (isTrial ? 1 : AT_ONCE_PER_ENDPOINT))
         .toSorted(
           ({ endpointId: a }, { endpointId: b }) =>
             runningTo(a) - runningTo(b) || (last.get(a) ?? 0) - (last.get(b) ?? 0),

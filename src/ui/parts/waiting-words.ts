@@ -17,6 +17,7 @@ const WAITS: readonly (readonly [RegExp, keyof typeof t.parts.job.waits])[] = [
   [/^The network is metered/, 'metered'],
   [/^It waits for the same backup to another destination/, 'reader'],
   [/^It waits for the same job from before/, 'earlier'],
+  [/^It waits for its turn/, 'turn'],
   [/^The destination cannot be reached/, 'unreachable'],
   [/^Another program has locked the repository/, 'locked'],
   [/^The trial at the partner is over/, 'trialOver'],

@@ -82,7 +82,9 @@ test('a backup with warnings is told of with the files that had them', () => {
     database,
     notifier: { notify: (notice) => void notices.push(notice) },
     clock: systemClock,
+    stillFailing: () => ['/b fails.'],
   });
+  expect(notices[0]?.stillFailing).toEqual(['/b fails.']);
   expect(notices[0]?.text).toContain('/home/ada/x: permission denied');
 });
 

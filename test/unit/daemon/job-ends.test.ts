@@ -44,6 +44,7 @@ function begin(): void {
     notifier: { notify: (notice) => void notices.push(notice) },
     clock: site.clock,
     others,
+    stillFailing: () => [],
     trouble: (error) => troubles.push(error),
   });
 }

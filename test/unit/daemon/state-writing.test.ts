@@ -62,6 +62,24 @@ describe('a state that cannot be written', () => {
     expect(notices[0]?.text).toContain('the disk of /var/lib/holdfast is full');
   });
 
+  it('says what keeps it from being written, and what to do', () => {
+    const held = new Sqlite.SqliteError('database is locked', 'SQLITE_BUSY');
+    const said = (error: unknown): string => {
+      writing.failed(error);
+      return writing.checks()[0]?.message ?? '';
+    };
+    expect(said(held)).toMatch(/: another program holds the database state\.db .*\. End that program/);
+    const refused = new RequestError('SERVICE_UNAVAILABLE', 'The job cannot be noted', { cause: held });
+    expect(said(refused)).toContain('another program holds');
+    expect(said(new Sqlite.SqliteError('readonly', 'SQLITE_READONLY'))).toContain('mounted read-only');
+    expect(said(new Sqlite.SqliteError('moved', 'SQLITE_READONLY_DBMOVED'))).toContain('moved or removed');
+    expect(said(new Sqlite.SqliteError('malformed', 'SQLITE_CORRUPT'))).toContain('is damaged');
+    expect(said(new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR_WRITE'))).toContain('takes nothing');
+    expect(said(new StateError('WRITE_ERROR', 'x', { cause: full }))).toContain('is full');
+    writing.done();
+    expect(said(new TypeError('a mistake in the program'))).toBe('');
+  });
+
   it('is told again when it comes back later, but not for each write that finds room', async () => {
     for (let minute = 0; minute < 30; minute += 1) {
       writing.failed(full);

@@ -100,7 +100,7 @@ describe('what went wrong in jobs, and what they said', () => {
       insert(jobs, { id, status: 'completed', finished_at: index + 1 }, spec);
       for (let line = 0; line < 10; line += 1) {
         jobs.addProblem(id, { ...problem, path: `/${line}` });
-        log.append(id, { at: index, level: 'warn', text: `${line}` });
+        log.append(id, [{ at: index, level: 'warn', text: `${line}` }]);
       }
     }
     insert(jobs, { id: 'runs', status: 'running', finished_at: null });
@@ -119,6 +119,34 @@ describe('what went wrong in jobs, and what they said', () => {
       ...Array.from({ length: 9 }, () => [10, 10]),
     ]);
     expect(jobs.get('runs')?.problems).toEqual([problem]);
+    database.close();
+  });
+
+  it('keeps the first lines and the last ones of a job that says more', () => {
+    site.reopen().close();
+    const database = openDatabase(site.path);
+    insert(createJobStore(database), { id: 'talks', status: 'running', finished_at: null });
+    const say = (from: number, to: number): void => {
+      const lines = Array.from({ length: to - from }, (_, index) => ({
+        at: 0,
+        level: 'info' as const,
+        text: `${from + index}`,
+      }));
+      // As after a restart of the agent.
+      createJobLogStore(database).append('talks', lines);
+    };
+    const texts = (): readonly string[] =>
+      createJobLogStore(database)
+        .list('talks')
+        .map(({ text }) => text);
+    say(0, 2_001);
+    expect(texts()).toEqual(Array.from({ length: 2_001 }, (_, index) => `${index}`));
+    say(2_001, 3_500);
+    say(3_500, 3_501);
+    const kept = texts();
+    expect(kept).toHaveLength(2_001);
+    expect(kept.slice(998, 1_003)).toEqual(['998', '999', 'Some lines are not kept here.', '2501', '2502']);
+    expect(kept.at(-1)).toBe('3500');
     database.close();
   });
 });

@@ -190,8 +190,10 @@ describe('the rate log', () => {
     { name: 'a hundredth', windowMs: 60 * WINDOW + 1, expected: 100 },
     { name: 'a quarter', windowMs: WINDOW, expected: 4 },
   ])('writes once for $name of the limit, and nothing for what it refuses', ({ windowMs, expected }) => {
-    const { rateLog } = site.reopen();
+    site.reopen().close();
+    // Before it is opened again, which would keep others out.
     const other = openDatabase(site.path);
+    const { rateLog } = site.reopen();
     const writes = (requests: number): number => {
       let [count, version] = [0, other.pragma('data_version', { simple: true })];
       for (let index = 0; index < requests; index += 1) {

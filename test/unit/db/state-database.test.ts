@@ -11,9 +11,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase, relaxed } from '../../../src/db/database.ts';
 import { MIGRATIONS } from '../../../src/db/migrate.ts';
+import { stateFailureOf } from '../../../src/db/state-failure.ts';
 import { returnSpareMemory } from '../../../src/system/spare-memory.ts';
 import { databaseSite, type DatabaseSite } from './open-database.ts';
 
@@ -27,6 +29,17 @@ afterEach(() => {
 });
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+/** Another program that looks into the database, and may keep others from writing. */
+function holder(path: string) {
+  const other = new Sqlite(path, { timeout: 0 });
+  return {
+    read: () => void other.prepare('SELECT count(*) FROM jobs').all(),
+    lock: () => void other.exec('BEGIN IMMEDIATE'),
+    unlock: () => void other.exec('ROLLBACK'),
+    [Symbol.dispose]: () => void other.close(),
+  };
+}
 
 describe('the state database', () => {
   it('writes every commit to the disk before it returns, but for what may be lost', () => {
@@ -71,8 +84,39 @@ describe('the state database', () => {
   it('is for its owner alone, with everything beside it', () => {
     site.reopen().settings.set('a', 'b');
     const files = readdirSync(site.directory);
-    expect(files.sort()).toEqual(['state.db', 'state.db-shm', 'state.db-wal']);
+    expect(files.sort()).toEqual(['state.db', 'state.db-wal']);
     for (const file of files) expect(modeOf(join(site.directory, file))).toBe(0o600);
+  });
+
+  it('keeps other programs from taking a lock that it would have to wait for', () => {
+    const { settings } = site.reopen();
+    using other = holder(site.path);
+    expect(() => other.lock()).toThrow('locked');
+    settings.set('a', 'b');
+    expect(settings.get('a')).toBe('b');
+  });
+
+  it('that another program has open already waits for it no longer than a moment, and says what it is', () => {
+    site.reopen().close();
+    using other = holder(site.path);
+    other.read();
+    const { settings } = site.reopen();
+    settings.set('a', 'b');
+    other.lock();
+    const begun = performance.now();
+    const failed = (() => {
+      try {
+        settings.set('a', 'c');
+        return undefined;
+      } catch (error) {
+        return stateFailureOf(error);
+      }
+    })();
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect([failed, settings.get('a')]).toEqual(['held', 'b']);
+    other.unlock();
+    settings.set('a', 'c');
+    expect(settings.get('a')).toBe('c');
   });
 
   it('is refused when others can read it, with what to do', () => {

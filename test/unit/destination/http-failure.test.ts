@@ -106,7 +106,8 @@ test.each([
   [' 0 ', undefined, 0],
   ['Fri, 31 Dec 1999 23:59:59 GMT', 'Fri, 31 Dec 1999 23:59:29 GMT', 30_000],
   ['Fri, 31 Dec 1999 23:59:59 GMT', 'Sat, 01 Jan 2000 00:00:00 GMT', 0],
-  ['Fri, 31 Dec 1999 23:59:59 GMT', undefined, undefined],
+  ['Fri, 31 Dec 1999 23:59:59 GMT', undefined, 0],
+  ['99999999999999', undefined, 86_400_000],
   ['soon', undefined, undefined],
   [undefined, undefined, undefined],
 ])('Retry-After %j at %j is %j milliseconds', (value, date, expected) => {

@@ -143,6 +143,13 @@ describe('an engine process', () => {
     await noisy.ended;
   });
 
+  it('that dies is heard to its last word, which has no line end', async () => {
+    const dying = start(open(), 'last words');
+    expect(await dying.ended).toEqual({ code: null, signal: 'SIGKILL' });
+    const notes = dying.messages.flatMap((message) => (message.kind === 'note' ? [message.text] : []));
+    expect(notes).toEqual([`engine: ${'x'.repeat(16_000)}`, 'engine: out of memory']);
+  });
+
   it('gives way to everything else', async () => {
     const launcher = open();
     const engine = start(launcher, 'hang');

@@ -31,7 +31,7 @@ async function run(
       timeoutMs: 10_000,
       environment: { PATH: '/usr/bin:/bin', HOLDFAST_PASSWORD: 'secret', OTHER: 'seen' },
       job: { id: 'bkp_1', type: 'backup', spec: backupOf('/home'), status: 'running' },
-      onLine: (text) => lines.push(text),
+      onLines: (texts) => lines.push(...texts),
       ...change,
     },
     systemClock,
@@ -48,7 +48,7 @@ describe('a hook', () => {
       import { runHook } from '${moduleUrl('src/jobs/hooks.ts')}';
       const job = { id: 'bkp_1', type: 'backup', spec: { type: 'backup', source: '/' }, status: 'running' };
       const run = (command) => runHook(
-        { command, timeoutMs: 1_000, environment: process.env, job, onLine: () => {} },
+        { command, timeoutMs: 1_000, environment: process.env, job, onLines: () => {} },
         systemClock,
         new AbortController().signal,
       );
@@ -106,6 +106,39 @@ describe('a hook', () => {
     expect(await result).toEqual({ ok: false, reason: 'was stopped' });
     expect(await run('echo never', {}, stop.signal)).toEqual({ ok: false, reason: 'was not run' });
     expect(lines).toEqual([]);
+  });
+
+  it('may print without end and without line ends: this process does not grow, and the end is kept', async () => {
+    const peak = { rss: process.memoryUsage.rss() };
+    const before = peak.rss;
+    const timer = setInterval(() => (peak.rss = Math.max(peak.rss, process.memoryUsage.rss())), 5);
+    const result = await run(
+      'head -c 300000000 /dev/zero; echo; seq 100000; head -c 1000000 /dev/zero; echo; echo no room >&2; exit 4',
+    );
+    clearInterval(timer);
+    expect(result).toEqual({ ok: false, reason: 'ended with code 4' });
+    // 300 MB would show.
+    expect(peak.rss - before).toBeLessThan(150_000_000);
+    expect(lines).toHaveLength(500 + 2);
+    expect(lines[0]).toBe('\0'.repeat(16_000));
+    expect(lines.slice(1, 3)).toEqual(['1', '2']);
+    expect(lines.slice(499)).toEqual(['499', '(1.5 MiB of output left out here)', 'no room']);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'gives what it prints in the order in which it prints it',
+    async () => {
+      await run('for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done; echo last > /dev/stderr');
+      expect(lines).toEqual([...[1, 2, 3, 4, 5].flatMap((i) => [`out ${i}`, `err ${i}`]), 'last']);
+    },
+  );
+
+  it('may leave something that prints when the job has long gone on', async () => {
+    const file = join(directory, 'after');
+    const later = `sleep 0.5; for i in 1 2 3 4 5 6 7 8 9; do head -c 100000 /dev/zero || exit; done; echo fine > ${file}`;
+    expect(await run(`(${later}) & echo done`)).toEqual({ ok: true });
+    await vi.waitFor(() => expect(existsSync(file)).toBe(true), { timeout: 5_000, interval: 20 });
+    expect(lines).toEqual(['done']);
   });
 
   it('may leave something running, which is not waited for', async () => {

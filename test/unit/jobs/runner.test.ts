@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { StateError } from '../../../src/base/errors.ts';
 import type { Job } from '../../../src/jobs/job.ts';
+import { WAITS_FOR_TURN } from '../../../src/jobs/queue.ts';
 import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
 import type { RunnerSetup } from '../../../src/jobs/runner-setup.ts';
 import { settle } from '../../support/manual-clock.ts';
@@ -601,6 +602,37 @@ describe('hooks', () => {
     expect(here.state.database.jobs.get(lenient.id)?.problems).toEqual([
       { path: '/lenient', code: 'HOOK_FAILED', message: said },
     ]);
+  });
+
+  it('are for their source: another one that shares its destination does not wait for them', async () => {
+    const here = await begin({
+      ...real,
+      hooksOf: ({ spec }) =>
+        spec.type === 'backup' && spec.source === '/slow'
+          ? { ...hooks, before: 'sleep 0.3', after: 'sleep 60', timeoutSeconds: 60 }
+          : null,
+    });
+    const [slow, quick, last] = ['/slow', '/quick', '/last'].map(
+      (source) => here.runner.submit(backupOf(source, 'nas'), 'api').id,
+    );
+    if (slow === undefined || quick === undefined || last === undefined) throw new Error('no job');
+    while (here.engines.running.length === 0) await delay(5);
+    expect(here.engines.of(quick).isRunning).toBe(true);
+    await until(here, last, ({ waiting_for }) => waiting_for === WAITS_FOR_TURN);
+    // Its command is done by now, and nobody else works there meanwhile.
+    await delay(500);
+    expect(here.engines.running).toHaveLength(1);
+    here.engines.of(quick).complete();
+    await until(here, quick, ({ status }) => status === 'completed');
+    while (here.engines.running.length === 0) await delay(5);
+    expect(here.engines.of(slow).isRunning).toBe(true);
+    here.engines.of(slow).complete();
+    await until(here, slow, ({ status }) => status === 'completed');
+    while (here.engines.running.length === 0) await delay(5);
+    expect(here.engines.of(last).isRunning).toBe(true);
+    expect(here.job(last).waiting_for).toBeNull();
+    here.engines.of(last).complete();
+    await until(here, last, ({ status }) => status === 'completed');
   });
 
   it('are stopped when the job is canceled', async () => {

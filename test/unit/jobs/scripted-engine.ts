@@ -28,6 +28,11 @@ function run(id: string): void {
       // Two ways lead to the agent, and either may be faster: it ends once it is told that this one has arrived.
       process.stderr.write('something is odd\n');
       return;
+    case 'last words':
+      process.stderr.write(`${'x'.repeat(70_000)}\nout of memory`, () =>
+        process.kill(process.pid, 'SIGKILL'),
+      );
+      return;
     case 'hang':
     case 'deaf':
       say({ kind: 'phase', phase: 'scanning' });

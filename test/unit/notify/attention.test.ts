@@ -55,6 +55,18 @@ describe('attention', () => {
     ]);
   });
 
+  it('goes by what was told before a restart', () => {
+    let kept: string | undefined;
+    const book = { read: () => kept, write: (text: string | undefined) => void (kept = text) };
+    const after = (kind: NoticeKind, hour: number): boolean =>
+      createAttention(book).admits(sampleNotice({ kind, at: START + hour * HOUR }));
+    expect(after('backup.failed', 0)).toBe(true);
+    expect([after('backup.failed', 1), after('backup.failed', 2)]).toEqual([false, false]);
+    expect(after('backup.completed', 3)).toBe(true);
+    expect(kept).toBeUndefined();
+    expect(after('backup.completed', 4)).toBe(false);
+  });
+
   it('holds no more than a thousand subjects', () => {
     const attention = createAttention();
     const failed = (source: number): Notice => sampleNotice({ source: `/${source}`, at: START });

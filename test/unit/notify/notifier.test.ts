@@ -124,16 +124,15 @@ describe('a notifier', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('waits longer after each failure, as long as it is asked to, and five minutes at most', async () => {
+  it('waits longer after each failure, and five minutes at most', async () => {
     const clock = manualClock();
     const tries: number[] = [];
-    let retryAfterMs: number | null = null;
     const failing: Sender = {
       name: 'failing',
       everything: true,
       send: () => {
         tries.push(clock.now());
-        return Promise.reject(new DeliveryError('down', { retry: 'later', retryAfterMs }));
+        return Promise.reject(new DeliveryError('down', { retry: 'later' }));
       },
       close: () => undefined,
     };
@@ -147,12 +146,40 @@ describe('a notifier', () => {
       expect(waits[index]).toBeGreaterThanOrEqual(most / 2);
       expect(waits[index]).toBeLessThanOrEqual(most);
     }
-    tries.length = 0;
-    retryAfterMs = 60_000;
-    notifier.notify(sampleNotice());
+    await notifier.close();
+  });
+
+  it('tells nothing to a receiver that wants to hear nothing, which is none of the tries, and then all', async () => {
+    const clock = manualClock();
+    const tries: string[] = [];
+    let silenceMs: number | null = 600_000;
+    const busy: Sender = {
+      name: 'busy',
+      everything: true,
+      send: async ({ id }) => {
+        tries.push(id);
+        if (silenceMs !== null) throw new DeliveryError('busy', { retry: 'later', silenceMs });
+      },
+      close: () => undefined,
+    };
+    const notifier = new Notifier([busy], { clock, host: 'workshop', log: () => undefined });
+    for (const id of ['a', 'b', 'c']) notifier.notify(sampleNotice({ id }));
     await settle();
-    await clock.advance(61_000);
-    expect(tries).toHaveLength(2);
+    for (let minute = 0; minute < 119; minute += 1) await clock.advance(60_000);
+    // Far more than six tries, all of the first.
+    expect(tries).toEqual(Array.from({ length: 12 }, () => 'a'));
+    expect(notifier.status()).toMatchObject([{ state: 'failing', waiting: 3 }]);
+    silenceMs = null;
+    await clock.advance(60_000);
+    expect(tries.slice(12)).toEqual(['a', 'b', 'c']);
+    expect(notifier.status()).toMatchObject([{ state: 'ok', waiting: 0 }]);
+    // A day is enough.
+    silenceMs = 3_600_000;
+    tries.length = 0;
+    for (const id of ['d', 'e']) notifier.notify(sampleNotice({ id }));
+    await settle();
+    for (let hour = 0; hour < 40; hour += 1) await clock.advance(3_600_000);
+    expect(new Set(tries)).toEqual(new Set(['d', 'e']));
     await notifier.close();
   });
 

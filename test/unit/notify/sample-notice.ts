@@ -17,6 +17,7 @@ export function sampleNotice(facts: Partial<Notice> = {}): Notice {
     },
     text: 'The destination nas cannot be reached. Check the network.',
     log: ['first line', 'last line'],
+    stillFailing: [],
     ...facts,
   };
 }

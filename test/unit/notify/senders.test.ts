@@ -46,6 +46,15 @@ describe('pings to healthchecks', () => {
     expect(await path({ kind: 'test', job: null })).toBe('/ping/uuid/log');
   });
 
+  it('turn no light green while something else fails, and say what', async () => {
+    const stillFailing = ['The last backup of /b to nas failed.'];
+    for (const kind of ['backup.completed', 'backup.warning'] as const) {
+      const { path, body } = await ping({ kind, stillFailing });
+      expect(path).toMatch(/^\/ping\/uuid\/fail\?rid=/);
+      expect(body).toMatch(/^The last backup of \/b to nas failed\.\n/);
+    }
+  });
+
   it('carry the same UUID at both ends of a run, and another for another run', async () => {
     const rid = async (facts: Partial<Notice>): Promise<string | null> =>
       new URL((await ping(facts)).path, receiver.url).searchParams.get('rid');

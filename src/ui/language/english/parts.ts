@@ -31,6 +31,7 @@ export const parts = {
       metered: () => 'The network is metered. It starts on another one.',
       reader: () =>
         'The same backup is being made to another destination; it is copied from there afterwards.',
+      turn: () => 'Another job uses the same folder or the same place for backups. It starts after that one.',
       earlier: () => 'The same job from before is being tried again. It starts after that one.',
       unreachable: () => 'The destination cannot be reached. It is tried again by itself.',
       locked: () => 'Another program has locked the repository. It is tried again by itself.',

@@ -34,6 +34,8 @@ export const parts: Texts['parts'] = {
       metered: () => 'Das Netz wird nach Menge abgerechnet. Er beginnt in einem anderen.',
       reader: () =>
         'Dieselbe Sicherung entsteht gerade an einem anderen Ziel und wird danach von dort kopiert.',
+      turn: () =>
+        'Ein anderer Auftrag benutzt denselben Ordner oder denselben Sicherungsort. Er beginnt danach.',
       earlier: () => 'Derselbe Auftrag von vorher wird noch einmal versucht. Er beginnt danach.',
       unreachable: () => 'Das Ziel ist nicht zu erreichen. Es wird von selbst wieder versucht.',
       locked: () => 'Ein anderes Programm hat das Repository gesperrt. Es wird von selbst wieder versucht.',

@@ -136,6 +136,50 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
     });
   });
 
+  it('all wait when the receiver wants to hear nothing, which is no attempt, and are told one by one then', async () => {
+    const id = await endpoint();
+    for (let count = 0; count < 5; count += 1) await someCustomer(store, partnerId);
+    const silent = { ...FAILED, status: 429, silenceMs: 600_000 };
+    const [one, two] = await claim('w1', 2);
+    if (one === undefined || two === undefined) throw new Error('nothing is due');
+    expect(await store.deliveries.finish(one, silent)).toMatchObject({ status: 'pending', attempts: 0 });
+    const due = async () => await store.deliveries.dueEndpoints();
+    expect([await due(), await claim('w2', 10)]).toEqual([[], []]);
+    // What was under way may arrive, and changes nothing of what was asked for.
+    await store.deliveries.finish(two, { kind: 'delivered', status: 200 });
+    site.clock.jump(599_999);
+    expect([await due(), await claim('w2', 10)]).toEqual([[], []]);
+    const { items } = await store.deliveries.list(partnerId, id, { limit: 10, status: 'pending' });
+    for (const { nextAttemptAt } of items) expect(nextAttemptAt).toBeGreaterThan(site.clock.now());
+    site.clock.jump(1);
+    expect(await due()).toMatchObject([{ endpointId: id, isTrial: true }]);
+    await store.deliveries.finish(await claimOne(), { kind: 'delivered', status: 200 });
+    expect(await due()).toMatchObject([{ isTrial: false }]);
+  });
+
+  it('are heard again at once when somebody asks for one, and given up for silence after three days', async () => {
+    const id = await endpoint();
+    await someCustomer(store, partnerId);
+    const silent = { ...FAILED, status: 503, silenceMs: 3_600_000 };
+    const claimed = await claimOne();
+    await store.deliveries.finish(claimed, silent);
+    await store.deliveries.retry(partnerId, id, claimed.delivery.id, OWNER);
+    let tries = 0;
+    for (;;) {
+      const [next] = await claim('w1', 1);
+      if (next !== undefined) {
+        tries += 1;
+        await store.deliveries.finish(next, silent);
+      }
+      const { items } = await store.deliveries.list(partnerId, id, { limit: 10 });
+      if (items.some(({ status }) => status === 'failed')) break;
+      site.clock.jump(1_800_000);
+    }
+    expect(tries).toBeGreaterThan(40);
+    expect(tries).toBeLessThan(80);
+    expect(await store.webhooks.get(partnerId, id)).toMatchObject({ disabledReason: 'failing' });
+  });
+
   it('say since when an endpoint fails, until one succeeds', async () => {
     const id = await endpoint();
     await someCustomer(store, partnerId);
@@ -273,7 +317,9 @@ describe.each(STORE_KINDS)('deliveries on %s', (kind) => {
     const claimed = await claimOne();
     await other.deliveries.retry(partnerId, id, claimed.delivery.id, OWNER);
     expect(rung).toBe(3);
-    expect(await store.deliveries.dueEndpoints()).toEqual([{ partnerId, endpointId: id, isFailing: false }]);
+    expect(await store.deliveries.dueEndpoints()).toMatchObject([
+      { partnerId, endpointId: id, isFailing: false },
+    ]);
     if (kind === 'sqlite')
       expect(await planOfDue(site)).toMatch(/SEARCH deliveries USING INDEX deliveries_due /);
   });

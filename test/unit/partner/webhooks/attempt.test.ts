@@ -292,7 +292,7 @@ describe('the connection', () => {
     await receiver[Symbol.asyncDispose]();
     receiver = await startWebhookReceiver(certificates.otherHost);
     // Nobody could find other.example, and its certificate is not for 127.0.0.1.
-    expect(await post('other.example', ['127.0.0.1'])).toEqual({ status: 200, retryAfter: undefined });
+    expect(await post('other.example', ['127.0.0.1'])).toMatchObject({ status: 200 });
     expect(receiver.received).toMatchObject([
       { serverName: 'other.example', headers: { host: `other.example:${receiver.port}` } },
     ]);

@@ -6,10 +6,25 @@ const turnOf = (endpointId: string) => ({ endpointId, isFailing: endpointId.star
 
 const order = (turns: Turns, ids: readonly string[]): readonly string[] =>
   turns
-    .order(ids.map((endpointId) => ({ partnerId: 'acme', ...turnOf(endpointId) })))
+    .order(
+      ids.map((endpointId) => ({
+        partnerId: 'acme',
+        isTrial: endpointId.startsWith('trial'),
+        ...turnOf(endpointId),
+      })),
+    )
     .map(({ endpointId }) => endpointId);
 
 describe('the next turn', () => {
+  it('is of one that asked for silence when nothing is under way to it', () => {
+    const turns = createTurns(16);
+    expect(order(turns, ['trial', 'a'])).toEqual(['trial', 'a']);
+    turns.begun(turnOf('trial'));
+    expect(order(turns, ['trial', 'a'])).toEqual(['a']);
+    turns.ended(turnOf('trial'));
+    expect(order(turns, ['trial'])).toEqual(['trial']);
+  });
+
   it('is of the endpoint with the fewest attempts under way', () => {
     const turns = createTurns(16);
     turns.begun(turnOf('a'));
