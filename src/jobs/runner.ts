@@ -9,7 +9,7 @@ import { Attempt, outcomeOf, type AttemptEnd } from './attempt.ts';
 import { cancelRequested, isTerminal, started, waiting } from './job-states.ts';
 import type { Noted } from './agent.ts';
 import type { BackupSpec, Job, JobSpec, JobTrigger } from './job.ts';
-import { machineRestarted } from './machine-restart.ts';
+import { endOfLeft, machineRestarted } from './left-running.ts';
 import { isOver, readPause, writePause, type Pause } from './pause.ts';
 import {
   interruptedReader,
@@ -61,11 +61,8 @@ export class Runner {
   start(): void {
     const { book, settings, boot } = this.#setup;
     const isRestarted = machineRestarted(settings, boot());
-    for (const { job, bookkeeping } of book.running()) {
-      if (bookkeeping.cancelRequested) this.#end(job.id, { kind: 'canceled' }, 0);
-      else if (isRestarted) this.#end(job.id, { kind: 'cut' }, 0);
-      else this.#end(job.id, { kind: 'died', how: 'agent-ended' }, 0);
-    }
+    for (const { job, bookkeeping } of book.running())
+      this.#end(job.id, endOfLeft(bookkeeping, isRestarted), 0);
     this.#state = 'open';
     this.look();
   }
