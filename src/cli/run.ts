@@ -9,6 +9,7 @@ import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
 import { programAtTerminal } from './program-at-terminal.ts';
 import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrupt.ts';
 import { Output } from './output.ts';
+import { startTellingWaits } from './told-waits.ts';
 import { createStyles, jsonLine, wantsColor } from './terminal.ts';
 
 /** Runs the command that `words` ask for and sets the exit code of the process. */
@@ -30,6 +31,7 @@ export async function run(words: readonly string[]): Promise<void> {
     exitCode: EXIT.ok,
     afterInterrupt: '',
   };
+  const waits = startTellingWaits(process.stderr, process.env, words, () => systemClock.monotonic());
   try {
     const typedIn = typedDirectory(process.env);
     if (typedIn !== undefined) process.chdir(typedIn);
@@ -38,7 +40,10 @@ export async function run(words: readonly string[]): Promise<void> {
     await runProgram(words, context);
     await context.out.flush();
   } catch (error) {
+    waits.end();
     await report(error, words, context, interrupts);
+  } finally {
+    waits.end();
   }
   process.exitCode = interrupts.outputClosed ? EXIT_OUTPUT_CLOSED : context.exitCode;
 }

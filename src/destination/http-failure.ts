@@ -182,6 +182,7 @@ export function failure(
     details: {
       ...(key === undefined ? {} : { key }),
       ...(answer?.status === undefined ? {} : { status: answer.status }),
+      ...(code === undefined ? {} : { code: code.slice(0, 60) }),
       ...(answer?.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
       ...(answer !== undefined && isThrottling(answer) ? { throttled: true } : {}),
     },

@@ -1,6 +1,8 @@
 /** A destination that tries again: for failures that pass, and for nothing else. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import { DestinationError } from '../base/errors.ts';
+import { waitsToAskAgain } from '../base/waits.ts';
 import type { Destination, ListedObject, ObjectStat } from './destination.ts';
 import { leftoversOf } from './leftovers.ts';
 
@@ -87,6 +89,7 @@ class Tries {
   /** Those that the policy counts: not those that the store has answered. */
   #counted = 0;
   #waitedMs = 0;
+  #failingSince: number | undefined;
 
   constructor(policy: RetryPolicy, sleep: Sleep) {
     this.#policy = policy;
@@ -115,13 +118,23 @@ class Tries {
     if (isOver) throw error;
     this.#waitedMs += delayMs;
     onRetry?.(error, delayMs);
+    this.#failingSince ??= systemClock.monotonic();
+    const isOverNow = waitsToAskAgain('the store', reasonOf(error), delayMs, this.#failingSince);
     try {
       await this.#sleep(delayMs, signal);
     } finally {
+      isOverNow();
       // In place of the error that the timer makes of it: the caller waits for the signal's own reason.
       signal.throwIfAborted();
     }
   }
+}
+
+/** The store's own name for it, or the network's; else the kind of failure. */
+function reasonOf({ kind, details: { code, status } }: DestinationError): string {
+  if (typeof code === 'string') return code;
+  if (typeof status === 'number') return `status ${status}`;
+  return kind === 'corrupt-reply' ? 'its answer makes no sense' : 'it cannot be reached';
 }
 
 function isNonsense({ kind, retry }: DestinationError): boolean {

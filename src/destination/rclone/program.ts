@@ -8,6 +8,8 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
+import { systemClock } from '../../base/clock.ts';
+import { waitsForAnswer } from '../../base/waits.ts';
 import type { RcloneAccess } from '../access.ts';
 import { openHttpSite } from '../http-site.ts';
 import type { HttpSite } from '../http-site.ts';
@@ -183,9 +185,16 @@ async function portOf(child: Child, said: () => string, program: string, url: st
   child.once('error', (error) => found.reject(notStarted(error, program, url)));
   child.once('exit', () => found.reject(complaint(said(), url)));
   const patience = setTimeout(() => found.reject(complaint(said(), url)), startMs);
+  const since = systemClock.monotonic();
+  const answered = waitsForAnswer(
+    'rclone',
+    () => since,
+    () => startMs,
+  );
   try {
     return await found.promise;
   } finally {
+    answered();
     clearTimeout(patience);
   }
 }

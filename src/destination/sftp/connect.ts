@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Client, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2';
+import { systemClock } from '../../base/clock.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
+import { toldAsWait, waitsForAnswer } from '../../base/waits.ts';
 import type { SftpPlace } from '../location.ts';
 import { canonicalHost } from '../url-parts.ts';
 import { disconnected } from './answers.ts';
@@ -139,6 +141,12 @@ export async function connect(target: Target, signal: AbortSignal): Promise<Conn
     socket.destroy();
     outcome.reject(signal.reason);
   };
+  const since = systemClock.monotonic();
+  const answered = waitsForAnswer(
+    'the store',
+    () => since,
+    () => readyMs,
+  );
   signal.addEventListener('abort', abort, { once: true });
   // Kept for good: errors after the end are nobody's, and without a listener would end the process.
   client.on('error', (error) => {
@@ -168,6 +176,7 @@ export async function connect(target: Target, signal: AbortSignal): Promise<Conn
     socket.destroy();
     throw error;
   } finally {
+    answered();
     signal.removeEventListener('abort', abort);
   }
 }
@@ -255,7 +264,8 @@ function connectError(error: unknown, target: Target): DestinationError {
 
 /** Another session on the same connection: each has a window of its own for what is under way. */
 export async function anotherSession(connection: Connection, url: string): Promise<Connection> {
-  return { ...connection, sftp: await openSession(connection.client, url) };
+  const sftp = await toldAsWait('the store', async () => await openSession(connection.client, url));
+  return { ...connection, sftp };
 }
 
 /** A server that lets one in may still never speak: its program hangs, or what the account's home lies on. */
