@@ -1,11 +1,19 @@
 /** Tells of what a command waits for that shows no progress: whoever waits with it knows that it goes on, and for what. */
 import { tellWaits, toldWait } from '../base/waits.ts';
-import { isTerminal, printable, terminalWidth, truncateEnd, type Environment, type OutputStream } from './terminal.ts';
+import {
+  isTerminal,
+  printable,
+  terminalWidth,
+  truncateEnd,
+  type Environment,
+  type OutputStream,
+} from './terminal.ts';
 
 /** Milliseconds. */
 const LOOK_MS = 500;
 /** Between two lines where nothing can be drawn over. */
 const LINE_EVERY_MS = 10_000;
+const LOG_EVERY_MS = 60_000;
 
 export interface WaitTeller {
   /** Takes back what is drawn, so that something else can be written. */
@@ -50,6 +58,25 @@ export function startTellingWaits(
     end: () => {
       clearInterval(timer);
       clear();
+      teller.end();
+    },
+  };
+}
+
+/** For an agent, which nobody watches: into its log, while nothing else of this process tells. */
+export function startLoggingWaits(log: (text: string) => void, now: () => number): WaitTeller {
+  const teller = tellWaits();
+  let toldAt = Number.NEGATIVE_INFINITY;
+  const timer = setInterval(() => {
+    const text = now() - toldAt < LOG_EVERY_MS || !teller.isTurn() ? undefined : toldWait()?.text;
+    if (text === undefined) return;
+    toldAt = now();
+    log(text);
+  }, LOOK_MS);
+  timer.unref();
+  return {
+    end: () => {
+      clearInterval(timer);
       teller.end();
     },
   };

@@ -34,6 +34,8 @@ export const parts = {
       earlier: () => 'The same job from before is being tried again. It starts after that one.',
       unreachable: () => 'The destination cannot be reached. It is tried again by itself.',
       locked: () => 'Another program has locked the repository. It is tried again by itself.',
+      again: (whom: string, why: string, time: string) => `Waiting for ${whom} (${why}), again in ${time}.`,
+      silent: (whom: string, time: string) => `Waiting for ${whom}: no answer for ${time}.`,
       trialOver: () => 'The trial at the partner is over. Only what you start yourself is backed up.',
       suspended: () => 'The account at the partner is suspended. Only what you start yourself is backed up.',
     },
