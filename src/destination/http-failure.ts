@@ -17,6 +17,8 @@ export interface WebAnswer {
   readonly status: number | undefined;
   /** The store's own name for the failure: `SlowDown`, `AuthenticationFailed`. */
   readonly code: string | undefined;
+  /** Its own sentence about it, as `storesWords` gives it. */
+  readonly words?: string | undefined;
   /** Milliseconds after which the server wants to be asked again. */
   readonly retryAfterMs: number | undefined;
 }
@@ -35,6 +37,7 @@ export function meaning(kind: DestinationKind, retry: Retry, what: string, hint:
 const LINE = 'Check the network, and the address of the destination.';
 const LATER = 'It is tried again later; if it stays so, ask who runs the store.';
 const RIGHTS = 'Check the credentials of the destination and what they allow.';
+const REASON = 'Do what it says there, or ask who runs the store.';
 const REPORT = 'Check the address and the settings of the destination.';
 
 /** Retrying at once would only add to it. */
@@ -73,7 +76,12 @@ export function meaningOfStatus(status: number): Meaning {
   if (status === 408) return meaning('unreachable', 'now', 'the store waited in vain', LINE);
   if (status === 409 || status === 412) return TAKEN;
   if (status === 413)
-    return meaning('unsupported', 'never', 'the store takes no object of this size', 'Use another store.');
+    return meaning(
+      'unsupported',
+      'never',
+      'the server, or a proxy before it, takes no object of this size',
+      'That is a limit of its settings, which whoever runs it can raise: client_max_body_size of nginx, LimitRequestBody of Apache. Objects have 32 MiB mostly, and 128 MiB at most.',
+    );
   if (status === 416)
     return meaning(
       'corrupt-reply',
@@ -83,6 +91,7 @@ export function meaningOfStatus(status: number): Meaning {
     );
   if (status === 429) return THROTTLED;
   if (status === 507) return FULL;
+  if (status === 511) return NOT_THE_STORE;
   if (status === 501 || status === 405)
     return meaning('unsupported', 'never', 'the store cannot do this', 'Use another store.');
   if (status >= 500)
@@ -140,7 +149,7 @@ export function webFailure(
   const answer = answerOf(error);
   const found = (answer?.code === undefined ? undefined : special[answer.code]) ?? meaningOf(error, answer);
   if (found === undefined) return error;
-  return failure(found, action, error, answer);
+  return failure(withReason(found, answer), action, error, answer);
 }
 
 function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | undefined {
@@ -149,6 +158,43 @@ function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | und
   if (code === undefined) return undefined;
   if (UNSPOKEN.test(code)) return INSECURE;
   return UNTRUSTED.test(code) ? CERTIFICATE : GONE;
+}
+
+/** A store that gives its reason knows better than any guess: some call a full account one that may do nothing. */
+function withReason(found: Meaning, answer: WebAnswer | undefined): Meaning {
+  if (found.kind !== 'denied' || !isReason(answer)) return found;
+  if (saysFull(answer.words)) return FULL;
+  return found === DENIED ? { ...DENIED, hint: REASON } : found;
+}
+
+function isReason(answer: WebAnswer | undefined): answer is WebAnswer & { readonly words: string } {
+  return answer?.words !== undefined;
+}
+
+/** What stores say of a full account, whatever else they call it. */
+export function saysFull(words: string): boolean {
+  return /no space|insufficient[ _](?:storage|space)|storage (?:limit|cap)|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i.test(
+    words,
+  );
+}
+
+/** Letters that a person sees and that a terminal bears; no page, and no more than a sentence or two. */
+export function storesWords(text: unknown, code?: string): string | undefined {
+  if (typeof text !== 'string') return undefined;
+  const words = text
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .replaceAll(/:\/\/[^/\s@]*@/g, '://')
+    .trim();
+  if (words === '' || /^[<{[]/.test(words)) return undefined;
+  // What only repeats the name says nothing more.
+  if (code !== undefined && lettersOf(words) === lettersOf(code)) return undefined;
+  return words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS - 1)}…` : words;
+}
+
+const MOST_WORDS = 300;
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
 /** Of the error or of what caused it. */
@@ -174,7 +220,9 @@ export function failure(
 ): DestinationError {
   const subject = key === undefined ? url : `${key} in ${url}`;
   const code = answer?.code ?? networkCode(cause);
-  const detail = code === undefined ? '' : ` (${code.slice(0, 60)})`;
+  const name = code === undefined ? '' : ` (${code.slice(0, 60)})`;
+  const words = answer?.words?.replace(/[.!]$/, '');
+  const detail = `${name}${words === undefined ? '' : `. It says: "${words}"`}`;
   return new DestinationError(kind, `Cannot ${op} ${subject}: ${what}${detail}`, {
     op,
     hint,

@@ -10,6 +10,7 @@ import {
   failure,
   meaning,
   retryAfterMs,
+  storesWords,
   webFailure,
   type WebAction,
   type WebAnswer,
@@ -77,12 +78,16 @@ interface Refusal extends Error {
 
 function answerOf(error: unknown): WebAnswer | undefined {
   if (!(error instanceof Error) || error.name !== 'RestError') return undefined;
-  const { statusCode: status, code, response } = error as Refusal;
+  const { statusCode: status, code: read, response } = error as Refusal;
   if (status === undefined) return undefined;
   const header = (name: string): string | undefined => response?.headers.get(name);
+  const code = header('x-ms-error-code') ?? read;
+  // Without a name the sentence is one of the library. What follows the first line is the number of the request.
+  const [sentence] = error.message.split('\n');
   return {
     status,
-    code: header('x-ms-error-code') ?? code,
+    code,
+    words: code === undefined ? undefined : storesWords(sentence, code),
     retryAfterMs: retryAfterMs(header('retry-after'), header('date')),
   };
 }

@@ -9,6 +9,7 @@ import {
   failure,
   meaning,
   retryAfterMs,
+  storesWords,
   webFailure,
   type WebAction,
   type WebAnswer,
@@ -66,9 +67,9 @@ export function googleStatus(error: unknown): number | undefined {
 interface Refusal {
   readonly code?: unknown;
   readonly status?: unknown;
-  readonly errors?: readonly { readonly reason?: string }[];
+  readonly errors?: readonly { readonly reason?: string; readonly message?: string }[];
   /** Who signs in gives the reason as a word. */
-  readonly response?: { readonly headers?: Fields; readonly data?: { readonly error?: unknown } };
+  readonly response?: { readonly headers?: Fields; readonly data?: { readonly error?: unknown; readonly error_description?: unknown } };
 }
 
 /** Of an answer to a question, or to who signs in. */
@@ -88,6 +89,8 @@ function answerOf(error: unknown): WebAnswer | undefined {
   if (!Number.isInteger(status) || status < 100) return undefined;
   const header = (name: string): string | undefined => headerOf(response?.headers, name);
   const afterMs = retryAfterMs(header('retry-after'), header('date'));
-  const reason = errors?.[0]?.reason ?? response?.data?.error;
-  return { status, code: typeof reason === 'string' ? reason : undefined, retryAfterMs: afterMs };
+  const said = errors?.[0]?.reason ?? response?.data?.error;
+  const reason = typeof said === 'string' ? said : undefined;
+  const words = storesWords(errors?.[0]?.message ?? response?.data?.error_description, reason);
+  return { status, code: reason, words, retryAfterMs: afterMs };
 }

@@ -11,6 +11,7 @@ import type { UploadPace } from '../limited.ts';
 import { plainUrl } from '../location.ts';
 import type { WebdavPlace } from '../location.ts';
 import { untilAborted } from '../until-aborted.ts';
+import { untold } from './dav-failure.ts';
 import { folderAt } from './folder.ts';
 import type { Folder, ReadRange, ReadResult } from './folder.ts';
 import { removeLeftovers } from './leftovers.ts';
@@ -219,6 +220,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     const stat = entry === undefined ? undefined : statOf(entry);
     if (stat !== undefined) return stat;
     if (entry === undefined) await expectFolder(op, signal);
+    else if (!entry.isFolder) throw untold(folder.url, key, entry);
     throw absent(op, key);
   }
 
