@@ -14,6 +14,7 @@ import { probeDestination } from '../destination/probe.ts';
 import { areOnSameDisk } from '../system/disk-identity.ts';
 import { farPlaceOf } from '../system/far-mounts.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
+import { requireFree } from '../repository/new-objects.ts';
 import { answersFrom } from '../system/far-answer.ts';
 import { unmountedAt } from '../system/unmounted.ts';
 import { checkSpace } from './doctor/machine.ts';
@@ -177,6 +178,8 @@ async function lookForRepository(
   signal: AbortSignal,
 ): Promise<Finding> {
   const { slots, damaged } = await readKeyFiles(destination, signal);
+  // What the first backup, and "init", would refuse.
+  if (slots.length + damaged.length === 0) await requireFree(destination, signal);
   if (slots.length + damaged.length === 0)
     return ok('repository', 'None there yet: the first backup makes it');
   if (openRepository === undefined)

@@ -1,6 +1,7 @@
 /** What the answers of web servers and networks mean for a destination, for all stores that are reached by HTTP. */
-import { DestinationError, errnoOf, isAbort } from '../base/errors.ts';
+import { DestinationError, MADE_ELSEWHERE, errnoOf, isAbort } from '../base/errors.ts';
 import type { DestinationKind, Retry } from '../base/errors.ts';
+import { formatBytes } from '../base/units.ts';
 
 /** What was being done, for the message. */
 export interface WebAction {
@@ -10,6 +11,8 @@ export interface WebAction {
   readonly url: string;
   /** The object, when there is one. */
   readonly key?: string | undefined;
+  /** How large the object is that was sent. */
+  readonly bytes?: number | undefined;
 }
 
 /** What a server said, as far as it is known. */
@@ -28,10 +31,17 @@ interface Meaning {
   readonly retry: Retry;
   readonly what: string;
   readonly hint: string;
+  /** Further facts for programs. */
+  readonly details?: Readonly<Record<string, boolean>>;
 }
 
 export function meaning(kind: DestinationKind, retry: Retry, what: string, hint: string): Meaning {
   return { kind, retry, what, hint };
+}
+
+/** What the destination lies in is not there. */
+export function noSuch(what: string, hint: string): Meaning {
+  return { ...meaning('not-found', 'never', `there is no such ${what}`, hint), details: MADE_ELSEWHERE };
 }
 
 const LINE = 'Check the network, and the address of the destination.';
@@ -56,6 +66,13 @@ export const FULL = meaning(
   'Free some space there, or get more.',
 );
 
+export const TOO_LARGE = meaning(
+  'unsupported',
+  'never',
+  'the server, or a proxy before it, takes no object of this size',
+  'Objects have 32 MiB mostly, and 128 MiB at most. That limit stands in the settings of the server or the proxy, where whoever runs it can raise it: client_max_body_size of nginx, LimitRequestBody of Apache.',
+);
+
 /** Whoever signs in, or goes elsewhere, reaches the store again. */
 export const NOT_THE_STORE = meaning(
   'unreachable',
@@ -75,13 +92,7 @@ export function meaningOfStatus(status: number): Meaning {
     );
   if (status === 408) return meaning('unreachable', 'now', 'the store waited in vain', LINE);
   if (status === 409 || status === 412) return TAKEN;
-  if (status === 413)
-    return meaning(
-      'unsupported',
-      'never',
-      'the server, or a proxy before it, takes no object of this size',
-      'That is a limit of its settings, which whoever runs it can raise: client_max_body_size of nginx, LimitRequestBody of Apache. Objects have 32 MiB mostly, and 128 MiB at most.',
-    );
+  if (status === 413) return TOO_LARGE;
   if (status === 416)
     return meaning(
       'corrupt-reply',
@@ -213,21 +224,23 @@ function networkCode(error: unknown): string | undefined {
 }
 
 export function failure(
-  { kind, retry, what, hint }: Meaning,
-  { op, url, key }: WebAction,
+  { kind, retry, what, hint, details = {} }: Meaning,
+  { op, url, key, bytes }: WebAction,
   cause?: unknown,
   answer?: WebAnswer,
 ): DestinationError {
   const subject = key === undefined ? url : `${key} in ${url}`;
   const code = answer?.code ?? networkCode(cause);
   const name = code === undefined ? '' : ` (${code.slice(0, 60)})`;
+  const size = bytes === undefined || what !== TOO_LARGE.what ? '' : ` (${formatBytes(bytes)})`;
   const words = answer?.words?.replace(/[.!]$/, '');
   const detail = `${name}${words === undefined ? '' : `. It says: "${words}"`}`;
-  return new DestinationError(kind, `Cannot ${op} ${subject}: ${what}${detail}`, {
+  return new DestinationError(kind, `Cannot ${op} ${subject}: ${what}${size}${detail}`, {
     op,
     hint,
     retry,
     details: {
+      ...details,
       ...(key === undefined ? {} : { key }),
       ...(answer?.status === undefined ? {} : { status: answer.status }),
       ...(code === undefined ? {} : { code: code.slice(0, 60) }),

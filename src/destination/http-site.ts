@@ -107,7 +107,7 @@ export function openHttpSite({
   const authorization = createAuthorization(credentials);
 
   async function ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T> {
-    const action: WebAction = { op: request.op, url, key: request.key };
+    const action: WebAction = { op: request.op, url, key: request.key, bytes: request.body?.byteLength };
     try {
       const { stallMs = STALL_MS } = request;
       return await whileMoving(`${request.op} in ${url}`, stallMs, signal, async (moving) => {

@@ -9,6 +9,7 @@ import {
   THROTTLED,
   failure,
   meaning,
+  noSuch,
   retryAfterMs,
   storesWords,
   webFailure,
@@ -17,10 +18,8 @@ import {
 } from '../http-failure.ts';
 import { ForeignAnswer } from './azure-answers.ts';
 
-const NO_CONTAINER = meaning(
-  'not-found',
-  'never',
-  'there is no such container',
+const NO_CONTAINER = noSuch(
+  'container',
   'Check its name and the account, or make the container first.',
 );
 const WRONG_KEY = meaning(

@@ -8,6 +8,7 @@ import {
   THROTTLED,
   failure,
   meaning,
+  noSuch,
   retryAfterMs,
   storesWords,
   webFailure,
@@ -40,6 +41,9 @@ const NO_KEY = meaning(
   'there are no credentials',
   'Name the JSON key of a service account in "credentials", or set up the default credentials of this machine.',
 );
+
+/** What a list of a bucket is refused with: no other object is meant. */
+export const NO_BUCKET = noSuch('bucket', 'Check its name and the account, or make the bucket first.');
 
 /** Success, and yet nothing that the store says. */
 export class ForeignAnswer extends Error {

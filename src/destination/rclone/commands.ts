@@ -252,6 +252,11 @@ const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
     'Free some space there, or get more.',
   ],
   [
+    /too[ _]?large|\b413\b/i,
+    'unsupported',
+    'Objects have 32 MiB mostly, and 128 MiB at most. Raise the limit of the storage, or use another one.',
+  ],
+  [
     /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|(?:error|status(?: code)?):? 40[13]\b|read-only|token (?:expired|has been)/i,
     'denied',
     'Sign in again with "rclone config reconnect", and check what the account may do.',
@@ -269,7 +274,7 @@ function refusal(text: string, op: string, key: string, url: string): Destinatio
   return new DestinationError(kind, `Cannot ${op} ${subject}: rclone says: ${plainWords(text)}`, {
     op,
     hint,
-    retry: kind === 'denied' ? 'never' : 'later',
+    retry: kind === 'denied' || kind === 'unsupported' ? 'never' : 'later',
     details: {
       ...(key === '' ? {} : { key }),
       url,

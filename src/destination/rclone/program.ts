@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import { DestinationError, errnoOf } from '../../base/errors.ts';
+import { DestinationError, MADE_ELSEWHERE, errnoOf } from '../../base/errors.ts';
 import { systemClock } from '../../base/clock.ts';
 import { waitsForAnswer } from '../../base/waits.ts';
 import type { RcloneAccess } from '../access.ts';
@@ -223,7 +223,11 @@ function complaint(text: string, url: string): DestinationError {
   const hint = isUnknown
     ? 'Compare the name with those of "rclone listremotes", and the configuration file that the agent uses.'
     : 'Try "rclone lsd" with the same remote and path.';
-  return new DestinationError(kind, `Cannot open ${url}: rclone says: ${said}`, { op: 'open', hint });
+  return new DestinationError(kind, `Cannot open ${url}: rclone says: ${said}`, {
+    op: 'open',
+    hint,
+    ...(isUnknown ? { details: MADE_ELSEWHERE } : {}),
+  });
 }
 
 /** Without time and level, and without what may be a secret in a URL. */

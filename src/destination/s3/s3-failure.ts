@@ -4,9 +4,11 @@ import {
   DENIED,
   FULL,
   THROTTLED,
+  TOO_LARGE,
   failure,
   meaning,
   meaningOfStatus,
+  noSuch,
   NOT_THE_STORE,
   retryAfterMs,
   storesWords,
@@ -15,10 +17,8 @@ import {
   type WebAnswer,
 } from '../http-failure.ts';
 
-const NO_BUCKET = meaning(
-  'not-found',
-  'never',
-  'there is no such bucket',
+const NO_BUCKET = noSuch(
+  'bucket',
   'Check its name, the endpoint and the region, or make the bucket first.',
 );
 const EXPIRED = meaning(
@@ -99,6 +99,8 @@ const MEANINGS = {
   XMinioStorageFull: FULL,
   XMinioAdminBucketQuotaExceeded: FULL,
   ServiceQuotaExceeded: FULL,
+  EntityTooLarge: TOO_LARGE,
+  MaxMessageLengthExceeded: TOO_LARGE,
   InvalidObjectState: ARCHIVED,
   PermanentRedirect: REGION,
   AuthorizationHeaderMalformed: REGION,

@@ -148,6 +148,7 @@ export const parts = {
       list: 'List',
       read: 'Read',
       range: 'Read parts',
+      large: 'Large objects',
       'no replacing': 'Never replaced',
       'one of several': 'Several at once',
       delete: 'Delete',

@@ -156,6 +156,7 @@ export const parts: Texts['parts'] = {
       list: 'Auflisten',
       read: 'Lesen',
       range: 'Teile lesen',
+      large: 'Große Objekte',
       'no replacing': 'Nie ersetzt',
       'one of several': 'Mehrere zugleich',
       delete: 'Löschen',
