@@ -70,7 +70,7 @@ function explain(error: unknown): readonly string[] {
 /** What this program says itself, and what the system says of a call; not what a library makes of either. */
 function isForPeople(cause: unknown): boolean {
   if (textField(cause, 'side') !== '') return true;
-  return typeof cause === 'object' && cause !== null && ('syscall' in cause || cause instanceof AggregateError);
+  return cause instanceof AggregateError || /^E[A-Z0-9]+$/.test(errnoOf(cause) ?? '');
 }
 
 /** An Error without a message, as a failed connection to several addresses raises, speaks by its parts or its code. */

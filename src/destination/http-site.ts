@@ -110,7 +110,8 @@ export function openHttpSite({
     const action: WebAction = { op: request.op, url, key: request.key, bytes: request.body?.byteLength };
     try {
       const { stallMs = STALL_MS } = request;
-      return await whileMoving(`${request.op} in ${url}`, stallMs, signal, async (moving) => {
+      const subject = request.key === undefined ? url : `${request.key} in ${url}`;
+      return await whileMoving(`${request.op} ${subject}`, stallMs, signal, async (moving) => {
         const reply = await signedIn(request, moving);
         if (request.accepts.includes(reply.status)) return await take(reply, moving);
         const words = await wordsOf(reply, moving);

@@ -53,10 +53,17 @@ export async function openRcloneDestination(
     await untilAborted(openFolder(commands, options.create === true, signal), signal);
     return rcloneDestination(commands, program, options.pace);
   } catch (error) {
+    // Only a line that broke asks for the reason: what rclone answered is the reason itself.
+    const ended = isLineBroken(error) ? await program.lastWords() : undefined;
     await program.close();
     signal.throwIfAborted();
-    throw program.complaint ?? error;
+    throw ended ?? error;
   }
+}
+
+function isLineBroken(error: unknown): boolean {
+  if (!(error instanceof DestinationError) || error.details['status'] !== undefined) return false;
+  return error.details['code'] !== undefined || error.kind === 'corrupt-reply';
 }
 
 /** Where folders are nothing but the beginnings of names, an empty one is there or not: both will do. */

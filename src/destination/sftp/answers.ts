@@ -1,5 +1,5 @@
 /** What the answers of an SFTP server mean for a destination. */
-import { DestinationError } from '../../base/errors.ts';
+import { DestinationError, errnoOf } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
 
 /** The status codes of SFTP, version 3. */
@@ -132,13 +132,19 @@ export function incomplete(url: string, key: string, actual: number, expected: n
   });
 }
 
+/** By the name that the network gives it. */
+function codeOf(cause: unknown): { readonly code?: string } {
+  const code = errnoOf(cause);
+  return code === undefined ? {} : { code };
+}
+
 /** The connection is gone, or was never there. */
 export function disconnected(url: string, what: string, cause?: unknown, stalled = false): DestinationError {
   return new DestinationError('unreachable', `${url}: ${what}`, {
     op: 'connect',
     hint: 'Check the network, and that the server runs and is reached by this name and port.',
     retry: 'now',
-    details: { url, ...(stalled ? { stalled } : {}) },
+    details: { url, ...codeOf(cause), ...(stalled ? { stalled } : {}) },
     cause,
   });
 }

@@ -251,15 +251,20 @@ function connectError(error: unknown, target: Target): DestinationError {
     });
   }
   if (level === 'handshake' && /no matching/i.test(message)) {
-    return new DestinationError('unsupported', `${url} offers only outdated encryption: ${message}`, {
+    const [, kind = 'cipher'] = /no matching ([a-z A-Z-]+)/i.exec(message) ?? [];
+    return new DestinationError('unsupported', `${url} offers only outdated encryption (${kind.trim()})`, {
       op: 'connect',
       hint: 'Update the SSH server.',
       details: { url },
       cause: error,
     });
   }
-  const what = errnoOf(error) ?? message;
-  return disconnected(url, `cannot connect${what === '' ? '' : ` (${what})`}`, error);
+  if (level === 'client-timeout')
+    return disconnected(url, `no answer within ${readyMs / 1000} seconds`, error, true);
+  if (level === 'protocol' || level === 'handshake')
+    return disconnected(url, 'what answers there does not speak SSH as it should', error);
+  const errno = errnoOf(error);
+  return disconnected(url, errno === undefined ? 'cannot connect' : `cannot connect (${errno})`, error);
 }
 
 /** Another session on the same connection: each has a window of its own for what is under way. */
