@@ -14,7 +14,7 @@ interface Wait {
   readonly since: () => number;
   /** When it is asked again, or given up; undefined where that is open. */
   readonly until: (() => number) | undefined;
-  readonly then: 'again' | 'given up';
+  readonly next: 'again' | 'given up';
 }
 
 /** One that is over before is worth no word. */
@@ -31,19 +31,24 @@ export interface ToldWait {
 const waits = new Set<Wait>();
 
 /** Waits until `ms` from now on before it asks again, after failures since then. Call what is returned when that is over. */
-export function waitsToAskAgain(whom: string, because: string, ms: number, since: number): () => void {
+export function waitsToAskAgain(
+  whom: string,
+  because: string | undefined,
+  ms: number,
+  since = systemClock.monotonic(),
+): () => void {
   const until = systemClock.monotonic() + ms;
-  return begin({ whom, because, since: () => since, until: () => until, then: 'again' });
+  return begin({ whom, because, since: () => since, until: () => until, next: 'again' });
 }
 
 /** Waits for an answer since then, for `patienceMs` at most. Call what is returned when it has come. */
 export function waitsForAnswer(
   whom: string,
   since: () => number,
-  patienceMs?: (() => number) | undefined,
+  patienceMs?: () => number,
 ): () => void {
   const until = patienceMs === undefined ? undefined : () => since() + patienceMs();
-  return begin({ whom, because: undefined, since, until, then: 'given up' });
+  return begin({ whom, because: undefined, since, until, next: 'given up' });
 }
 
 function begin(wait: Wait): () => void {
@@ -57,19 +62,19 @@ export function toldWait(now = systemClock.monotonic()): ToldWait | undefined {
   let most = WORTH_TELLING_MS - 1;
   for (const wait of waits) {
     const ms = lasts(wait, now);
-    if (ms > most || (ms === most && wait.then === 'again')) [longest, most] = [wait, ms];
+    if (ms > most || (ms === most && wait.next === 'again')) [longest, most] = [wait, ms];
   }
   return longest === undefined ? undefined : told(longest, now);
 }
 
 /** What was waited so far; of one whose end is known, all of it. */
-function lasts({ since, until, then }: Wait, now: number): number {
-  return then === 'again' && until !== undefined ? until() - since() : now - since();
+function lasts({ since, until, next }: Wait, now: number): number {
+  return next === 'again' && until !== undefined ? until() - since() : now - since();
 }
 
-function told({ whom, because, since, until, then }: Wait, now: number): ToldWait {
+function told({ whom, because, since, until, next }: Wait, now: number): ToldWait {
   const left = until === undefined ? undefined : Math.max(1, Math.ceil((until() - now) / 1000)) * 1000;
-  if (then === 'again') {
+  if (next === 'again') {
     const reason = because === undefined ? '' : ` (${because})`;
     const when = left === undefined ? '' : `, again in ${inWords(left)}`;
     return {

@@ -257,7 +257,10 @@ function sentenceIn(text: string, type: string): string | undefined {
   const [, message] = /json/i.test(type)
     ? (/"(?:message|error_description|error)"\s*:\s*"((?:[^"\\]|\\[^u])*)"/i.exec(text) ?? [])
     : (/<(?:[\w.-]+:)?message\b[^<>]*>([^<]*)</i.exec(text) ?? []);
-  return message?.replaceAll(/&(?:quot|#34);|\\"/g, '"').replaceAll(/&(?:apos|#39);/g, "'").replaceAll('&amp;', '&');
+  return message
+    ?.replaceAll(/&(?:quot|#34);|\\"/g, '"')
+    .replaceAll(/&(?:apos|#39);/g, "'")
+    .replaceAll('&amp;', '&');
 }
 
 /** Reads to the end what is of no interest, so that the connection can be used again. */
@@ -279,7 +282,8 @@ export async function textOf(reply: HttpReply, moving: Moving): Promise<string> 
 export async function xmlOf(reply: HttpReply, moving: Moving): Promise<string> {
   const bytes = await bytesOf(reply, moving);
   const [, charset] = /charset\s*=\s*"?([\w.:-]+)/i.exec(reply.headers['content-type'] ?? '') ?? [];
-  const [, declared] = /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/.exec(bytes.toString('latin1', 0, 200)) ?? [];
+  const [, declared] =
+    /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/.exec(bytes.toString('latin1', 0, 200)) ?? [];
   const wide = { fffe: 'utf-16le', feff: 'utf-16be' }[bytes.toString('hex', 0, 2)];
   try {
     return new TextDecoder(wide ?? charset ?? declared ?? 'utf-8').decode(bytes);

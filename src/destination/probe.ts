@@ -6,7 +6,15 @@ import { formatBytes, formatDuration } from '../base/units.ts';
 import type { Destination } from './destination.ts';
 
 export interface ProbeFinding {
-  readonly check: 'store' | 'list' | 'read' | 'range' | 'large' | 'no replacing' | 'one of several' | 'delete';
+  readonly check:
+    | 'store'
+    | 'list'
+    | 'read'
+    | 'range'
+    | 'large'
+    | 'no replacing'
+    | 'one of several'
+    | 'delete';
   readonly status: 'ok' | 'warning' | 'error';
   readonly message: string;
   /** What to do; empty when there is nothing. */

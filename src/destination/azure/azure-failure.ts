@@ -18,10 +18,7 @@ import {
 } from '../http-failure.ts';
 import { ForeignAnswer } from './azure-answers.ts';
 
-const NO_CONTAINER = noSuch(
-  'container',
-  'Check its name and the account, or make the container first.',
-);
+const NO_CONTAINER = noSuch('container', 'Check its name and the account, or make the container first.');
 const WRONG_KEY = meaning(
   'denied',
   'never',

@@ -73,7 +73,10 @@ interface Refusal {
   readonly status?: unknown;
   readonly errors?: readonly { readonly reason?: string; readonly message?: string }[];
   /** Who signs in gives the reason as a word. */
-  readonly response?: { readonly headers?: Fields; readonly data?: { readonly error?: unknown; readonly error_description?: unknown } };
+  readonly response?: {
+    readonly headers?: Fields;
+    readonly data?: { readonly error?: unknown; readonly error_description?: unknown };
+  };
 }
 
 /** Of an answer to a question, or to who signs in. */

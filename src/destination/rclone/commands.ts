@@ -263,8 +263,18 @@ function itemOf(value: unknown, url: string): RcloneItem {
   const modifiedMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   if (typeof path !== 'string' || typeof size !== 'number' || typeof isFolder !== 'boolean')
     throw senseless(url, 'list');
-  if (!isFolder && (size < 0 || Number.isNaN(modifiedMs))) throw senseless(url, 'list');
   return { path, size, modifiedMs: Math.floor(modifiedMs), isFolder };
+}
+
+/** Of a file whose size or time the storage keeps to itself, as those of documents that it makes up when they are read. */
+export function statOf({ path, size, modifiedMs }: RcloneItem, url: string): ObjectStat {
+  if (size >= 0 && !Number.isNaN(modifiedMs)) return { size, modifiedMs };
+  const what = size < 0 ? 'how large it is' : 'when it was stored';
+  throw new DestinationError('unsupported', `rclone does not tell of ${path} in ${url} ${what}`, {
+    op: 'look at',
+    hint: 'See what "rclone lsjson" says of it. Use another storage if it is so of all files.',
+    details: { key: path, url },
+  });
 }
 
 function isAbsence(text: string): boolean {

@@ -17,10 +17,7 @@ import {
   type WebAnswer,
 } from '../http-failure.ts';
 
-const NO_BUCKET = noSuch(
-  'bucket',
-  'Check its name, the endpoint and the region, or make the bucket first.',
-);
+const NO_BUCKET = noSuch('bucket', 'Check its name, the endpoint and the region, or make the bucket first.');
 const EXPIRED = meaning(
   'denied',
   'later',

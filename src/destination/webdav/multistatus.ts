@@ -75,11 +75,16 @@ function statusIn(element: Element): number | undefined {
 /** A path, or a whole URL. */
 function pathOf(href: string): string {
   const path = href.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
+  return path.split('/').map(decoded).join('/').replace(/\/+$/, '');
+}
+
+/** As it is written where it is no name of ours: one that is not encoded, or has a slash in it. */
+function decoded(name: string): string {
   try {
-    return decodeURIComponent(path).replace(/\/+$/, '');
+    const text = decodeURIComponent(name);
+    return text.includes('/') ? name : text;
   } catch {
-    // No name of ours is written so.
-    return path.replace(/\/+$/, '');
+    return name;
   }
 }
 
