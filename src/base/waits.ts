@@ -42,11 +42,7 @@ export function waitsToAskAgain(
 }
 
 /** Waits for an answer since then, for `patienceMs` at most. Call what is returned when it has come. */
-export function waitsForAnswer(
-  whom: string,
-  since: () => number,
-  patienceMs?: () => number,
-): () => void {
+export function waitsForAnswer(whom: string, since: () => number, patienceMs?: () => number): () => void {
   const until = patienceMs === undefined ? undefined : () => since() + patienceMs();
   return begin({ whom, because: undefined, since, until, next: 'given up' });
 }

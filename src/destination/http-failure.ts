@@ -197,11 +197,14 @@ export function storesWords(text: unknown, code?: string): string | undefined {
     .replaceAll(/:\/\/[^/\s@]*@/g, '://')
     .trim();
   if (words === '' || /^[<{[]/.test(words)) return undefined;
-  // What only repeats the name says nothing more.
+  // What only repeats the name, or that of the status, says nothing more.
   if (code !== undefined && lettersOf(words) === lettersOf(code)) return undefined;
+  if (words.split(' ').length < LEAST_WORDS) return undefined;
   return words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS - 1)}…` : words;
 }
 
+/** "Forbidden", "Request Entity Too Large": no status has a longer name. */
+const LEAST_WORDS = 5;
 const MOST_WORDS = 300;
 
 function lettersOf(text: string): string {

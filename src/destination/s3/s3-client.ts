@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { S3Access } from '../access.ts';
-import { NOT_THE_STORE, failure, meaning, storesWords } from '../http-failure.ts';
+import { NOT_THE_STORE, failure, meaning } from '../http-failure.ts';
 import { plainUrl, type S3Place } from '../location.ts';
 import type { UploadPace } from '../limited.ts';
 import { briefPolicy, persist, sleepFor, type Patience } from '../retry.ts';
@@ -159,7 +159,8 @@ class UnreadableTime extends Error {
 }
 
 function noTime({ message }: UnreadableTime): ReturnType<typeof meaning> {
-  const what = `it says a time that cannot be read: "${storesWords(message) ?? ''}"`;
+  const shown = message.replaceAll(/[^ -~]/g, '').slice(0, 60);
+  const what = `it says a time that cannot be read: "${shown}"`;
   return meaning('unsupported', 'never', what, 'Update the store, or use another one.');
 }
 

@@ -331,7 +331,11 @@ describe('as JSON', () => {
 });
 
 describe('what is waited for', () => {
-  const wait = { text: 'waiting for the store (SlowDown), again in 16 s', because: 'SlowDown', againInSeconds: 16 };
+  const wait = {
+    text: 'waiting for the store (SlowDown), again in 16 s',
+    because: 'SlowDown',
+    againInSeconds: 16,
+  };
 
   function waitingIn(mode: ProgressMode) {
     const clock = createHandClock();
