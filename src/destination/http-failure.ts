@@ -211,14 +211,14 @@ function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** What libraries call an answer that they cannot read, or a request that they cannot make. */
-const OF_LIBRARIES = /^(?:ERR_INVALID|PARSE_ERROR$|REQUEST_SEND_ERROR$)/;
+/** What libraries call an answer that breaks off, and a request that they cannot send: names that say nothing to people. */
+const OF_LIBRARIES = /^(?:PARSE_ERROR|REQUEST_SEND_ERROR)$/;
 
 /** Of the error or of what caused it. */
 function networkCode(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = errnoOf(at);
-    if (code !== undefined && /^[A-Z][A-Z0-9_]+$/.test(code) && !OF_LIBRARIES.test(code)) return code;
+    if (code !== undefined && /^[A-Z][A-Z0-9_]+$/.test(code) && !code.startsWith('ERR_INVALID')) return code;
     if (at.name === 'TimeoutError' || /socket hang up|network socket disconnected/i.test(at.message))
       return 'ETIMEDOUT';
     if (at instanceof AggregateError && at.errors.length > 0) {
@@ -236,7 +236,8 @@ export function failure(
   answer?: WebAnswer,
 ): DestinationError {
   const subject = key === undefined ? url : `${key} in ${url}`;
-  const code = answer?.code ?? networkCode(cause);
+  const found = answer?.code ?? networkCode(cause);
+  const code = found === undefined || OF_LIBRARIES.test(found) ? undefined : found;
   const name = code === undefined ? '' : ` (${code.slice(0, 60)})`;
   const size = bytes === undefined || what !== TOO_LARGE.what ? '' : ` (${formatBytes(bytes)})`;
   const words = answer?.words?.replace(/[.!]$/, '');

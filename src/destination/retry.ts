@@ -122,7 +122,7 @@ class Tries {
     const isSilent = this.#made > 1 && this.#silentMs >= SILENT_MS;
     const isOver = isPatient
       ? this.#waitedMs + delayMs >= answeredMs
-      : isSilent || this.#counted >= (isNonsense(error) ? Math.max(attempts, FEW) : attempts);
+      : isSilent || this.#counted >= triesFor(error, attempts);
     if (isOver) throw error;
     this.#waitedMs += delayMs;
     this.#silentMs += delayMs;
@@ -147,6 +147,12 @@ function reasonOf({ kind, details: { code, status } }: DestinationError): string
   return kind === 'corrupt-reply' ? 'its answer makes no sense' : 'it cannot be reached';
 }
 
+/** An answer that came whole and makes no sense will hardly make some; one that was cut short may come whole. */
+function triesFor(error: DestinationError, attempts: number): number {
+  if (!isNonsense(error)) return attempts;
+  return typeof error.details['status'] === 'number' ? FEW : Math.max(attempts, FEW);
+}
+
 function isNonsense({ kind, retry }: DestinationError): boolean {
   return kind === 'corrupt-reply' && retry === 'now';
 }
@@ -157,8 +163,8 @@ function hasNoAnswer({ details: { code, stalled } }: DestinationError): boolean 
 }
 
 /** The store itself said that it cannot do it now. */
-function isAnswer({ details: { status } }: DestinationError): boolean {
-  return typeof status === 'number';
+function isAnswer({ kind, details: { status } }: DestinationError): boolean {
+  return typeof status === 'number' && kind !== 'corrupt-reply';
 }
 
 /**

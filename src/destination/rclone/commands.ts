@@ -305,7 +305,7 @@ const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
   [
     /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|(?:error|status(?: code)?):? 40[13]\b|read-only|token (?:expired|has been)/i,
     'denied',
-    'Sign in again with "rclone config reconnect", and check what the account may do.',
+    'See to what rclone says there. Where the sign-in has ended: "rclone config reconnect".',
   ],
 ];
 

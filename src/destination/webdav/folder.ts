@@ -35,7 +35,8 @@ export interface Folder {
 }
 
 export interface PutPace {
-  readonly pace: UploadPace;
+  readonly pace: UploadPace | undefined;
+  /** What the object is called in the end, for messages too. */
   readonly key: string;
 }
 

@@ -153,7 +153,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
   async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
     checkKey(key);
     return await run(signal, async () => {
-      const paced = pace === undefined ? undefined : { pace, key };
+      const paced = { pace, key };
       const names = [...leftovers];
       leftovers.clear();
       await Promise.allSettled(names.map(async (name) => await folder.remove(name, signal)));
