@@ -62,6 +62,15 @@ export class DestinationError extends HoldfastError {
   }
 }
 
+/** Of a place that is not there: what keeps it is made by somebody else, as a bucket is. Holdfast makes directories only. */
+export const MADE_ELSEWHERE = Object.freeze({ madeElsewhere: true });
+
+/** The place is not there, and a repository may be made there all the same. */
+export function isAbsentPlace(error: unknown): error is DestinationError {
+  if (!(error instanceof DestinationError) || error.kind !== 'not-found') return false;
+  return error.details['madeElsewhere'] !== true;
+}
+
 export type RepositoryCode =
   | 'NO_REPOSITORY'
   | 'WRONG_PASSPHRASE'

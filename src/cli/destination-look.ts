@@ -101,6 +101,8 @@ export interface TryOut {
   readonly configured: boolean;
   /** It is to be added: what the first backup would make is made, and nothing where a disk is missing. */
   readonly isNew?: boolean;
+  /** As the agent tells it. */
+  readonly remembered?: string | undefined;
 }
 
 /** What is backed up; before anything is, what most people have. */
@@ -112,7 +114,7 @@ async function sourcePaths(context: Context): Promise<readonly string[]> {
 /** Every step with what came of it. */
 export async function tryOut(
   settings: DestinationSettings,
-  { configured, isNew = false }: TryOut,
+  { configured, isNew = false, remembered }: TryOut,
   context: Context,
 ): Promise<readonly Finding[]> {
   const { url } = settings;
@@ -123,6 +125,7 @@ export async function tryOut(
     isNew,
     create: isNew,
     reach: async () => await reachOfSettings(settings, context),
+    remembered,
     openRepository: configured ? async () => await checkOpening('repository', settings, context) : undefined,
     files: await sourcePaths(context),
     clock,

@@ -218,7 +218,9 @@ async function test(wanted: string, options: DestinationsOptions, context: Conte
   const found = findDestination(settings, wanted);
   if (found === undefined && !/[/\\:]/.test(wanted)) throw unknown(wanted, destinations);
   const tried = found ?? { name: wanted, url: locationOf(wanted), passphrase: null };
-  const findings = await tryOut(tried, { configured: found !== undefined }, context);
+  const told = found === undefined || options.config !== undefined ? undefined : await askIfRunning(context);
+  const remembered = told?.find(({ name }) => name === found?.name)?.repository_id || undefined;
+  const findings = await tryOut(tried, { configured: found !== undefined, remembered }, context);
   const usable = findings.every(({ status }) => status !== 'error');
   if (usable && found?.untested === true) await markTested(found.name, options, context);
   if (!usable) context.exitCode = EXIT.failed;

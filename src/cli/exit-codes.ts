@@ -57,7 +57,7 @@ function explain(error: unknown): readonly string[] {
   const message = messageOf(error);
   const expected = side === '' ? /^E[A-Z0-9]+$|^commander\./.test(textField(error, 'code')) : side !== 'bug';
   const said = [expected ? message : `Unexpected error: ${message}`];
-  const causes = PLAIN_CODES.has(textField(error, 'code')) ? [] : causesOf(error);
+  const causes = PLAIN_CODES.has(textField(error, 'code')) ? [] : causesOf(error).filter(isForPeople);
   for (const cause of causes.slice(0, MOST_CAUSES)) {
     const text = messageOf(cause);
     if (!said.some((line) => line.toLowerCase().includes(text.toLowerCase()))) said.push(text);
@@ -65,6 +65,12 @@ function explain(error: unknown): readonly string[] {
   const [what = '', ...why] = said;
   const hint = textField(error, 'hint') || (expected ? '' : DEFECT_HINT);
   return [what, ...why.map((text) => `  because: ${text}`), ...(hint === '' ? [] : [hint])];
+}
+
+/** What this program says itself, and what the system says of a call; not what a library makes of either. */
+function isForPeople(cause: unknown): boolean {
+  if (textField(cause, 'side') !== '') return true;
+  return cause instanceof AggregateError || /^E[A-Z0-9]+$/.test(errnoOf(cause) ?? '');
 }
 
 /** An Error without a message, as a failed connection to several addresses raises, speaks by its parts or its code. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import type { Command } from 'commander';
-import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { RepositoryError, isAbsentPlace } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
@@ -115,7 +115,7 @@ async function requireNone(place: ChosenPlace, context: Context): Promise<void> 
   try {
     destination = await openDestination(location, await reachOfPlace(place, context), context.signal);
   } catch (error) {
-    if (error instanceof DestinationError && error.kind === 'not-found') return;
+    if (isAbsentPlace(error)) return;
     throw error;
   }
   try {

@@ -39,6 +39,8 @@ export function stateWords(job: Job): string {
   const { status, progress } = job;
   if (status === 'queued')
     return job.waiting_for === null ? 'queued' : `waiting: ${printable(job.waiting_for.replace(/\.$/, ''))}`;
+  if (status === 'running' && job.waiting_for !== null)
+    return `running; ${printable(lowerFirst(job.waiting_for.replace(/\.$/, '')))}`;
   if (status === 'running') {
     return progress.percent === null
       ? `running (${job.phase ?? 'starting'})`
@@ -48,6 +50,10 @@ export function stateWords(job: Job): string {
     return `completed with ${count(job.warnings_count, 'warning')}`;
   }
   return status;
+}
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }
 
 function stateStyle(job: Job, styles: Styles): (text: string) => string {

@@ -1,4 +1,5 @@
 /** Progress in the form that suits the options and the terminal. */
+import { tellWaits, toldWait } from '../base/waits.ts';
 import type { Context } from './context.ts';
 import type { OutputOptions } from './options.ts';
 import { createProgress, type Progress, type ProgressMode } from './progress.ts';
@@ -9,7 +10,22 @@ export function openProgress(verb: string, options: OutputOptions, context: Cont
   const { stderr, env, clock } = context;
   const stream = options.json === true ? context.out.stream : stderr;
   const mode = progressMode(options, context);
-  return createProgress({ stream, mode, now: () => clock.monotonic(), verb, color: wantsColor(stderr, env) });
+  const teller = tellWaits();
+  const progress = createProgress({
+    stream,
+    mode,
+    now: () => clock.monotonic(),
+    verb,
+    color: wantsColor(stderr, env),
+    waiting: () => (teller.isTurn() ? toldWait() : undefined),
+  });
+  return {
+    ...progress,
+    finish: () => {
+      teller.end();
+      progress.finish();
+    },
+  };
 }
 
 export function progressMode(options: OutputOptions, { stderr, env }: Context): ProgressMode {

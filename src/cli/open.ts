@@ -1,6 +1,6 @@
 /** Which repository a command works on, and how it is opened. */
 import type { NeverPath } from '../archiver/exclude.ts';
-import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { DestinationError, RepositoryError, isAbsentPlace } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { openCached, openLook } from '../cache/open.ts';
 import { testCost } from '../codec/passphrase-cost.ts';
@@ -295,7 +295,7 @@ async function openPlace(
   try {
     return await openDestination(chosen.location, reach, signal);
   } catch (error) {
-    if (error instanceof DestinationError && error.kind === 'not-found') throw noRepository(chosen, error);
+    if (isAbsentPlace(error)) throw noRepository(chosen, error);
     throw error;
   }
 }

@@ -6,6 +6,7 @@
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { createEstimate } from '../base/progress-estimate.ts';
 import type { Estimate } from '../base/progress-estimate.ts';
+import type { ToldWait } from '../base/waits.ts';
 import {
   createStyles,
   jsonLine,
@@ -59,6 +60,8 @@ export interface ProgressOptions {
   readonly color?: boolean;
   /** Calls `tick` every so many milliseconds until the returned function is called. Default: a timer that holds no process open. */
   readonly every?: (ms: number, tick: () => void) => () => void;
+  /** What is waited for that others hold up. */
+  readonly waiting?: () => ToldWait | undefined;
 }
 
 const TIMING = Object.freeze({
@@ -71,7 +74,18 @@ const TIMING = Object.freeze({
   plainTickMs: 1000,
   /** At most two objects a second. */
   jsonMs: 500,
+  /** Between two words about what is waited for, in a log and for programs. */
+  waitMs: 10_000,
 });
+
+const NOT_BEGUN: ProgressCounters = {
+  phase: '',
+  filesDone: 0,
+  filesTotal: null,
+  bytesDone: 0,
+  bytesTotal: null,
+  errors: 0,
+};
 
 export function createProgress(options: ProgressOptions): Progress {
   const { mode, stream } = options;
@@ -97,6 +111,7 @@ function terminalProgress({
   verb,
   color = false,
   every = unrefTimer,
+  waiting = () => undefined,
 }: ProgressOptions): Progress {
   const { bold, dim, yellow } = createStyles(color);
   const estimate = createEstimate();
@@ -107,14 +122,18 @@ function terminalProgress({
 
   const draw = () => {
     const time = now();
-    if (finished || counters === undefined || time - drawnAt < TIMING.redrawMs) return;
-    estimate.observe(time, counters);
+    if (finished || time - drawnAt < TIMING.redrawMs) return;
+    const waits = waiting()?.text;
+    if (counters === undefined && waits === undefined) return;
+    const shown = counters ?? NOT_BEGUN;
+    estimate.observe(time, shown);
     // The last column stays free: a full line would leave the cursor waiting to wrap.
     const room = (terminalWidth(stream) ?? 0) - 1;
-    const parts = lineParts(verb, counters, estimate, { label: bold, warning: yellow });
+    const parts = lineParts(verb, shown, estimate, { label: bold, warning: yellow });
     const lines = [fitParts(parts, room)];
-    const path = counters.currentPath ?? '';
-    if ((stream.rows ?? Infinity) > 2)
+    const path = shown.currentPath ?? '';
+    if (waits !== undefined) lines.push(yellow(truncateEnd(`  ${printable(waits)}`, room)));
+    else if ((stream.rows ?? Infinity) > 2)
       lines.push(path === '' ? '' : dim(truncateMiddle(`  ${printable(path)}`, room)));
     const content = `${lines.join(`${CLEAR_LINE_END}\n`)}${CLEAR_BELOW}\r${LINE_UP.repeat(lines.length - 1)}`;
     if (content === drawn) return;
@@ -155,8 +174,10 @@ function terminalProgress({
 
 // ---- Plain lines and JSON -------------------------------------------------------------------------------------
 
-function plainProgress({ stream, now, verb, every = unrefTimer }: ProgressOptions): Progress {
-  return sampledProgress(stream, every, TIMING.plainTickMs, now, (estimate, startedAt) => {
+function plainProgress(options: ProgressOptions): Progress {
+  const { stream, verb } = options;
+  const tell = ({ text }: ToldWait): void => writeNote(stream, `${verb}: ${text}`);
+  return sampledProgress(options, TIMING.plainTickMs, tell, (estimate, startedAt) => {
     let writtenAt = startedAt;
     return (time, counters) => {
       if (time - writtenAt < TIMING.plainMs) return;
@@ -167,8 +188,10 @@ function plainProgress({ stream, now, verb, every = unrefTimer }: ProgressOption
   });
 }
 
-function jsonProgress({ stream, now, every = unrefTimer }: ProgressOptions): Progress {
-  const progress = sampledProgress(stream, every, TIMING.jsonMs, now, (estimate) => {
+function jsonProgress(options: ProgressOptions): Progress {
+  const { stream } = options;
+  const tell = (wait: ToldWait): void => void stream.write(jsonLine(waitObject(wait)));
+  const progress = sampledProgress(options, TIMING.jsonMs, tell, (estimate) => {
     let writtenAt = -Infinity;
     let written: ProgressCounters | undefined;
     return (time, counters) => {
@@ -181,21 +204,27 @@ function jsonProgress({ stream, now, every = unrefTimer }: ProgressOptions): Pro
   return { ...progress, note: (text) => stream.write(jsonLine({ type: 'note', text })) };
 }
 
-/** What the modes without a cursor share: the newest counters go to `report` at every update and tick. */
+/** What the modes without a cursor share: the newest counters go to `report`, and waits to `tell`, at every update and tick. */
 function sampledProgress(
-  stream: OutputStream,
-  every: NonNullable<ProgressOptions['every']>,
+  { stream, now, every = unrefTimer, waiting = () => undefined }: ProgressOptions,
   tickMs: number,
-  now: () => number,
+  tell: (wait: ToldWait) => void,
   createReport: (estimate: Estimate, startedAt: number) => (time: number, counters: ProgressCounters) => void,
 ): Progress {
   const estimate = createEstimate();
   const report = createReport(estimate, now());
   let counters: ProgressCounters | undefined;
   let finished = false;
+  let toldAt = -Infinity;
   const sample = () => {
-    if (finished || counters === undefined) return;
+    if (finished) return;
     const time = now();
+    const wait = time - toldAt < TIMING.waitMs ? undefined : waiting();
+    if (wait !== undefined) {
+      toldAt = time;
+      tell(wait);
+    }
+    if (counters === undefined) return;
     estimate.observe(time, counters);
     report(time, counters);
   };
@@ -212,6 +241,11 @@ function sampledProgress(
       finished = true;
     },
   };
+}
+
+/** For programs, also those commands that show no progress. */
+function waitObject({ text, because, againInSeconds }: ToldWait): object {
+  return { type: 'waiting', text, reason: because, again_in_seconds: againInSeconds };
 }
 
 function jsonProgressObject(counters: ProgressCounters, estimate: Estimate): object {

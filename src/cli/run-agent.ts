@@ -30,6 +30,7 @@ import { prepareEmbedded } from './embedded-thread.ts';
 import { programAtTerminal } from './program-at-terminal.ts';
 import { programOfAgent } from './program-of-agent.ts';
 import { stateWords } from './listing-jobs.ts';
+import { startLoggingWaits } from './told-waits.ts';
 import { usage } from './options.ts';
 import { changesToBegin, startPlace, type StartPlace } from './start-place.ts';
 import { configFile, ensureStateDirectory, readMachineKey, statePaths } from './state-directory.ts';
@@ -71,6 +72,10 @@ export async function runAgent(options: RunAgentOptions, context: Context): Prom
   using target = openAgentLog(paths.directory, options.quiet ? undefined : also, clock);
   const redactor = createRedactor();
   const log = createLog('info', target, redactor.redact);
+  const waits = startLoggingWaits(
+    (text) => log.info(text),
+    () => clock.monotonic(),
+  );
   await using notifier = createSystemNotifier(env, {
     clock,
     trouble: (error) => log.warn({ err: error }, 'the service manager was not told'),
@@ -104,6 +109,7 @@ export async function runAgent(options: RunAgentOptions, context: Context): Prom
   } finally {
     void notifier.stopping();
     await daemon[Symbol.asyncDispose]();
+    waits.end();
   }
 }
 

@@ -13,6 +13,7 @@ import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrup
 import { Output } from './output.ts';
 import { settleOutput, standardOutput } from './standard-streams.ts';
 import { createStyles, jsonLine, printable, wantsColor } from './terminal.ts';
+import { startTellingWaits } from './told-waits.ts';
 
 const OF_PATHS = ['HOLDFAST_STATE_DIR', 'HOLDFAST_CONFIG', 'HOLDFAST_REPOSITORY', 'HOLDFAST_PASSWORD_FILE'];
 
@@ -38,6 +39,7 @@ export async function run(words: readonly string[]): Promise<void> {
     exitCode: EXIT.ok,
     afterInterrupt: '',
   };
+  const waits = startTellingWaits(process.stderr, process.env, words, () => systemClock.monotonic());
   try {
     requireReadable(process.env);
     if (mayActForService(process.env)) {
@@ -52,7 +54,10 @@ export async function run(words: readonly string[]): Promise<void> {
     await context.out.finish();
     settleOutput();
   } catch (error) {
+    waits.end();
     await report(error, words, context, interrupts);
+  } finally {
+    waits.end();
   }
   process.exitCode = interrupts.outputClosed ? EXIT_OUTPUT_CLOSED : context.exitCode;
 }

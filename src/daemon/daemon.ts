@@ -178,6 +178,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     opened: (job, repositoryId) => keepRepository(job, repositoryId, { destinations, opened, clock }),
     began: (job) => tellOfJob(job, { database: state.database, notifier, clock, stillFailing: () => [] }),
     tried: (jobId, trial) => drills.record(jobId, trial),
+    heldUp: (job, waitsFor) => log.info({ job }, waitsFor),
     keepEnd: (job, outcome) => ends.keep(job, outcome),
     endDelayed: (job) => ends.delayed(job),
     ended: (job) => ends.ended(job),

@@ -14,7 +14,7 @@ import type { PassphraseGuesses } from './passphrase-guesses.ts';
 import { tryDestination, type Trial, type TrialReport } from './try-destination.ts';
 
 export interface DestinationTrialParts {
-  readonly destinations: Pick<Destinations, 'open' | 'placeOf'>;
+  readonly destinations: Pick<Destinations, 'open' | 'placeOf' | 'repositoryId'>;
   readonly secrets: SecretContext;
   readonly clock: Clock;
   readonly stateDirectory: string;
@@ -41,6 +41,7 @@ export async function tryForPage(
     isEmbedded: place.directory === join(stateDirectory, 'repository'),
     isNew: parts.isNew,
     reach,
+    remembered: destinations.repositoryId(place) || undefined,
     openRepository: async () => await openThere(place, parts, signal),
     files,
     clock,

@@ -14,6 +14,7 @@ import { probeDestination } from '../destination/probe.ts';
 import { areOnSameDisk } from '../system/disk-identity.ts';
 import { farPlaceOf } from '../system/far-mounts.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
+import { requireFree } from '../repository/new-objects.ts';
 import { answersFrom } from '../system/far-answer.ts';
 import { unmountedAt } from '../system/unmounted.ts';
 import { checkSpace } from './doctor/machine.ts';
@@ -32,6 +33,8 @@ export interface Trial {
   readonly reach: () => Promise<OpenOptions>;
   /** Opens the repository that is there as a backup would; undefined where no settings say with what. */
   readonly openRepository: (() => Promise<Finding>) | undefined;
+  /** A repository that was seen there before, and is never made anew. */
+  readonly remembered?: string | undefined;
   /** Paths that are backed up, or are to be. */
   readonly files: readonly string[];
   readonly clock: Clock;
@@ -90,7 +93,7 @@ interface Scene {
 async function examine(
   destination: Destination,
   { directory, point, isMade }: Scene,
-  { url, files, clock, signal, openRepository }: Trial,
+  { url, files, clock, signal, remembered, openRepository }: Trial,
 ): Promise<TrialReport> {
   const shown = shownPlace(parseLocation(url));
   const opened = ok('open', isMade ? `${shown} was made` : `${shown} is there`);
@@ -103,7 +106,7 @@ async function examine(
     directory === undefined ? [] : [await guarded('space', async () => await checkSpace('space', directory))];
   const repository = await guarded(
     'repository',
-    async () => await lookForRepository(destination, openRepository, signal),
+    async () => await lookForRepository(destination, { remembered, openRepository }, signal),
   );
   const disk = directory === undefined ? [] : sameDiskFindings(directory, files);
   const findings = [
@@ -173,10 +176,18 @@ function measuredFindings({ writeSpeed, readSpeed, clockSkewSeconds }: Measured)
 
 async function lookForRepository(
   destination: Destination,
-  openRepository: Trial['openRepository'],
+  { remembered, openRepository }: Pick<Trial, 'remembered' | 'openRepository'>,
   signal: AbortSignal,
 ): Promise<Finding> {
   const { slots, damaged } = await readKeyFiles(destination, signal);
+  if (slots.length + damaged.length === 0 && remembered !== undefined)
+    return problem(
+      'repository',
+      'The repository that was kept there is gone, so a backup to it would fail',
+      'Check that the right drive is mounted there. If it was emptied on purpose, name another folder as the destination: backups begin anew there.',
+    );
+  // What the first backup, and "init", would refuse.
+  if (slots.length + damaged.length === 0) await requireFree(destination, signal);
   if (slots.length + damaged.length === 0)
     return ok('repository', 'None there yet: the first backup makes it');
   if (openRepository === undefined)

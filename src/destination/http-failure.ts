@@ -1,8 +1,9 @@
 /** What the answers of web servers and networks mean for a destination, for all stores that are reached by HTTP. */
 import { systemClock } from '../base/clock.ts';
-import { DestinationError, errnoOf, isAbort } from '../base/errors.ts';
-import type { DestinationKind, Retry } from '../base/errors.ts';
 import { retryAfterMs as askedMs } from '../base/retry-after.ts';
+import { DestinationError, MADE_ELSEWHERE, errnoOf, isAbort } from '../base/errors.ts';
+import type { DestinationKind, Retry } from '../base/errors.ts';
+import { formatBytes } from '../base/units.ts';
 
 /** What was being done, for the message. */
 export interface WebAction {
@@ -12,6 +13,8 @@ export interface WebAction {
   readonly url: string;
   /** The object, when there is one. */
   readonly key?: string | undefined;
+  /** How large the object is that was sent. */
+  readonly bytes?: number | undefined;
 }
 
 /** What a server said, as far as it is known. */
@@ -19,6 +22,8 @@ export interface WebAnswer {
   readonly status: number | undefined;
   /** The store's own name for the failure: `SlowDown`, `AuthenticationFailed`. */
   readonly code: string | undefined;
+  /** Its own sentence about it, as `storesWords` gives it. */
+  readonly words?: string | undefined;
   /** Milliseconds after which the server wants to be asked again. */
   readonly retryAfterMs: number | undefined;
 }
@@ -28,15 +33,23 @@ interface Meaning {
   readonly retry: Retry;
   readonly what: string;
   readonly hint: string;
+  /** Further facts for programs. */
+  readonly details?: Readonly<Record<string, boolean>>;
 }
 
 export function meaning(kind: DestinationKind, retry: Retry, what: string, hint: string): Meaning {
   return { kind, retry, what, hint };
 }
 
+/** What the destination lies in is not there. */
+export function noSuch(what: string, hint: string): Meaning {
+  return { ...meaning('not-found', 'never', `there is no such ${what}`, hint), details: MADE_ELSEWHERE };
+}
+
 const LINE = 'Check the network, and the address of the destination.';
 const LATER = 'It is tried again later; if it stays so, ask who runs the store.';
 const RIGHTS = 'Check the credentials of the destination and what they allow.';
+const REASON = 'Do what it says there, or ask who runs the store.';
 const REPORT = 'Check the address and the settings of the destination.';
 
 /** Retrying at once would only add to it. */
@@ -53,6 +66,13 @@ export const FULL = meaning(
   'later',
   'no space is left, or the quota is used up',
   'Free some space there, or get more.',
+);
+
+export const TOO_LARGE = meaning(
+  'unsupported',
+  'never',
+  'the server, or a proxy before it, takes no object of this size',
+  'Objects have 32 MiB mostly, and 128 MiB at most. That limit stands in the settings of the server or the proxy, where whoever runs it can raise it: client_max_body_size of nginx, LimitRequestBody of Apache.',
 );
 
 /** Whoever signs in, or goes elsewhere, reaches the store again. */
@@ -74,8 +94,7 @@ export function meaningOfStatus(status: number): Meaning {
     );
   if (status === 408) return meaning('unreachable', 'now', 'the store waited in vain', LINE);
   if (status === 409 || status === 412) return TAKEN;
-  if (status === 413)
-    return meaning('unsupported', 'never', 'the store takes no object of this size', 'Use another store.');
+  if (status === 413) return TOO_LARGE;
   if (status === 416)
     return meaning(
       'corrupt-reply',
@@ -85,6 +104,7 @@ export function meaningOfStatus(status: number): Meaning {
     );
   if (status === 429) return THROTTLED;
   if (status === 507) return FULL;
+  if (status === 511) return NOT_THE_STORE;
   if (status === 501 || status === 405)
     return meaning('unsupported', 'never', 'the store cannot do this', 'Use another store.');
   if (status >= 500)
@@ -142,7 +162,7 @@ export function webFailure(
   const answer = answerOf(error);
   const found = (answer?.code === undefined ? undefined : special[answer.code]) ?? meaningOf(error, answer);
   if (found === undefined) return error;
-  return failure(found, action, error, answer);
+  return failure(withReason(found, answer), action, error, answer);
 }
 
 function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | undefined {
@@ -152,6 +172,49 @@ function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | und
   if (UNSPOKEN.test(code)) return INSECURE;
   return UNTRUSTED.test(code) ? CERTIFICATE : GONE;
 }
+
+/** A store that gives its reason knows better than any guess: some call a full account one that may do nothing. */
+function withReason(found: Meaning, answer: WebAnswer | undefined): Meaning {
+  if (found.kind !== 'denied' || !isReason(answer)) return found;
+  if (saysFull(answer.words)) return FULL;
+  return found === DENIED ? { ...DENIED, hint: REASON } : found;
+}
+
+function isReason(answer: WebAnswer | undefined): answer is WebAnswer & { readonly words: string } {
+  return answer?.words !== undefined;
+}
+
+/** What stores say of a full account, whatever else they call it. */
+export function saysFull(words: string): boolean {
+  return /no space|insufficient[ _](?:storage|space)|storage (?:limit|cap)|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i.test(
+    words,
+  );
+}
+
+/** Letters that a person sees and that a terminal bears; no page, and no more than a sentence or two. */
+export function storesWords(text: unknown, code?: string): string | undefined {
+  if (typeof text !== 'string') return undefined;
+  const words = text
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .replaceAll(/:\/\/[^/\s@]*@/g, '://')
+    .trim();
+  if (words === '' || /^[<{[]/.test(words)) return undefined;
+  // What only repeats the name, or that of the status, says nothing more.
+  if (code !== undefined && lettersOf(words) === lettersOf(code)) return undefined;
+  if (words.split(' ').length < LEAST_WORDS) return undefined;
+  return words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS - 1)}…` : words;
+}
+
+/** "Forbidden", "Request Entity Too Large": no status has a longer name. */
+const LEAST_WORDS = 5;
+const MOST_WORDS = 300;
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+/** What libraries call an answer that breaks off, and a request that they cannot send: names that say nothing to people. */
+const OF_LIBRARIES = /^(?:PARSE_ERROR|REQUEST_SEND_ERROR)$/;
 
 /** Of the error or of what caused it. */
 function networkCode(error: unknown): string | undefined {
@@ -169,21 +232,27 @@ function networkCode(error: unknown): string | undefined {
 }
 
 export function failure(
-  { kind, retry, what, hint }: Meaning,
-  { op, url, key }: WebAction,
+  { kind, retry, what, hint, details = {} }: Meaning,
+  { op, url, key, bytes }: WebAction,
   cause?: unknown,
   answer?: WebAnswer,
 ): DestinationError {
   const subject = key === undefined ? url : `${key} in ${url}`;
-  const code = answer?.code ?? networkCode(cause);
-  const detail = code === undefined ? '' : ` (${code.slice(0, 60)})`;
-  return new DestinationError(kind, `Cannot ${op} ${subject}: ${what}${detail}`, {
+  const found = answer?.code ?? networkCode(cause);
+  const code = found === undefined || OF_LIBRARIES.test(found) ? undefined : found;
+  const name = code === undefined ? '' : ` (${code.slice(0, 60)})`;
+  const size = bytes === undefined || what !== TOO_LARGE.what ? '' : ` (${formatBytes(bytes)})`;
+  const words = answer?.words?.replace(/[.!]$/, '');
+  const detail = `${name}${words === undefined ? '' : `. It says: "${words}"`}`;
+  return new DestinationError(kind, `Cannot ${op} ${subject}: ${what}${size}${detail}`, {
     op,
     hint,
     retry,
     details: {
+      ...details,
       ...(key === undefined ? {} : { key }),
       ...(answer?.status === undefined ? {} : { status: answer.status }),
+      ...(code === undefined ? {} : { code: code.slice(0, 60) }),
       ...(answer?.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
       ...(answer !== undefined && isThrottling(answer) ? { throttled: true } : {}),
     },

@@ -11,7 +11,7 @@ import { errnoOf } from '../base/errors.ts';
 import { bodyStream } from './body.ts';
 import { createAuthorization } from './http-authorization.ts';
 import type { HttpCredentials } from './http-authorization.ts';
-import { failure, meaning, retryAfterMs, webFailure } from './http-failure.ts';
+import { failure, meaning, retryAfterMs, storesWords, webFailure } from './http-failure.ts';
 import type { WebAction, WebAnswer } from './http-failure.ts';
 import type { UploadPace } from './limited.ts';
 import { STALL_MS, whileMoving } from './stall.ts';
@@ -107,14 +107,15 @@ export function openHttpSite({
   const authorization = createAuthorization(credentials);
 
   async function ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T> {
-    const action: WebAction = { op: request.op, url, key: request.key };
+    const action: WebAction = { op: request.op, url, key: request.key, bytes: request.body?.byteLength };
     try {
       const { stallMs = STALL_MS } = request;
-      return await whileMoving(`${request.op} in ${url}`, stallMs, signal, async (moving) => {
+      const subject = request.key === undefined ? url : `${request.key} in ${url}`;
+      return await whileMoving(`${request.op} ${subject}`, stallMs, signal, async (moving) => {
         const reply = await signedIn(request, moving);
         if (request.accepts.includes(reply.status)) return await take(reply, moving);
-        reply.stream.destroy();
-        throw webFailure(new Error(`status ${reply.status}`), action, () => answerOf(reply));
+        const words = await wordsOf(reply, moving);
+        throw webFailure(new Error(`status ${reply.status}`), action, () => answerOf(reply, words));
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -221,9 +222,45 @@ async function exchange(outgoing: ClientRequest, request: HttpRequest, moving: M
   return { status, headers, stream };
 }
 
-function answerOf({ status, headers }: HttpReply): WebAnswer {
+function answerOf({ status, headers }: HttpReply, words: string | undefined): WebAnswer {
   const { 'retry-after': after, date } = headers;
-  return { status, code: undefined, retryAfterMs: retryAfterMs(after, date) };
+  return { status, code: undefined, words, retryAfterMs: retryAfterMs(after, date) };
+}
+
+/** A refusal is a few lines; a page for people is none. */
+const LARGEST_REFUSAL = 64 * 1024;
+
+/** The sentence of a refusal: plain text, or the message in XML or JSON. What cannot be read says nothing. */
+async function wordsOf({ headers, stream }: HttpReply, { moved }: Moving): Promise<string | undefined> {
+  const type = headers['content-type'] ?? '';
+  const isReadable = /^text\/plain|[/+](?:xml|json)\b/i.test(type) && !/html/i.test(type);
+  const chunks: Buffer[] = [];
+  try {
+    let bytes = 0;
+    if (isReadable)
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        moved(chunk.byteLength);
+        chunks.push(chunk);
+        bytes += chunk.byteLength;
+        if (bytes > LARGEST_REFUSAL) break;
+      }
+  } catch {
+    // The status alone counts.
+  } finally {
+    stream.destroy();
+  }
+  return storesWords(sentenceIn(Buffer.concat(chunks).toString('utf8'), type));
+}
+
+function sentenceIn(text: string, type: string): string | undefined {
+  if (/^text\/plain/i.test(type)) return text;
+  const [, message] = /json/i.test(type)
+    ? (/"(?:message|error_description|error)"\s*:\s*"((?:[^"\\]|\\[^u])*)"/i.exec(text) ?? [])
+    : (/<(?:[\w.-]+:)?message\b[^<>]*>([^<]*)</i.exec(text) ?? []);
+  return message
+    ?.replaceAll(/&(?:quot|#34);|\\"/g, '"')
+    .replaceAll(/&(?:apos|#39);/g, "'")
+    .replaceAll('&amp;', '&');
 }
 
 /** Reads to the end what is of no interest, so that the connection can be used again. */
@@ -237,7 +274,25 @@ export async function drain({ stream }: HttpReply, moving: Moving): Promise<void
 }
 
 /** The reply as text. An end that comes too early rejects. */
-export async function textOf({ stream }: HttpReply, moving: Moving): Promise<string> {
+export async function textOf(reply: HttpReply, moving: Moving): Promise<string> {
+  return (await bytesOf(reply, moving)).toString('utf8');
+}
+
+/** The same of XML, which says itself how its letters are written. What nobody knows is read as UTF-8. */
+export async function xmlOf(reply: HttpReply, moving: Moving): Promise<string> {
+  const bytes = await bytesOf(reply, moving);
+  const [, charset] = /charset\s*=\s*"?([\w.:-]+)/i.exec(reply.headers['content-type'] ?? '') ?? [];
+  const [, declared] =
+    /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/.exec(bytes.toString('latin1', 0, 200)) ?? [];
+  const wide = { fffe: 'utf-16le', feff: 'utf-16be' }[bytes.toString('hex', 0, 2)];
+  try {
+    return new TextDecoder(wide ?? charset ?? declared ?? 'utf-8').decode(bytes);
+  } catch {
+    return bytes.toString('utf8');
+  }
+}
+
+async function bytesOf({ stream }: HttpReply, moving: Moving): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -246,5 +301,5 @@ export async function textOf({ stream }: HttpReply, moving: Moving): Promise<str
     bytes += chunk.byteLength;
     if (bytes > LARGEST_TEXT) throw new TooLarge(LARGEST_TEXT);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

@@ -10,6 +10,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DestinationError, errnoOf } from '../base/errors.ts';
+import { toldAsWait } from '../base/waits.ts';
 import { extentOf } from './byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from './destination.ts';
 import { createDirectorySync, createDurably } from './directory-sync.ts';
@@ -99,7 +100,9 @@ function localDestination(
     const running = work();
     inFlight.add(running);
     try {
-      return await untilAborted(running, signal);
+      // What a limit holds up waits for nobody.
+      if (pace?.limited === true && op === 'store') return await untilAborted(running, signal);
+      return await toldAsWait('the file system', async () => await untilAborted(running, signal));
     } catch (error) {
       signal.throwIfAborted();
       throw storageError(error, { op, directory: root, ...(key === undefined ? {} : { key }) });

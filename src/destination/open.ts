@@ -1,5 +1,6 @@
 /** From a location as people write it to an open destination of its kind, of which only that kind's library is loaded. */
 import { DestinationError } from '../base/errors.ts';
+import { toldAsWait } from '../base/waits.ts';
 import { answersFrom } from '../system/far-answer.ts';
 import type { DestinationAccess } from './access.ts';
 import { withAdaptiveParallelism } from './adaptive.ts';
@@ -66,7 +67,8 @@ export async function openDestination(
   signal.throwIfAborted();
   const place = parseLocation(location);
   if (place.kind === 'local') {
-    if (!(await answersFrom(place.directory, signal))) throw notAnswering(place.directory);
+    const answers = async (): Promise<boolean> => await answersFrom(place.directory, signal);
+    if (!(await toldAsWait('the file system', answers))) throw notAnswering(place.directory);
     return await openLocalDestination(place.directory, options);
   }
   const open = async (): Promise<Destination> => await openRemote(place, options, signal);

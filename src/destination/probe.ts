@@ -2,11 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import { DestinationError, isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
-import { formatBytes } from '../base/units.ts';
+import { formatBytes, formatDuration } from '../base/units.ts';
 import type { Destination } from './destination.ts';
 
 export interface ProbeFinding {
-  readonly check: 'store' | 'list' | 'read' | 'range' | 'no replacing' | 'one of several' | 'delete';
+  readonly check:
+    | 'store'
+    | 'list'
+    | 'read'
+    | 'range'
+    | 'large'
+    | 'no replacing'
+    | 'one of several'
+    | 'delete';
   readonly status: 'ok' | 'warning' | 'error';
   readonly message: string;
   /** What to do; empty when there is nothing. */
@@ -15,6 +23,10 @@ export interface ProbeFinding {
 
 /** Enough that a speed can be told, little enough for a slow line. */
 const PROBE_BYTES = 1024 ** 2;
+/** As a pack: 32 MiB, and one segment more that was begun before. */
+const LARGE_BYTES = 34 * 1024 ** 2;
+/** A slow line is not kept busy for longer. */
+const LARGE_MS = 120_000;
 const RIVALS = 4;
 const UNRELIABLE = 'Do not keep backups there: use another kind of storage, or report this to who runs it.';
 
@@ -45,7 +57,9 @@ export async function probeDestination(
     signal,
   };
   try {
+    const began = clock.monotonic();
     const stored = await guarded('store', async () => await tryStore(probe));
+    const tookMs = clock.monotonic() - began;
     // Without an object there is nothing to try the rest on.
     if (stored.status === 'error') {
       // What it said it did not store may be there.
@@ -57,6 +71,9 @@ export async function probeDestination(
       await guarded('list', async () => await tryList(probe)),
       await guarded('read', async () => await tryRead(probe)),
       await guarded('range', async () => await tryRange(probe)),
+      ...(destination.properties.remote
+        ? [await guarded('large', async () => await tryLarge(probe, tookMs))]
+        : []),
       await guarded('no replacing', async () => await tryReplace(probe)),
       await guarded('one of several', async () => await tryRivals(probe)),
       await guarded('delete', async () => await tryDelete(probe)),
@@ -118,6 +135,23 @@ async function tryRange({ destination, key, body, signal }: Probe) {
   if (!middle.equals(body.subarray(1_000, 6_000)) || !end.equals(body.subarray(-100)))
     return bad('A part of an object is not what was stored there');
   return good('Parts of an object can be read, also from its end');
+}
+
+/** Servers and proxies have limits of their own, which small objects do not meet. */
+async function tryLarge({ destination, prefix, signal }: Probe, tookMs: number) {
+  const { canDelete, retainDays } = destination.properties;
+  const size = formatBytes(LARGE_BYTES);
+  if (!canDelete || retainDays !== undefined)
+    return good(`Whether objects of ${size} are taken was not tried, as it would stay there`);
+  const wouldTakeMs = (tookMs * LARGE_BYTES) / PROBE_BYTES;
+  if (wouldTakeMs > LARGE_MS)
+    return good(
+      `Whether objects of ${size} are taken was not tried, as it would take about ${formatDuration(Math.ceil(wouldTakeMs / 60_000) * 60_000)}`,
+    );
+  const key = `${prefix}-c`;
+  await destination.put(key, randomBytes(LARGE_BYTES), signal);
+  await destination.delete(key, signal);
+  return good(`${size}, as much as the objects of backups have, are taken at once`);
 }
 
 async function tryReplace({ destination, key, body, signal }: Probe) {
@@ -192,7 +226,7 @@ async function creates(
 }
 
 async function removeAll({ destination, prefix }: Probe, signal: AbortSignal): Promise<void> {
-  for (const name of ['a', 'b']) await destination.delete(`${prefix}-${name}`, signal);
+  for (const name of ['a', 'b', 'c']) await destination.delete(`${prefix}-${name}`, signal);
 }
 
 async function listed(destination: Destination, prefix: string, signal: AbortSignal) {

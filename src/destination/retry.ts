@@ -1,6 +1,8 @@
 /** A destination that tries again: for failures that pass, and for nothing else. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import { DestinationError } from '../base/errors.ts';
+import { waitsToAskAgain } from '../base/waits.ts';
 import type { Destination, ListedObject, ObjectStat } from './destination.ts';
 import { leftoversOf } from './leftovers.ts';
 
@@ -24,6 +26,9 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /** A store that wants to be left alone for longer is left to the job, which waits without keeping anything open. */
 const LONGEST_WAIT_MS = 15 * 60_000;
+
+/** Nobody has answered for so long, the times of the tries included: a second try there is in any case. */
+const SILENT_MS = 185_000;
 
 /**
  * At most 1 + 2 + 4 + 8 + 16 + 32 + 60 + 60 s: a router restarts within three minutes, and longer is for the job. A
@@ -87,6 +92,10 @@ class Tries {
   /** Those that the policy counts: not those that the store has answered. */
   #counted = 0;
   #waitedMs = 0;
+  #failingSince: number | undefined;
+  /** Waits, and tries to which nobody answered. */
+  #silentMs = 0;
+  #triedAt = systemClock.monotonic();
 
   constructor(policy: RetryPolicy, sleep: Sleep) {
     this.#policy = policy;
@@ -109,28 +118,53 @@ class Tries {
     // A store that answers is given its time, in however many tries, and no more, however long it asks for.
     const isPatient = (isAnswer(error) || askedMs > 0) && answeredMs > 0;
     if (!isPatient) this.#counted += 1;
+    if (hasNoAnswer(error)) this.#silentMs += systemClock.monotonic() - this.#triedAt;
+    const isSilent = this.#made > 1 && this.#silentMs >= SILENT_MS;
     const isOver = isPatient
       ? this.#waitedMs + delayMs >= answeredMs
-      : this.#counted >= (isNonsense(error) ? Math.max(attempts, FEW) : attempts);
+      : isSilent || this.#counted >= triesFor(error, attempts);
     if (isOver) throw error;
     this.#waitedMs += delayMs;
+    this.#silentMs += delayMs;
     onRetry?.(error, delayMs);
+    this.#failingSince ??= systemClock.monotonic();
+    const isOverNow = waitsToAskAgain('the store', reasonOf(error), delayMs, this.#failingSince);
     try {
       await this.#sleep(delayMs, signal);
     } finally {
+      isOverNow();
+      this.#triedAt = systemClock.monotonic();
       // In place of the error that the timer makes of it: the caller waits for the signal's own reason.
       signal.throwIfAborted();
     }
   }
 }
 
+/** The store's own name for it, or the network's; else the kind of failure. */
+function reasonOf({ kind, details: { code, status } }: DestinationError): string {
+  if (typeof code === 'string') return code;
+  if (typeof status === 'number' && status >= 300) return `status ${status}`;
+  return kind === 'corrupt-reply' ? 'its answer makes no sense' : 'it cannot be reached';
+}
+
+/** An answer that came whole and makes no sense will hardly make some; one that was cut short may come whole. */
+function triesFor(error: DestinationError, attempts: number): number {
+  if (!isNonsense(error)) return attempts;
+  return typeof error.details['status'] === 'number' ? FEW : Math.max(attempts, FEW);
+}
+
 function isNonsense({ kind, retry }: DestinationError): boolean {
   return kind === 'corrupt-reply' && retry === 'now';
 }
 
+/** All the time of the try went by without one. */
+function hasNoAnswer({ details: { code, stalled } }: DestinationError): boolean {
+  return stalled === true || code === 'ETIMEDOUT';
+}
+
 /** The store itself said that it cannot do it now. */
-function isAnswer({ details: { status } }: DestinationError): boolean {
-  return typeof status === 'number';
+function isAnswer({ kind, details: { status } }: DestinationError): boolean {
+  return typeof status === 'number' && kind !== 'corrupt-reply';
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Calls over a network that must go on: one that moves no byte for a while counts as failed. */
+import { systemClock } from '../base/clock.ts';
 import { DestinationError } from '../base/errors.ts';
+import { waitsForAnswer } from '../base/waits.ts';
 
 /**
  * So few bytes in all that time are no progress: at that pace nothing would come to an end. Less than the slowest of
@@ -56,22 +58,31 @@ export async function whileMoving<T>(
     // What is still being sent, after an answer that did not wait for it, keeps nobody waiting.
     if (!isOver) timer = wait();
   };
+  let movedAt = systemClock.monotonic();
+  const answered = waitsForAnswer(
+    'the store',
+    () => movedAt,
+    () => allowedMs,
+  );
   let few = 0;
   const moved = (bytes = LEAST_BYTES): void => {
     few += bytes;
     if (few < LEAST_BYTES || isOver) return;
     few = 0;
+    movedAt = systemClock.monotonic();
     if (allowedMs === stallMs) timer.refresh();
     else allow(stallMs);
   };
   const held = (bytes: number): void => {
     const usualMs = Math.min(stallMs, STALL_MS);
+    movedAt = systemClock.monotonic();
     allow(stallMs + usualMs * (Math.min(bytes, MOST_HELD) / HELD_PER_STALL));
   };
   try {
     return await Promise.race([work({ signal: inner.signal, moved, held }), ended.promise]);
   } finally {
     isOver = true;
+    answered();
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     // Nobody waits for it when the work was faster.

@@ -7,6 +7,7 @@ import { runBackup } from './backup-job.ts';
 import { runCheck } from './check-job.ts';
 import { NothingToCopy, runCopy } from './copy-job.ts';
 import { runDrill } from './drill-job.ts';
+import { tellWhenHeldUp } from './held-up.ts';
 import { jobErrorOf } from './job-error.ts';
 import type { JobParts } from './job-parts.ts';
 import {
@@ -93,6 +94,7 @@ export class Engine {
   async #run(job: EngineJob, signal: AbortSignal): Promise<void> {
     const { send, clock } = this.#links;
     const report = new Report(send, clock);
+    const goesOn = tellWhenHeldUp(send, () => clock.monotonic());
     let last: FromEngine;
     try {
       const openOther: JobParts['openOther'] = async (destination, until) =>
@@ -111,6 +113,7 @@ export class Engine {
       last = await this.#failure(error, job, report, signal);
     }
     report.stop();
+    goesOn();
     send(last);
   }
 

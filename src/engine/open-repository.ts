@@ -1,7 +1,7 @@
 /** The repository of a job: opened by the rules for destinations, and kept open for the next job of the same one. */
 import { totalmem } from 'node:os';
 import type { Clock } from '../base/clock.ts';
-import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
+import { HoldfastError, RepositoryError, isAbort, isAbsentPlace } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { passphraseCost, testCost } from '../codec/passphrase-cost.ts';
 import { parseRecoveryCode } from '../codec/recovery-code.ts';
@@ -246,7 +246,7 @@ async function openPlace(
       signal,
     );
   } catch (error) {
-    if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
+    if (!isAbsentPlace(error)) throw error;
     if (remembered) throw gone(destination, 'missing', error);
     if (absent === 'pretend') return undefined;
     throw error;

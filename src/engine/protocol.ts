@@ -169,6 +169,8 @@ export type FromEngine =
     }
   | { readonly kind: 'problem'; readonly problem: JobProblem }
   | { readonly kind: 'note'; readonly text: string }
+  /** What others hold up, as a sentence; null once it goes on. */
+  | { readonly kind: 'held up'; readonly waitsFor: string | null }
   /** A drill is through with one snapshot. */
   | { readonly kind: 'tried'; readonly trial: SnapshotTrial }
   | { readonly kind: 'completed'; readonly outcome: EngineOutcome }

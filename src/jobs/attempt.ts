@@ -9,7 +9,7 @@ import type { Death } from './death.ts';
 import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
-import { inPhase, progressed, warned, type ProgressNow } from './job-states.ts';
+import { inPhase, progressed, waiting, warned, type ProgressNow } from './job-states.ts';
 import type { Job, JobError } from './job.ts';
 import type { Held, JobPlaces } from './queue.ts';
 
@@ -56,6 +56,8 @@ export interface AttemptSetup {
   readonly opened: (job: Job, repositoryId: string) => void;
   /** A drill is through with one snapshot. */
   readonly tried: (jobId: string, trial: SnapshotTrial) => void;
+  /** It begins to wait for what others hold up: in a sentence. */
+  readonly heldUp?: ((jobId: string, waitsFor: string) => void) | undefined;
   /** What could not be written down while the job goes on; told once. */
   readonly trouble: (error: unknown) => void;
 }
@@ -86,6 +88,7 @@ export class Attempt {
   /** Not while a command of the person's runs, which is for the source: others go on there meanwhile. */
   #usesDestination: boolean;
   #turn: Disposable | undefined;
+  #isHeldUp = false;
 
   constructor(setup: AttemptSetup) {
     this.#setup = setup;
@@ -208,6 +211,7 @@ export class Attempt {
     this.#engine = engine;
     const { code, signal, notReadyAfterMs } = await engine.ended;
     this.#engine = undefined;
+    if (this.#isHeldUp) this.#wait(null);
     if (this.#failure !== undefined) throw this.#failure;
     this.#write();
     const last = this.#last;
@@ -250,6 +254,9 @@ export class Attempt {
       case 'tried':
         this.#show(() => this.#setup.tried(this.#id, message.trial));
         return;
+      case 'held up':
+        this.#wait(message.waitsFor);
+        return;
       case 'completed':
       case 'failed':
         this.#last = message;
@@ -257,6 +264,16 @@ export class Attempt {
       case 'canceled':
         return;
     }
+  }
+
+  /** The job says all the time what it waits for; its log, and the agent's, when that begins. */
+  #wait(waitsFor: string | null): void {
+    this.#show(() => this.#setup.book.show(this.#id, (record) => waiting(record, waitsFor)));
+    if (waitsFor !== null && !this.#isHeldUp) {
+      this.#log('info', waitsFor);
+      this.#setup.heldUp?.(this.#id, waitsFor);
+    }
+    this.#isHeldUp = waitsFor !== null;
   }
 
   /** A backup that cannot be sure of it ends here; other jobs make no repositories, whatever is remembered. */

@@ -135,6 +135,7 @@ export function completed({ job, bookkeeping }: JobRecord, outcome: EngineOutcom
       ...job,
       status: 'completed',
       phase: null,
+      waiting_for: null,
       result: outcome.result,
       snapshot_id: outcome.snapshotId ?? job.snapshot_id,
       files_done: outcome.files,
@@ -169,7 +170,7 @@ export function canceled({ job, bookkeeping }: JobRecord, nowMs: number): JobRec
 
 /** The agent stopped it: it goes on later as if nothing had been. */
 export function stopped({ job, bookkeeping }: JobRecord): JobRecord {
-  return { job: { ...job, status: 'queued', phase: null }, bookkeeping };
+  return { job: { ...job, status: 'queued', phase: null, waiting_for: null }, bookkeeping };
 }
 
 /** The machine went down under it: another attempt, however often. */
@@ -193,7 +194,7 @@ export function died(record: JobRecord, how: Death, nowMs: number, retryAt: numb
     return failed({ job, bookkeeping: { ...bookkeeping, deaths } }, error, nowMs);
   }
   return {
-    job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1 },
+    job: { ...job, status: 'queued', phase: null, waiting_for: null, attempt: job.attempt + 1 },
     bookkeeping: { ...bookkeeping, deaths, retryAt },
   };
 }

@@ -40,6 +40,8 @@ export interface RunnerSetup {
   readonly opened: (job: Job, repositoryId: string) => void;
   /** A drill is through with one snapshot. A throw is reported to `trouble`. */
   readonly tried: (jobId: string, trial: SnapshotTrial) => void;
+  /** A running job begins to wait for what others hold up: in a sentence. */
+  readonly heldUp?: ((jobId: string, waitsFor: string) => void) | undefined;
   /** A job ends, with what its engine found out when it completed: in the transaction that stores it. A throw undoes it. */
   readonly keepEnd: (job: Job, outcome: EngineOutcome | null) => void;
   /** The end of this job cannot be stored for now; told once. A throw is reported to `trouble`. */

@@ -289,19 +289,33 @@ async function copiedRing(
 /** What an interrupted init leaves: a configuration and key slots, without the ring that comes last. */
 const UNFINISHED_INIT = /^(?:copies\/)?(?:config\/[1-9]\d{0,5}|keys\/[0-9a-f]{32})$/;
 
+/** What a trial of the destination leaves where nothing can be deleted. */
+const TRIED_OUT = /^probe-[0-9a-f]{16}-[a-z]$/;
+
 /** What interrupted inits left, nothing in an empty place; undefined when there is anything else. */
 export async function unfinishedInit(
   destination: Destination,
   signal: AbortSignal,
 ): Promise<ListedObject[] | undefined> {
+  const { leftovers, others } = await whatLiesThere(destination, signal);
+  return others.length === 0 ? leftovers : undefined;
+}
+
+/** The objects that interrupted inits left, and keys of others: some, when there are any. */
+export async function whatLiesThere(
+  destination: Destination,
+  signal: AbortSignal,
+): Promise<{ readonly leftovers: ListedObject[]; readonly others: readonly string[] }> {
   const leftovers: ListedObject[] = [];
   try {
     for await (const page of destination.list('', signal)) {
-      if (page.some(({ key }) => !UNFINISHED_INIT.test(key))) return undefined;
-      leftovers.push(...page);
+      const objects = page.filter(({ key }) => !TRIED_OUT.test(key));
+      const others = objects.map(({ key }) => key).filter((key) => !UNFINISHED_INIT.test(key));
+      if (others.length > 0) return { leftovers, others };
+      leftovers.push(...objects);
     }
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
   }
-  return leftovers;
+  return { leftovers, others: [] };
 }

@@ -1,3 +1,4 @@
+import { waitsToAskAgain } from '../base/waits.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
@@ -104,7 +105,12 @@ export async function aliveOf(
   const left = leases.filter((lease) => !isDead(repository, lease, nowMs));
   const isAhead = ({ storedMs }: StoredLease): boolean => storedMs - nowMs > LEASE_TIMES.expiry;
   if (!left.some(isAhead)) return left;
-  await repository.clock.sleep(LEASE_TIMES.expiry, signal);
+  const isOver = waitsToAskAgain('a sign of life of another program', undefined, LEASE_TIMES.expiry);
+  try {
+    await repository.clock.sleep(LEASE_TIMES.expiry, signal);
+  } finally {
+    isOver();
+  }
   const now = await listLeases(repository, 'leases/', signal);
   const dead = foundDead.get(repository) ?? new Set();
   foundDead.set(repository, dead);

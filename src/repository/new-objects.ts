@@ -6,7 +6,7 @@
  */
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Destination, ListedObject } from '../destination/destination.ts';
-import { unfinishedInit } from './key-files.ts';
+import { whatLiesThere } from './key-files.ts';
 import { deleteTwice, putCopy } from './second-copies.ts';
 
 /** The ring that makes a repository of what lies there. */
@@ -32,12 +32,30 @@ export async function requireFree(
   destination: Destination,
   signal: AbortSignal,
 ): Promise<readonly ListedObject[]> {
-  const leftovers = await unfinishedInit(destination, signal);
-  if (leftovers !== undefined) return leftovers;
-  throw new RepositoryError(
+  const { leftovers, others } = await whatLiesThere(destination, signal);
+  if (others.length === 0) return leftovers;
+  throw notEmpty(destination, others);
+}
+
+/** What a repository stores, but for what an init that was broken off leaves. */
+const OF_REPOSITORY = /^(?:config|copies|heads|index|keys|leases|packs|snapshots|trash)\//;
+
+function notEmpty({ properties: { url } }: Destination, others: readonly string[]): RepositoryError {
+  const strange = others.filter((key) => !OF_REPOSITORY.test(key)).sort();
+  if (strange.length === 0)
+    return new RepositoryError('REPOSITORY_EXISTS', `${url} already holds a repository, or parts of one`, {
+      hint: 'Open that one with its passphrase, or choose an empty place.',
+    });
+  const [first = '', second] = strange;
+  const names =
+    strange.length > 2 ? `${first} and others` : second === undefined ? first : `${first} and ${second}`;
+  return new RepositoryError(
     'REPOSITORY_EXISTS',
-    `${destination.properties.url} already holds a repository or other files`,
-    { hint: 'Choose an empty directory, or open the existing repository.' },
+    `No repository can be made at ${url}, as something else lies there: ${names}`,
+    {
+      hint: 'Move it away, or choose an empty place, such as a new folder below this one.',
+      details: { found: first },
+    },
   );
 }
 

@@ -2,6 +2,7 @@
  * Seals anew what is sealed under old generations of keys. Nothing is deleted that is needed: packs are copied like
  * those of which prune saves the rest, and get a tombstone; a prune deletes them after the grace period.
  */
+import { waitsToAskAgain } from '../base/waits.ts';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import { encodeSnapshot, type SnapshotRecord } from '../format/records.ts';
@@ -131,7 +132,16 @@ async function nextTurn(repository: Repository, run: RekeyRun, signal: AbortSign
     } catch (error) {
       if (!(error instanceof RepositoryError) || error.code !== 'REPOSITORY_LOCKED') throw error;
     }
-    await repository.clock.sleep(REKEY_LIMITS.wait, signal);
+    const isOver = waitsToAskAgain(
+      'another program that changes the repository',
+      undefined,
+      REKEY_LIMITS.wait,
+    );
+    try {
+      await repository.clock.sleep(REKEY_LIMITS.wait, signal);
+    } finally {
+      isOver();
+    }
   }
 }
 

@@ -9,19 +9,16 @@ import {
   THROTTLED,
   failure,
   meaning,
+  noSuch,
   retryAfterMs,
+  storesWords,
   webFailure,
   type WebAction,
   type WebAnswer,
 } from '../http-failure.ts';
 import { ForeignAnswer } from './azure-answers.ts';
 
-const NO_CONTAINER = meaning(
-  'not-found',
-  'never',
-  'there is no such container',
-  'Check its name and the account, or make the container first.',
-);
+const NO_CONTAINER = noSuch('container', 'Check its name and the account, or make the container first.');
 const WRONG_KEY = meaning(
   'denied',
   'never',
@@ -77,12 +74,16 @@ interface Refusal extends Error {
 
 function answerOf(error: unknown): WebAnswer | undefined {
   if (!(error instanceof Error) || error.name !== 'RestError') return undefined;
-  const { statusCode: status, code, response } = error as Refusal;
+  const { statusCode: status, code: read, response } = error as Refusal;
   if (status === undefined) return undefined;
   const header = (name: string): string | undefined => response?.headers.get(name);
+  const code = header('x-ms-error-code') ?? read;
+  // Without a name the sentence is one of the library. What follows the first line is the number of the request.
+  const [sentence] = error.message.split('\n');
   return {
     status,
-    code: header('x-ms-error-code') ?? code,
+    code,
+    words: code === undefined ? undefined : storesWords(sentence, code),
     retryAfterMs: retryAfterMs(header('retry-after'), header('date')),
   };
 }

@@ -8,7 +8,9 @@ import {
   THROTTLED,
   failure,
   meaning,
+  noSuch,
   retryAfterMs,
+  storesWords,
   webFailure,
   type WebAction,
   type WebAnswer,
@@ -40,6 +42,9 @@ const NO_KEY = meaning(
   'Name the JSON key of a service account in "credentials", or set up the default credentials of this machine.',
 );
 
+/** What a list of a bucket is refused with: no other object is meant. */
+export const NO_BUCKET = noSuch('bucket', 'Check its name and the account, or make the bucket first.');
+
 /** Success, and yet nothing that the store says. */
 export class ForeignAnswer extends Error {
   override readonly name = 'ForeignAnswer';
@@ -66,9 +71,12 @@ export function googleStatus(error: unknown): number | undefined {
 interface Refusal {
   readonly code?: unknown;
   readonly status?: unknown;
-  readonly errors?: readonly { readonly reason?: string }[];
+  readonly errors?: readonly { readonly reason?: string; readonly message?: string }[];
   /** Who signs in gives the reason as a word. */
-  readonly response?: { readonly headers?: Fields; readonly data?: { readonly error?: unknown } };
+  readonly response?: {
+    readonly headers?: Fields;
+    readonly data?: { readonly error?: unknown; readonly error_description?: unknown };
+  };
 }
 
 /** Of an answer to a question, or to who signs in. */
@@ -88,6 +96,8 @@ function answerOf(error: unknown): WebAnswer | undefined {
   if (!Number.isInteger(status) || status < 100) return undefined;
   const header = (name: string): string | undefined => headerOf(response?.headers, name);
   const afterMs = retryAfterMs(header('retry-after'), header('date'));
-  const reason = errors?.[0]?.reason ?? response?.data?.error;
-  return { status, code: typeof reason === 'string' ? reason : undefined, retryAfterMs: afterMs };
+  const said = errors?.[0]?.reason ?? response?.data?.error;
+  const reason = typeof said === 'string' ? said : undefined;
+  const words = storesWords(errors?.[0]?.message ?? response?.data?.error_description, reason);
+  return { status, code: reason, words, retryAfterMs: afterMs };
 }

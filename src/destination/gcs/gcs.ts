@@ -19,7 +19,7 @@ import { plainUrl, type GooglePlace } from '../location.ts';
 import { orderedPages } from '../ordered-pages.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
 import { believeOnlyStore } from './gcs-answers.ts';
-import { googleFailure, googleStatus } from './gcs-failure.ts';
+import { NO_BUCKET, googleFailure, googleStatus } from './gcs-failure.ts';
 import { OpenRequests, spareOthers } from './gcs-requests.ts';
 
 export interface GoogleOptions {
@@ -63,6 +63,8 @@ export async function openGoogleDestination(
     return googleDestination(store, await asking);
   } catch (error) {
     store.requests.close();
+    if (error instanceof DestinationError && error.kind === 'not-found')
+      throw failure(NO_BUCKET, { op: 'open', url: store.url });
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import type { ObjectStat } from '../destination.ts';
 import { drain, textOf } from '../http-site.ts';
 import type { HttpReply, HttpRequest, HttpSite } from '../http-site.ts';
 import type { UploadPace } from '../limited.ts';
+import { sleepFor } from '../retry.ts';
 import type { Moving } from '../stall.ts';
 import { ItemListReader } from './item-list.ts';
 import { FS, plainWords } from './program.ts';
@@ -50,6 +51,7 @@ type Outcome = { readonly value: unknown } | { readonly failure: string };
  * itself: it gives up on a line on which nothing has moved for five minutes.
  */
 const patient = { stallMs: 30 * 60_000 };
+const aliveMs = 60_000;
 
 const answers = [200, 400, 401, 403, 404, 500, 503];
 
@@ -61,6 +63,17 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
   ): Promise<Outcome> {
     signal.throwIfAborted();
     const site = await siteOf();
+    if (request.stallMs !== undefined)
+      return await whileAlive(site, signal, async (until) => await send(site, request, until, read));
+    return await send(site, request, signal, read);
+  }
+
+  async function send(
+    site: HttpSite,
+    request: Omit<HttpRequest, 'method' | 'accepts'>,
+    signal: AbortSignal,
+    read: ReadAnswer,
+  ): Promise<Outcome> {
     return await site.ask({ ...request, method: 'POST', accepts: answers }, signal, async (reply, moving) => {
       const value = await read(reply, moving);
       if (reply.status === 200 && value !== undefined) return { value };
@@ -69,6 +82,29 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
         failure: typeof said?.error === 'string' ? said.error : `it answers with status ${reply.status}`,
       };
     });
+  }
+
+  /** What is waited for patiently is asked meanwhile whether it is still there: one that hangs says nothing for ever. */
+  async function whileAlive<T>(
+    site: HttpSite,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const over = new AbortController();
+    const hangs = new AbortController();
+    const watch = async (): Promise<void> => {
+      const noop = { method: 'POST', path: '/rc/noop', op: 'ask rclone', accepts: answers };
+      for (;;) {
+        await sleepFor(aliveMs, over.signal);
+        await site.ask(noop, over.signal, drain);
+      }
+    };
+    watch().catch((error: unknown) => hangs.abort(error));
+    try {
+      return await work(AbortSignal.any([signal, hangs.signal]));
+    } finally {
+      over.abort();
+    }
   }
 
   async function command(
@@ -227,8 +263,18 @@ function itemOf(value: unknown, url: string): RcloneItem {
   const modifiedMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   if (typeof path !== 'string' || typeof size !== 'number' || typeof isFolder !== 'boolean')
     throw senseless(url, 'list');
-  if (!isFolder && (size < 0 || Number.isNaN(modifiedMs))) throw senseless(url, 'list');
   return { path, size, modifiedMs: Math.floor(modifiedMs), isFolder };
+}
+
+/** Of a file whose size or time the storage keeps to itself, as those of documents that it makes up when they are read. */
+export function statOf({ path, size, modifiedMs }: RcloneItem, url: string): ObjectStat {
+  if (size >= 0 && !Number.isNaN(modifiedMs)) return { size, modifiedMs };
+  const what = size < 0 ? 'how large it is' : 'when it was stored';
+  throw new DestinationError('unsupported', `rclone does not tell of ${path} in ${url} ${what}`, {
+    op: 'look at',
+    hint: 'See what "rclone lsjson" says of it. Use another storage if it is so of all files.',
+    details: { key: path, url },
+  });
 }
 
 function isAbsence(text: string): boolean {
@@ -252,9 +298,14 @@ const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
     'Free some space there, or get more.',
   ],
   [
+    /too[ _]?large|\b413\b/i,
+    'unsupported',
+    'Objects have 32 MiB mostly, and 128 MiB at most. Raise the limit of the storage, or use another one.',
+  ],
+  [
     /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|(?:error|status(?: code)?):? 40[13]\b|read-only|token (?:expired|has been)/i,
     'denied',
-    'Sign in again with "rclone config reconnect", and check what the account may do.',
+    'See to what rclone says there. Where the sign-in has ended: "rclone config reconnect".',
   ],
 ];
 
@@ -269,7 +320,7 @@ function refusal(text: string, op: string, key: string, url: string): Destinatio
   return new DestinationError(kind, `Cannot ${op} ${subject}: rclone says: ${plainWords(text)}`, {
     op,
     hint,
-    retry: kind === 'denied' ? 'never' : 'later',
+    retry: kind === 'denied' || kind === 'unsupported' ? 'never' : 'later',
     details: {
       ...(key === '' ? {} : { key }),
       url,

@@ -7,7 +7,9 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import { DestinationError, errnoOf } from '../../base/errors.ts';
+import { DestinationError, MADE_ELSEWHERE, errnoOf } from '../../base/errors.ts';
+import { systemClock } from '../../base/clock.ts';
+import { waitsForAnswer } from '../../base/waits.ts';
 import type { RcloneAccess } from '../access.ts';
 import { openHttpSite } from '../http-site.ts';
 import type { HttpSite } from '../http-site.ts';
@@ -27,6 +29,7 @@ const greeting = Buffer.concat([
 
 const startMs = 60_000;
 const endMs = 5_000;
+const momentMs = 1_000;
 const keptComplaints = 4_000;
 
 /** The child, started when it is needed and again when it has ended. */
@@ -34,8 +37,8 @@ export class RcloneProgram {
   readonly #start: () => Promise<Running>;
   readonly #closing = new AbortController();
   #running: Promise<Running> | undefined;
-  /** What it said when it ended by itself. */
-  #complaint: DestinationError | undefined;
+  /** Of one that has ended. */
+  #lastWords: Promise<DestinationError> | undefined;
 
   constructor(
     place: RclonePlace,
@@ -46,8 +49,8 @@ export class RcloneProgram {
   ) {
     this.#start = async () => {
       const running = await start(place, url, access, environment, sockets, this.#closing.signal);
-      running.child.once('exit', (code) => {
-        if (code !== null && code !== 0) this.#complaint = complaint(running.said(), url);
+      running.child.once('exit', () => {
+        this.#lastWords = hasSaidAll(running.child).then(() => complaint(running.said(), url));
         running.site.close();
         this.#running = undefined;
       });
@@ -66,9 +69,11 @@ export class RcloneProgram {
     }
   }
 
-  /** Why it ended by itself, for whoever finds that it did; known once it is closed. */
-  get complaint(): DestinationError | undefined {
-    return this.#complaint;
+  /** Why it ended by itself, for whoever finds its line broken; undefined when it has not. To be asked before it is closed. */
+  async lastWords(): Promise<DestinationError | undefined> {
+    const running = await this.#running?.catch(() => undefined);
+    if (running !== undefined) await hasEnded(running.child);
+    return await this.#lastWords;
   }
 
   /** Also one that is still starting. */
@@ -91,6 +96,27 @@ export class RcloneProgram {
       child.kill();
     });
   }
+}
+
+/** The end of the line may be seen before that of the program. */
+async function hasEnded(child: Child): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await happens(child, 'exit');
+}
+
+/** What it said last may come after its end. A process of its own may hold the line open for longer. */
+async function hasSaidAll(child: Child): Promise<void> {
+  if (!child.stderr.readableEnded) await happens(child, 'close');
+}
+
+async function happens(child: Child, event: 'close' | 'exit'): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const patience = setTimeout(resolve, momentMs);
+    child.once(event, () => {
+      clearTimeout(patience);
+      resolve();
+    });
+  });
 }
 
 interface Running {
@@ -184,11 +210,18 @@ async function portOf(child: Child, said: () => string, program: string, url: st
     if (port !== undefined) found.resolve(Number(port));
   });
   child.once('error', (error) => found.reject(notStarted(error, program, url)));
-  child.once('exit', () => found.reject(complaint(said(), url)));
-  const patience = setTimeout(() => found.reject(complaint(said(), url)), startMs);
+  child.once('exit', () => void hasSaidAll(child).then(() => found.reject(complaint(said(), url))));
+  const patience = setTimeout(() => found.reject(silent(said(), url)), startMs);
+  const since = systemClock.monotonic();
+  const answered = waitsForAnswer(
+    'rclone',
+    () => since,
+    () => startMs,
+  );
   try {
     return await found.promise;
   } finally {
+    answered();
     clearTimeout(patience);
   }
 }
@@ -204,21 +237,42 @@ function notStarted(error: Error, program: string, url: string): DestinationErro
   });
 }
 
+/** It runs, and does not say where its commands are taken. */
+function silent(text: string, url: string): DestinationError {
+  const last = linesOf(text).at(-1);
+  const said = last === undefined ? '' : `. It says: "${plainWords(last)}"`;
+  const what = `rclone does not begin to serve within ${startMs / 1000} seconds${said}`;
+  return new DestinationError('unreachable', `Cannot open ${url}: ${what}`, {
+    op: 'open',
+    hint: 'Try "rclone lsd" with the same remote and path, and see what holds it up.',
+    retry: 'later',
+    details: { stalled: true },
+  });
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line.trim() !== '');
+}
+
+/** Of all lines that by which it ended counts: notices of other things may stand before and after it. */
 function complaint(text: string, url: string): DestinationError {
-  const said = plainWords(
-    text
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .at(-1) ?? 'it ended at once',
-  );
-  const isUnknown = /didn't find section|config(?:uration)? file.*not found/i.test(text);
-  const isClosed = /password|decrypt/i.test(text);
+  const lines = linesOf(text);
+  const last = lines.findLast((line) => FATAL.test(line)) ?? lines.at(-1) ?? 'it ended at once';
+  const said = plainWords(last);
+  const isUnknown = /didn't find section/i.test(last);
+  const isClosed = /password|decrypt/i.test(last);
   const kind = isUnknown ? 'not-found' : isClosed ? 'denied' : 'unreachable';
   const hint = isUnknown
     ? 'Compare the name with those of "rclone listremotes", and the configuration file that the agent uses.'
     : 'Try "rclone lsd" with the same remote and path.';
-  return new DestinationError(kind, `Cannot open ${url}: rclone says: ${said}`, { op: 'open', hint });
+  return new DestinationError(kind, `Cannot open ${url}: rclone says: ${said}`, {
+    op: 'open',
+    hint,
+    ...(isUnknown ? { details: MADE_ELSEWHERE } : {}),
+  });
 }
+
+const FATAL = /\b(?:CRITICAL|FATAL|Fatal error)\b|^\S+ \S+ Failed to /;
 
 /** Without time and level, and without what may be a secret in a URL. */
 export function plainWords(text: string): string {

@@ -14,7 +14,7 @@ import { removeStale } from '../leftovers.ts';
 import { isTemporaryName, temporaryName } from '../new-file.ts';
 import { sleepFor } from '../retry.ts';
 import { untilAborted } from '../until-aborted.ts';
-import { commandsOf } from './commands.ts';
+import { commandsOf, statOf } from './commands.ts';
 import type { Commands, RcloneItem } from './commands.ts';
 import { RcloneProgram } from './program.ts';
 
@@ -53,10 +53,17 @@ export async function openRcloneDestination(
     await untilAborted(openFolder(commands, options.create === true, signal), signal);
     return rcloneDestination(commands, program, options.pace);
   } catch (error) {
+    // Only a line that broke asks for the reason: what rclone answered is the reason itself.
+    const ended = isLineBroken(error) ? await program.lastWords() : undefined;
     await program.close();
     signal.throwIfAborted();
-    throw program.complaint ?? error;
+    throw ended ?? error;
   }
+}
+
+function isLineBroken(error: unknown): boolean {
+  if (!(error instanceof DestinationError) || error.details['status'] !== undefined) return false;
+  return error.details['code'] !== undefined || error.kind === 'corrupt-reply';
 }
 
 /** Where folders are nothing but the beginnings of names, an empty one is there or not: both will do. */
@@ -115,7 +122,7 @@ function rcloneDestination(
     const item = await commands.stat(key, signal);
     if (item === undefined) await expectFolder(op, signal);
     if (item === undefined || item.isFolder) throw absent(op, key, url);
-    return { size: item.size, modifiedMs: item.modifiedMs };
+    return statOf(item, url);
   }
 
   /** What has the name after a move: another writer of it may just be taking it away to put its own there. */
@@ -176,7 +183,7 @@ function rcloneDestination(
       .filter(
         ({ path, isFolder }) => !isFolder && path.startsWith(prefix) && path.split('/').every(isKeyPart),
       )
-      .map(({ path: key, size, modifiedMs }) => ({ key, size, modifiedMs }));
+      .map((item) => ({ key: item.path, ...statOf(item, url) }));
     for (let from = 0; from < objects.length; from += pageLength) {
       signal.throwIfAborted();
       yield objects.slice(from, from + pageLength);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { S3Access } from '../access.ts';
-import { NOT_THE_STORE, failure } from '../http-failure.ts';
+import { NOT_THE_STORE, failure, meaning } from '../http-failure.ts';
 import { plainUrl, type S3Place } from '../location.ts';
 import type { UploadPace } from '../limited.ts';
 import { briefPolicy, persist, sleepFor, type Patience } from '../retry.ts';
@@ -104,6 +104,7 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
   });
   const url = plainUrl(place);
   refusePages(client);
+  readTimes(client);
   const ask: Ask = async ({ op, key, mine }, signal, call) => {
     try {
       return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, call);
@@ -111,7 +112,8 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
       signal.throwIfAborted();
       if (mine?.(error) === true) throw error;
       const action = { op, url, key };
-      throw error instanceof WebPage ? failure(NOT_THE_STORE, action, error) : s3Failure(error, action);
+      if (error instanceof WebPage) throw failure(NOT_THE_STORE, action, error);
+      throw error instanceof UnreadableTime ? failure(noTime(error), action) : s3Failure(error, action);
     }
   };
   const { patience = { policy: briefPolicy, sleep: sleepFor } } = options;
@@ -149,6 +151,40 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
 /** A page for people, with success: somebody else answers. */
 class WebPage extends Error {
   override readonly name = 'WebPage';
+}
+
+/** A time that is none. */
+class UnreadableTime extends Error {
+  override readonly name = 'UnreadableTime';
+}
+
+function noTime({ message }: UnreadableTime): ReturnType<typeof meaning> {
+  const shown = message.replaceAll(/[^ -~]/g, '').slice(0, 60);
+  const what = `it says a time that cannot be read: "${shown}"`;
+  return meaning('unsupported', 'never', what, 'Update the store, or use another one.');
+}
+
+/** The library takes times in the one form that HTTP allows; stores and proxies write others, which say as much. */
+function readTimes(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => async (step) => {
+      const result = await next(step);
+      const { body, headers } = result.response as {
+        readonly body?: { destroy?: () => void };
+        headers: Record<string, string>;
+      };
+      const text = headers['last-modified'];
+      if (text === undefined) return result;
+      const time = new Date(text);
+      if (Number.isNaN(time.getTime())) {
+        body?.destroy?.();
+        throw new UnreadableTime(text);
+      }
+      headers['last-modified'] = time.toUTCString();
+      return result;
+    },
+    { step: 'deserialize', priority: 'low', name: 'holdfastTimes' },
+  );
 }
 
 function isHtml(type: string | undefined): boolean {

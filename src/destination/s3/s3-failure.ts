@@ -4,21 +4,20 @@ import {
   DENIED,
   FULL,
   THROTTLED,
+  TOO_LARGE,
   failure,
   meaning,
   meaningOfStatus,
+  noSuch,
+  NOT_THE_STORE,
   retryAfterMs,
+  storesWords,
   webFailure,
   type WebAction,
   type WebAnswer,
 } from '../http-failure.ts';
 
-const NO_BUCKET = meaning(
-  'not-found',
-  'never',
-  'there is no such bucket',
-  'Check its name, the endpoint and the region, or make the bucket first.',
-);
+const NO_BUCKET = noSuch('bucket', 'Check its name, the endpoint and the region, or make the bucket first.');
 const EXPIRED = meaning(
   'denied',
   'later',
@@ -97,6 +96,8 @@ const MEANINGS = {
   XMinioStorageFull: FULL,
   XMinioAdminBucketQuotaExceeded: FULL,
   ServiceQuotaExceeded: FULL,
+  EntityTooLarge: TOO_LARGE,
+  MaxMessageLengthExceeded: TOO_LARGE,
   InvalidObjectState: ARCHIVED,
   PermanentRedirect: REGION,
   AuthorizationHeaderMalformed: REGION,
@@ -108,9 +109,24 @@ export function s3Failure(error: unknown, action: WebAction): unknown {
   const name = error instanceof Error ? error.name : '';
   if (name === 'CredentialsProviderError' || name === 'TokenProviderError')
     return failure(NO_CREDENTIALS, action, error);
+  if (isOfSomebodyElse(error)) return failure(NOT_THE_STORE, action, undefined);
   // A store says what it is that it does not have.
   if (isNotFound(error) && answerOf(error)?.code === undefined) return notSaidByTheStore(action, error);
   return webFailure(error, action, answerOf, MEANINGS);
+}
+
+/**
+ * A redirect that a store does not explain, or a refusal as a page for people: a network wants a sign-in first, or a
+ * proxy keeps one out. What a store says of itself has its name, or its number.
+ */
+function isOfSomebodyElse(error: unknown): boolean {
+  const answer = answerOf(error);
+  if (answer?.status === undefined || answer.code !== undefined || !(error instanceof Error)) return false;
+  const headers = headersOf(error);
+  if (Object.keys(headers).some((name) => name.startsWith('x-amz-'))) return false;
+  const { status } = answer;
+  if (status >= 300 && status < 400) return true;
+  return (status === 401 || status === 403) && /html/i.test(headers['content-type'] ?? '');
 }
 
 /** "Not found", from whomever. */
@@ -176,13 +192,19 @@ function answerOf(error: unknown): WebAnswer | undefined {
   const status = metadata.httpStatusCode ?? responseOf(error)?.statusCode;
   if (status === undefined && errnoOf(error) !== undefined) return undefined;
   const headers = headersOf(error);
+  // Only what the library has read in an answer of the store has that.
+  const told = 'Code' in error && typeof error.Code === 'string' ? error.Code : undefined;
+  // What came without a body, or with one that the library cannot read, has no name of its own.
+  const code = told ?? (UNNAMED.test(error.name) ? undefined : error.name);
   return {
     status,
-    // What came without a body has no name of its own.
-    code: /^(?:Unknown|UnknownError|Error|NotFound|\d+)$/.test(error.name) ? undefined : error.name,
+    code,
+    words: told === undefined ? undefined : storesWords(error.message, code),
     retryAfterMs: retryAfterMs(headers['retry-after'], headers['date']),
   };
 }
+
+const UNNAMED = /^(?:Unknown|UnknownError|Error|TypeError|SyntaxError|NotFound|\d+)$/;
 
 interface Response {
   readonly statusCode?: number;

@@ -195,8 +195,8 @@ export async function mayDelete(store: S3Store, signal: AbortSignal): Promise<bo
   } catch (error) {
     if (!(error instanceof DestinationError)) throw error;
     if (error.kind === 'denied') return false;
-    // The condition is not understood, or did not hold.
-    if (error.kind === 'exists') return true;
+    // The condition is not understood, or did not hold. Nobody is kept from deleting by a lack of space.
+    if (error.kind === 'exists' || error.kind === 'full') return true;
     if (error.kind !== 'unsupported') throw error;
   }
   try {

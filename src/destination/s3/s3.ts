@@ -66,7 +66,7 @@ function openFailure(error: unknown, { url }: S3Store): unknown {
     hint,
     retry,
     details,
-    cause: error,
+    cause: error.cause,
   });
 }
 

@@ -1,6 +1,7 @@
 /** What the answers of an SFTP server mean for a destination. */
-import { DestinationError } from '../../base/errors.ts';
+import { DestinationError, errnoOf } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
+import { saysFull } from '../http-failure.ts';
 
 /** The status codes of SFTP, version 3. */
 export const STATUS = {
@@ -66,6 +67,13 @@ const meanings: Readonly<Record<number, Meaning>> = {
   },
 };
 
+const noSpace: Meaning = {
+  kind: 'full',
+  what: 'no space is left on the server, or the quota is used up',
+  hint: 'Free some space on the destination or choose another one.',
+  retry: 'later',
+};
+
 const otherwise: Meaning = {
   kind: 'unreachable',
   what: 'the server reports a failure',
@@ -77,7 +85,8 @@ const otherwise: Meaning = {
 export function answerError(error: unknown, { op, url, key }: SftpAction): unknown {
   const status = statusOf(error);
   if (status === undefined) return error;
-  const { kind, what, hint, retry } = meanings[status] ?? otherwise;
+  const isFull = error instanceof Error && saysFull(error.message);
+  const { kind, what, hint, retry } = isFull ? noSpace : (meanings[status] ?? otherwise);
   const subject = key === undefined ? url : `${key} in ${url}`;
   const words = error instanceof Error && error.message !== '' ? `, "${error.message.slice(0, 200)}"` : '';
   return new DestinationError(kind, `Cannot ${op} ${subject}: ${what} (status ${status}${words})`, {
@@ -132,13 +141,19 @@ export function incomplete(url: string, key: string, actual: number, expected: n
   });
 }
 
+/** By the name that the network gives it. */
+function codeOf(cause: unknown): { readonly code?: string } {
+  const code = errnoOf(cause);
+  return code === undefined ? {} : { code };
+}
+
 /** The connection is gone, or was never there. */
 export function disconnected(url: string, what: string, cause?: unknown, stalled = false): DestinationError {
   return new DestinationError('unreachable', `${url}: ${what}`, {
     op: 'connect',
     hint: 'Check the network, and that the server runs and is reached by this name and port.',
     retry: 'now',
-    details: { url, ...(stalled ? { stalled } : {}) },
+    details: { url, ...codeOf(cause), ...(stalled ? { stalled } : {}) },
     cause,
   });
 }

@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Client, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2';
+import { systemClock } from '../../base/clock.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { looseText } from '../../base/people-text.ts';
+import { toldAsWait, waitsForAnswer } from '../../base/waits.ts';
 import type { SftpPlace } from '../location.ts';
 import { canonicalHost } from '../url-parts.ts';
 import { disconnected } from './answers.ts';
@@ -140,6 +142,12 @@ export async function connect(target: Target, signal: AbortSignal): Promise<Conn
     socket.destroy();
     outcome.reject(signal.reason);
   };
+  const since = systemClock.monotonic();
+  const answered = waitsForAnswer(
+    'the store',
+    () => since,
+    () => readyMs,
+  );
   signal.addEventListener('abort', abort, { once: true });
   // Kept for good: errors after the end are nobody's, and without a listener would end the process.
   client.on('error', (error) => {
@@ -169,6 +177,7 @@ export async function connect(target: Target, signal: AbortSignal): Promise<Conn
     socket.destroy();
     throw error;
   } finally {
+    answered();
     signal.removeEventListener('abort', abort);
   }
 }
@@ -243,20 +252,26 @@ function connectError(error: unknown, target: Target): DestinationError {
     });
   }
   if (level === 'handshake' && /no matching/i.test(message)) {
-    return new DestinationError('unsupported', `${url} offers only outdated encryption: ${message}`, {
+    const [, kind = 'cipher'] = /no matching ([a-z A-Z-]+)/i.exec(message) ?? [];
+    return new DestinationError('unsupported', `${url} offers only outdated encryption (${kind.trim()})`, {
       op: 'connect',
       hint: 'Update the SSH server.',
       details: { url },
       cause: error,
     });
   }
-  const what = errnoOf(error) ?? message;
-  return disconnected(url, `cannot connect${what === '' ? '' : ` (${what})`}`, error);
+  if (level === 'client-timeout')
+    return disconnected(url, `no answer within ${readyMs / 1000} seconds`, error, true);
+  if (level === 'protocol' || level === 'handshake')
+    return disconnected(url, 'what answers there does not speak SSH as it should', error);
+  const errno = errnoOf(error);
+  return disconnected(url, errno === undefined ? 'cannot connect' : `cannot connect (${errno})`, error);
 }
 
 /** Another session on the same connection: each has a window of its own for what is under way. */
 export async function anotherSession(connection: Connection, url: string): Promise<Connection> {
-  return { ...connection, sftp: await openSession(connection.client, url) };
+  const sftp = await toldAsWait('the store', async () => await openSession(connection.client, url));
+  return { ...connection, sftp };
 }
 
 /** A server that lets one in may still never speak: its program hangs, or what the account's home lies on. */

@@ -1,6 +1,8 @@
 /** One SFTP session and the calls on it: many at once, each answered, or all of them failed when it is lost. */
 import type { SFTPWrapper, Stats } from 'ssh2';
+import { systemClock } from '../../base/clock.ts';
 import type { DestinationError } from '../../base/errors.ts';
+import { waitsForAnswer } from '../../base/waits.ts';
 import { disconnected, isStatus, STATUS } from './answers.ts';
 import type { Connection } from './connect.ts';
 
@@ -208,9 +210,13 @@ export class Lane {
   #watch(stalledMs: number): void {
     const { socket } = this.connection;
     let still = 0;
+    let movedAt = 0;
+    let answered: (() => void) | undefined;
+    const since = (): number => movedAt;
     let seen = { answers: 0, sent: 0, received: 0 };
     const timer = setInterval(() => {
       if (this.isLost) {
+        answered?.();
         clearInterval(timer);
         return;
       }
@@ -221,6 +227,13 @@ export class Lane {
         now.answers !== seen.answers || now.sent - seen.sent > 4096 || now.received - seen.received > 4096;
       still = moved || this.#unanswered.size === 0 ? 0 : still + 1;
       seen = now;
+      if (still === 0) {
+        answered?.();
+        answered = undefined;
+      } else {
+        if (still === 1) movedAt = systemClock.monotonic() - stalledMs / looks;
+        answered ??= waitsForAnswer('the store', since, () => stalledMs);
+      }
       if (still >= looks)
         this.#lose(`nothing has moved for ${Math.round(stalledMs / 1000)} s`, undefined, true);
     }, stalledMs / looks);

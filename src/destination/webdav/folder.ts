@@ -1,13 +1,12 @@
 /** The requests of WebDAV to one folder of a server, by key. */
-import { DestinationError } from '../../base/errors.ts';
-import type { DestinationKind } from '../../base/errors.ts';
 import { collectBody } from '../body.ts';
 import { NOT_THE_STORE, failure, meaningOfStatus } from '../http-failure.ts';
-import { drain, textOf } from '../http-site.ts';
+import { drain, xmlOf } from '../http-site.ts';
 import type { HttpReply, HttpRequest, HttpSite, TakeReply } from '../http-site.ts';
 import type { UploadPace } from '../limited.ts';
 import { sleepFor } from '../retry.ts';
 import type { Moving } from '../stall.ts';
+import { isAbsence, isKind, locked, refused, senseless, withheld } from './dav-failure.ts';
 import { parseMultistatus } from './multistatus.ts';
 import type { DavEntry } from './multistatus.ts';
 
@@ -36,7 +35,8 @@ export interface Folder {
 }
 
 export interface PutPace {
-  readonly pace: UploadPace;
+  readonly pace: UploadPace | undefined;
+  /** What the object is called in the end, for messages too. */
   readonly key: string;
 }
 
@@ -102,7 +102,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     };
     for (let tries = 1; ; tries += 1) {
       const answer = await ask(request, signal, async (reply, moving) => {
-        if (reply.status === 207) return parseMultistatus(await textOf(reply, moving)) ?? [];
+        if (reply.status === 207) return parseMultistatus(await xmlOf(reply, moving)) ?? [];
         await drain(reply, moving);
         // Whoever is sent to the name with a slash has asked about a folder: an object it is not.
         return reply.status === 400 ? 'refused' : undefined;
@@ -116,7 +116,12 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
 
   async function look(name: string, signal: AbortSignal): Promise<DavEntry | undefined> {
     const entries = await properties(name, '0', signal);
-    return entries === 'refused' ? await belowFile(name, signal) : entries?.[0];
+    if (entries === 'refused') return await belowFile(name, signal);
+    const [entry] = entries ?? [];
+    if (entry?.refused === undefined) return entry;
+    // Told in the list in place of the answer.
+    if (isAbsence(entry.refused)) return undefined;
+    throw withheld(url, 'look at', name, entry.refused);
   }
 
   /** Apache takes a name below a file for nonsense: there is nothing of that name. */
@@ -141,10 +146,12 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     );
     if (name !== '' && !own.path.endsWith(`/${nameThere(name)}`))
       throw senseless(url, 'list', 'the list is of another folder, or without the folder itself');
+    if (own.refused !== undefined && !isAbsence(own.refused)) throw withheld(url, 'list', name, own.refused);
     if (!own.isFolder) return undefined;
     const found = new Map<string, DavEntry>();
     for (const entry of entries) {
-      if (entry === own) continue;
+      // One that went while the server looked.
+      if (entry === own || isAbsence(entry.refused)) continue;
       const child = entry.path.slice(own.path.length + 1);
       if (!entry.path.startsWith(`${own.path}/`) || child === '' || child.includes('/') || found.has(child))
         throw senseless(url, 'list', 'the list names something that is not in the folder');
@@ -348,38 +355,4 @@ function isAsked(
   if (range === undefined) return false;
   if ('last' in range) return start === Math.max(0, size - range.last) && start + length === size;
   return start === range.start && start + length === Math.min(size, range.end + 1);
-}
-
-function isKind(error: unknown, kind: DestinationKind): boolean {
-  return error instanceof DestinationError && error.kind === kind;
-}
-
-function locked(url: string, { op, key }: HttpRequest): DestinationError {
-  return new DestinationError(
-    'unreachable',
-    `Cannot ${op} ${key ?? ''} in ${url}: it is locked by somebody else`,
-    {
-      op,
-      hint: 'Try again. If it stays so, remove the lock on the server.',
-      retry: 'now',
-      details: { status: 423 },
-    },
-  );
-}
-
-function refused(url: string, name: string): DestinationError {
-  return new DestinationError('denied', `Cannot make the folder ${name} in ${url}: the server refuses`, {
-    op: 'store',
-    hint: 'Check what the account may do there.',
-    details: { url, status: 403 },
-  });
-}
-
-export function senseless(url: string, op: string, what: string): DestinationError {
-  return new DestinationError('corrupt-reply', `${url}: ${what}`, {
-    op,
-    hint: 'Check that no proxy or sign-in page of a network answers in place of the server.',
-    retry: 'now',
-    details: { url },
-  });
 }

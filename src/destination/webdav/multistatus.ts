@@ -4,6 +4,13 @@
  * about a name only the first part, which is why it is not used here.
  */
 
+/** What a server says in a list of a name that it does not tell about. */
+export interface DavRefusal {
+  readonly status: number;
+  /** Its sentence about it. */
+  readonly words: string | undefined;
+}
+
 export interface DavEntry {
   /** Path as the server writes it, decoded, without a slash at its end. */
   readonly path: string;
@@ -11,6 +18,8 @@ export interface DavEntry {
   /** Undefined when the server does not say. */
   readonly size: number | undefined;
   readonly modifiedMs: number | undefined;
+  /** The other fields say nothing then. */
+  readonly refused?: DavRefusal;
 }
 
 /** Undefined when the text is no complete answer. */
@@ -29,11 +38,11 @@ export function parseMultistatus(text: string): readonly DavEntry[] | undefined 
 function entryOf(response: Element): DavEntry | undefined {
   const href = child(response, 'href')?.text.trim();
   const path = href === undefined ? undefined : pathOf(href);
-  // A status in place of properties is a failure for that name.
-  const good = response.children.filter(
-    (part) => part.name === 'propstat' && /\s2\d\d(?:\s|$)/.test(child(part, 'status')?.text ?? ''),
-  );
-  if (path === undefined || good.length === 0) return undefined;
+  const parts = response.children.filter(({ name }) => name === 'propstat');
+  const good = parts.filter((part) => isSuccess(statusIn(part)));
+  if (path === undefined) return undefined;
+  const refused = good.length === 0 ? refusalIn(response, parts) : undefined;
+  if (good.length === 0 && refused === undefined) return undefined;
   const property = (name: string): Element | undefined =>
     good.flatMap((part) => child(part, 'prop')?.children ?? []).find((prop) => prop.name === name);
   const length = property('getcontentlength')?.text.trim() ?? '';
@@ -43,16 +52,39 @@ function entryOf(response: Element): DavEntry | undefined {
     isFolder: property('resourcetype')?.children.some(({ name }) => name === 'collection') === true,
     size: /^\d{1,15}$/.test(length) ? Number(length) : undefined,
     modifiedMs: Number.isNaN(modifiedMs) ? undefined : modifiedMs,
+    ...(refused === undefined ? {} : { refused }),
   };
 }
 
+/** A status in place of properties, or of all of them, is a failure for that name. */
+function refusalIn(response: Element, parts: readonly Element[]): DavRefusal | undefined {
+  const [status] = [response, ...parts].map(statusIn).filter((found) => found !== undefined);
+  if (status === undefined || isSuccess(status)) return undefined;
+  return { status, words: child(response, 'responsedescription')?.text };
+}
+
+function isSuccess(status: number | undefined): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}
+
+function statusIn(element: Element): number | undefined {
+  const [, status] = /\s(\d{3})(?:\s|$)/.exec(child(element, 'status')?.text ?? '') ?? [];
+  return status === undefined ? undefined : Number(status);
+}
+
 /** A path, or a whole URL. */
-function pathOf(href: string): string | undefined {
+function pathOf(href: string): string {
+  const path = href.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
+  return path.split('/').map(decoded).join('/').replace(/\/+$/, '');
+}
+
+/** As it is written where it is no name of ours: one that is not encoded, or has a slash in it. */
+function decoded(name: string): string {
   try {
-    const path = href.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
-    return decodeURIComponent(path).replace(/\/+$/, '');
+    const text = decodeURIComponent(name);
+    return text.includes('/') ? name : text;
   } catch {
-    return undefined;
+    return name;
   }
 }
 
@@ -67,8 +99,18 @@ function child({ children }: Element, name: string): Element | undefined {
   return children.find((element) => element.name === name);
 }
 
-const token =
-  /<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!\[CDATA\[([\s\S]*?)\]\]>|<(\/?)(?:[\w.-]+:)?([\w.-]+)((?:\s[^<>]*?)?)(\/?)>|([^<]+)/y;
+/** What is in a document, one after the other. Of a document type nothing is used: neither its entities nor other files. */
+const token = new RegExp(
+  [
+    String.raw`<\?[\s\S]*?\?>`,
+    String.raw`<!--[\s\S]*?-->`,
+    String.raw`<!DOCTYPE\s(?:[^"'<>[\]]|"[^"]*"|'[^']*')*(?:\[(?:[^"'\]]|"[^"]*"|'[^']*')*\]\s*)?>`,
+    String.raw`<!\[CDATA\[([\s\S]*?)\]\]>`,
+    String.raw`<(\/?)(?:[^\s<>\/='":!?]+:)?([^\s<>\/='":!?]+)((?:\s+[^\s<>\/='"]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>`,
+    '([^<]+)',
+  ].join('|'),
+  'y',
+);
 
 /** The outermost element; undefined unless the document is well-formed to its end. */
 function parseXml(text: string): Element | undefined {

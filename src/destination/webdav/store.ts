@@ -9,6 +9,7 @@ import { CLAIM_TRIES, claimPauseMs, isTimeToList, leastAgeMs } from '../claim.ts
 import type { FileBeside } from '../claim.ts';
 import { claimName, temporaryName } from '../new-file.ts';
 import { sleepFor } from '../retry.ts';
+import { untold } from './dav-failure.ts';
 import type { Folder, PutPace } from './folder.ts';
 import type { DavEntry } from './multistatus.ts';
 
@@ -225,6 +226,7 @@ function expectLength(
 ): ObjectStat {
   const stat = entry === undefined ? undefined : statOf(entry);
   if (stat?.size === expected) return stat;
+  if (entry?.isFolder === false && stat === undefined) throw untold(folder.url, key, entry);
   const actual = stat?.size ?? 0;
   throw new DestinationError(
     'corrupt-reply',

@@ -1,7 +1,7 @@
 /** Every object below a folder: many folders at once, as each costs a round trip. */
 import type { ListedObject } from '../destination.ts';
 import { isKeyPart } from '../key.ts';
-import { senseless } from './folder.ts';
+import { untold, withheld } from './dav-failure.ts';
 import type { Folder } from './folder.ts';
 import { statOf } from './store.ts';
 
@@ -52,10 +52,11 @@ async function look(folder: Folder, name: string, prefix: string, signal: AbortS
     const key = below + child;
     const isWanted = key.startsWith(prefix) || (entry.isFolder && prefix.startsWith(`${key}/`));
     if (!isKeyPart(child) || !isWanted) continue;
+    if (entry.refused !== undefined) throw withheld(folder.url, 'list', key, entry.refused);
     const stat = statOf(entry);
     if (entry.isFolder) folders.push(key);
     else if (stat !== undefined) objects.push({ key, ...stat });
-    else throw senseless(folder.url, 'list', `the server does not tell the size or the time of ${key}`);
+    else throw untold(folder.url, key, entry);
   }
   return { objects, folders };
 }

@@ -12,6 +12,7 @@ import type { UploadPace } from '../limited.ts';
 import { plainUrl } from '../location.ts';
 import type { WebdavPlace } from '../location.ts';
 import { untilAborted } from '../until-aborted.ts';
+import { untold } from './dav-failure.ts';
 import { folderAt } from './folder.ts';
 import type { Folder, ReadRange, ReadResult } from './folder.ts';
 import { removeLeftovers } from './leftovers.ts';
@@ -153,7 +154,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
   async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
     checkKey(key);
     return await run(signal, async () => {
-      const paced = pace === undefined ? undefined : { pace, key };
+      const paced = { pace, key };
       const names = [...leftovers];
       leftovers.clear();
       await Promise.allSettled(names.map(async (name) => await folder.remove(name, signal)));
@@ -220,6 +221,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     const stat = entry === undefined ? undefined : statOf(entry);
     if (stat !== undefined) return stat;
     if (entry === undefined) await expectFolder(op, signal);
+    else if (!entry.isFolder) throw untold(folder.url, key, entry);
     throw absent(op, key);
   }
 

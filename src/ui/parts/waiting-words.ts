@@ -5,7 +5,7 @@ export function waitingWords(reason: string): string {
   const { waits } = t.parts.job;
   for (const [pattern, name] of WAITS) {
     const match = pattern.exec(reason);
-    if (match !== null) return waits[name](match[1] ?? '');
+    if (match !== null) return waits[name](match[1] ?? '', match[2] ?? '', match[3] ?? '');
   }
   return reason;
 }
@@ -20,6 +20,8 @@ const WAITS: readonly (readonly [RegExp, keyof typeof t.parts.job.waits])[] = [
   [/^It waits for its turn/, 'turn'],
   [/^The destination cannot be reached/, 'unreachable'],
   [/^Another program has locked the repository/, 'locked'],
+  [/^Waiting for (the store|the file system|rclone) \((.+)\), again in (\d+ (?:s|min))\./, 'again'],
+  [/^Waiting for (the store|the file system|rclone): no answer for (\d+ (?:s|min))/, 'silent'],
   [/^The trial at the partner is over/, 'trialOver'],
   [/^The account at the partner is suspended/, 'suspended'],
 ];

@@ -55,6 +55,13 @@ describe('the message', () => {
     );
   });
 
+  it('keeps to itself what a library says, also of what the system has said', () => {
+    const inner = systemError('ECONNRESET', 'read ECONNRESET');
+    const cause = new TypeError('Invalid RFC-7231 date-time value', { cause: inner });
+    const error = new DestinationError('unreachable', 'Cannot read it', { hint: 'Try again.', cause });
+    expect(describeError(error, {})).toBe('Cannot read it\n  because: read ECONNRESET\nTry again.');
+  });
+
   it('leaves out causes that add nothing', () => {
     const inner = systemError('ENOENT', 'ENOENT: no such file');
     const middle = new Error('enoent: No such file', { cause: inner });
@@ -64,13 +71,13 @@ describe('the message', () => {
   });
 
   it('stops at causes in a circle, and after a few', () => {
-    const circle: Error & { cause?: unknown } = new Error('a');
-    circle.cause = new Error('b', { cause: circle });
+    const circle: Error & { cause?: unknown } = new StateError('X', 'a');
+    circle.cause = new StateError('X', 'b', { cause: circle });
     expect(describeError(new StateError('X', 'Top', { cause: circle }), {})).toBe(
       'Top\n  because: a\n  because: b',
     );
-    let chain = new Error('end 0');
-    for (let n = 1; n < 9; n += 1) chain = new Error(`step ${n}`, { cause: chain });
+    let chain = new StateError('X', 'end 0');
+    for (let n = 1; n < 9; n += 1) chain = new StateError('X', `step ${n}`, { cause: chain });
     expect(describeError(new StateError('X', 'Top', { cause: chain }), {}).split('\n')).toHaveLength(4);
   });
 

@@ -329,3 +329,58 @@ describe('as JSON', () => {
     ]);
   });
 });
+
+describe('what is waited for', () => {
+  const wait = {
+    text: 'waiting for the store (SlowDown), again in 16 s',
+    because: 'SlowDown',
+    againInSeconds: 16,
+  };
+
+  function waitingIn(mode: ProgressMode) {
+    const clock = createHandClock();
+    const terminal = createFakeTerminal(120);
+    const written: string[] = [];
+    const stream: OutputStream =
+      mode === 'terminal' ? terminal : { write: (text: string) => written.push(text) };
+    let waits = true;
+    const progress = createProgress({
+      stream,
+      mode,
+      now: clock.now,
+      every: clock.every,
+      verb: 'Backing up',
+      waiting: () => (waits ? wait : undefined),
+    });
+    return { clock, terminal, written, progress, goOn: () => (waits = false) };
+  }
+
+  it('stands in place of the path on a terminal, also before anything is counted', () => {
+    const { clock, terminal, progress, goOn } = waitingIn('terminal');
+    clock.pass(300);
+    expect(terminal.screen().join('\n')).toContain(wait.text);
+    progress.update(counters({ currentPath: '/home/ann/notes.txt' }));
+    clock.pass(300);
+    expect(terminal.screen().join('\n')).not.toContain('notes.txt');
+    goOn();
+    clock.pass(600);
+    expect(terminal.screen().join('\n')).toContain('notes.txt');
+    progress.finish();
+  });
+
+  it('is a line now and then elsewhere', () => {
+    const { clock, written, progress } = waitingIn('plain');
+    clock.pass(21_500);
+    progress.finish();
+    expect(written).toEqual(Array.from({ length: 3 }, () => `Backing up: ${wait.text}\n`));
+  });
+
+  it('is an object for programs', () => {
+    const { clock, written, progress } = waitingIn('json');
+    clock.pass(600);
+    progress.finish();
+    expect(written.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { type: 'waiting', text: wait.text, reason: 'SlowDown', again_in_seconds: 16 },
+    ]);
+  });
+});

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
+import { TOO_LARGE, failure } from '../../../src/destination/http-failure.ts';
 import { openLocalDestination } from '../../../src/destination/local.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { measureDestination, UNMEASURED } from '../../../src/destination/measure.ts';
@@ -73,6 +74,45 @@ describe('trying out a destination', () => {
     const found = await failing(destination);
     expect(found.filter((check) => !expected.includes(check))).toEqual([]);
     expect(found[0]).toBe(expected[0]);
+  });
+
+  test('of a far one also stores an object as large as those of backups, and tells whose limit that meets', async () => {
+    const inner = createMemoryDestination();
+    const far: Destination = { ...inner, properties: { ...inner.properties, remote: true } };
+    const findings = await probeDestination(far, systemClock, signal);
+    expect(findings.find(({ check }) => check === 'large')).toMatchObject({
+      status: 'ok',
+      message: expect.stringContaining('34.0 MiB') as string,
+    });
+    expect(await keysOf(inner)).toEqual([]);
+    const limited: Destination = {
+      ...far,
+      put: async (key, body, until) => {
+        if (body.byteLength > 2 ** 21)
+          throw failure(TOO_LARGE, { op: 'store', url: 'x', key, bytes: body.byteLength });
+        return await inner.put(key, body, until);
+      },
+    };
+    const found = await probeDestination(limited, systemClock, signal);
+    expect(found.filter(({ status }) => status === 'error')).toMatchObject([
+      {
+        check: 'large',
+        message: expect.stringContaining('34.0 MiB'),
+        hint: expect.stringContaining('client_max_body_size'),
+      },
+    ]);
+    expect(await keysOf(inner)).toEqual([]);
+  });
+
+  test('does not keep a slow line busy for that', async () => {
+    const inner = createMemoryDestination();
+    const far: Destination = { ...inner, properties: { ...inner.properties, remote: true } };
+    let now = 0;
+    const slow = { ...systemClock, monotonic: () => (now += 5_000) };
+    const findings = await probeDestination(far, slow, signal);
+    expect(findings.find(({ check }) => check === 'large')?.message).toMatch(
+      /was not tried, as it would take/,
+    );
   });
 
   test('says that a store which protects objects keeps those of the test', async () => {

@@ -52,6 +52,27 @@ describe('a job', () => {
     expect(texts).toEqual(['Started.', 'Completed: snapshot snap_1.', 'packs: 4']);
   });
 
+  it('says what it waits for while others hold it up, and its log and the agent when that begins', async () => {
+    const told: string[] = [];
+    const { runner, engines, job, state } = await begin({ heldUp: (_, text) => told.push(text) });
+    const { id } = runner.submit(backupOf('/home'), 'api');
+    await settle();
+    const first = 'Waiting for the store (SlowDown), again in 16 s.';
+    engines.of(id).say({ kind: 'held up', waitsFor: first });
+    expect(job(id)).toMatchObject({ status: 'running', waiting_for: first });
+    engines.of(id).say({ kind: 'held up', waitsFor: 'Waiting for the store (SlowDown), again in 11 s.' });
+    expect(job(id).waiting_for).toContain('11 s');
+    engines.of(id).say({ kind: 'held up', waitsFor: null });
+    expect(job(id).waiting_for).toBeNull();
+    engines.of(id).say({ kind: 'held up', waitsFor: first });
+    engines.of(id).complete({});
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'completed', waiting_for: null });
+    expect(told).toEqual([first, first]);
+    const texts = state.database.jobLog.list(id).map(({ text }) => text);
+    expect(texts).toEqual(['Started.', first, first, 'Completed: snapshot snap_1.']);
+  });
+
   it('writes its progress twice a second at most, and the last of it in the end', async () => {
     const { runner, engines, job, book, pass } = await begin();
     const { id } = runner.submit(backupOf('/home'), 'api');

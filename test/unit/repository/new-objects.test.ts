@@ -142,3 +142,29 @@ describe('what makes a repository', () => {
     }
   });
 });
+
+describe('what somebody else has put there', () => {
+  it('is named, and no repository is made beside it', async () => {
+    await storage.put('desktop.ini', Buffer.from('x'), signal);
+    await expect(make(storage, machine())).rejects.toMatchObject({
+      code: 'REPOSITORY_EXISTS',
+      message: expect.stringMatching(/something else lies there: desktop\.ini$/),
+    });
+    await storage.put('a/b', Buffer.from('x'), signal);
+    await storage.put('c', Buffer.from('x'), signal);
+    await expect(make(storage, machine())).rejects.toThrow('a/b and others');
+  });
+
+  it('is told from parts of a repository', async () => {
+    await storage.put('packs/aa/bb', Buffer.from('x'), signal);
+    await expect(make(storage, machine())).rejects.toThrow('a repository, or parts of one');
+  });
+
+  it('is not what a trial of the place has left', async () => {
+    await storage.put('probe-0123456789abcdef-a', Buffer.from('x'), signal);
+    const secret = machine();
+    await (await make(storage, secret)).close();
+    expect(await keys()).toContain('probe-0123456789abcdef-a');
+    await (await open(secret)).close();
+  });
+});

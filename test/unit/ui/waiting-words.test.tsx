@@ -58,7 +58,7 @@ describe('why a job waits', () => {
     ];
     for (const reason of said) {
       expect(reason).not.toBeNull();
-      expect(Object.values(english.parts.job.waits).map((words) => words('13:30'))).toContain(
+      expect(Object.values(english.parts.job.waits).map((words) => words('13:30', '', ''))).toContain(
         waitingWords(reason ?? ''),
       );
     }

@@ -1,5 +1,10 @@
 import type { Texts } from '../english.ts';
 
+function inGerman(whom: string): string {
+  if (whom === 'the store') return 'den Speicher';
+  return whom === 'the file system' ? 'das Dateisystem' : whom;
+}
+
 export const parts: Texts['parts'] = {
   job: {
     names: {
@@ -39,6 +44,8 @@ export const parts: Texts['parts'] = {
       earlier: () => 'Derselbe Auftrag von vorher wird noch einmal versucht. Er beginnt danach.',
       unreachable: () => 'Das Ziel ist nicht zu erreichen. Es wird von selbst wieder versucht.',
       locked: () => 'Ein anderes Programm hat das Repository gesperrt. Es wird von selbst wieder versucht.',
+      again: (whom, why, time) => `Wartet auf ${inGerman(whom)} (${why}), wieder in ${time}.`,
+      silent: (whom, time) => `Wartet auf ${inGerman(whom)}: seit ${time} keine Antwort.`,
       trialOver: () => 'Die Probe beim Partner ist vorbei. Gesichert wird nur, was Sie selbst anstoßen.',
       suspended: () => 'Das Konto beim Partner ist gesperrt. Gesichert wird nur, was Sie selbst anstoßen.',
     },
@@ -151,6 +158,7 @@ export const parts: Texts['parts'] = {
       list: 'Auflisten',
       read: 'Lesen',
       range: 'Teile lesen',
+      large: 'Große Objekte',
       'no replacing': 'Nie ersetzt',
       'one of several': 'Mehrere zugleich',
       delete: 'Löschen',

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DestinationError } from '../../../../src/base/errors.ts';
 import { openHttpSite, type HttpSite } from '../../../../src/destination/http-site.ts';
-import { commandsOf, type Commands } from '../../../../src/destination/rclone/commands.ts';
+import { commandsOf, statOf, type Commands } from '../../../../src/destination/rclone/commands.ts';
 import { ItemListReader } from '../../../../src/destination/rclone/item-list.ts';
 
 const live = new AbortController().signal;
@@ -167,4 +167,23 @@ describe('a list', () => {
     answer = (response) => response.writeHead(404).end(JSON.stringify(error));
     expect(await commands.list('a', live)).toBeUndefined();
   });
+});
+
+test('a document of somebody else that has no size is passed over, and one of ours is named', async () => {
+  const items = [
+    { Path: 'My report.docx', Size: -1, ModTime: '2026-11-29T00:00:00Z', IsDir: false },
+    { Path: 'packs/a', Size: -1, ModTime: '2026-11-29T00:00:00Z', IsDir: false },
+  ];
+  answer = (response) => response.end(JSON.stringify({ list: items }));
+  const [strange, ours] = (await commands.list('', live)) ?? [];
+  expect(strange).toMatchObject({ path: 'My report.docx' });
+  expect(() =>
+    statOf(ours ?? { path: '', size: 0, modifiedMs: 0, isFolder: false }, 'rclone:drive:'),
+  ).toThrow(/does not tell of packs\/a in rclone:drive: how large it is/);
+});
+
+test('one that hangs while it is waited for is found out within two minutes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  answer = () => vi.advanceTimersByTime(61_000);
+  await expect(commands.list('', live)).rejects.toMatchObject({ kind: 'unreachable' });
 });

@@ -79,3 +79,20 @@ test.each(['packs/', 'pa', ''])('a list of "%s" that lost a folder on its way is
   await expect(keys(prefix, persistent)).rejects.toMatchObject(incomplete);
   expect(tries).toBe(4);
 });
+
+test('a folder that is not there is just that, whatever the program says of it when it ends', async () => {
+  const program = join(directory, 'talks');
+  const ends = `process.on("SIGTERM",()=>process.exit(3)).on("exit",()=>{process.exitCode=3})`;
+  const last = `echo 'ERROR : rc: "operations/stat": error: directory not found' >&2`;
+  await writeFile(
+    program,
+    `#!/bin/sh\n${last}\nexec '${process.execPath}' --import 'data:text/javascript,${ends}' '${script}'\n`,
+  );
+  await chmod(program, 0o755);
+  const opening = openRcloneDestination(
+    { kind: 'rclone', remote: 'drive', path: 'none' },
+    { program },
+    { environment: { RCLONE_TEST_FOLDER: join(directory, 'none'), PATH: process.env['PATH'] } },
+  );
+  await expect(opening).rejects.toMatchObject({ message: expect.stringMatching(/it does not exist$/) });
+});

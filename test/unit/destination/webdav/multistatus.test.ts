@@ -47,16 +47,40 @@ describe('an answer to PROPFIND', () => {
     ['with elements that cross', '<multistatus><response></multistatus></response>'],
     ['with text around it', `${answer}more`],
     ['about a name that is not described', '<multistatus><response><href>/a</href></response></multistatus>'],
-    [
-      'about a name that failed',
-      '<multistatus><response><href>/a</href><propstat><status>HTTP/1.1 500 Oops</status></propstat></response></multistatus>',
-    ],
-    [
-      'with a name that is not encoded',
-      '<multistatus><response><href>/%ZZ</href><propstat><status>HTTP/1.1 200 OK</status></propstat></response></multistatus>',
-    ],
   ])('that is %s is none', (_, text) => {
     expect(parseMultistatus(text)).toBeUndefined();
+  });
+
+  const inList = (response: string): string => `<multistatus><response>${response}</response></multistatus>`;
+
+  test.each([
+    ['a status', '<href>/a/</href><status>HTTP/1.1 403 Forbidden</status>', 403],
+    ['a propstat', '<href>/a</href><propstat><status>HTTP/1.1 500 Oops</status></propstat>', 500],
+  ])('tells of a name that is refused by %s', (_, response, status) => {
+    expect(parseMultistatus(inList(response))).toMatchObject([{ path: '/a', refused: { status } }]);
+  });
+
+  test('has the sentence of a refusal', () => {
+    const response =
+      '<href>/a</href><status>HTTP/1.1 403 No</status><responsedescription>Not for you.</responsedescription>';
+    expect(parseMultistatus(inList(response))?.[0]?.refused).toEqual({ status: 403, words: 'Not for you.' });
+  });
+
+  test('may have a name that is not encoded, which is none of ours', () => {
+    const response = '<href>/%ZZ</href><propstat><status>HTTP/1.1 200 OK</status></propstat>';
+    expect(parseMultistatus(inList(response))).toMatchObject([{ path: '/%ZZ' }]);
+  });
+
+  test.each([
+    ['a document type', answer.replace('<D:multistatus', '<!DOCTYPE D:multistatus><D:multistatus')],
+    [
+      'one with entities of its own',
+      answer.replace('<D:multistatus', '<!DOCTYPE m [<!ENTITY a "<]>">\n<!ELEMENT m ANY>]>\n<D:multistatus'),
+    ],
+    ['an attribute with >', answer.replace('<D:multistatus ', '<D:multistatus a="x > y" b=\'>/>\' ')],
+    ['an element in letters of another script', answer.replace('<D:href>', '<ø:größe ø:é="1"/><D:href>')],
+  ])('may have %s', (_, text) => {
+    expect(parseMultistatus(text)).toEqual(parseMultistatus(answer));
   });
 
   test('does not take entities apart twice', () => {

@@ -288,3 +288,59 @@ describe('a server that closes kept connections whenever it likes', () => {
     await opened.close();
   });
 });
+
+describe('a list in which the server tells not of all', () => {
+  /** The answer to a list of the folder, changed. */
+  function listing(folder: string, change: (text: string) => string): void {
+    store.fault = (method, path, perform) => {
+      const answer = perform();
+      const isIt = method === 'PROPFIND' && path === folder && answer.text !== undefined;
+      return isIt ? { ...answer, text: change(answer.text ?? '') } : answer;
+    };
+  }
+  const beside = (href: string, status: string) => (text: string) =>
+    text.replace(
+      '</D:multistatus>',
+      `<D:response><D:href>${href}</D:href><D:status>HTTP/1.1 ${status}</D:status></D:response></D:multistatus>`,
+    );
+
+  test.each(['/dav/Private%20Stuff/', '/dav/%ZZ', '/dav/a%2Fb', '/dav/lost+found/'])(
+    'is one without %s, which is no name of ours',
+    async (href) => {
+      listing('/dav', beside(href, '403 Forbidden'));
+      expect(await keys()).toEqual(['packs/aa/one', 'snapshots/s']);
+    },
+  );
+
+  test('is one without what went meanwhile', async () => {
+    listing('/dav', beside('/dav/gone', '404 Not Found'));
+    expect(await keys()).toEqual(['packs/aa/one', 'snapshots/s']);
+  });
+
+  test('names what may be ours, at once', async () => {
+    listing('/dav/packs', beside('/dav/packs/bb/', '403 Forbidden'));
+    await expect(keys()).rejects.toMatchObject({
+      kind: 'denied',
+      retry: 'never',
+      message: expect.stringContaining('packs/bb'),
+    });
+  });
+
+  test.each([
+    ['getlastmodified', /when it was stored/],
+    ['getcontentlength', /how large it is/],
+  ])('says at once that it has no %s, whatever is asked', async (name, words) => {
+    store.fault = (_method, _path, perform) => {
+      const answer = perform();
+      const text = answer.text?.replaceAll(new RegExp(`<D:${name}>[^<]*</D:${name}>`, 'g'), '');
+      return text === undefined ? answer : { ...answer, text };
+    };
+    const expected = { kind: 'unsupported', retry: 'never', message: expect.stringMatching(words) };
+    const before = store.asked.length;
+    await expect(keys()).rejects.toMatchObject(expected);
+    await expect(destination.stat('snapshots/s', live)).rejects.toMatchObject(expected);
+    await expect(withRetry(destination).put('new/a', Buffer.from('a'), live)).rejects.toMatchObject(expected);
+    expect(store.asked.filter((asked) => asked.startsWith('PUT')).length).toBeLessThan(before);
+    await expect(destination.stat('snapshots/none', live)).rejects.toMatchObject({ kind: 'not-found' });
+  });
+});

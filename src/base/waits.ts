@@ -1,0 +1,117 @@
+/**
+ * What this process waits for that is not its own to end: a store that asks for time, a server that does not answer. It
+ * is kept for the whole process, since who waits knows nobody who could be told, and each process has one reader.
+ */
+import { systemClock } from './clock.ts';
+
+/** All times are those of the monotonic clock, in milliseconds. */
+interface Wait {
+  /** Whom it is waited for: `the store`. */
+  readonly whom: string;
+  /** The name that the other gives its failure, or a word or two; undefined while nothing is said at all. */
+  readonly because: string | undefined;
+  /** Since when nothing has moved. */
+  readonly since: () => number;
+  /** When it is asked again, or given up; undefined where that is open. */
+  readonly until: (() => number) | undefined;
+  readonly next: 'again' | 'given up';
+}
+
+/** One that is over before is worth no word. */
+export const WORTH_TELLING_MS = 4_000;
+
+export interface ToldWait {
+  /** `waiting for the store (SlowDown), again in 16 s`. */
+  readonly text: string;
+  readonly because: string | null;
+  /** Null where it is not asked again by itself. */
+  readonly againInSeconds: number | null;
+}
+
+const waits = new Set<Wait>();
+
+/** Waits until `ms` from now on before it asks again, after failures since then. Call what is returned when that is over. */
+export function waitsToAskAgain(
+  whom: string,
+  because: string | undefined,
+  ms: number,
+  since = systemClock.monotonic(),
+): () => void {
+  const until = systemClock.monotonic() + ms;
+  return begin({ whom, because, since: () => since, until: () => until, next: 'again' });
+}
+
+/** Waits for an answer since then, for `patienceMs` at most. Call what is returned when it has come. */
+export function waitsForAnswer(whom: string, since: () => number, patienceMs?: () => number): () => void {
+  const until = patienceMs === undefined ? undefined : () => since() + patienceMs();
+  return begin({ whom, because: undefined, since, until, next: 'given up' });
+}
+
+function begin(wait: Wait): () => void {
+  waits.add(wait);
+  return () => void waits.delete(wait);
+}
+
+/** The wait that is worth telling: the one that goes on for the longest; undefined when all goes on, as far as is known. */
+export function toldWait(now = systemClock.monotonic()): ToldWait | undefined {
+  let longest: Wait | undefined;
+  let most = WORTH_TELLING_MS - 1;
+  for (const wait of waits) {
+    const ms = lasts(wait, now);
+    if (ms > most || (ms === most && wait.next === 'again')) [longest, most] = [wait, ms];
+  }
+  return longest === undefined ? undefined : told(longest, now);
+}
+
+/** What was waited so far; of one whose end is known, all of it. */
+function lasts({ since, until, next }: Wait, now: number): number {
+  return next === 'again' && until !== undefined ? until() - since() : now - since();
+}
+
+function told({ whom, because, since, until, next }: Wait, now: number): ToldWait {
+  const left = until === undefined ? undefined : Math.max(1, Math.ceil((until() - now) / 1000)) * 1000;
+  if (next === 'again') {
+    const reason = because === undefined ? '' : ` (${because})`;
+    const when = left === undefined ? '' : `, again in ${inWords(left)}`;
+    return {
+      text: `waiting for ${whom}${reason}${when}`,
+      because: because ?? null,
+      againInSeconds: left === undefined ? null : left / 1000,
+    };
+  }
+  const silent = inWords(now - since());
+  const end = left === undefined ? '' : `; given up in ${inWords(left)}`;
+  return { text: `waiting for ${whom}: no answer for ${silent}${end}`, because: null, againInSeconds: null };
+}
+
+const MINUTE_MS = 60_000;
+
+function inWords(ms: number): string {
+  return ms < 2 * MINUTE_MS ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / MINUTE_MS)} min`;
+}
+
+/** Runs `work`, which shows as a wait while it lasts longer than such things do. */
+export async function toldAsWait<T>(whom: string, work: () => Promise<T>): Promise<T> {
+  const since = systemClock.monotonic();
+  const end = waitsForAnswer(whom, () => since);
+  try {
+    return await work();
+  } finally {
+    end();
+  }
+}
+
+const tellers: object[] = [];
+
+/** Who tells of waits from now on, before those who did so far: `isTurn` says whether that one still does. */
+export function tellWaits(): { readonly isTurn: () => boolean; readonly end: () => void } {
+  const self = {};
+  tellers.push(self);
+  return {
+    isTurn: () => tellers.at(-1) === self,
+    end: () => {
+      const at = tellers.indexOf(self);
+      if (at !== -1) tellers.splice(at, 1);
+    },
+  };
+}

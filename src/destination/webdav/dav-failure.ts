@@ -1,0 +1,74 @@
+/** What a WebDAV server refuses, or leaves unsaid, as failures of a destination. */
+import { DestinationError } from '../../base/errors.ts';
+import type { DestinationKind } from '../../base/errors.ts';
+import { failure, meaningOfStatus, storesWords } from '../http-failure.ts';
+import type { HttpRequest } from '../http-site.ts';
+import type { DavEntry, DavRefusal } from './multistatus.ts';
+
+export function isKind(error: unknown, kind: DestinationKind): boolean {
+  return error instanceof DestinationError && error.kind === kind;
+}
+
+export function locked(url: string, { op, key }: HttpRequest): DestinationError {
+  return new DestinationError(
+    'unreachable',
+    `Cannot ${op} ${key ?? ''} in ${url}: it is locked by somebody else`,
+    {
+      op,
+      hint: 'Try again. If it stays so, remove the lock on the server.',
+      retry: 'now',
+      details: { status: 423 },
+    },
+  );
+}
+
+export function refused(url: string, name: string): DestinationError {
+  return new DestinationError('denied', `Cannot make the folder ${name} in ${url}: the server refuses`, {
+    op: 'store',
+    hint: 'Check what the account may do there.',
+    details: { url, status: 403 },
+  });
+}
+
+export function senseless(url: string, op: string, what: string): DestinationError {
+  return new DestinationError('corrupt-reply', `${url}: ${what}`, {
+    op,
+    hint: 'Check that no proxy or sign-in page of a network answers in place of the server.',
+    retry: 'now',
+    details: { url },
+  });
+}
+
+/** In a list that has come, the server refuses to tell about one name that counts. */
+export function withheld(
+  url: string,
+  op: string,
+  name: string,
+  { status, words }: DavRefusal,
+): DestinationError {
+  const told = { status, code: undefined, words: storesWords(words), retryAfterMs: undefined };
+  const action = { op, url, ...(name === '' ? {} : { key: name }) };
+  return failure(meaningOfStatus(status), action, undefined, told);
+}
+
+/** What is needed of each object, and the server does not tell of this one. */
+export function untold(url: string, name: string, { size, modifiedMs }: DavEntry): DestinationError {
+  const lacks = [
+    ...(size === undefined ? ['how large it is (getcontentlength)'] : []),
+    ...(modifiedMs === undefined ? ['when it was stored (getlastmodified)'] : []),
+  ].join(', nor ');
+  return new DestinationError(
+    'unsupported',
+    `The server does not tell of ${name} in ${url} ${lacks}, and backups cannot do without`,
+    {
+      op: 'look at',
+      hint: 'Switch these properties on in the settings of the server, or use another one.',
+      details: { key: name, url },
+    },
+  );
+}
+
+/** It is not there, or not any more. */
+export function isAbsence(refusal: DavRefusal | undefined): boolean {
+  return refusal?.status === 404 || refusal?.status === 410;
+}
