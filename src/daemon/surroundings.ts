@@ -7,9 +7,10 @@ import type { SettingStore } from '../db/settings.ts';
 import type { Job } from '../jobs/job.ts';
 import type { EngineOutcome } from '../engine/protocol.ts';
 import type { Alarms } from './alarm-book.ts';
+import { sourceOf } from './configured-source.ts';
 import type { Destinations } from './destinations.ts';
 import { DiskSharing, type SameDisk } from './disk-sharing.ts';
-import { sourceOf } from './prepare-job.ts';
+
 import { forgetRemoved, untestedSince } from './standing-notes.ts';
 import { StateRoom } from './state-room.ts';
 import type { StatusParts } from './status.ts';

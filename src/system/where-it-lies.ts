@@ -1,7 +1,9 @@
 /** Where a path leads, also when not all of it is there. */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
+import { farPlaceOf } from './far-mounts.ts';
 
 /** Links in a row, beyond which they lead nowhere. */
 const MOST_LINKS = 40;
@@ -19,6 +21,12 @@ export function whereItLies(path: string, links = 0): string {
   const leadsTo = linkAt(here);
   if (leadsTo === undefined || links === MOST_LINKS) return here;
   return whereItLies(resolve(dirname(here), leadsTo), links + 1);
+}
+
+/** The same for who must not wait: what lies on a file system from elsewhere is not touched, whatever links are in there. */
+export function whereItLeads(path: string): string {
+  const far = farPlaceOf(bytesOfText(path));
+  return far === undefined ? whereItLies(path) : textOfBytes(far.path);
 }
 
 function linkAt(path: string): string | undefined {
