@@ -1,4 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
+import type { SourceName } from '../base/source-names.ts';
 import { RepositoryError } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
 import { refuseReading, type Namespace } from '../codec/keys.ts';
@@ -41,6 +42,8 @@ export interface ArchiveRequest {
   readonly repository: Repository;
   /** Absolute, normalised paths. */
   readonly sources: readonly ByteString[];
+  /** How those were called that were named by another path. */
+  readonly named?: readonly SourceName[] | undefined;
   readonly host: string;
   readonly user: string;
   readonly tool: string;
@@ -333,7 +336,7 @@ export function findParent(
 
 /** The record of a finished run. */
 export function snapshotRecord(
-  request: Pick<ArchiveRequest, 'tool' | 'host' | 'user' | 'sources' | 'tags' | 'pinned' | 'plain'>,
+  request: Pick<ArchiveRequest, 'tool' | 'host' | 'user' | 'sources' | 'named' | 'tags' | 'pinned' | 'plain'>,
   result: {
     root: StoredDirectory;
     namespace: Namespace;
@@ -345,12 +348,13 @@ export function snapshotRecord(
   },
 ): SnapshotRecord {
   const { root, namespace, tally, parent, startedMs, finishedMs } = result;
-  const { tool, host, user, sources, tags, pinned, plain } = request;
+  const { tool, host, user, sources, named = [], tags, pinned, plain } = request;
   return {
     tool,
     host,
     user,
     paths: sources,
+    ...(named.length === 0 ? {} : { named }),
     startedMs,
     finishedMs,
     root: root.id,

@@ -13,12 +13,15 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { NeverPath } from './exclude.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
+import type { SourceName } from '../base/source-names.ts';
 import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../system/mount-table.ts';
 import { findHungMounts, isHung } from './hung-mounts.ts';
 
 export interface Sources {
   /** Absolute; symbolic links on the way to them are resolved, because none is followed in a source. */
   readonly paths: readonly ByteString[];
+  /** How those were called that became another path. */
+  readonly named: readonly SourceName[];
   /** What the person should know: a link that is only stored, a path that became another. */
   readonly notes: readonly string[];
 }
@@ -64,10 +67,15 @@ export function resolveSources(
     refuseMadeUp(path, mounts);
   }
   if (found.length === 1 && first?.stats !== undefined) requireReadable(first.path, first.stats);
-  return { paths: found.map(({ path }) => bytesOfText(path)), notes };
+  const names = found.flatMap(({ path, wanted }) =>
+    path === wanted ? [] : [{ name: bytesOfText(wanted), path: bytesOfText(path) }],
+  );
+  return { paths: found.map(({ path }) => bytesOfText(path)), named: names, notes };
 }
 
 interface FoundSource {
+  /** As it was named. */
+  readonly wanted: string;
   readonly path: string;
   readonly stats: Stats | undefined;
 }
@@ -76,18 +84,18 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   const wanted = resolve(workingDirectory, name);
   // As with other tools a slash at the end means the directory behind a link.
   const behindLink = /[^/]\/+$/.test(name);
-  if (isHung(bytesOfText(wanted))) return { path: wanted, stats: undefined };
+  if (isHung(bytesOfText(wanted))) return { wanted, path: wanted, stats: undefined };
   const path = behindLink ? realPath(wanted) : inRealDirectory(wanted);
   const stats = lstatSync(path, { throwIfNoEntry: false });
   // Only a link that leads nowhere is still one: the directory that was meant is not there.
-  if (behindLink && stats?.isSymbolicLink() === true) return { path, stats: undefined };
+  if (behindLink && stats?.isSymbolicLink() === true) return { wanted, path, stats: undefined };
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
   if (stats?.isSymbolicLink() === true) {
     notes.push(
       `${path} is a symbolic link to ${readlinkSync(path)}: only the link is stored. To save what it points to, write ${name}/`,
     );
   }
-  return { path, stats };
+  return { wanted, path, stats };
 }
 
 function inRealDirectory(path: string): string {

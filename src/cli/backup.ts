@@ -92,13 +92,13 @@ async function backUpFiles(
     throw usage('Nothing to back up was named', `Name files or directories: ${holdfast`backup ~/Documents`}`);
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
   await requireAnswer(words, process.cwd(), context.signal);
-  const { paths, notes } = resolveSources(words, process.cwd(), exclude.never);
+  const { paths, named, notes } = resolveSources(words, process.cwd(), exclude.never);
   const parent = parentOf(options);
   // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.
   const scout = parent === 'none' ? undefined : Scout.start(paths);
   try {
     const work = async (repository: Repository): Promise<void> => {
-      const request = { ...common(repository, options), sources: paths, exclude, parent, scout };
+      const request = { ...common(repository, options), sources: paths, named, exclude, parent, scout };
       if (options.dryRun === true) await showEstimate(request, { ...options, notes }, context);
       else {
         await showSummary(await save(request, { ...options, notes }, context), options, context);

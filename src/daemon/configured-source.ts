@@ -1,7 +1,10 @@
 /** What the settings say of a source that somebody names, in whichever of its spellings. */
+import { join, relative } from 'node:path';
+import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
 import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { BackupOptions, BackupSpec } from '../jobs/job.ts';
-import { whereItLeads } from '../system/where-it-lies.ts';
+import { whereItLeads, wherePathLeads } from '../system/where-it-lies.ts';
+import { isInside } from './source-check.ts';
 
 /** The options of a source that the settings do not have. */
 const NOTHING_SAID: BackupOptions = {
@@ -18,6 +21,16 @@ export function configuredPath({ sources }: Pick<Settings, 'sources'>, path: str
   if (sources.some((source) => source.path === path)) return path;
   const lies = whereItLeads(path);
   return sources.find((source) => whereItLeads(source.path) === lies)?.path ?? path;
+}
+
+/** A path as it is called within a source, which may be the name of a link to where the path lies; undefined outside of it. */
+export function pathInSource(source: string, path: string): string | undefined {
+  const lies = whereItLeads(source);
+  for (const at of [path, ...wherePathLeads(bytesOfText(path)).map(textOfBytes)]) {
+    if (isInside(at, source)) return at;
+    if (isInside(at, lies)) return join(source, relative(lies, at));
+  }
+  return undefined;
 }
 
 /** The settings of the source for that destination, or else for any. */

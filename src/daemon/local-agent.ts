@@ -69,7 +69,8 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
       return job;
     },
     destinationOf(nameOrUrl) {
-      const place = nameOrUrl === undefined ? placeInUse(destinations, settings()) : destinations.find(nameOrUrl);
+      const place =
+        nameOrUrl === undefined ? placeInUse(destinations, settings()) : destinations.find(nameOrUrl);
       if (!destinations.all().includes(place) && destinations.repositoryId(place) === undefined)
         throw new RequestError('INVALID_DESTINATION', `No backup went to ${place.shown} yet`, {
           hint: 'Name a configured destination, or a place that backups went to.',
@@ -81,7 +82,13 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
       return await Promise.resolve(runner.submit(spec, trigger, also));
     },
     job: (id) => jobs.get(id),
-    jobs: (request) => jobs.page(request),
+    jobs(request) {
+      const found = jobs.page(request);
+      const { source } = request;
+      // By another name than that of its jobs, such as where a link leads.
+      const named = found.length > 0 || source === undefined ? source : configuredPath(settings(), source);
+      return named === source ? found : jobs.page({ ...request, source: named });
+    },
     waitFor: async (id, ms, signal) => await book.waitFor(id, ms, signal),
     async cancel(id) {
       return await Promise.resolve(runner.cancel(id));
