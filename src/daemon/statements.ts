@@ -22,6 +22,8 @@ export interface StatementParts {
   readonly scarceBytes: () => number | null;
   /** Whether a destination is on a disk with the source; false where that is not known. */
   readonly sharesDisk: (destination: string, source: string) => boolean;
+  /** Names of each place that has several. */
+  readonly onePlaces: () => readonly (readonly string[])[];
   /** It was on the disk of the system when it was last there: nobody has unplugged that. */
   readonly isOfSystem: (destination: string) => boolean;
   /** Since when, in milliseconds since 1970, nobody has tried to restore from a destination though there are backups. */
@@ -246,11 +248,22 @@ function unreadStatement(unread: readonly Standing[], scene: Scene): Statement {
 
 function noteStatements(scene: Scene): readonly Statement[] {
   const { standings, away } = scene.known;
-  const { unwatched, scarceBytes, sharesDisk, untestedSince, now } = scene.parts;
+  const { unwatched, onePlaces, scarceBytes, sharesDisk, untestedSince, now } = scene.parts;
   const notes: Statement[] = [];
   const closed = unwatched();
   if (closed.length > 0)
     notes.push(statement('not_watched', { paths: closed, names: closed.map((path) => scene.name(path)) }));
+  for (const place of onePlaces()) {
+    const there = standings.filter(({ destination }) => place.includes(destination));
+    const twice = [...Map.groupBy(there, ({ source }) => source.path).values()].filter((of) => of.length > 1);
+    if (twice.length > 0)
+      notes.push(
+        statement('same_place', {
+          ...scene.about(twice.flat()),
+          to: place.filter((name) => twice.flat().some((one) => one.destination === name)),
+        }),
+      );
+  }
   const scarce = scarceBytes();
   if (scarce !== null) notes.push(statement('state_nearly_full', { figures: { free_bytes: scarce } }));
   for (const place of away) {
