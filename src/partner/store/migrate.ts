@@ -16,6 +16,7 @@ import { filteredLists } from './migrations/005-filtered-lists.ts';
 import { serviceKey } from './migrations/006-known-key.ts';
 import { heardSince } from './migrations/007-heard-since.ts';
 import { deletedEndpoints } from './migrations/008-deleted-endpoints.ts';
+import { oneTrial } from './migrations/009-one-trial.ts';
 import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
 
 /** Statements of one step. */
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   serviceKey,
   heardSince,
   deletedEndpoints,
+  oneTrial,
 ];
 
 /** Any number that only migrations use. */
