@@ -107,8 +107,9 @@ class Scene {
 
   /** Sources, and their destinations where others of theirs are not meant. */
   about(meant: readonly Standing[]): Pick<StatementFacts, 'paths' | 'names' | 'to' | 'since'> {
-    const paths = [...new Set(meant.map(({ source }) => source.path))];
-    const ofThem = this.known.standings.filter(({ source }) => paths.includes(source.path));
+    const asked = new Set(meant.map(({ source }) => source.path));
+    const paths = [...asked];
+    const ofThem = this.known.standings.filter(({ source }) => asked.has(source.path));
     const to = [...new Set(meant.map(({ destination }) => destination))];
     return {
       paths,
@@ -276,11 +277,12 @@ function noteStatements(scene: Scene): readonly Statement[] {
     notes.push(statement('destination_away', { ...scene.about(at), to: [name], figures: { far } }));
   }
   // As long as one destination is elsewhere the files survive.
-  const alone = standings.filter(({ source }) =>
+  const elsewhere = new Set(
     standings
-      .filter((one) => one.source.path === source.path)
-      .every((one) => sharesDisk(one.destination, source.path)),
+      .filter(({ destination, source }) => !sharesDisk(destination, source.path))
+      .map(({ source }) => source.path),
   );
+  const alone = standings.filter(({ source }) => !elsewhere.has(source.path));
   if (alone.length > 0)
     notes.push(
       statement('same_disk', {
