@@ -6,6 +6,7 @@ import { requireOwnTags } from '../base/job-tag.ts';
 import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
+import { noteSettingsOf } from './elsewhere.ts';
 import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
 import { neverBackedUp, withCachedRepository } from './open.ts';
 import {
@@ -92,6 +93,7 @@ async function backUpFiles(
     throw usage('Nothing to back up was named', `Name files or directories: ${holdfast`backup ~/Documents`}`);
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
   await requireAnswer(words, process.cwd(), context.signal);
+  await noteSettingsOf(words, options, context);
   const { paths, named, notes } = resolveSources(words, process.cwd(), exclude.never);
   const parent = parentOf(options);
   // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.

@@ -115,9 +115,8 @@ function noneLike(
     ...(host.length === 0 ? [] : [`of the host ${host.join(' or ')}`]),
     ...(tag.length === 0 ? [] : [`with the tags ${tag.join(' or ')}`]),
   ].join(' and ');
-  const of = `of the ${count(snapshots.length, 'snapshot')} in the repository`;
-  const what =
-    left === 0 ? `none ${of} is ${asked}` : `only ${left} ${of} ${left === 1 ? 'is' : 'are'} ${asked}`;
+  const some = left === 1 ? 'only 1 is' : `only ${left} are`;
+  const what = `the repository has ${count(snapshots.length, 'snapshot')}, and ${left === 0 ? 'none is' : some} ${asked}`;
   return new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot "${name}": ${what}`, {
     op: 'choose a snapshot',
     hint: `See which paths, hosts and tags there are: ${holdfastThere`snapshots`}`,

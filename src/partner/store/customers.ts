@@ -253,12 +253,11 @@ async function requirePlaces(trx: StoreTransaction, row: CustomerTable, plan: Pl
     .where('customer_id', '=', row.id)
     .where('removed_at', 'is', null)
     .executeTakeFirstOrThrow();
-  const devices = Number(count);
-  if (devices <= plan.deviceLimit) return;
+  if (count <= plan.deviceLimit) return;
   const places = plan.deviceLimit === 1 ? 'a place for one' : `places for ${plan.deviceLimit}`;
-  throw new ApiError('QUOTA_EXCEEDED', `The customer has ${devices} devices, and that plan has ${places}`, {
+  throw new ApiError('QUOTA_EXCEEDED', `The customer has ${count} devices, and that plan has ${places}`, {
     hint: 'Remove devices first, or choose a larger plan.',
-    details: { device_limit: plan.deviceLimit, devices_count: devices },
+    details: { device_limit: plan.deviceLimit, devices_count: count },
   });
 }
 
