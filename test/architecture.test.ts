@@ -202,6 +202,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'api/openapi.ts',
     'api/page-files.ts',
     'api/private-file.ts',
+    'api/query-text.ts',
     'api/rate-limits.ts',
     'api/route.ts',
     'api/route-table.ts',

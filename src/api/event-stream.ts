@@ -63,6 +63,7 @@ async function* follow(options: StreamOptions, signal: AbortSignal): AsyncGenera
   const opened = clock.now();
   const pace = createEventPace(clock);
   let lastId = after ?? 0;
+  let isFirst = true;
   let pingAt = clock.monotonic() + PING_MS;
   for (;;) {
     const ended = endedJob(subject());
@@ -77,6 +78,9 @@ async function* follow(options: StreamOptions, signal: AbortSignal): AsyncGenera
       if (turn.done === true) return;
       const event = turn.value;
       next = ask(events);
+      // Ids were counted anew since the client got its own.
+      if (isFirst && event.id <= lastId) lastId = 0;
+      isFirst = false;
       const about = event.jobId === null ? undefined : agent.job(event.jobId);
       // What happened before the stream was opened is not progress any more, and comes at once.
       const progress = event.kind === 'job.updated' && about?.status === 'running' && event.at >= opened;

@@ -14,6 +14,7 @@ import { errorEnvelope, metaOf, successEnvelope } from './envelope.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { ServerLimits } from './limits.ts';
 import { requestIdOf } from './request-id.ts';
+import { requireEncodedQuery } from './query-text.ts';
 import type { ApiApp } from './route.ts';
 import { declareRoute, isRoutable, pathOf, type RouteTable } from './route-table.ts';
 import { validatorOf } from './validation.ts';
@@ -54,6 +55,11 @@ export function createFramework({ clock, limits, table, proxies = [], logger }: 
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler<object>(({ schema, httpPart }) => validatorOf(schema, httpPart));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.addHook('preValidation', async ({ originalUrl, routeOptions }) => {
+    // Others do not look at theirs.
+    if (routeOptions.schema?.querystring !== undefined) requireEncodedQuery(originalUrl);
+    await Promise.resolve();
+  });
   app.addHook('onRoute', (route) => declareRoute(route, table, limits.handlerTimeoutMs));
 
   app.removeAllContentTypeParsers();

@@ -14,6 +14,35 @@ export function parseJsonBody(
   if (bytes.length === 0) return undefined;
   const text = decode(bytes);
   requireModest(text, limits);
+  const value = parsed(text);
+  if (HALF.test(text)) requireWhole(value);
+  return value;
+}
+
+/** Half of a character can only be escaped: no UTF-8 has it. */
+const HALF = /\\u[dD][89a-fA-F]/;
+
+/**
+ * Nothing that stores text keeps half of a character: each becomes the same sign, so that two paths or ids would be one.
+ * @throws {ApiError} INVALID_REQUEST
+ */
+function requireWhole(value: unknown, field = ''): void {
+  if (typeof value === 'string') {
+    if (value.isWellFormed()) return;
+    const message = 'has half of a character (a lone surrogate)';
+    throw new ApiError('INVALID_REQUEST', field === '' ? `A text ${message}` : `'${field}' ${message}`, {
+      hint: 'Write the character whole, or leave it out. A path that is no text goes in base64, where the route takes that.',
+      details: { field, problems: [{ field, message }] },
+    });
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, part] of Object.entries(value)) {
+    requireWhole(name);
+    requireWhole(part, field === '' ? name : `${field}.${name}`);
+  }
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

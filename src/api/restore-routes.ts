@@ -32,8 +32,9 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
     async (request, reply) => {
       const { body } = request;
       requirePlace(body);
-      const paths = (body.paths ?? []).map(readRestorePath);
+      const asked = (body.paths ?? []).map(readRestorePath);
       const snapshot = await findSnapshot(parts.agent, body);
+      const paths = asked.map((path) => parts.agent.pathIn(snapshot, path));
       const spec: RestoreSpec = {
         type: 'restore',
         destination: snapshot.destination,

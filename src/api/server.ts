@@ -39,7 +39,6 @@ import { snapshotRoutes } from './snapshot-routes.ts';
 import { statusRoutes } from './status-routes.ts';
 import { openApiKeys } from './token-key.ts';
 import { createTokens } from './tokens.ts';
-import { isWebdavTarget } from './webdav/target.ts';
 import { createWebdav, type Webdav } from './webdav/webdav.ts';
 
 export interface ApiServerOptions {
@@ -189,7 +188,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
   const events: ConnectionEvents = {
     handle: (request, response) =>
-      isWebdavTarget(request.url ?? '') ? webdav.handle(request, response) : app.routing(request, response),
+      webdav.isAsked(request) ? webdav.handle(request, response) : app.routing(request, response),
     malformed: (error, socket) => refuse(socket, malformedRequest(error)),
     tunnel: (request, socket) => refuse(socket, tunnelRefusal(request, listening?.port)),
   };

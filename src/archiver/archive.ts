@@ -1,4 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
+import type { SourceName } from '../base/source-names.ts';
 import { RepositoryError } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
 import { refuseReading } from '../codec/keys.ts';
@@ -44,6 +45,8 @@ export interface ArchiveRequest {
   readonly repository: Repository;
   /** Absolute, normalised paths. */
   readonly sources: readonly ByteString[];
+  /** How those were called that were named by another path. */
+  readonly named?: readonly SourceName[] | undefined;
   readonly host: string;
   readonly user: string;
   readonly tool: string;

@@ -7,7 +7,7 @@ import type { Tally } from './tally.ts';
 
 /** The record of a finished run. */
 export function snapshotRecord(
-  request: Pick<ArchiveRequest, 'tool' | 'host' | 'user' | 'sources' | 'tags' | 'pinned' | 'plain'>,
+  request: Pick<ArchiveRequest, 'tool' | 'host' | 'user' | 'sources' | 'named' | 'tags' | 'pinned' | 'plain'>,
   result: {
     root: StoredDirectory;
     namespace: Namespace;
@@ -19,12 +19,13 @@ export function snapshotRecord(
   },
 ): SnapshotRecord {
   const { root, namespace, tally, parent, startedMs, finishedMs } = result;
-  const { tool, host, user, sources, tags, pinned, plain } = request;
+  const { tool, host, user, sources, named = [], tags, pinned, plain } = request;
   return {
     tool,
     host,
     user,
     paths: sources,
+    ...(named.length === 0 ? {} : { named }),
     startedMs,
     finishedMs,
     root: root.id,

@@ -5,6 +5,7 @@ import type { NeverPath } from './exclude.ts';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
 import { filePath, realPath, resolveTyped } from '../base/typed-path.ts';
+import type { SourceName } from '../base/source-names.ts';
 import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../system/mount-table.ts';
 import { placeAround } from '../system/same-place.ts';
 import { findHungMounts, isHung } from './hung-mounts.ts';
@@ -14,6 +15,8 @@ export interface Sources {
   readonly paths: readonly ByteString[];
   /** The same in the order of what was named, each as often as it was. */
   readonly places: readonly ByteString[];
+  /** How those were called that became another path. */
+  readonly named: readonly SourceName[];
   /** What the person should know: a link that is only stored, a path that became another. */
   readonly notes: readonly string[];
 }
@@ -59,11 +62,16 @@ export function resolveSources(
     refuseMadeUp(path, mounts);
   }
   if (found.length === 1 && first?.stats !== undefined) requireReadable(first.path, first.stats);
+  const names = found.flatMap(({ path, wanted }) =>
+    path === wanted ? [] : [{ name: bytesOfText(wanted), path: bytesOfText(path) }],
+  );
   const places = found.map(({ path }) => bytesOfText(path));
-  return { paths: [...new Set(places)], places, notes: [...new Set(notes)] };
+  return { paths: [...new Set(places)], places, named: names, notes: [...new Set(notes)] };
 }
 
 interface FoundSource {
+  /** As it was named. */
+  readonly wanted: string;
   readonly path: string;
   readonly stats: Stats | undefined;
 }
@@ -72,18 +80,18 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   const wanted = resolveTyped(name, workingDirectory);
   // As with other tools a slash at the end, or `/.`, means the directory behind a link.
   const behindLink = /[^/]\/+(?:\.\/*)*$/.test(name);
-  if (isHung(bytesOfText(wanted))) return { path: wanted, stats: undefined };
+  if (isHung(bytesOfText(wanted))) return { wanted, path: wanted, stats: undefined };
   const path = behindLink ? realPlace(wanted) : inRealDirectory(wanted);
   const stats = lstatSync(filePath(path), { throwIfNoEntry: false });
   // Only a link that leads nowhere is still one: the directory that was meant is not there.
-  if (behindLink && stats?.isSymbolicLink() === true) return { path, stats: undefined };
+  if (behindLink && stats?.isSymbolicLink() === true) return { wanted, path, stats: undefined };
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
   if (stats?.isSymbolicLink() === true) {
     notes.push(
       `${path} is a symbolic link to ${readlinkSync(filePath(path))}: only the link is stored. To save what it points to, write ${name.replace(/\/+$/, '')}/`,
     );
   }
-  return { path, stats };
+  return { wanted, path, stats };
 }
 
 function inRealDirectory(path: string): string {

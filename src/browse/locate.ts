@@ -1,4 +1,5 @@
-import { pathNames } from '../base/path-names.ts';
+import { pathNames, pathOf } from '../base/path-names.ts';
+import { pathIn } from '../base/source-names.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RepositoryError, corrupt } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
@@ -22,7 +23,7 @@ export interface Nowhere {
 }
 
 /**
- * The place of `path`, an absolute source path.
+ * The place of `path`, an absolute source path; also by the name of a source that lay elsewhere.
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA
  */
 export async function findPath(
@@ -44,7 +45,7 @@ export async function lookUpPath(
   signal: AbortSignal,
 ): Promise<Location | Nowhere> {
   let at = rootOf(snapshot);
-  for (const name of pathNames(path)) {
+  for (const name of pathNames(pathIn(snapshot.record, pathOf(pathNames(path))))) {
     const next = await childOf(reader, at, name, signal);
     if (next === undefined) return { nearest: at };
     at = next;

@@ -7,6 +7,7 @@ import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import { contentDiffers } from './entry-comparison.ts';
 import { pathNames, pathOf } from '../base/path-names.ts';
+import { pathIn } from '../base/source-names.ts';
 import { childOf, rootOf, type Location } from './locate.ts';
 import { isDamage, shareNamespace, type SnapshotTrees } from './snapshot-trees.ts';
 
@@ -36,6 +37,7 @@ export type VersionOrder = 'oldest-first' | 'newest-first';
  * of places that do not include the path, or that do not list all that could not be read, are passed over. With several
  * hosts each one's versions are in order.
  * @param snapshots oldest first
+ * @param leadsTo where the path leads on this machine, for snapshots that did not keep how their sources were named
  * @throws {RequestError} INVALID_PATH for the root, which is in every snapshot
  */
 export async function* pathVersions(
@@ -44,6 +46,7 @@ export async function* pathVersions(
   path: ByteString,
   order: VersionOrder,
   signal: AbortSignal,
+  leadsTo: readonly ByteString[] = [],
 ): AsyncGenerator<PathVersion, void, undefined> {
   const names = pathNames(path);
   if (names.length === 0) {
@@ -51,11 +54,11 @@ export async function* pathVersions(
       hint: `Name a file or directory below it. The snapshots themselves are shown by: ${holdfastThere`snapshots`}`,
     });
   }
-  const wanted = pathOf(names);
   const open = new Map<string, Open>();
-  const walker = new TrailWalker(names);
+  const walkers = new Walkers(pathOf(names), leadsTo);
   for (const snapshot of order === 'oldest-first' ? snapshots : snapshots.toReversed()) {
     signal.throwIfAborted();
+    const [wanted, walker] = walkers.in(snapshot);
     const state = await stateIn(snapshot, wanted, walker, trees.reader(snapshot), signal);
     if (state === undefined) continue;
     const { host } = snapshot.record;
@@ -79,14 +82,33 @@ export async function newestWith(
   path: ByteString,
   signal: AbortSignal,
 ): Promise<Snapshot | undefined> {
-  const names = pathNames(path);
-  const walker = new TrailWalker(names);
+  const walkers = new Walkers(pathOf(pathNames(path)), []);
   for (const snapshot of snapshots.toReversed()) {
     signal.throwIfAborted();
-    const state = await stateIn(snapshot, pathOf(names), walker, trees.reader(snapshot), signal);
+    const [wanted, walker] = walkers.in(snapshot);
+    const state = await stateIn(snapshot, wanted, walker, trees.reader(snapshot), signal);
     if (state?.state === 'present') return snapshot;
   }
   return undefined;
+}
+
+/** A link that led elsewhere meanwhile is another path in each snapshot: mostly there is one. */
+class Walkers {
+  readonly #asked: ByteString;
+  readonly #leadsTo: readonly ByteString[];
+  readonly #walkers = new Map<ByteString, TrailWalker>();
+
+  constructor(asked: ByteString, leadsTo: readonly ByteString[]) {
+    this.#asked = asked;
+    this.#leadsTo = leadsTo;
+  }
+
+  in({ record }: Snapshot): readonly [ByteString, TrailWalker] {
+    const path = pathIn(record, this.#asked, this.#leadsTo);
+    const walker = this.#walkers.get(path) ?? new TrailWalker(pathNames(path));
+    this.#walkers.set(path, walker);
+    return [path, walker];
+  }
 }
 
 interface Seen {

@@ -2,6 +2,7 @@
 import type { ByteString } from '../base/byte-path.ts';
 import {
   newestFirst,
+  type AskedPaths,
   type ChangePage,
   type FileItem,
   type FileQuery,
@@ -95,8 +96,8 @@ export class CatalogReader {
     return this.#at(({ snapshots }) => chooseSnapshots(snapshots, choice).map(summaryOf));
   }
 
-  entry(snapshot: string, path: string): FileItem {
-    return this.#at((source) => findEntry(source, snapshot, path));
+  entry(snapshot: string, path: string, leadsTo?: AskedPaths['leadsTo']): FileItem {
+    return this.#at((source) => findEntry(source, { snapshot, path, leadsTo }));
   }
 
   entries(request: EntriesRequest): EntriesPage {
@@ -111,18 +112,18 @@ export class CatalogReader {
     return this.#at((from) => newestOf(from, this.#versions, paths as readonly ByteString[], source));
   }
 
-  states(path: string, source: string | undefined): readonly PathState[] {
-    return this.#at((from) => pathStates(this.#database, from, path as ByteString, source));
+  states(path: string, source: string | undefined, leadsTo?: AskedPaths['leadsTo']): readonly PathState[] {
+    return this.#at((from) => pathStates(this.#database, from, { path, source, leadsTo }));
   }
 
   diff({ id, base, limit, after }: DiffRequest): ChangePage {
     return this.#at((source) => diffPage(source, id, base, limit, after));
   }
 
-  snapshots({ source, host, limit, behind }: SnapshotRequest): readonly CatalogSnapshot[] {
+  snapshots({ source, host, limit, behind, leadsTo }: SnapshotRequest): readonly CatalogSnapshot[] {
     return this.#at(({ snapshots }) =>
       snapshots
-        .filter((one) => hasSource(one, source) && (host === undefined || one.host === host))
+        .filter((one) => hasSource(one, source, leadsTo) && (host === undefined || one.host === host))
         .filter(
           ({ started, id }) => behind === undefined || newestFirst({ created_at: started, id }, behind) > 0,
         )

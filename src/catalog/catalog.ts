@@ -8,7 +8,14 @@
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
 import { BugError, RequestError } from '../base/errors.ts';
-import type { ChangePage, FileItem, FileQuery, NewestRequest, SnapshotRequest } from '../jobs/agent.ts';
+import type {
+  AskedPaths,
+  ChangePage,
+  FileItem,
+  FileQuery,
+  NewestRequest,
+  SnapshotRequest,
+} from '../jobs/agent.ts';
 import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
 import type { DiffRequest } from './catalog-reader.ts';
 import type { EntriesPage, EntriesRequest } from './directory-entries.ts';
@@ -100,8 +107,8 @@ export class Catalog {
    * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
    * @throws {RepositoryError} CORRUPT_DATA as `files`
    */
-  async entry(snapshot: string, path: string): Promise<FileItem> {
-    return (await this.#ask({ kind: 'entry', snapshot, path })) as FileItem;
+  async entry(snapshot: string, path: string, leadsTo?: AskedPaths['leadsTo']): Promise<FileItem> {
+    return (await this.#ask({ kind: 'entry', snapshot, path, leadsTo })) as FileItem;
   }
 
   /**
@@ -135,8 +142,12 @@ export class Catalog {
    * @param path bytes as Latin-1
    * @throws {RequestError} INVALID_REQUEST, SERVICE_UNAVAILABLE
    */
-  async states(path: string, source: string | undefined): Promise<readonly PathState[]> {
-    return (await this.#ask({ kind: 'states', path, source })) as readonly PathState[];
+  async states(
+    path: string,
+    source: string | undefined,
+    leadsTo?: AskedPaths['leadsTo'],
+  ): Promise<readonly PathState[]> {
+    return (await this.#ask({ kind: 'states', path, source, leadsTo })) as readonly PathState[];
   }
 
   /** @throws {RequestError} SNAPSHOT_NOT_FOUND, INVALID_CURSOR, SERVICE_UNAVAILABLE */

@@ -2,13 +2,13 @@
  * The entries of a directory of one snapshot from any place of their order on: whoever scrolls far down need not ask for all
  * that comes before. The order of the directory that was asked for last is remembered, as four bytes for each entry.
  */
-import { joinBytes, type ByteString } from '../base/byte-path.ts';
-import { pathNames, pathOf } from '../base/path-names.ts';
+import { joinBytes } from '../base/byte-path.ts';
+import { pathOf } from '../base/path-names.ts';
 import type { FileItem } from '../jobs/agent.ts';
 import { fileItem } from './file-item.ts';
 import { notThere } from './file-list.ts';
 import type { Hit } from './hits.ts';
-import { requireComplete, requireSnapshot } from './known-snapshots.ts';
+import { namesIn, requireComplete, requireSnapshot } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
 import type { DatabaseSort } from './orders.ts';
 import { NODE_TYPE } from './schema.ts';
@@ -67,7 +67,7 @@ export function directoryEntries(
   const { places, queries, snapshots } = source;
   const snapshot = requireComplete(requireSnapshot(snapshots, id));
   const { ordinal, root } = snapshot;
-  const names = pathNames(path as ByteString);
+  const names = namesIn(snapshot, path);
   const directory = pathOf(names);
   const node = places.find(root, names);
   const hit = node === undefined ? undefined : queries.one.get(ordinal, ordinal, node);

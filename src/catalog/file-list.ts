@@ -11,12 +11,18 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { pathNames, pathOf } from '../base/path-names.ts';
-import type { FileItem, FilePage, FileQuery } from '../jobs/agent.ts';
+import type { AskedPaths, FileItem, FilePage, FileQuery } from '../jobs/agent.ts';
 import { decodeCursor, encodeCursor, invalid, type Cursor } from './cursor.ts';
 import { fileItem } from './file-item.ts';
 import { inOrderOf, inOrderOfWalk, pathOfHit, placeOfHit, walk } from './found-entries.ts';
 import type { Hit } from './hits.ts';
-import { chooseSnapshots, requireComplete, requireSnapshot, type KnownSnapshot } from './known-snapshots.ts';
+import {
+  chooseSnapshots,
+  namesIn,
+  requireComplete,
+  requireSnapshot,
+  type KnownSnapshot,
+} from './known-snapshots.ts';
 import { compare, type InOrder } from './list-order.ts';
 import {
   isWalk,
@@ -55,11 +61,13 @@ export function listFiles(source: ListSource, query: FileQuery, ids?: readonly s
   const after = query.after === undefined ? undefined : decodeCursor(query.after, epoch, list);
   const chosen =
     after === undefined ? chosenOf(source.snapshots, query, ids) : pinned(source.snapshots, after);
-  const path = pathOf(pathNames((query.path ?? '/') as ByteString));
   const scopes: Scope[] = [];
   const items: FileItem[] = [];
   let unreadable = 0;
-  for (const snapshot of chosen) {
+  const pathsIn = new Map(
+    chosen.map((one) => [one, pathOf(namesIn(one, query.path ?? '/', query.leadsTo))] as const),
+  );
+  for (const [snapshot, path] of pathsIn) {
     const found = enterScope(source, snapshot, path, query.view);
     source.unread.requireRead(snapshot, path, found !== undefined);
     if (query.view === 'flat') unreadable += source.unread.countBelow(snapshot, path);
@@ -72,7 +80,7 @@ export function listFiles(source: ListSource, query: FileQuery, ids?: readonly s
   if (items.length > 0 && scopes.length === 0) {
     return { items, unreadable, next: null, epoch, ordinals: [], positions: [] };
   }
-  if (scopes.length === 0 && chosen.length > 0 && path !== '/') requireSome(source, chosen, path);
+  if (scopes.length === 0) requireSome(source, pathsIn);
   const search = prepareSearch(query, after);
   const page: Placed[] = [];
   for (const placed of merged(
@@ -112,17 +120,23 @@ function chosenOf(
   return ids.map((id) => requireComplete(requireSnapshot(snapshots, id)));
 }
 
+export interface EntryRequest extends AskedPaths {
+  /** Its id. */
+  readonly snapshot: string;
+  /** Bytes as Latin-1. */
+  readonly path: string;
+}
+
 /**
  * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
  * @throws {RepositoryError} CORRUPT_DATA when a directory that it lies in could not be read
  */
 export function findEntry(
   { places, queries, snapshots, unread }: ListSource,
-  id: string,
-  at: string,
+  { snapshot: id, path: at, leadsTo }: EntryRequest,
 ): FileItem {
   const snapshot = requireComplete(requireSnapshot(snapshots, id));
-  const names = pathNames(at as ByteString);
+  const names = namesIn(snapshot, at, leadsTo);
   const node = places.find(snapshot.root, names);
   const hit = node === undefined ? undefined : queries.one.get(snapshot.ordinal, snapshot.ordinal, node);
   if (hit !== undefined) return fileItem(pathOf(names), hit, snapshot);
@@ -155,14 +169,11 @@ function enterScope(
 }
 
 /** @throws {RequestError} PATH_NOT_IN_SNAPSHOT when none of the snapshots has the path */
-function requireSome(
-  { places, queries }: ListSource,
-  snapshots: readonly KnownSnapshot[],
-  path: ByteString,
-): void {
-  const names = pathNames(path);
-  const isThere = snapshots.some(({ root, ordinal }) => {
-    const node = places.find(root, names);
+function requireSome({ places, queries }: ListSource, pathsIn: ReadonlyMap<KnownSnapshot, ByteString>): void {
+  const [path = '/'] = pathsIn.values();
+  if (path === '/') return;
+  const isThere = [...pathsIn].some(([{ root, ordinal }, at]) => {
+    const node = places.find(root, pathNames(at));
     return node !== undefined && queries.one.get(ordinal, ordinal, node) !== undefined;
   });
   if (isThere) return;

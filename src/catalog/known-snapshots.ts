@@ -3,7 +3,8 @@ import { asByteString, isUtf8, textOfBytes, type ByteString } from '../base/byte
 import { RequestError, StateError } from '../base/errors.ts';
 import { isJobTag, isNarrowed, jobTag } from '../base/job-tag.ts';
 import { pathNames, pathOf } from '../base/path-names.ts';
-import type { NewestRequest, SnapshotSummary } from '../jobs/agent.ts';
+import { pathIn, type SourceName } from '../base/source-names.ts';
+import type { AskedPaths, NewestRequest, SnapshotSummary } from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { SNAPSHOT_STATE } from './schema.ts';
 
@@ -27,6 +28,8 @@ export interface KnownSnapshot {
   readonly unreadable: number;
   readonly host: string;
   readonly paths: readonly ByteString[];
+  /** How those of them were called that were asked for by another path. */
+  readonly named: readonly SourceName[];
   /** Names of what it holds are shared with other snapshots of the same `plain`, unless it is salted. */
   readonly plain: boolean;
   readonly salted: boolean;
@@ -61,6 +64,8 @@ interface SnapshotRow {
   readonly unreadable: number;
   readonly host: string;
   readonly paths: string;
+  /** Names and paths by turns. */
+  readonly named: string;
   readonly plain: number;
   readonly salted: number;
   readonly started: number;
@@ -92,6 +97,7 @@ export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot
         unreadable: row.unreadable,
         host: row.host,
         paths: textsIn(row.paths).map(asByteString),
+        named: sourceNamesIn(row.named),
         plain: row.plain === 1,
         salted: row.salted === 1,
         started: row.started,
@@ -149,11 +155,20 @@ function textsIn(list: string): readonly string[] {
   return value;
 }
 
+function sourceNamesIn(list: string): readonly SourceName[] {
+  const texts = textsIn(list).map(asByteString);
+  return texts.flatMap((name, i) => {
+    const path = texts[i + 1];
+    return i % 2 === 1 || path === undefined ? [] : [{ name, path }];
+  });
+}
+
 export function summaryOf(snapshot: KnownSnapshot): CatalogSnapshot {
   return {
     id: snapshot.id,
     source: sourceText(snapshot),
     paths: snapshot.paths,
+    named: snapshot.named,
     host: snapshot.host,
     tags: snapshot.tags,
     pinned: snapshot.pinned,
@@ -174,10 +189,27 @@ export function sourceText({ paths }: KnownSnapshot): string {
   return paths.map(textOfBytes).join(', ');
 }
 
-/** @param source as text or as bytes */
-export function hasSource(snapshot: KnownSnapshot, source: string | undefined): boolean {
+/** @param source as text or as bytes; by where it lay, or by the name that it was asked for */
+export function hasSource(
+  { paths, named }: KnownSnapshot,
+  source: string | undefined,
+  leadsTo?: AskedPaths['leadsTo'],
+): boolean {
   if (source === undefined) return true;
-  return snapshot.paths.some((path) => path === source || textOfBytes(path) === source);
+  const asked = [source, ...(leadsTo?.source ?? [])];
+  return [...paths, ...named.map(({ name }) => name)].some(
+    (path) => asked.includes(path) || asked.includes(textOfBytes(path)),
+  );
+}
+
+/** The names on the way to where a snapshot has what somebody asks for. */
+export function namesIn(
+  snapshot: KnownSnapshot,
+  asked: string,
+  leadsTo?: AskedPaths['leadsTo'],
+): readonly ByteString[] {
+  const others = (leadsTo?.path ?? []).map(asByteString);
+  return pathNames(pathIn(snapshot, pathOf(pathNames(asByteString(asked))), others));
 }
 
 /** @throws {RequestError} SNAPSHOT_NOT_FOUND */
@@ -214,7 +246,7 @@ export function requireMadeBy(snapshots: readonly KnownSnapshot[], backupId: str
   });
 }
 
-export interface SnapshotChoice {
+export interface SnapshotChoice extends AskedPaths {
   /** `latest`, an id, or what `momentOf` gives. */
   readonly snapshot: string;
   readonly backupId?: string | undefined;
@@ -228,18 +260,18 @@ export interface SnapshotChoice {
  */
 export function chooseSnapshots(
   snapshots: readonly KnownSnapshot[],
-  { snapshot, backupId, source }: SnapshotChoice,
+  { snapshot, backupId, source, leadsTo }: SnapshotChoice,
 ): readonly KnownSnapshot[] {
   if (backupId !== undefined || !isMoment(snapshot)) {
     const only =
       backupId === undefined ? requireSnapshot(snapshots, snapshot) : requireMadeBy(snapshots, backupId);
-    return [requireComplete(only)].filter((one) => hasSource(one, source));
+    return [requireComplete(only)].filter((one) => hasSource(one, source, leadsTo));
   }
   const isLatest = snapshot === 'latest';
   const until = isLatest ? Number.POSITIVE_INFINITY : Number(snapshot.slice(1));
   const newest = new Map<string, KnownSnapshot>();
   for (const one of snapshots) {
-    if (!one.complete || one.started > until || !hasSource(one, source)) continue;
+    if (!one.complete || one.started > until || !hasSource(one, source, leadsTo)) continue;
     const origin = originOf(one);
     if (!isLatest || one.rank >= (newest.get(origin)?.rank ?? 0)) newest.set(origin, one);
   }
@@ -252,11 +284,11 @@ export function chooseSnapshots(
  */
 export function newestSnapshot(
   snapshots: readonly KnownSnapshot[],
-  { source, host, until }: NewestRequest,
+  { source, host, until, leadsTo }: NewestRequest,
 ): KnownSnapshot | undefined {
   const meant = snapshots.filter(
     (one) =>
-      hasSource(one, source) &&
+      hasSource(one, source, leadsTo) &&
       (host === undefined || one.host === host) &&
       (until === undefined || one.started <= until),
   );

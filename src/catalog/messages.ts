@@ -1,4 +1,6 @@
 /** What crosses between the daemon's thread and the catalog's. Plain data. */
+import type { EntryRequest } from './file-list.ts';
+import type { StatesRequest } from './path-versions.ts';
 import {
   BugError,
   DestinationError,
@@ -57,11 +59,11 @@ export interface QuerySetup {
 export type Question =
   | { readonly kind: 'files'; readonly query: FileQuery; readonly chosen: readonly string[] | undefined }
   | { readonly kind: 'chosen'; readonly choice: SnapshotChoice }
-  | { readonly kind: 'entry'; readonly snapshot: string; readonly path: string }
+  | ({ readonly kind: 'entry' } & EntryRequest)
   | { readonly kind: 'entries'; readonly request: EntriesRequest }
   | { readonly kind: 'search'; readonly request: SearchRequest }
   | { readonly kind: 'newest of'; readonly paths: readonly string[]; readonly source: string | undefined }
-  | { readonly kind: 'states'; readonly path: string; readonly source: string | undefined }
+  | ({ readonly kind: 'states' } & StatesRequest)
   | { readonly kind: 'diff'; readonly request: DiffRequest }
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }
   | { readonly kind: 'newest'; readonly request: NewestRequest }

@@ -2,12 +2,18 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { pathNames, pathOf } from '../base/path-names.ts';
-import { newestFirst, type FileItem, type FileVersion, type SnapshotPosition } from '../jobs/agent.ts';
+import {
+  newestFirst,
+  type AskedPaths,
+  type FileItem,
+  type FileVersion,
+  type SnapshotPosition,
+} from '../jobs/agent.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { sameContent, type EntryRow } from './entry-row.ts';
 import { fileItem } from './file-item.ts';
 import { notThere } from './file-list.ts';
-import { covers, hasSource, sourceText, type KnownSnapshot } from './known-snapshots.ts';
+import { covers, hasSource, namesIn, sourceText, type KnownSnapshot } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
 import { NODE_TYPE } from './schema.ts';
 import { unread } from './unread-directories.ts';
@@ -39,6 +45,12 @@ interface ComparedEntry
   readonly epoch: string;
 }
 
+export interface StatesRequest extends AskedPaths {
+  /** Bytes as Latin-1. */
+  readonly path: string;
+  readonly source: string | undefined;
+}
+
 /**
  * What every snapshot says of a path, the oldest first. Snapshots that do not cover the path, or whose backup could not
  * read it, say nothing.
@@ -47,26 +59,28 @@ interface ComparedEntry
 export function pathStates(
   database: CatalogDatabase,
   { epoch, places, snapshots }: Pick<ListSource, 'epoch' | 'places' | 'snapshots'>,
-  path: ByteString,
-  source: string | undefined,
+  { path, source, leadsTo }: StatesRequest,
 ): readonly PathState[] {
-  const names = pathNames(path);
-  if (names.length === 0) {
+  const asked = pathNames(path as ByteString);
+  if (asked.length === 0) {
     throw new RequestError('INVALID_REQUEST', 'The root directory has no versions of its own', {
       hint: 'Name a file or directory below it.',
     });
   }
-  const wanted = pathOf(names);
-  const rows = new Map<number, readonly VersionRow[]>();
-  const unknown = unknownIn(database, names);
+  const rows = new Map<string, readonly VersionRow[]>();
+  const unknownAt = new Map<ByteString, ReturnType<typeof unknownIn>>();
   const states: PathState[] = [];
   for (const snapshot of snapshots) {
-    if (!snapshot.complete || !hasSource(snapshot, source)) continue;
-    if (!rows.has(snapshot.lineage)) {
-      rows.set(snapshot.lineage, rowsOf(database, places.find(snapshot.root, names)));
-    }
+    if (!snapshot.complete || !hasSource(snapshot, source, leadsTo)) continue;
+    // A link that led elsewhere meanwhile is another path in each.
+    const names = namesIn(snapshot, path, leadsTo);
+    const wanted = pathOf(names);
+    const key = `${snapshot.lineage} ${wanted}`;
+    if (!rows.has(key)) rows.set(key, rowsOf(database, places.find(snapshot.root, names)));
+    const unknown = unknownAt.get(wanted) ?? unknownIn(database, names);
+    unknownAt.set(wanted, unknown);
     const row = rows
-      .get(snapshot.lineage)
+      .get(key)
       ?.find(({ since, until }) => since <= snapshot.ordinal && until >= snapshot.ordinal);
     const { host } = snapshot;
     if (row !== undefined) {

@@ -33,7 +33,7 @@ function answerTo(from: CatalogReader, question: Question): unknown {
     case 'chosen':
       return from.chosen(question.choice);
     case 'entry':
-      return from.entry(question.snapshot, question.path);
+      return from.entry(question.snapshot, question.path, question.leadsTo);
     case 'entries':
       return from.entries(question.request);
     case 'search':
@@ -41,7 +41,7 @@ function answerTo(from: CatalogReader, question: Question): unknown {
     case 'newest of':
       return from.newestOf(question.paths, question.source);
     case 'states':
-      return from.states(question.path, question.source);
+      return from.states(question.path, question.source, question.leadsTo);
     case 'diff':
       return from.diff(question.request);
     case 'snapshots':

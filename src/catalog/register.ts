@@ -133,7 +133,7 @@ export function nextOrdinal(database: CatalogDatabase, { id }: Pick<Lineage, 'id
 
 function list(database: CatalogDatabase, { id, record }: Snapshot, lineage: number, ordinal: number): void {
   database
-    .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, NULL, 0, 0)')
+    .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, NULL, 0, 0)')
     .run(
       ordinal,
       id,
@@ -142,6 +142,7 @@ function list(database: CatalogDatabase, { id, record }: Snapshot, lineage: numb
       record.root,
       record.host,
       JSON.stringify(record.paths),
+      JSON.stringify((record.named ?? []).flatMap(({ name, path }) => [name, path])),
       record.plain ? 1 : 0,
       record.salt === undefined ? 0 : 1,
       record.startedMs,

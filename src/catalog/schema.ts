@@ -16,7 +16,7 @@
  */
 
 /** Counted up with every change of what is stored: a file with another one is deleted and built anew. */
-export const CATALOG_VERSION = 4;
+export const CATALOG_VERSION = 5;
 
 /** Snapshots that a lineage can have. */
 export const SPAN = 1_048_576;
@@ -51,6 +51,7 @@ CREATE TABLE snapshot (
   tree BLOB NOT NULL,
   host TEXT NOT NULL,
   paths TEXT NOT NULL,
+  named TEXT NOT NULL,
   plain INTEGER NOT NULL,
   salted INTEGER NOT NULL,
   started INTEGER NOT NULL,

@@ -8,6 +8,7 @@ import { workingDirectory } from '../base/typed-path.ts';
 import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
+import { noteSettingsOf } from './elsewhere.ts';
 import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
 import { neverBackedUp, withCachedRepository } from './open.ts';
 import {
@@ -105,13 +106,14 @@ async function backUpFiles(
   if (options.dryRun !== true) await requireState(context);
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
   await requireAnswer(words, workingDirectory(), context.signal);
-  const { paths, notes } = resolveSources(words, workingDirectory(), exclude.never);
+  await noteSettingsOf(words, options, context);
+  const { paths, named, notes } = resolveSources(words, workingDirectory(), exclude.never);
   const parent = parentOf(options);
   // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.
   const scout = parent === 'none' ? undefined : Scout.start(paths);
   try {
     const work = async (repository: Repository): Promise<void> => {
-      const request = { ...common(repository, options), sources: paths, exclude, parent, scout };
+      const request = { ...common(repository, options), sources: paths, named, exclude, parent, scout };
       if (options.dryRun === true) await showEstimate(request, { ...options, notes }, context);
       else {
         await showSummary(await save(request, { ...options, notes }, context), options, context);

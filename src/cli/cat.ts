@@ -14,7 +14,7 @@ import {
   type RepositoryOptions,
 } from './options.ts';
 import { sayingOther } from './other-snapshot.ts';
-import { chooseSnapshot, sourcePath, withReading } from './reading.ts';
+import { chooseSnapshot, placeIn, withReading } from './reading.ts';
 
 export function define(command: Command, context: Context): void {
   command
@@ -34,7 +34,7 @@ export function define(command: Command, context: Context): void {
       const found = await sayingOther(
         command,
         { snapshots, trees, signal, again },
-        async () => await findPath(trees.reader(snapshot), snapshot, sourcePath(path), signal),
+        async () => await findPath(trees.reader(snapshot), snapshot, placeIn(snapshot, path), signal),
       );
       if (found.entry?.type !== 'file')
         throw notAFile(name, textOfBytes(found.path), found.entry?.type ?? 'directory');

@@ -8,6 +8,7 @@ import { check, planCheck, type CheckPlan } from '../repository/check.ts';
 import { markDamaged, type DamageMarks } from '../repository/damaged-packs.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
+import { noteOthers } from './elsewhere.ts';
 import { EXIT } from './exit-codes.ts';
 import { openProgress } from './open-progress.ts';
 import { openOther, withRepository } from './open.ts';
@@ -72,6 +73,7 @@ export function define(command: Command, context: Context): void {
       context.exitCode = EXIT.ok;
       await run(repository, options, context);
     });
+    if (options.json !== true && options.quiet !== true) await noteOthers(options, context);
   });
 }
 

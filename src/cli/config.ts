@@ -9,6 +9,7 @@ import { findSetting, readTypedValue } from '../config/key-path.ts';
 import { NO_FILE, loadConfig, readConfig } from '../config/load.ts';
 import { requireNeverThere } from '../config/never-there.ts';
 import { jsonSchemaText, type FilledConfig } from '../config/schema.ts';
+import { onePlaces, onePlaceText } from '../daemon/one-place.ts';
 import { SETTINGS_CHECKS } from '../daemon/settings-checks.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -171,12 +172,21 @@ async function validate(named: string | undefined, options: ConfigOptions, conte
     if (loaded === undefined) await requireNeverThere(file, statePaths(env).directory);
     if (loaded === undefined && (named ?? options.config) !== undefined) throw missing(file);
     const { sources = [], destinations = [] } = loaded?.settings ?? {};
-    if (options.json === true) await out.json({ type: 'config_check', file, valid: true, problems: [] });
+    const same = onePlaces(destinations);
+    if (options.json === true)
+      await out.json({
+        type: 'config_check',
+        file,
+        valid: true,
+        problems: [],
+        warnings: same.map((names) => ({ message: onePlaceText(names), destinations: names })),
+      });
     else if (loaded === undefined) await out.line(`There is no ${printable(file)}: all defaults hold.`);
     else {
       await out.line(
         `${printable(file)} is valid: ${count(sources.length, 'source')}, ${count(destinations.length, 'destination')}.`,
       );
+      for (const names of same) await out.line(printable(`Warning: ${onePlaceText(names)}`));
     }
   } catch (error) {
     if (!(error instanceof ConfigError) || error.problems.length === 0) throw error;

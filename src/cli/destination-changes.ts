@@ -14,6 +14,7 @@ import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION, findDestination } from '../c
 import { shownDestination } from '../config/shown-destination.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { DestinationSettings, SecretReference, Settings } from '../config/settings.ts';
+import { onePlaces } from '../daemon/one-place.ts';
 import type { Finding } from '../daemon/doctor/finding.ts';
 import { directoryOf } from '../destination/location.ts';
 import type { Context } from './context.ts';
@@ -40,6 +41,16 @@ export interface AddOptions extends ChangeOptions {
   readonly passphraseCredential?: string;
 }
 
+/** A second name for a place is no second copy. @throws {RequestError} INVALID_DESTINATION */
+function refuseOnePlace(name: string, url: string, known: readonly DestinationSettings[]): void {
+  const same = onePlaces([...known, { name, url }]).find((names) => names.includes(name));
+  if (same === undefined) return;
+  const others = same.filter((one) => one !== name).join(', ');
+  throw new RequestError('INVALID_DESTINATION', `There is a destination at that place already: ${others}`, {
+    hint: 'Use that one, or name another place: a second name for a place is no second copy.',
+  });
+}
+
 export async function addDestination(
   name: string,
   location: string,
@@ -54,6 +65,8 @@ export async function addDestination(
     });
   const passphrase = passphraseOf(options);
   const url = locationOf(location);
+  const named = before.destinations.filter((one) => namesOf(loaded).includes(one.name));
+  refuseOnePlace(name, url, named);
   const isUntested = options.untested === true;
   const destination = {
     url,

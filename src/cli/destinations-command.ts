@@ -4,6 +4,7 @@ import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { removeValue } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
+import { onePlaces, onePlaceText } from '../daemon/one-place.ts';
 import { holdsBackups } from '../config/embedded-backups.ts';
 import { shownDestination } from '../config/shown-destination.ts';
 import type { DestinationSettings } from '../config/settings.ts';
@@ -148,6 +149,9 @@ async function list(options: DestinationsOptions, context: Context): Promise<voi
   );
   for (const { problem, settings } of rows)
     if (problem !== null) await out.line(printable(`${settings.name}: ${problem}`));
+  const repositories = new Map(rows.map((row) => [row.settings.name, row.repositoryId ?? undefined]));
+  for (const names of onePlaces(destinations, (name) => repositories.get(name)))
+    await out.line(printable(`Warning: ${onePlaceText(names)}`));
   if (told === undefined && options.config === undefined)
     await out.line('\nNo agent is running: when they were last checked is not known.');
 }

@@ -15,7 +15,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { chooseSnapshot, lookOf, sourcePath, splitName, withReading } from './reading.ts';
+import { chooseSnapshot, lookOf, placeIn, splitName, withReading } from './reading.ts';
 
 interface DiffCommandOptions extends RepositoryOptions, OutputOptions, FilterOptions {
   readonly directoryTimes?: boolean;
@@ -61,9 +61,7 @@ export function define(command: Command, context: Context): void {
 }
 
 function sideOf(name: string, snapshots: readonly Snapshot[], options: FilterOptions): DiffSide {
-  const { snapshot, path } = splitName(name);
-  return {
-    snapshot: chooseSnapshot(snapshots, snapshot, options),
-    path: path === undefined ? asByteString('/') : sourcePath(path),
-  };
+  const { snapshot: named, path } = splitName(name);
+  const snapshot = chooseSnapshot(snapshots, named, options);
+  return { snapshot, path: path === undefined ? asByteString('/') : placeIn(snapshot, path) };
 }

@@ -1,14 +1,16 @@
 /** The repositories of the settings beside the one that a command reads: what lies there must not vanish from sight. */
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { DestinationError, HoldfastError, RepositoryError, type ErrorFacts } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { directoryOf } from '../destination/location.ts';
 import { shownDestination } from '../config/shown-destination.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
+import { configuredPath } from '../daemon/configured-source.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
 import { openAt, shownLocation } from './open.ts';
-import type { RepositoryOptions } from './options.ts';
+import type { OutputOptions, RepositoryOptions } from './options.ts';
 import { secretOfSettings } from './reach.ts';
 import { configFile } from './state-directory.ts';
 import { printable } from './terminal.ts';
@@ -71,6 +73,29 @@ export async function noteOthers(options: RepositoryOptions, context: Context): 
       `Only ${shownDestination(settings.defaultDestination, settings)} was looked at. There is also ${named.join(', ')}: `,
     ) + `add -r ${printable(first?.name ?? '')} to look there.\n`,
   );
+}
+
+/** A source that the settings send elsewhere than to the default destination, where this backup goes: nobody is to take it for that. */
+export async function noteSettingsOf(
+  words: readonly string[],
+  options: RepositoryOptions & OutputOptions,
+  context: Context,
+): Promise<void> {
+  if (options.json === true || options.quiet === true) return;
+  const settings = await settingsIfNeeded(options, context);
+  if (settings === undefined) return;
+  const { defaultDestination, sources } = settings;
+  for (const word of words) {
+    const path = configuredPath(settings, resolve(word));
+    const to = sources.filter((source) => source.path === path).flatMap(({ destinations }) => destinations);
+    const [first] = to;
+    if (first === undefined || to.includes(defaultDestination)) continue;
+    context.stderr.write(
+      printable(
+        `The settings send ${path} to ${[...new Set(to)].join(', ')}; this backup goes to ${shownDestination(defaultDestination, settings)}. For the other: `,
+      ) + `${holdfast`backup -r ${first} ${word}`}\n`,
+    );
+  }
 }
 
 /** Undefined where a repository was named, or nothing is configured. Settings take longer to load than such commands to run. */

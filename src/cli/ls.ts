@@ -21,7 +21,7 @@ import {
   chooseSnapshot,
   lookOf,
   reportUnreadable,
-  sourcePath,
+  placeIn,
   splitName,
   withReading,
   type Reading,
@@ -53,7 +53,8 @@ export function define(command: Command, context: Context): void {
     await withReading(options, context, async (reading) => {
       const snapshot = chooseSnapshot(reading.snapshots, named.snapshot, options);
       const typed = named.path === undefined ? paths : [named.path, ...paths];
-      const wanted = typed.length === 0 ? snapshot.record.paths : typed.map(sourcePath);
+      const wanted =
+        typed.length === 0 ? snapshot.record.paths : typed.map((path) => placeIn(snapshot, path));
       const again = (words: readonly string[]): string => holdfastThere`ls ${words}`;
       await sayingOther(
         command,

@@ -5,6 +5,7 @@ import type { PackFate, PruneOptions, PrunePlan } from '../repository/prune-plan
 import { planPrune, prune, type PrunePhase, type PruneResult } from '../repository/prune.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
+import { noteOthers } from './elsewhere.ts';
 import { openProgress } from './open-progress.ts';
 import { withRepository } from './open.ts';
 import {
@@ -53,6 +54,7 @@ has been marked for the grace period and is still not needed.`,
     await withRepository(options, context, async (repository) => {
       await pruneNow(repository, options, context);
     });
+    if (options.json !== true && options.quiet !== true) await noteOthers(options, context);
   });
 }
 

@@ -30,8 +30,8 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { chooseSnapshot, sourcePath, splitName, warnOfLoss } from './reading.ts';
 import type { Environment } from './terminal.ts';
+import { chooseSnapshot, placeIn, splitName, warnOfLoss } from './reading.ts';
 import { watchRestore } from './restore-progress.ts';
 import { restoreObject, restoreText } from './restore-summary.ts';
 
@@ -164,8 +164,8 @@ function requestOf(
 ): RestoreRequest {
   return {
     ...parts,
-    subfolder: parts.subfolder === undefined ? undefined : sourcePath(parts.subfolder),
-    paths: parts.paths.map(sourcePath),
+    subfolder: parts.subfolder === undefined ? undefined : placeIn(parts.snapshot, parts.subfolder),
+    paths: parts.paths.map((path) => placeIn(parts.snapshot, path)),
     include: patterns(options.include, '--include'),
     exclude: patterns(options.exclude, '--exclude'),
     overwrite: options.overwrite ?? 'never',

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { resolveTyped } from '../base/typed-path.ts';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
+import { configuredPath, pathInSource } from '../daemon/configured-source.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { checkScheduleText } from '../config/schedule-text.ts';
 import { formatDuration } from '../base/units.ts';
@@ -9,7 +10,7 @@ import { addSource, removeSource, setValue } from '../config/config-edit.ts';
 import { findDestination } from '../config/effective-settings.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { SourceSettings } from '../config/settings.ts';
-import { isWithin, patternFor } from './pattern-for.ts';
+import { patternFor } from './pattern-for.ts';
 import type { SourceStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
@@ -118,7 +119,7 @@ function ageWords(at: number | null | undefined, nowMs: number): string {
 
 async function add(path: string, options: SourcesOptions, context: Context): Promise<void> {
   const loaded = await readSettings(options.config, context);
-  const wanted = resolveTyped(path);
+  const wanted = configuredPath(loaded?.settings ?? { sources: [] }, resolveTyped(path));
   if (loaded?.settings.sources.some((source) => source.path === wanted) === true) {
     await addDestinations(wanted, loaded, options, context);
     return;
@@ -189,7 +190,7 @@ async function requireThere(path: string): Promise<void> {
 
 async function remove(path: string, options: SourcesOptions, context: Context): Promise<void> {
   const loaded = await readSettings(options.config, context);
-  const wanted = resolveTyped(path);
+  const wanted = configuredPath(loaded?.settings ?? { sources: [] }, resolveTyped(path));
   // It may go to several destinations by settings of their own. The last one first, so that numbers stay right.
   const found = (loaded?.settings.sources ?? [])
     .flatMap((source, index) => (source.path === wanted ? [index] : []))
@@ -209,9 +210,9 @@ async function remove(path: string, options: SourcesOptions, context: Context): 
 
 async function leaveOut(path: string, options: SourcesOptions, context: Context): Promise<void> {
   const { wanted, loaded, holders } = await holdersOf(path, options, context);
-  const changes = holders.map(({ index, source }) => {
+  const changes = holders.map(({ index, source, wanted: at }) => {
     const { patterns } = source.exclude;
-    const pattern = patternFor(wanted, source.path);
+    const pattern = patternFor(at, source.path);
     const kept = patterns.includes(pattern) ? patterns : [...patterns, pattern];
     return setValue(['sources', index, 'exclude', 'patterns'], kept);
   });
@@ -222,11 +223,8 @@ async function leaveOut(path: string, options: SourcesOptions, context: Context)
 
 async function accept(path: string, options: SourcesOptions, context: Context): Promise<void> {
   const { wanted, loaded, holders } = await holdersOf(path, options, context);
-  const changes = holders.map(({ index, source: { acceptUnreadable: accepted } }) =>
-    setValue(
-      ['sources', index, 'acceptUnreadable'],
-      accepted.includes(wanted) ? accepted : [...accepted, wanted],
-    ),
+  const changes = holders.map(({ index, source: { acceptUnreadable: accepted }, wanted: at }) =>
+    setValue(['sources', index, 'acceptUnreadable'], accepted.includes(at) ? accepted : [...accepted, at]),
   );
   await changeSettings(changes, loaded, options.config, context);
   const text = `That ${wanted} cannot be read is accepted: no backup warns of it any more. Once it can be read, it is saved.`;
@@ -237,17 +235,25 @@ interface Holders {
   readonly wanted: string;
   readonly loaded: LoadedConfig | undefined;
   /** With their places in the settings. */
-  readonly holders: readonly { readonly index: number; readonly source: SourceSettings }[];
+  readonly holders: readonly {
+    readonly index: number;
+    readonly source: SourceSettings;
+    /** The path, as it is called in that source. */
+    readonly wanted: string;
+  }[];
 }
 
 /** Every source that has the path in it. */
 async function holdersOf(path: string, options: SourcesOptions, context: Context): Promise<Holders> {
   const loaded = await readSettings(options.config, context);
-  const wanted = resolveTyped(path);
-  const holders = (loaded?.settings.sources ?? []).flatMap((source, index) =>
-    wanted !== source.path && isWithin(wanted, source.path) ? [{ index, source }] : [],
-  );
-  if (holders.length > 0) return { wanted, loaded, holders };
+  const typed = resolveTyped(path);
+  const holders = (loaded?.settings.sources ?? []).flatMap((source, index) => {
+    const wanted = pathInSource(source.path, typed);
+    return wanted === undefined || wanted === source.path ? [] : [{ index, source, wanted }];
+  });
+  const [first] = holders;
+  if (first !== undefined) return { wanted: first.wanted, loaded, holders };
+  const wanted = typed;
   throw new RequestError('INVALID_SOURCE', `${wanted} is in no source`, {
     hint: `List what is backed up with: ${holdfast`sources list`}`,
   });

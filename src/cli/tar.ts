@@ -13,7 +13,7 @@ import {
   type RepositoryOptions,
 } from './options.ts';
 import { sayingOther } from './other-snapshot.ts';
-import { chooseSnapshot, sourcePath, withReading } from './reading.ts';
+import { chooseSnapshot, placeIn, withReading } from './reading.ts';
 import { printableBytes } from './terminal.ts';
 import { count } from './wording.ts';
 
@@ -43,7 +43,7 @@ export function define(command: Command, context: Context): void {
       const { signal } = context;
       const again = (words: readonly string[]): string => `${holdfastThere`tar ${words}`} > FILE.tar`;
       const wanted: ArchiveOptions = {
-        path: sourcePath(path),
+        path: placeIn(snapshot, path),
         names: options.short === true ? 'short' : 'full',
         onSkipped: (entry, reason) => context.stderr.write(`Left out: ${printableBytes(entry)}: ${reason}\n`),
       };

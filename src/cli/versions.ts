@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
 import { pathVersions, type PathVersion } from '../browse/versions.ts';
 import type { Context } from './context.ts';
+import { wherePathLeads } from '../system/where-it-lies.ts';
 import { noteOthers } from './elsewhere.ts';
 import { EXIT } from './exit-codes.ts';
 import { versionObject, versionsTable } from './listing-versions.ts';
@@ -41,7 +42,8 @@ export function define(command: Command, context: Context): void {
       const order = options.oldestFirst === true ? 'oldest-first' : 'newest-first';
       const chosen = filterSnapshots(snapshots, options);
       const versions: PathVersion[] = [];
-      for await (const version of pathVersions(trees, chosen, path, order, signal)) versions.push(version);
+      for await (const version of pathVersions(trees, chosen, path, order, signal, wherePathLeads(path)))
+        versions.push(version);
       if (versions.some(({ state }) => state === 'unreadable')) context.exitCode = EXIT.failed;
       if (options.json === true) for (const version of versions) await out.json(versionObject(version));
       else if (versions.some(({ state }) => state !== 'absent'))

@@ -56,7 +56,7 @@ export function parseText(text: string): ParsedText {
       problemAt(text, root?.offset ?? 0, 'CONFIG_SYNTAX', what, 'Put everything between { and }.'),
     );
   }
-  const problems = findDuplicates(text, root);
+  const problems = [...findDuplicates(text, root), ...findHalves(text, root)];
   return problems.length > 0
     ? { root: undefined, value: undefined, problems }
     : { root, value: valueOf(root), problems };
@@ -121,6 +121,18 @@ function syntaxProblem(text: string, { error, offset }: ParseError): ConfigProbl
         'It was damaged or only half written: put a copy in its place.',
       )
     : problemAt(text, offset, 'CONFIG_SYNTAX', message, hint);
+}
+
+/** Half of a character is stored as the same sign whichever it is: two paths would be one. */
+function findHalves(text: string, node: Node): readonly ConfigProblem[] {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return [];
+  const own: unknown = node.value;
+  if (typeof own !== 'string') return (node.children ?? []).flatMap((child) => findHalves(text, child));
+  if (own.isWellFormed()) return [];
+  const message = 'A text has half of a character in it (a lone surrogate)';
+  return [
+    problemAt(text, node.offset, 'CONFIG_SYNTAX', message, 'Write the character whole, or leave it out.'),
+  ];
 }
 
 /** Nobody reads more at once. */

@@ -81,8 +81,8 @@ export class Backups {
   }
 
   /**
-   * Where a request goes that names no destination: to all of the source, when the settings name several for it. A dry
-   * run has nothing to copy, so it goes to the first.
+   * Where a request goes that names no destination: where the settings send the source, be it one place or several; the
+   * default destination gets what they do not have. A dry run has nothing to copy, so it goes to the first.
    * @returns those of each entry of the settings, which has rules of its own, so that each is read by itself
    */
   destinationsOf(path: string, isDryRun: boolean): readonly (readonly string[])[] {
@@ -90,9 +90,8 @@ export class Backups {
     const entries = settings()
       .sources.filter((source) => source.path === path)
       .map((source) => source.destinations);
-    const all = entries.flat();
-    if (all.length <= 1) return [[destinations.standard().name]];
-    return isDryRun ? [all.slice(0, 1)] : entries;
+    if (entries.length === 0) return [[destinations.standard().name]];
+    return isDryRun ? [entries.flat().slice(0, 1)] : entries;
   }
 
   /** Nobody asked for what waits of sources that are not in the settings any more; their rules are gone, too. */

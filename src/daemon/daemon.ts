@@ -1,5 +1,6 @@
 /** The agent, put together from its parts, run, and taken apart in reverse. */
 import { homedir } from 'node:os';
+import { sourceOf } from './configured-source.ts';
 import { pageAddressOf } from './page-address.ts';
 import { pageInsight } from './page-insight.ts';
 import { pageSettings } from './page-settings.ts';
@@ -40,7 +41,7 @@ import { bringBackBackups } from './past-backups.ts';
 import { PlacedJobs } from './placed-jobs.ts';
 import { createPageProtect } from './page-protect.ts';
 import { planOf, seedOf, zoneOf, type PlannedJob } from './planning.ts';
-import { prepareJob, sourceOf } from './prepare-job.ts';
+import { prepareJob } from './prepare-job.ts';
 import { readingWhenNeeded } from './reading-when-needed.ts';
 import { takeRunDirectory } from './run-directory.ts';
 import { agentSecrets, learningSecrets } from './withheld.ts';

@@ -27,18 +27,24 @@ interface Noted {
   readonly sources: readonly string[];
 }
 
+interface Read extends Omit<Noted, 'sources'> {
+  readonly text: string;
+  readonly sources: ReadonlySet<string>;
+}
+
 const PREFIX = 'disk ';
 
 /** What was found while a destination was there is kept, for when it is away. */
 export class DiskSharing {
   readonly #parts: DiskSharingParts;
+  readonly #known = new Map<string, Read>();
 
   constructor(parts: DiskSharingParts) {
     this.#parts = parts;
   }
 
   readonly sharesDisk = (destination: string, source: string): boolean =>
-    this.#noted(destination)?.sources.includes(source) ?? false;
+    this.#noted(destination)?.sources.has(source) ?? false;
 
   readonly isOfSystem = (destination: string): boolean => this.#noted(destination)?.isOfSystem ?? false;
 
@@ -72,11 +78,21 @@ export class DiskSharing {
     };
   }
 
-  #noted(destination: string): Noted | undefined {
+  /** Asked once for each source: a thousand of them are in one text. */
+  #read(destination: string, text: string): Read {
+    const known = this.#known.get(destination);
+    if (known?.text === text) return known;
+    const { url, isOfSystem, sources } = JSON.parse(text) as Noted;
+    const read = { text, url, isOfSystem, sources: new Set(sources) };
+    this.#known.set(destination, read);
+    return read;
+  }
+
+  #noted(destination: string): Read | undefined {
     const { store, destinations } = this.#parts;
     const text = store.get(`${PREFIX}${destination}`);
     if (text === undefined) return undefined;
-    const noted = JSON.parse(text) as Noted;
+    const noted = this.#read(destination, text);
     const place = destinations.all().find(({ name }) => name === destination);
     return noted.url === place?.url ? noted : undefined;
   }

@@ -6,12 +6,14 @@ import type { JobLogStore } from '../db/job-log.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { JobBook } from '../jobs/job-book.ts';
-import type { BackupOptions, BackupSpec, Job } from '../jobs/job.ts';
+import type { BackupSpec, Job } from '../jobs/job.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { Backups } from './backups.ts';
 import type { Catalogs } from './catalogs.ts';
+import { configuredPath, sourceOf, storedAs } from './configured-source.ts';
 import type { Destinations } from './destinations.ts';
 import type { DrillRecords } from './drill-records.ts';
+import { placeInUse } from './place-in-use.ts';
 import type { RepositoryReading } from './reading-when-needed.ts';
 import { snapshotQuestions } from './snapshot-questions.ts';
 import { checkExcludes } from './exclude-check.ts';
@@ -33,38 +35,33 @@ export interface LocalAgentParts {
   readonly backups: Backups;
 }
 
-const NOTHING_SAID: BackupOptions = {
-  compression: 'zstd',
-  encryption: true,
-  deduplication: true,
-  exclude: [],
-  tags: [],
-  dry_run: false,
-};
-
 export function createLocalAgent(parts: LocalAgentParts): Agent {
   const { runner, book, jobs, jobLog, settings, destinations, backups } = parts;
   return {
     async requestBackup(request, trigger, also) {
-      const options = { ...NOTHING_SAID, ...defined(request.options) };
-      if (settings().requireEncryption && !options.encryption) {
+      const named = request.destination === undefined ? undefined : destinations.find(request.destination);
+      const { stateDirectory } = parts;
+      const typed = await checkSource(request.source, { stateDirectory, stores: destinations.stores() });
+      const source = configuredPath(settings(), typed);
+      checkExcludes(request.options.exclude ?? [], source);
+      const isDryRun = request.options.dry_run ?? false;
+      const passes = named === undefined ? backups.destinationsOf(source, isDryRun) : [[named.name]];
+      const specOf = (name: string): BackupSpec => {
+        const destination = destinations.find(name).name;
+        const usual = storedAs(sourceOf(settings(), { source, destination }));
+        return { type: 'backup', source, destination, options: { ...usual, ...defined(request.options) } };
+      };
+      const specs = passes.map((names) => names.map(specOf));
+      if (settings().requireEncryption && specs.flat().some(({ options }) => !options.encryption)) {
         throw new RequestError('ENCRYPTION_REQUIRED', 'The settings allow encrypted backups only', {
           hint: 'Leave out "encryption", or change the setting requireEncryption.',
         });
       }
-      const named = request.destination === undefined ? undefined : destinations.find(request.destination);
-      const { stateDirectory } = parts;
-      const source = await checkSource(request.source, { stateDirectory, stores: destinations.stores() });
-      checkExcludes(options.exclude, source);
-      const passes = named === undefined ? backups.destinationsOf(source, options.dry_run) : [[named.name]];
-      const specOf = (name: string): BackupSpec => {
-        return { type: 'backup', source, destination: destinations.find(name).name, options };
-      };
       let first: Job | undefined;
-      for (const [index, names] of passes.entries()) {
-        const isLast = index === passes.length - 1;
+      for (const [index, pass] of specs.entries()) {
+        const isLast = index === specs.length - 1;
         const told = also === undefined || !isLast ? undefined : (made: Job) => also(first ?? made);
-        const [made] = backups.submit(names.map(specOf), trigger, told);
+        const [made] = backups.submit(pass, trigger, told);
         first ??= made;
       }
       const job = first;
@@ -72,7 +69,8 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
       return job;
     },
     destinationOf(nameOrUrl) {
-      const place = nameOrUrl === undefined ? destinations.standard() : destinations.find(nameOrUrl);
+      const place =
+        nameOrUrl === undefined ? placeInUse(destinations, settings()) : destinations.find(nameOrUrl);
       if (!destinations.all().includes(place) && destinations.repositoryId(place) === undefined)
         throw new RequestError('INVALID_DESTINATION', `No backup went to ${place.shown} yet`, {
           hint: 'Name a configured destination, or a place that backups went to.',
@@ -84,7 +82,13 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
       return await Promise.resolve(runner.submit(spec, trigger, also));
     },
     job: (id) => jobs.get(id),
-    jobs: (request) => jobs.page(request),
+    jobs(request) {
+      const found = jobs.page(request);
+      const { source } = request;
+      // By another name than that of its jobs, such as where a link leads.
+      const named = found.length > 0 || source === undefined ? source : configuredPath(settings(), source);
+      return named === source ? found : jobs.page({ ...request, source: named });
+    },
     waitFor: async (id, ms, signal) => await book.waitFor(id, ms, signal),
     async cancel(id) {
       return await Promise.resolve(runner.cancel(id));

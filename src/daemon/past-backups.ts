@@ -67,7 +67,8 @@ function putBack(jobs: JobStore, record: JobRecord, { record: { errors } }: Snap
 /** Undefined for a snapshot that no job of this machine has made. */
 function jobOf({ id, record }: Snapshot, { name }: Place): Job | undefined {
   const jobId = record.tags.map((tag) => JOB_TAG.exec(tag)?.[1]).find((one) => one !== undefined);
-  const [source] = record.paths;
+  // As the settings and the jobs before name it.
+  const source = record.named?.[0]?.name ?? record.paths[0];
   if (jobId === undefined || source === undefined || record.host !== hostname()) return undefined;
   const { counts, errors, errorsMore, startedMs, finishedMs } = record;
   const warnings = errors.length + errorsMore;

@@ -2,9 +2,10 @@
 import type { ConfigSource } from '../config/config-source.ts';
 import type { SourceSettings } from '../config/settings.ts';
 import type { EngineJob } from '../engine/protocol.ts';
-import type { BackupSpec, Job } from '../jobs/job.ts';
+import type { Job } from '../jobs/job.ts';
 import type { PassPart } from '../jobs/pass.ts';
 import type { Alarms } from './alarm-book.ts';
+import { sourceOf } from './configured-source.ts';
 import type { Destinations, Place } from './destinations.ts';
 import type { OpenedPlaces } from './opened-places.ts';
 import { pathToBytes } from './path-bytes.ts';
@@ -61,15 +62,6 @@ const NOTHING_EXCLUDED: EngineJob['exclude'] = {
   largerThan: null,
   oneFileSystem: false,
 };
-
-/** The settings of the source for that destination, or else for any. */
-export function sourceOf(
-  { sources }: ConfigSource['current'],
-  { source: path, destination }: Pick<BackupSpec, 'source' | 'destination'>,
-): SourceSettings | undefined {
-  const known = sources.filter((source) => source.path === path);
-  return known.find(({ destinations }) => destinations.includes(destination)) ?? known[0];
-}
 
 /**
  * Whose changes are taken: those of the place, or those since a job of the last pass has read the source. Whether they

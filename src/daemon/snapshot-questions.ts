@@ -1,4 +1,6 @@
 /** Questions about snapshots and what is in them: asked of all repositories that the agent knows, and answered as of one. */
+import { pathIn } from '../base/source-names.ts';
+import { asNamed, leadsToOf, wherePathLeads } from './asked-paths.ts';
 import { asByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { isMoment, originOf, type CatalogSnapshot, type SnapshotChoice } from '../catalog/known-snapshots.ts';
@@ -36,6 +38,7 @@ export type SnapshotQuestions = Pick<
   | 'snapshots'
   | 'snapshot'
   | 'newestOf'
+  | 'pathIn'
   | 'snapshotOfBackup'
   | 'forgetSnapshot'
   | 'files'
@@ -58,7 +61,8 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
   const summaryOf = ({ snapshot, place }: Omit<Located, 'repositoryId'>): SnapshotSummary =>
     drills.with({ ...snapshot, destination: place.name });
 
-  const snapshots = async (request: SnapshotRequest): Promise<readonly SnapshotSummary[]> => {
+  const snapshots = async (given: SnapshotRequest): Promise<readonly SnapshotSummary[]> => {
+    const request = { ...given, leadsTo: leadsToOf(given) };
     const { destination: wanted = null } = request;
     const pages = await catalogs.askAll(async ({ catalog, place }) =>
       wanted !== null && place.name !== wanted
@@ -166,10 +170,12 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
     async snapshot(id) {
       return id === 'latest' ? await newestOfAll() : summaryOf(await locate(id));
     },
+    pathIn: (snapshot, path) => pathIn(asNamed(snapshot), path, wherePathLeads(path)),
     async newestOf(source, until) {
-      const own = await newestIn({ source, host, until });
+      const request = { source, until, leadsTo: leadsToOf({ source }) };
+      const own = await newestIn({ ...request, host });
       if (own !== undefined) return own;
-      throw noneOf(source, until, host, await newestIn({ source, until }));
+      throw noneOf(source, until, host, await newestIn(request));
     },
     async snapshotOfBackup(backupId) {
       const made = async (known: KnownCatalog): Promise<Located> =>
@@ -188,12 +194,17 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
       await reading.forget(place, id);
       catalogs.update(place);
     },
-    files: async (query) =>
-      query.after === undefined ? await firstPage(query) : await furtherPage(query, query.after),
+    async files(given) {
+      const query = { ...given, leadsTo: leadsToOf(given) };
+      return query.after === undefined ? await firstPage(query) : await furtherPage(query, query.after);
+    },
     entry: async (snapshot, path) =>
-      await catalogs.ask(async ({ catalog }) => await catalog.entry(snapshot, path)),
+      await catalogs.ask(async ({ catalog }) => await catalog.entry(snapshot, path, leadsToOf({ path }))),
     async versions(path, source) {
-      const states = await catalogs.askAll(async ({ catalog }) => await catalog.states(path, source));
+      const leadsTo = leadsToOf({ path, source });
+      const states = await catalogs.askAll(
+        async ({ catalog }) => await catalog.states(path, source, leadsTo),
+      );
       if (states.length === 0) throw noSnapshots();
       return versionsOf(states, path);
     },
@@ -203,7 +214,8 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
       const { place, snapshot: from } = isMoment(snapshot)
         ? await newestWith(snapshot, path)
         : await locate(snapshot);
-      return await reading.content(place, from.id, asByteString(path));
+      const at = pathIn(asNamed(from), asByteString(path), wherePathLeads(asByteString(path)));
+      return await reading.content(place, from.id, at);
     },
   };
 
@@ -214,7 +226,7 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
       try {
         await catalogs.askOf(
           one.repositoryId,
-          async ({ catalog }) => await catalog.entry(one.snapshot.id, path),
+          async ({ catalog }) => await catalog.entry(one.snapshot.id, path, leadsToOf({ path })),
         );
         return one;
       } catch (error) {

@@ -3,7 +3,7 @@ import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
-import type { JobError } from '../jobs/job.ts';
+import type { Job, JobError } from '../jobs/job.ts';
 import { isAbsent } from '../notify/absence.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { protectedSince } from './absence-watch.ts';
@@ -49,8 +49,9 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
     return source.destinations.map((destination): Standing => {
       // What lies at another place, where the source was backed up to before, does not count.
       const asked = { types: ['backup'], source: source.path, destination, whole: true } as const;
-      const good = jobs.newest({ ...asked, status: 'completed', good: true });
       const last = jobs.newest({ ...asked, status: 'completed' });
+      const good =
+        last === undefined ? undefined : jobs.newest({ ...asked, status: 'completed', good: true });
       const lastGoodAt = goodAt(notes, destination, source.path, good, now());
       const ended = lastEnded(jobs, asked, now());
       const hasFailed = ended?.status === 'failed';
@@ -63,7 +64,9 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
         since !== undefined &&
         (isAbsent({ lastGoodAt, since, dueAt: dueAfter(source, since, zone) }, notices.absenceDays, now()) ||
           schedules.some((schedule) => isMissed(schedule, since, zone, now())));
-      const withProblems = last === undefined ? undefined : jobs.get(last.id);
+      // What went wrong is looked up where anything did.
+      const hasProblems = last !== undefined && (last.warnings_count > 0 || last.progress.files_failed > 0);
+      const withProblems = hasProblems ? jobs.get(last.id) : last;
       const unread = withProblems === undefined ? NONE_UNREAD : unreadIn(withProblems, source);
       const isLeftOut = withProblems?.problems.some(({ code }) => code === 'SOURCE_LEFT_OUT') === true;
       const statedGoodAt = good === undefined ? null : (good.source_read_at ?? good.started_at);
@@ -101,11 +104,11 @@ export function standingChecks(all: readonly Standing[], parts: StandingParts): 
 function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readonly StatusCheck[] {
   const late = all.filter(({ overdue }) => overdue);
   if (late.length === 0) return [];
-  const queued = jobs.records('queued').map(({ job }) => job);
+  const queued = new Map<string, Job>();
+  for (const { job } of jobs.records('queued').toReversed())
+    if (job.spec.type === 'backup') queued.set(keyOf(job.spec.source, job.spec.destination), job);
   const reasons = late.flatMap(({ source, destination, hasFailed }) => {
-    const waits = queued.find(
-      ({ spec }) => spec.type === 'backup' && spec.source === source.path && spec.destination === destination,
-    );
+    const waits = queued.get(keyOf(source.path, destination));
     return waits?.waiting_for ?? (hasFailed ? 'The last attempt failed.' : []);
   });
   const what = lateness(late);
@@ -116,6 +119,10 @@ function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readon
       message: [what, ...new Set(reasons)].join(' '),
     },
   ];
+}
+
+function keyOf(source: string, destination: string): string {
+  return JSON.stringify([source, destination]);
 }
 
 function lateness(late: readonly Standing[]): string {
@@ -131,8 +138,8 @@ function lateness(late: readonly Standing[]): string {
 /** One may fail again and again while the last backup of all, of another source or to another destination, is good. */
 function failedChecks(all: readonly Standing[]): readonly StatusCheck[] {
   const failing = all.filter(({ hasFailed }) => hasFailed);
-  const isWhole = ({ source }: Standing): boolean =>
-    all.every((one) => one.source.path !== source.path || one.hasFailed);
+  const partly = new Set(all.filter(({ hasFailed }) => !hasFailed).map(({ source }) => source.path));
+  const isWhole = ({ source }: Standing): boolean => !partly.has(source.path);
   const whole = new Set(failing.filter(isWhole).map(({ source }) => source.path)).size;
   const parts = failing.filter((one) => !isWhole(one)).length;
   const checks: StatusCheck[] = [];

@@ -22,6 +22,8 @@ export interface StatementParts {
   readonly scarceBytes: () => number | null;
   /** Whether a destination is on a disk with the source; false where that is not known. */
   readonly sharesDisk: (destination: string, source: string) => boolean;
+  /** Names of each place that has several. */
+  readonly onePlaces: () => readonly (readonly string[])[];
   /** It was on the disk of the system when it was last there: nobody has unplugged that. */
   readonly isOfSystem: (destination: string) => boolean;
   /** Since when, in milliseconds since 1970, nobody has tried to restore from a destination though there are backups. */
@@ -106,8 +108,9 @@ class Scene {
 
   /** Sources, and their destinations where others of theirs are not meant. */
   about(meant: readonly Standing[]): Pick<StatementFacts, 'paths' | 'names' | 'to' | 'since'> {
-    const paths = [...new Set(meant.map(({ source }) => source.path))];
-    const ofThem = this.known.standings.filter(({ source }) => paths.includes(source.path));
+    const asked = new Set(meant.map(({ source }) => source.path));
+    const paths = [...asked];
+    const ofThem = this.known.standings.filter(({ source }) => asked.has(source.path));
     const to = [...new Set(meant.map(({ destination }) => destination))];
     return {
       paths,
@@ -250,11 +253,22 @@ function unreadStatement(unread: readonly Standing[], scene: Scene): Statement {
 
 function noteStatements(scene: Scene): readonly Statement[] {
   const { standings, away } = scene.known;
-  const { unwatched, scarceBytes, sharesDisk, untestedSince, now } = scene.parts;
+  const { unwatched, onePlaces, scarceBytes, sharesDisk, untestedSince, now } = scene.parts;
   const notes: Statement[] = [];
   const closed = unwatched();
   if (closed.length > 0)
     notes.push(statement('not_watched', { paths: closed, names: closed.map((path) => scene.name(path)) }));
+  for (const place of onePlaces()) {
+    const there = standings.filter(({ destination }) => place.includes(destination));
+    const twice = [...Map.groupBy(there, ({ source }) => source.path).values()].filter((of) => of.length > 1);
+    if (twice.length > 0)
+      notes.push(
+        statement('same_place', {
+          ...scene.about(twice.flat()),
+          to: place.filter((name) => twice.flat().some((one) => one.destination === name)),
+        }),
+      );
+  }
   const scarce = scarceBytes();
   if (scarce !== null) notes.push(statement('state_nearly_full', { figures: { free_bytes: scarce } }));
   for (const place of away) {
@@ -267,11 +281,12 @@ function noteStatements(scene: Scene): readonly Statement[] {
     notes.push(statement('destination_away', { ...scene.about(at), to: [name], figures: { far } }));
   }
   // As long as one destination is elsewhere the files survive.
-  const alone = standings.filter(({ source }) =>
+  const elsewhere = new Set(
     standings
-      .filter((one) => one.source.path === source.path)
-      .every((one) => sharesDisk(one.destination, source.path)),
+      .filter(({ destination, source }) => !sharesDisk(destination, source.path))
+      .map(({ source }) => source.path),
   );
+  const alone = standings.filter(({ source }) => !elsewhere.has(source.path));
   if (alone.length > 0)
     notes.push(
       statement('same_disk', {

@@ -131,6 +131,8 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
       same_disk: place.directory === undefined ? false : sharesWithSource(place.name, parts),
     };
   });
+  // What lies at one place is there once, whatever its names.
+  const again = new Set(parts.onePlaces().flatMap((names) => names.slice(1)));
   const main = places.find(({ name }) => name === settings().defaultDestination);
   const { status, error, file } = config();
   return {
@@ -139,7 +141,9 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
     sources: known.standings.map((standing) => sourceStatus(standing, parts)),
     destinations: shown,
     storage: {
-      used_bytes: shown.reduce((sum, { used_bytes: bytes }) => sum + (bytes ?? 0), 0),
+      used_bytes: shown
+        .filter(({ name }) => !again.has(name))
+        .reduce((sum, { used_bytes: bytes }) => sum + (bytes ?? 0), 0),
       free_bytes: main?.directory === undefined ? null : await freeBytesOf(main.directory),
     },
     watcher: { status: unwatchedOf(parts).length > 0 ? 'degraded' : 'ok', directories: watching.directories },

@@ -7,9 +7,11 @@ import type { SettingStore } from '../db/settings.ts';
 import type { Job } from '../jobs/job.ts';
 import type { EngineOutcome } from '../engine/protocol.ts';
 import type { Alarms } from './alarm-book.ts';
+import { sourceOf } from './configured-source.ts';
+import { onePlaces } from './one-place.ts';
 import type { Destinations } from './destinations.ts';
 import { DiskSharing, type SameDisk } from './disk-sharing.ts';
-import { sourceOf } from './prepare-job.ts';
+
 import { forgetRemoved, untestedSince } from './standing-notes.ts';
 import { StateRoom } from './state-room.ts';
 import type { StatusParts } from './status.ts';
@@ -32,7 +34,7 @@ export interface SurroundingsParts {
 export interface Surroundings {
   readonly facts: Pick<
     StatusParts,
-    'home' | 'notes' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'isOfSystem' | 'untestedSince'
+    'home' | 'notes' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'onePlaces' | 'isOfSystem' | 'untestedSince'
   >;
   /** The settings are in force, or have changed: what is noted of what they no longer have goes. */
   readonly follow: () => void;
@@ -46,6 +48,16 @@ export function surroundingsOf(parts: SurroundingsParts): Surroundings {
   const { settings, jobs, notes, alarms } = parts;
   const disks = new DiskSharing({ ...parts, store: notes });
   const room = new StateRoom(parts);
+  let same: readonly (readonly string[])[] = [];
+  const lookForOnePlaces = (): void => {
+    const { destinations } = parts;
+    const places = destinations.all();
+    const repositoryOf = (wanted: string): string | undefined => {
+      const place = places.find(({ name }) => name === wanted);
+      return place === undefined ? undefined : destinations.repositoryId(place);
+    };
+    same = onePlaces(settings().destinations, repositoryOf);
+  };
   return {
     facts: {
       home: homedir(),
@@ -53,6 +65,7 @@ export function surroundingsOf(parts: SurroundingsParts): Surroundings {
       alarms: () => alarms.open(),
       scarceBytes: room.scarceBytes,
       sharesDisk: disks.sharesDisk,
+      onePlaces: () => same,
       isOfSystem: disks.isOfSystem,
       untestedSince: (name) => untestedSince(name, { jobs, settings, notes }),
     },
@@ -60,10 +73,12 @@ export function surroundingsOf(parts: SurroundingsParts): Surroundings {
       alarms.follow(settings().sources.map(({ path }) => path));
       forgetRemoved(notes, settings());
       disks.look();
+      lookForOnePlaces();
       room.look();
     },
     look() {
       disks.look();
+      lookForOnePlaces();
       room.look();
     },
     judged(jobId, outcome) {

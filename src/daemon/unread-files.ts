@@ -1,8 +1,11 @@
 /** What the last backup of a source could not read, and has been accepted by the person or not. */
-import { sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import type { SourceSettings } from '../config/settings.ts';
 import type { EngineOutcome } from '../engine/protocol.ts';
 import { hasReadNothing, type Job, type JobProblem } from '../jobs/job.ts';
+import { whereItLeads } from '../system/where-it-lies.ts';
+import { pathInSource } from './configured-source.ts';
+import { isInside } from './source-check.ts';
 
 export interface Unread {
   readonly files: number;
@@ -29,25 +32,40 @@ export function isAccepted(path: string, accepted: readonly string[]): boolean {
   return accepted.some((one) => path === one || path.startsWith(one.endsWith(sep) ? one : one + sep));
 }
 
+/** Problems name files by where they really lie: a source, and what was accepted of it, may be named by a link to that. */
+export function asReally({
+  path,
+  acceptUnreadable,
+}: Pick<SourceSettings, 'path' | 'acceptUnreadable'>): readonly string[] {
+  if (acceptUnreadable.length === 0) return [];
+  const lies = whereItLeads(path);
+  const there = acceptUnreadable.flatMap((one) =>
+    isInside(one, path) ? [join(lies, relative(path, one))] : [],
+  );
+  return lies === path ? acceptUnreadable : [...acceptUnreadable, ...there];
+}
+
 /** @param job the last backup that completed, with its problems */
-export function unreadIn(job: Job, { path, acceptUnreadable }: SourceSettings): Unread {
+export function unreadIn(job: Job, source: SourceSettings): Unread {
+  const { path } = source;
+  const accepted = asReally(source);
   const { problems, progress, warnings_count: warnings } = job;
   const unread = problems.filter(isUnread);
-  const left = unread.filter((one) => !isAccepted(one.path, acceptUnreadable));
+  const left = unread.filter((one) => !isAccepted(one.path, accepted));
   if (left.length > 0 || unread.length > 0 || problems.length > 0) {
     // Of what goes beyond the list nobody knows whether it was accepted.
     const unlisted = Math.max(0, warnings - problems.length);
     const failed = progress.files_failed;
     const folders = Math.max(0, unread.length + unlisted - failed);
-    const accepted = unread.length - left.length;
+    const settled = unread.length - left.length;
     const count = left.length + unlisted;
-    const leftFolders = Math.min(folders, Math.max(0, count - Math.max(0, failed - accepted)));
+    const leftFolders = Math.min(folders, Math.max(0, count - Math.max(0, failed - settled)));
     return count === 0
       ? NONE_UNREAD
       : {
           files: count - leftFolders,
           folders: leftFolders,
-          named: left.slice(0, MOST_NAMED).map((one) => one.path),
+          named: left.slice(0, MOST_NAMED).map((one) => pathInSource(path, one.path) ?? one.path),
         };
   }
   // What is known of an old job are its counts.
@@ -60,12 +78,13 @@ export function unreadIn(job: Job, { path, acceptUnreadable }: SourceSettings): 
 export function withAccepted(
   outcome: EngineOutcome,
   problems: readonly JobProblem[],
-  { acceptUnreadable }: Pick<SourceSettings, 'acceptUnreadable'>,
+  source: Pick<SourceSettings, 'path' | 'acceptUnreadable'>,
 ): EngineOutcome {
+  const accepted = asReally(source);
   const isAll =
     outcome.result === 'warning' &&
     outcome.files > 0 &&
     problems.length === outcome.warnings &&
-    problems.every((one) => isUnread(one) && isAccepted(one.path, acceptUnreadable));
+    problems.every((one) => isUnread(one) && isAccepted(one.path, accepted));
   return isAll ? { ...outcome, result: 'success' } : outcome;
 }

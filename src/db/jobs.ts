@@ -110,8 +110,8 @@ interface Row {
   readonly bookkeeping: string;
 }
 
-/** Answers that are kept in memory: one for each source, and a few. */
-const MOST_REMEMBERED = 2_000;
+/** Answers that are kept in memory: a few for each source at each of its destinations; fewer would be none, for they are asked in turn. */
+const MOST_REMEMBERED = 50_000;
 
 const REORDER = `
   CREATE TEMP TABLE new_order AS

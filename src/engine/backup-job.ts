@@ -6,7 +6,7 @@ import { madeHere } from '../archiver/made-here.ts';
 import type { ArchiveCounters, ArchiveObserver } from '../archiver/observer.ts';
 import { chooseParent } from '../archiver/parent.ts';
 import type { ExpectedTotals } from '../archiver/size-scan.ts';
-import { requireAnswer, resolveSources } from '../archiver/sources.ts';
+import { requireAnswer, resolveSources, type Sources } from '../archiver/sources.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { SourceError } from '../base/errors.ts';
 import { jobTags } from '../base/job-tag.ts';
@@ -45,24 +45,23 @@ export async function runBackup(
   const lies = bytesOfText(whereItLies(spec.source));
   const { host } = madeHere();
   const earlier = live.filter(({ id }) => id !== made?.id);
-  const last = lastOfSource(earlier, host, lies);
+  const names = [bytesOfText(spec.source), lies];
+  const last = lastOfSource(earlier, host, names);
   const lacking = made !== undefined && !(await stands(parts, made, signal)) ? 1 : 0;
   if (made !== undefined && lacking === 0) return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
   const never = await neverPaths(parts, signal);
-  // Where a directory was a link may stand now, to a place that was never backed up.
-  const before = ofSource(live, host, lies);
-  const beforeLink = before.length > 0 ? before : ofSource(live, host, bytesOfText(spec.source));
-  if (!job.emptyExpected && !spec.options.dry_run) refuseEmptySource(lies, beforeLink, never);
-  const { source, notes } = findSource(spec, never);
+  // Where a directory was a link may stand now, or one that led elsewhere: to a place that was never backed up.
+  if (!job.emptyExpected && !spec.options.dry_run)
+    refuseEmptySource(lies, spec.source, ofSource(live, host, names), never);
+  const { source, named, notes } = findSource(spec, never);
   for (const note of notes) report.note(note);
-  const request = requestOf(parts, spec, { source, never });
+  const request = requestOf(parts, spec, { source, named, never });
   const key: WalkKey = { ...job, repositoryId: repository.id, sources: [source] };
   const rules = rulesOf(request.exclude, source);
-  const named = bytesOfText(spec.source);
   const changes = usableChanges({
     ...request,
     changes: job.changes,
-    source: { named, real: source },
+    source: { named: bytesOfText(spec.source), real: source },
     live,
     last: job.changes === null ? undefined : await recallWalk(key),
     rules,
@@ -158,20 +157,25 @@ function tellOfRule(
 function findSource(
   { source }: BackupSpec,
   never: ExcludeOptions['never'],
-): { readonly source: ByteString; readonly notes: readonly string[] } {
+): { readonly source: ByteString } & Pick<Sources, 'named' | 'notes'> {
   // With the slash: whoever configures a link to a directory wants the directory.
-  const { paths, notes } = resolveSources([`${source}/`], '/', never);
-  return { source: paths[0] ?? bytesOfText(source), notes };
+  const { paths, named, notes } = resolveSources([`${source}/`], '/', never);
+  return { source: paths[0] ?? bytesOfText(source), named, notes };
 }
 
 function requestOf(
   { job, place }: JobParts,
   { options }: BackupSpec,
-  { source, never }: { readonly source: ByteString; readonly never: ExcludeOptions['never'] },
+  {
+    source,
+    named,
+    never,
+  }: Pick<Sources, 'named'> & { readonly source: ByteString; readonly never: ExcludeOptions['never'] },
 ): Omit<ArchiveRequest, 'changes'> {
   return {
     repository: place.cached,
     sources: [source],
+    named,
     ...madeHere(),
     tags: [...options.tags, ...jobTags(job.id, options.exclude)],
     pinned: false,

@@ -6,17 +6,25 @@ import { kindOf, openDirectory, statPath } from '../archiver/source-stat.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
+import { isSourceOf } from '../base/source-names.ts';
 import { isLesser } from '../archiver/lesser-snapshot.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 
-/** The snapshots of this source alone, in whatever namespace. */
-export function ofSource(live: readonly Snapshot[], host: string, source: ByteString): readonly Snapshot[] {
+/**
+ * The snapshots of this source alone, in whatever namespace.
+ * @param source by its name, and where it lies now: what a link led to before is the same source
+ */
+export function ofSource(
+  live: readonly Snapshot[],
+  host: string,
+  source: readonly ByteString[],
+): readonly Snapshot[] {
   return live.filter(
     ({ record }) =>
       record.host === host &&
       record.kind === 'files' &&
       record.paths.length === 1 &&
-      record.paths[0] === source,
+      isSourceOf(record, source),
   );
 }
 
@@ -24,18 +32,20 @@ export function ofSource(live: readonly Snapshot[], host: string, source: ByteSt
 export function lastOfSource(
   live: readonly Snapshot[],
   host: string,
-  source: ByteString,
+  source: readonly ByteString[],
 ): Snapshot | undefined {
   return ofSource(live, host, source).findLast((snapshot) => !isLesser(snapshot));
 }
 
 /**
  * @param source where it really lies, or lay
+ * @param named as the settings or a request name it
  * @param before its snapshots
  * @throws {SourceError} SOURCE_SUSPICIOUSLY_EMPTY
  */
 export function refuseEmptySource(
   source: ByteString,
+  named: string,
   before: readonly Snapshot[],
   never: readonly { readonly path: ByteString }[],
 ): void {
@@ -44,14 +54,15 @@ export function refuseEmptySource(
   const filesBefore = filesIn(last);
   const isThere = orSeen(() => statPath(source) !== undefined);
   if (isThere && hasFile(source, new Set(never.map(({ path }) => path)))) return;
-  const path = textOfBytes(source);
+  const lies = textOfBytes(source);
+  const at = lies === named ? '' : ` (where it leads: ${lies})`;
   throw new SourceError(
     'SOURCE_SUSPICIOUSLY_EMPTY',
-    `${path} ${isThere ? 'is empty' : 'is not there any more'}, and had ${filesBefore} files at its last backup`,
+    `${named}${at} ${isThere ? 'is empty' : 'is not there any more'}, and had ${filesBefore} files at its last backup`,
     {
       op: 'look at the source',
       hint: `If it is a disk or a share, mount it. If it is meant to be so, run: ${holdfast`alarms --acknowledge`}`,
-      details: { path, files_before: filesBefore, is_there: isThere, snapshot: last.id },
+      details: { path: named, files_before: filesBefore, is_there: isThere, snapshot: last.id },
     },
   );
 }

@@ -1,5 +1,6 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { corrupt, newerFormat } from '../base/errors.ts';
+import type { SourceName } from '../base/source-names.ts';
 import { decodeCborMap, encodeCbor, type CborMap, type RecordReader } from './cbor.ts';
 
 /** Context block of the records that form a writer's chain. */
@@ -64,6 +65,8 @@ export interface SnapshotRecord {
   readonly user: string;
   /** Absolute source paths. */
   readonly paths: readonly ByteString[];
+  /** How those of them were called that were named by another path, as that of a link; absent where none was. */
+  readonly named?: readonly SourceName[] | undefined;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
   readonly finishedMs: number;
@@ -124,6 +127,8 @@ export function encodeSnapshot(record: SnapshotRecord): Buffer {
     kind: record.kind,
   };
   if (record.salt !== undefined) map['salt'] = record.salt;
+  if (record.named !== undefined)
+    map['named'] = record.named.map(({ name, path }) => ({ name: rawBytes(name), path: rawBytes(path) }));
   if (record.parent !== undefined) map['parent'] = Buffer.from(record.parent, 'hex');
   if (record.original !== undefined) map['original'] = Buffer.from(record.original, 'hex');
   if (record.run !== undefined) map['run'] = encodePlace(record.run);
@@ -143,6 +148,12 @@ export function decodeSnapshot(bytes: Buffer, object: string): SnapshotRecord {
     host: map.text('host'),
     user: map.text('user'),
     paths: map.byteStrings('paths').map(byteStringOf),
+    named: map.has('named')
+      ? map.maps('named', 1_000_000).map((one) => ({
+          name: byteStringOf(one.bytes('name')),
+          path: byteStringOf(one.bytes('path')),
+        }))
+      : undefined,
     startedMs: map.integer('started', -8.64e15, 8.64e15),
     finishedMs: map.integer('finished', -8.64e15, 8.64e15),
     root: map.bytes('root', 24),

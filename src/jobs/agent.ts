@@ -1,4 +1,6 @@
 /** What the agent can be asked to do: all that HTTP, the local socket and the page know of it. */
+import type { ByteString } from '../base/byte-path.ts';
+import type { SourceName } from '../base/source-names.ts';
 import type { BackupOptions, Job, JobSpec, JobStatus, JobTrigger, JobType } from './job.ts';
 import type { Headline, Statement } from './statement.ts';
 
@@ -48,7 +50,15 @@ export function newestFirst(a: SnapshotPosition, b: SnapshotPosition): number {
   return a.id === b.id ? 0 : a.id > b.id ? -1 : 1;
 }
 
-export interface SnapshotRequest {
+/**
+ * Where paths that somebody typed lead on this machine: for snapshots that did not keep by what names their sources were
+ * asked for. The agent fills it in itself. Bytes as Latin-1.
+ */
+export interface AskedPaths {
+  readonly leadsTo?: { readonly source: readonly string[]; readonly path: readonly string[] } | undefined;
+}
+
+export interface SnapshotRequest extends AskedPaths {
   readonly source?: string | undefined;
   /** As jobs name it. */
   readonly destination?: string | undefined;
@@ -59,7 +69,7 @@ export interface SnapshotRequest {
 }
 
 /** Which snapshot the newest one is to be found among. */
-export interface NewestRequest {
+export interface NewestRequest extends AskedPaths {
   readonly source?: string | undefined;
   readonly host?: string | undefined;
   /** Milliseconds since 1970: only those that bear no later time. */
@@ -70,6 +80,8 @@ export interface SnapshotSummary extends SnapshotPosition {
   readonly source: string;
   /** What `source` says as text: bytes as Latin-1, one of them for each path that was saved. */
   readonly paths: readonly string[];
+  /** How those of them were called that were asked for by another path, as that of a link. */
+  readonly named?: readonly SourceName[] | undefined;
   readonly destination: string;
   readonly host: string;
   readonly tags: readonly string[];
@@ -121,7 +133,7 @@ export function momentOf(ms: number): string {
   return `@${ms}`;
 }
 
-export interface FileQuery {
+export interface FileQuery extends AskedPaths {
   /** `latest`, a snapshot id, or what `momentOf` gives. */
   readonly snapshot: string;
   readonly backupId?: string | undefined;
@@ -323,6 +335,8 @@ export interface Agent {
   newestOf(source: string, until: number | undefined): Promise<SnapshotSummary>;
   /** The snapshot that a backup made, under whatever id it is now. */
   snapshotOfBackup(backupId: string): Promise<SnapshotSummary>;
+  /** Where a snapshot has what somebody asks for by a path, which may lead through links. Bytes as Latin-1. */
+  pathIn(snapshot: Pick<SnapshotSummary, 'paths' | 'named'>, path: ByteString): ByteString;
   forgetSnapshot(id: string): Promise<void>;
   files(query: FileQuery): Promise<FilePage>;
   /** What a snapshot, named by its id, has at a path. The path is bytes as Latin-1, here and in what follows. */

@@ -14,7 +14,7 @@ export interface EventFeed {
   store(event: Omit<NewEvent, 'at'>): void;
   wake(): void;
   /**
-   * Those after the id `after` that are still kept (undefined: none that was), then new ones, until the signal aborts,
+   * Those after the id `after` that are still kept (undefined: none that was; an id that is still to come: all), then new ones, until the signal aborts,
    * which ends the iteration. A listener that is slow misses only what is no longer kept.
    */
   listen(
@@ -82,7 +82,12 @@ export function createEventFeed(
       store.append({ ...event, at: clock.now() });
     },
     wake: wakeAll,
-    listen: (after, jobId, signal) => follow(after ?? store.latestId(), jobId, signal),
+    listen(after, jobId, signal) {
+      const latest = store.latestId();
+      // An id that is still to come is of a state that was lost, or set back: what is kept is all new to whoever has it.
+      const from = after === undefined ? latest : after > latest ? 0 : after;
+      return follow(from, jobId, signal);
+    },
     watch,
   };
 }

@@ -76,6 +76,8 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
       return `Protected, except ${unreadCount(figures)} we could not read${files.length === 0 ? '' : `: ${namedFiles(said)}`}.`;
     case 'clock_behind':
       return `Protected, but the clock of this computer is or was wrong: the last backup bears a time ${formatDuration(figures['ahead_ms'] ?? 0)} from now.`;
+    case 'same_place':
+      return `Protected, but by fewer copies than it looks: ${to} are the same place, so the backups of ${names} are there once. The last good one is ${age} old.`;
     case 'state_nearly_full':
       return `Protected, but only ${formatBytes(figures['free_bytes'] ?? 0)} are free on the disk where Holdfast keeps its state; backups stop when it is full.`;
     case 'check_warns':
@@ -140,6 +142,8 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
       return `The job says why: ${holdfast`jobs`}`;
     case 'clock_behind':
       return 'Set the clock, and let the system keep it. The next backup puts this right.';
+    case 'same_place':
+      return `Give each destination a place of its own, or remove all names but one: ${holdfast`destinations remove NAME`}`;
     case 'state_nearly_full':
       return 'Make room there.';
     case 'paused':

@@ -28,6 +28,7 @@ const SEVERITIES = {
   last_failed: 450,
   files_unread: 400,
   clock_behind: 380,
+  same_place: 370,
   state_nearly_full: 360,
   /** A warning of a part of the agent that only it can explain. */
   check_warns: 340,

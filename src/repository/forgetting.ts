@@ -3,6 +3,7 @@
  * is forgotten from before an alarm about it that waits for an answer.
  */
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import type { SourceName } from '../base/source-names.ts';
 import { whereItLies } from '../system/where-it-lies.ts';
 import { planRetention, type KeepCount, type RetentionPolicy, type RuleName } from './retention.ts';
 
@@ -28,6 +29,7 @@ export interface ForgettableSnapshot {
   readonly startedMs: number;
   readonly host: string;
   readonly paths: readonly ByteString[];
+  readonly named?: readonly SourceName[] | undefined;
   readonly user?: string | undefined;
   readonly tags: readonly string[];
   readonly pinned: boolean;
@@ -99,11 +101,11 @@ function frozenSnapshots(
     before,
     paths: new Set([source, whereItLies(source)].map(bytesOfText)),
   }));
-  const isFrozen = ({ startedMs, paths }: ForgettableSnapshot): boolean =>
+  const isFrozen = ({ startedMs, paths, named = [] }: ForgettableSnapshot): boolean =>
     freezes.some(
       (freeze) =>
         startedMs < freeze.before &&
-        paths.some((path) =>
+        [...paths, ...named.map(({ name }) => name)].some((path) =>
           [...freeze.paths].some((source) => isWithin(path, source) || isWithin(source, path)),
         ),
     );

@@ -23,6 +23,9 @@ export interface ScheduleStore {
  */
 const CLOCK_SET_BACK_MS = 15 * 3_600_000;
 
+/** Between two runs: rules with shorter pauses hold in every hour. */
+const EVERY_HOUR_MS = 3_600_000;
+
 /** The state that `schedule` has now, given what was kept. A run that was missed stays due. */
 export function reconcile(
   schedule: Schedule,
@@ -31,8 +34,20 @@ export function reconcile(
   zone: string,
 ): ScheduleState {
   const lastRun = kept?.lastRun ?? null;
-  const believed = lastRun !== null && lastRun - now > CLOCK_SET_BACK_MS ? null : lastRun;
+  const believed = lastRun !== null && isBelieved(schedule, lastRun, now, zone) ? lastRun : null;
   return { lastRun, nextRun: nextOf(schedule, believed, kept?.nextRun ?? null, now, zone) };
+}
+
+/**
+ * A last run that is still to come, since the clock was set back, keeps the runs until then from being done twice. That is
+ * worth less than a pause which is longer than the rule allows: of one that holds in every hour each is soon made up for.
+ */
+function isBelieved(schedule: Schedule, lastRun: number, now: number, zone: string): boolean {
+  const aheadMs = lastRun - now;
+  if (aheadMs <= 0) return true;
+  const following = schedule.next(lastRun, zone);
+  const gapMs = following === null ? Number.POSITIVE_INFINITY : following - lastRun;
+  return gapMs > EVERY_HOUR_MS && aheadMs <= Math.min(CLOCK_SET_BACK_MS, gapMs);
 }
 
 /** `promised`: the next run as it was kept. */

@@ -40,8 +40,21 @@ const PRESET_DAYS: ReadonlyMap<string, string> = new Map([
   ['monthly', '1 * *'],
 ]);
 
+/** A thousand sources may have the same schedule, or a few, and are asked about whenever somebody looks. */
+const known = new Map<ScheduleText, Schedule>();
+const MOST_KNOWN = 1_000;
+
 /** @throws {RequestError} `INVALID_SCHEDULE` */
 export function parseSchedule(text: ScheduleText): Schedule {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const parsed = parseAnew(text);
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(text, parsed);
+  return parsed;
+}
+
+function parseAnew(text: ScheduleText): Schedule {
   const written = text.trim().toLowerCase().split(/\s+/).join(' ');
   if (written === 'off')
     return { text, words: 'only when asked for', kind: 'off', periodMs: null, next: () => null };
@@ -73,7 +86,31 @@ function timesOf(text: ScheduleText, times: CronTimes): Schedule {
     words: wordsOfTimes(times),
     kind: 'times',
     periodMs: null,
-    next: (after, zone) => nextOccurrence(times, after, openZone(zone)),
+    next: rememberingNext((after, zone) => nextOccurrence(times, after, openZone(zone))),
+  };
+}
+
+/** From any time between two runs the next one is the same. */
+interface Gap {
+  readonly zone: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+const MOST_GAPS = 32;
+
+/** Working a time out takes as long as a thousand comparisons. */
+function rememberingNext(next: Schedule['next']): Schedule['next'] {
+  let gaps: readonly Gap[] = [];
+  return (after, zone) => {
+    const gap = gaps.find((one) => one.zone === zone && after >= one.from && after < one.until);
+    if (gap !== undefined) return gap.until;
+    const until = next(after, zone);
+    if (until === null) return null;
+    const same = gaps.find((one) => one.zone === zone && one.until === until);
+    const wider = { zone, from: Math.min(after, same?.from ?? after), until };
+    gaps = [wider, ...gaps.filter((one) => one !== same)].slice(0, MOST_GAPS);
+    return until;
   };
 }
 

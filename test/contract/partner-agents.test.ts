@@ -36,6 +36,24 @@ async function planOf(agent: EnrolledAgent): Promise<Claims> {
   return claims;
 }
 
+test('a plan with fewer places than there are devices is refused until devices are removed', async () => {
+  const agent = await enrolledAgent(site);
+  const customer = `/customers/${agent.customerId}`;
+  expect((await ask('PATCH', customer, { body: { plan_id: PLAN.business } })).status).toBe(200);
+  const token = await ask('POST', `${customer}/enrollment-tokens`);
+  const body = { token: token.data['secret'], name: 'second', platform: 'linux-x64', agent_version: '0.1.0' };
+  const second = await ask('POST', '/enroll', { body, key: null });
+  expect(second.status).toBe(201);
+  const back = { body: { plan_id: PLAN.trial } };
+  expect(await ask('PATCH', customer, back)).toMatchObject({
+    status: 402,
+    code: 'QUOTA_EXCEEDED',
+  });
+  expect((await ask('GET', customer)).data).toMatchObject({ plan_id: PLAN.business, devices_count: 2 });
+  await ask('DELETE', `/devices/${String(second.data['device_id'])}`);
+  expect((await ask('PATCH', customer, back)).status).toBe(200);
+});
+
 describe('reports', () => {
   const report = async (agent: EnrolledAgent, seq: number, more: object = {}) =>
     await ask('POST', '/devices/self/reports', { key: agent.key, body: sentReport(seq, more) });

@@ -182,6 +182,29 @@ describe('customers', () => {
     ]);
   });
 
+  test('have one trial, however often they come back to it', async () => {
+    const made = await ask('POST', '/customers', { body });
+    const at = `/customers/${String(made.data['id'])}`;
+    site.clock.jump(5 * 86_400_000);
+    expect((await ask('PATCH', at, { body: { plan_id: PLAN.pro } })).data).toMatchObject({
+      trial_ends_at: null,
+    });
+    site.clock.jump(20 * 86_400_000);
+    const back = await ask('PATCH', at, { body: { plan_id: PLAN.trial } });
+    expect(back.data['trial_ends_at']).toBe(made.data['trial_ends_at']);
+  });
+
+  test.each([' ', '\t', 'two\nlines'])('are not called %j', async (text) => {
+    for (const fields of [{ name: text }, { name: 'B', external_id: text }])
+      expect(await ask('POST', '/customers', { body: fields })).toMatchObject({
+        status: 400,
+        code: 'INVALID_REQUEST',
+      });
+    const { data } = await ask('POST', '/customers', { body });
+    const changed = await ask('PATCH', `/customers/${String(data['id'])}`, { body: { name: text } });
+    expect(changed).toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
+  });
+
   test('have an external id of their own, and a plan that there is', async () => {
     await ask('POST', '/customers', { body });
     expect(await ask('POST', '/customers', { body })).toMatchObject({ status: 409, code: 'CUSTOMER_EXISTS' });

@@ -182,6 +182,25 @@ describe('methods', () => {
     }
   });
 
+  test('the server says at its root that it has folders, to whoever asks, and only while it has', async () => {
+    for (const path of ['/', '/dav', '/dav/']) {
+      const { status, headers, text } = await dav(site.port, path, { method: 'OPTIONS' });
+      expect([status, text]).toEqual([200, '']);
+      expect(headers).toMatchObject({ dav: '1', 'ms-author-via': 'DAV' });
+    }
+    const root = await dav(site.port, '/', { method: 'PROPFIND', headers: { depth: '1' } });
+    expect([root.status, root.text.match(/<D:href>/g)]).toEqual([207, ['<D:href>']]);
+    expect((await dav(site.port, '/dav/', { method: 'PROPFIND', headers: { depth: '0' } })).status).toBe(401);
+    expect((await dav(site.port, '/', { method: 'OPTIONS', headers: { host: 'evil.example' } })).status).toBe(
+      403,
+    );
+    expect((await dav(site.port, '/', { method: 'POST' })).headers['dav']).toBeUndefined();
+    site.server.webdav.turnOff();
+    const off = await dav(site.port, '/', { method: 'OPTIONS' });
+    base = pathOf(site.server.webdav.turnOn().address).slice(0, -1);
+    expect([off.status, off.headers['dav']]).toEqual([405, undefined]);
+  });
+
   test('PROPFIND tells an entry alone, or with what is in it, and never everything', async () => {
     expect(await addresses(site.port, `${base}/home%2Bana%40desk/`, '0')).toEqual([
       `${base}/home%2Bana%40desk/`,

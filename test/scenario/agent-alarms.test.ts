@@ -125,7 +125,7 @@ test('a source that vanishes behind a link is noticed by the watcher, and told o
   expect(refused.trigger).toBe('watch');
   expect((await site.ended(refused.id)).error).toMatchObject({
     code: 'SOURCE_SUSPICIOUSLY_EMPTY',
-    details: { path: source, is_there: false },
+    details: { path: link, is_there: false },
   });
   expect(await site.ask('acknowledge', {})).toMatchObject([{ kind: 'empty', source: link }]);
   await site.configure(settings);

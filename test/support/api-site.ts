@@ -269,6 +269,7 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
     submit: nothing,
     newestOf: nothing,
     snapshotOfBackup: nothing,
+    pathIn: (_, path) => path,
     job: (id) => requested.find((job) => job.id === id),
     jobs: ({ limit, status: wanted }) =>
       requested

@@ -9,6 +9,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -461,6 +462,14 @@ export const SITUATIONS: readonly Situation[] = [
     async arrange(site) {
       site.sameDisk = true;
       await begin(site);
+    },
+  },
+  {
+    name: 'Two destinations are the same place',
+    async arrange(site) {
+      mkdirSync(join(site.directory, 'usb'));
+      symlinkSync(join(site.directory, 'usb'), join(site.directory, 'nas'));
+      await begin(site, ['usb', 'nas']);
     },
   },
   {

@@ -3,12 +3,13 @@ import type { StatementParts } from '../../src/daemon/statements.ts';
 
 export const NOTHING_SPECIAL: Pick<
   StatementParts,
-  'home' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'isOfSystem' | 'untestedSince'
+  'home' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'onePlaces' | 'isOfSystem' | 'untestedSince'
 > = {
   home: '/home/anna',
   alarms: () => [],
   scarceBytes: () => null,
   sharesDisk: () => false,
+  onePlaces: () => [],
   isOfSystem: () => false,
   untestedSince: () => null,
 };

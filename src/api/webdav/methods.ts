@@ -8,6 +8,7 @@ import { httpDate, multistatus } from './multistatus.ts';
 import { parsePropfind } from './propfind-body.ts';
 import { readBody } from './request-body.ts';
 import { send, sendText } from './reply.ts';
+import { ALLOWED, answerOptions } from './server-root.ts';
 import type { FoundFile, SnapshotTree } from './tree.ts';
 
 export interface Exchange extends Admission {
@@ -19,8 +20,6 @@ export interface Exchange extends Admission {
   /** Ends with the response, its connection, or the server. */
   readonly signal: AbortSignal;
 }
-
-const ALLOWED = 'OPTIONS, PROPFIND, GET, HEAD';
 
 /** Those that would change something. A client that is told 405 of MKCOL believes that the folder is there already. */
 const WRITING: ReadonlySet<string> = new Set([
@@ -38,7 +37,7 @@ const WRITING: ReadonlySet<string> = new Set([
 
 export async function answerMethod(exchange: Exchange): Promise<void> {
   const { method = '' } = exchange.request;
-  if (method === 'OPTIONS') return options(exchange);
+  if (method === 'OPTIONS') return answerOptions(exchange.response);
   if (method === 'PROPFIND') return await propfind(exchange);
   if (method === 'GET' || method === 'HEAD') return await get(exchange);
   if (WRITING.has(method)) {
@@ -50,11 +49,6 @@ export async function answerMethod(exchange: Exchange): Promise<void> {
     hint: `It takes ${ALLOWED}.`,
     headers: { allow: ALLOWED },
   });
-}
-
-function options({ response }: Exchange): void {
-  // Explorer takes a server for one of folders by the last of these.
-  response.writeHead(200, { allow: ALLOWED, dav: '1', 'ms-author-via': 'DAV', 'content-length': 0 }).end();
 }
 
 async function propfind(exchange: Exchange): Promise<void> {

@@ -22,7 +22,8 @@ import { createWebdavAccess, WEBDAV_USER } from './access.ts';
 import { admit, notAdmitted, turnedOff, type Admission } from './admission.ts';
 import { answerMethod } from './methods.ts';
 import { sendText } from './reply.ts';
-import { readWebdavTarget, WEBDAV_ROOT } from './target.ts';
+import { answerServer, asksServer } from './server-root.ts';
+import { isWebdavTarget, readWebdavTarget, WEBDAV_ROOT } from './target.ts';
 import { createSnapshotTree, type TreeParts } from './tree.ts';
 
 export interface WebdavStatus {
@@ -47,6 +48,8 @@ export interface Webdav {
   readonly turnOn: () => WebdavOpening;
   readonly turnOff: () => void;
   readonly handle: Handler;
+  /** Whether a request is for the folder, or asks of the server whether there is one. */
+  readonly isAsked: (request: Pick<IncomingMessage, 'method' | 'url'>) => boolean;
 }
 
 export interface WebdavParts {
@@ -94,6 +97,8 @@ export function createWebdav(parts: WebdavParts): Webdav {
     },
     turnOff: () => access.turnOff(),
     handle: (request, response) => void answer(request, response),
+    isAsked: (request) =>
+      isWebdavTarget(request.url ?? '') || (access.since !== undefined && asksServer(request)),
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -101,6 +106,12 @@ export function createWebdav(parts: WebdavParts): Webdav {
     for (const [name, value] of Object.entries({ ...HEADERS, 'x-request-id': id }))
       response.setHeader(name, value);
     try {
+      if (access.since !== undefined && asksServer(request)) {
+        guard(request);
+        takeTurn(request);
+        answerServer(request, response);
+        return;
+      }
       const { admission, isFolderAddress } = letIn(request);
       // A film may stand still for as long as its watcher likes.
       parts.patient.add(response);
@@ -111,22 +122,32 @@ export function createWebdav(parts: WebdavParts): Webdav {
     }
   }
 
+  /** @throws {ApiError} HOST_NOT_ALLOWED, ORIGIN_NOT_ALLOWED */
+  function guard(request: IncomingMessage): void {
+    const refusal =
+      hostRefusal(request, request.url ?? '', request.socket.localPort ?? port()) ??
+      originRefusal(request.headers);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** @throws {ApiError} RATE_LIMIT_EXCEEDED */
+  function takeTurn(request: IncomingMessage): void {
+    const quota = parts.rateLimits.takeForAddress(request.socket.remoteAddress);
+    if (!quota.accepted) throw tooMany('requests', quota);
+  }
+
   /** @throws {ApiError} for every request that does not get further */
   function letIn(request: IncomingMessage): {
     readonly admission: Admission;
     readonly isFolderAddress: boolean;
   } {
-    const target = request.url ?? '';
-    const refusal =
-      hostRefusal(request, target, request.socket.localPort ?? port()) ?? originRefusal(request.headers);
-    if (refusal !== undefined) throw refusal;
-    const path = readWebdavTarget(target);
+    guard(request);
+    const path = readWebdavTarget(request.url ?? '');
     const isOn = access.since !== undefined;
     const admission = path === undefined || !isOn ? undefined : admit(request, path.names, access);
     if (path === undefined || admission === undefined) {
       // Whoever has the secret gets in, however many wrong ones come from the same machine.
-      const quota = parts.rateLimits.takeForAddress(request.socket.remoteAddress);
-      if (!quota.accepted) throw tooMany('requests', quota);
+      takeTurn(request);
       if (!isOn) throw turnedOff();
       throw path === undefined ? badPath() : notAdmitted();
     }

@@ -1,5 +1,6 @@
 /** What a form of the settings page sent. */
 import { ApiError } from '../../api/api-error.ts';
+import { isEncoded } from '../../api/query-text.ts';
 import { Type } from '../../base/schema-type.ts';
 import { refuseNul } from '../http/nul.ts';
 
@@ -20,7 +21,9 @@ export const FormBody = Type.Unsafe<Form>({});
 
 /** @throws {ApiError} INVALID_REQUEST */
 export function parseForm(body: Uint8Array): Form {
-  const fields = new URLSearchParams(decoded(body));
+  const text = decoded(body);
+  if (!isEncoded(text)) throw notUtf8();
+  const fields = new URLSearchParams(text);
   refuseNul([...fields]);
   const secret = (name: string): string => {
     const values = fields.getAll(name);
@@ -33,9 +36,10 @@ function decoded(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch (cause) {
-    throw new ApiError('INVALID_REQUEST', 'The form is not valid UTF-8', {
-      hint: 'Send it again.',
-      cause,
-    });
+    throw notUtf8(cause);
   }
+}
+
+function notUtf8(cause?: unknown): ApiError {
+  return new ApiError('INVALID_REQUEST', 'The form is not valid UTF-8', { hint: 'Send it again.', cause });
 }

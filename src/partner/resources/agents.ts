@@ -18,7 +18,7 @@ import {
   reportOf,
   shownRefusal,
 } from './device-reports.ts';
-import { Time, timestamp } from './values.ts';
+import { Time, timestamp, requireLine } from './values.ts';
 
 const EnrollmentRequest = Type.Object(
   {
@@ -83,6 +83,7 @@ export function agentRoutes(app: ApiApp, { stores, clock, signing }: AgentParts)
     },
     async (request, reply): Promise<Static<typeof EnrollmentData>> => {
       const { token, name, platform, agent_version: agentVersion } = request.body;
+      requireLine('name', name);
       const facts = { name, platform, agentVersion };
       const running = request.visit?.running;
       const { key, ...caller } = await stores.enrollment.enroll(token, facts, request.ip, running);

@@ -17,6 +17,7 @@ import {
   MaybeTime,
   Time,
   maybeTimestamp,
+  requireLine,
   shownBackup,
   timestamp,
 } from './values.ts';
@@ -81,6 +82,8 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
     },
     async (request, reply) => {
       const { name, email = null, external_id: externalId = null, metadata = {} } = request.body;
+      requireLine('name', name);
+      requireLine('external_id', externalId);
       const planId = request.body.plan_id ?? (await plans.findBySlug('free_trial'))?.id;
       if (planId === undefined) throw new BugError('there is no free trial');
       const customer = { name, email, externalId, planId, metadata };
@@ -129,15 +132,13 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
       schema: { params: IdParams, body: CustomerUpdate, response: { 200: CustomerData } },
       config: { scope: 'api', tag: TAG, summary: 'Change a customer' },
     },
-    async (request) =>
-      found(
-        await customers.patch(
-          partnerOf(request),
-          request.params.id,
-          changesOf(request.body),
-          actorOf(request),
-        ),
-      ),
+    async (request) => {
+      const { params, body } = request;
+      requireLine('name', body.name);
+      requireLine('external_id', body.external_id);
+      const changes = changesOf(body);
+      return found(await customers.patch(partnerOf(request), params.id, changes, actorOf(request)));
+    },
   );
 
   app.delete(

@@ -1,5 +1,6 @@
 /** Values that several resources show, as schemas and as text. */
 import { Type } from '../../base/schema-type.ts';
+import { ApiError } from '../../api/api-error.ts';
 import type { BackupOutcome } from '../store/report.ts';
 
 export const Time = Type.String({ format: 'date-time' });
@@ -45,4 +46,23 @@ export function shownBackup(backup: BackupOutcome | null) {
     uploaded_bytes: backup.uploadedBytes,
     error_code: backup.errorCode,
   };
+}
+
+/**
+ * Text that people read in lists, or that programs find something by: with something to see in it, and in one line.
+ * @throws {ApiError} INVALID_REQUEST
+ */
+export function requireLine(field: string, text: string | null | undefined): void {
+  if (text === undefined || text === null) return;
+  const message =
+    text.trim() === ''
+      ? 'has nothing but blanks'
+      : /\p{Cc}/u.test(text)
+        ? 'has a line break or another control character'
+        : undefined;
+  if (message === undefined) return;
+  throw new ApiError('INVALID_REQUEST', `'${field}' ${message}`, {
+    hint: 'Write something that people can read, in one line.',
+    details: { field, problems: [{ field, message }] },
+  });
 }

@@ -108,7 +108,7 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
   return {
     async create(partnerId, { name, email, externalId, planId, metadata }, actor) {
       const now = db.now();
-      const row: Omit<CustomerTable, 'trial_ends_at'> = {
+      const row: Omit<CustomerTable, keyof Trial> = {
         id: db.newId('cus'),
         partner_id: partnerId,
         name,
@@ -127,7 +127,7 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
         async () =>
           await db.writeAlone(partnerId, async (trx) => {
             const plan = await requirePlan(trx, planId);
-            const made: CustomerTable = { ...row, trial_ends_at: trialEnd(plan, now) };
+            const made: CustomerTable = { ...row, ...trialOf(plan, null, now) };
             await trx.insertInto('customers').values(made).execute();
             await tell(trx, actor, 'customer.created', null, made);
             await noteEffect(trx, actor.running, made.id);
@@ -156,7 +156,8 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
             if (Object.keys(values).length === 0) return;
             const now = db.now();
             const plan = values.plan_id === undefined ? undefined : await requirePlan(trx, values.plan_id);
-            const trial = plan === undefined ? {} : { trial_ends_at: trialEnd(plan, now) };
+            if (plan !== undefined) await requirePlaces(trx, row, plan);
+            const trial = plan === undefined ? {} : trialOf(plan, row.first_trial_ends_at, now);
             const after = { ...values, ...trial, updated_at: now };
             await update(trx, row, after);
             const kind = plan === undefined ? 'customer.updated' : 'customer.plan_changed';
@@ -234,8 +235,30 @@ function changed(row: CustomerTable, fields: Partial<NewCustomer>): Partial<Cust
   return Object.fromEntries(entries);
 }
 
-function trialEnd(plan: Plan, now: number): number | null {
-  return plan.trialDays === null ? null : now + plan.trialDays * DAY_MS;
+type Trial = Pick<CustomerTable, 'trial_ends_at' | 'first_trial_ends_at'>;
+
+/** There is one for each customer: whoever comes back to it finds the end that it had. */
+function trialOf({ trialDays }: Plan, first: number | null, now: number): Trial {
+  if (trialDays === null) return { trial_ends_at: null, first_trial_ends_at: first };
+  const end = first ?? now + trialDays * DAY_MS;
+  return { trial_ends_at: end, first_trial_ends_at: end };
+}
+
+/** A device that is there is not to be without a place. @throws {ApiError} QUOTA_EXCEEDED */
+async function requirePlaces(trx: StoreTransaction, row: CustomerTable, plan: Plan): Promise<void> {
+  const { count } = await trx
+    .selectFrom('devices')
+    .select((is) => is.fn.countAll<number>().as('count'))
+    .where('partner_id', '=', row.partner_id)
+    .where('customer_id', '=', row.id)
+    .where('removed_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (count <= plan.deviceLimit) return;
+  const places = plan.deviceLimit === 1 ? 'a place for one' : `places for ${plan.deviceLimit}`;
+  throw new ApiError('QUOTA_EXCEEDED', `The customer has ${count} devices, and that plan has ${places}`, {
+    hint: 'Remove devices first, or choose a larger plan.',
+    details: { device_limit: plan.deviceLimit, devices_count: count },
+  });
 }
 
 async function requirePlan(trx: StoreTransaction, planId: string): Promise<Plan> {

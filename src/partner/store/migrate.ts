@@ -17,6 +17,7 @@ import { serviceKey } from './migrations/006-known-key.ts';
 import { heardSince } from './migrations/007-heard-since.ts';
 import { deletedEndpoints } from './migrations/008-deleted-endpoints.ts';
 import { endpointsAskedForSilence } from './migrations/009-endpoints-asked-for-silence.ts';
+import { oneTrial } from './migrations/010-one-trial.ts';
 import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
 
 /** Statements of one step. */
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   heardSince,
   deletedEndpoints,
   endpointsAskedForSilence,
+  oneTrial,
 ];
 
 /** Any number that only migrations use. */

@@ -62,6 +62,8 @@ export interface CustomerTable {
   metadata: string;
   status: 'active' | 'suspended' | 'deleted';
   trial_ends_at: number | null;
+  /** Also while another plan holds; null when there was no trial. */
+  first_trial_ends_at: number | null;
   /** The part of its storage, in percent, that the partner was last told of; 0 when it was told of none. */
   usage_told: number;
   created_at: number;

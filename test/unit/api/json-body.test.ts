@@ -72,3 +72,17 @@ describe('a JSON body', () => {
     }
   });
 });
+
+describe('half of a character', () => {
+  test.each(['{"path":"/a/\\ud83d"}', '{"a":["\\uDE00x"]}', '{"\\uD83D":1}', '"\\ud83d\\ud83d"'])(
+    '%s is refused',
+    (text) => {
+      expect(() => parse(text)).toThrow('has half of a character');
+    },
+  );
+
+  test('and its other half are one, also escaped, and an escaped backslash is none', () => {
+    expect(parse(String.raw`{"a":"\ud83d\ude00"}`)).toEqual({ a: '\u{1F600}' });
+    expect(parse(String.raw`{"a":"\\ud83d"}`)).toEqual({ a: String.raw`\ud83d` });
+  });
+});

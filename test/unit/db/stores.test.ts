@@ -244,6 +244,17 @@ describe('answers that are remembered', () => {
     bookkeeping: NO_BOOKKEEPING,
   });
 
+  it('about jobs are kept for as many sources as settings may have, each at its destination', () => {
+    const { jobs } = site.reopen();
+    jobs.insert({ job: jobOf(BACKUP_SPEC, { id: 'bkp_1' }), bookkeeping: NO_BOOKKEEPING });
+    const first = jobs.newest({ types: ['backup'], source: BACKUP_SPEC.source });
+    expect(first?.id).toBe('bkp_1');
+    for (let count = 0; count < 1_000; count += 1)
+      for (const status of ['completed', 'failed', 'queued'] as const)
+        jobs.newest({ types: ['backup'], source: `/s/${count}`, status });
+    expect(jobs.newest({ types: ['backup'], source: BACKUP_SPEC.source })).toBe(first);
+  });
+
   it('about jobs are right after every change, and after one that was undone', () => {
     const database = site.reopen();
     const { jobs } = database;

@@ -32,7 +32,7 @@ function refusal(
   const snapshots = typeof before === 'number' ? [earlier(before)] : (before ?? []);
   const places = spared.map((name) => ({ path: bytesOfText(at(name)) }));
   try {
-    refuseEmptySource(bytesOfText(at(source)), snapshots, places);
+    refuseEmptySource(bytesOfText(at(source)), at(source), snapshots, places);
     return undefined;
   } catch (error) {
     return error;
@@ -104,8 +104,8 @@ test('the last snapshot of a source is that of the same machine and of this sour
   await engine.backup([other]);
   await engine.backup(undefined, { host: 'elsewhere' });
   const live = await engine.snapshots();
-  expect(lastOfSource(live, 'host', bytesOfText(engine.source))?.id).toBe(snapshot.id);
-  expect(lastOfSource(live, 'host', bytesOfText(engine.directory))).toBeUndefined();
+  expect(lastOfSource(live, 'host', [bytesOfText(engine.source)])?.id).toBe(snapshot.id);
+  expect(lastOfSource(live, 'host', [bytesOfText(engine.directory)])).toBeUndefined();
   // Neither the one of a request with rules of its own, nor one that could read nothing, shows how it was.
   await engine.backup(undefined, { tags: [NARROWED_TAG] });
   const unread = {
@@ -116,5 +116,5 @@ test('the last snapshot of a source is that of the same machine and of this sour
   await commitSnapshot(engine.repository, unread, { live: 5 }, never);
   const streamed = { ...snapshot.record, kind: 'stream' as const };
   await commitSnapshot(engine.repository, streamed, { live: 5 }, never);
-  expect(lastOfSource(await engine.snapshots(), 'host', bytesOfText(engine.source))?.id).toBe(snapshot.id);
+  expect(lastOfSource(await engine.snapshots(), 'host', [bytesOfText(engine.source)])?.id).toBe(snapshot.id);
 });

@@ -55,6 +55,16 @@ describe('the feed of events', () => {
     expect(ids).toEqual([next.id]);
   });
 
+  it('gives all that is kept to who names an event that is still to come', async () => {
+    tell('a');
+    tell('a');
+    const { ids } = collect(feed.listen(9_000, undefined, over.now.signal));
+    await settle();
+    tell('a');
+    await settle();
+    expect(ids).toEqual([1, 2, 3]);
+  });
+
   it('can be of one job', async () => {
     const { ids } = collect(feed.listen(0, 'b', over.now.signal));
     tell('a');

@@ -43,6 +43,22 @@ describe('what was kept of a schedule', () => {
     expect(reconcile(daily, kept, at('2026-11-20T01:00Z'), 'UTC')).toEqual(kept);
   });
 
+  it.each(['hourly', '*/15 * * * *', '0 */2 * * *', '0 */6 * * *'])(
+    'goes on with %s as soon as a clock that was 14 hours ahead is set right',
+    (text) => {
+      const schedule = parseSchedule(text);
+      const kept = { lastRun: at('2026-11-21T00:00Z'), nextRun: at('2026-11-21T06:00Z') };
+      const now = at('2026-11-20T10:05Z');
+      expect(reconcile(schedule, kept, now, 'UTC').nextRun).toBe(schedule.next(now, 'UTC'));
+    },
+  );
+
+  it('goes on in the same hour where a rule holds in every hour', () => {
+    const kept = { lastRun: at('2026-11-20T10:00Z'), nextRun: at('2026-11-20T11:00Z') };
+    const now = at('2026-11-20T09:20Z');
+    expect(reconcile(parseSchedule('hourly'), kept, now, 'UTC').nextRun).toBe(at('2026-11-20T10:00Z'));
+  });
+
   it('does not hold up what is due when it was noted under a clock that was years ahead', () => {
     const kept = { lastRun: at('2036-11-20T02:00Z'), nextRun: at('2036-11-21T02:00Z') };
     const now = at('2026-11-20T10:00Z');

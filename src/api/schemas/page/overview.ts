@@ -29,6 +29,7 @@ export const Statement = Type.Object({
     'last_failed',
     'files_unread',
     'clock_behind',
+    'same_place',
     'state_nearly_full',
     'check_warns',
     'check_undone',

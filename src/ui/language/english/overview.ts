@@ -43,6 +43,8 @@ export const overview = {
       `Protected, except ${unread(number, count)} we could not read${files === '' ? '' : `: ${files}`}`,
     clock_behind: ({ span }) =>
       `Protected, but the clock of this computer is or was wrong: the last backup bears a time ${span('ahead_ms')} from now`,
+    same_place: ({ to, names }) =>
+      `Protected, but by fewer copies than it looks: ${to} are the same place, so the backups of ${names} are there once`,
     state_nearly_full: ({ size }) =>
       `Protected, but only ${size('free_bytes')} are free on the disk where Holdfast keeps its state`,
     check_undone: ({ to }) => `Protected, but ${to} could not be checked`,
@@ -75,6 +77,7 @@ export const overview = {
     drill_failed: 'Run a check that reads all data, back up again, then run another drill.',
     files_unread: 'Give yourself permission to read it, leave it out, or accept it.',
     clock_behind: 'Set the clock. The next backup puts this right.',
+    same_place: 'Give each destination a place of its own, or keep one of them.',
     state_nearly_full: 'Make room there: backups stop when it is full.',
     check_undone: 'Whether the backups there are whole is not known. The job says why.',
     drill_undone: 'Whether the backups there can be restored is not known. The job says why.',

@@ -45,6 +45,8 @@ export const overview: Texts['overview'] = {
       `Geschützt, außer ${unread(number, count)}${files === '' ? '' : `: ${files}`}`,
     clock_behind: ({ span }) =>
       `Geschützt, aber die Uhr dieses Rechners geht oder ging falsch: die letzte Sicherung trägt eine Zeit in ${dative(span('ahead_ms'))}`,
+    same_place: ({ to, names }) =>
+      `Geschützt, aber durch weniger Kopien, als es aussieht: ${to} sind derselbe Ort, die Sicherungen von ${names} liegen dort einmal`,
     state_nearly_full: ({ size }) =>
       `Geschützt, aber auf der Platte mit dem Zustand von Holdfast sind nur noch ${size('free_bytes')} frei`,
     check_undone: ({ to }) => `Geschützt, aber ${to} konnte nicht geprüft werden`,
@@ -78,6 +80,7 @@ export const overview: Texts['overview'] = {
     drill_failed: 'Prüfen Sie alle Daten, sichern Sie erneut, und proben Sie dann noch einmal.',
     files_unread: 'Geben Sie sich das Recht, es zu lesen, lassen Sie es weg, oder nehmen Sie es hin.',
     clock_behind: 'Stellen Sie die Uhr. Die nächste Sicherung bringt das in Ordnung.',
+    same_place: 'Geben Sie jedem Ziel einen eigenen Ort, oder behalten Sie eines davon.',
     state_nearly_full: 'Schaffen Sie dort Platz: Ist sie voll, enden die Sicherungen.',
     check_undone: 'Ob die Sicherungen dort heil sind, ist nicht bekannt. Der Auftrag sagt, warum.',
     drill_undone:

@@ -1,0 +1,33 @@
+/** Queries as text: what is not percent-encoded UTF-8 would be taken as it stands, so that two names of a file are one. */
+import { ApiError } from './api-error.ts';
+
+/** Whether each part of a query, or of a form, decodes. */
+export function isEncoded(text: string): boolean {
+  return text.split(/[&=]/).every(decodes);
+}
+
+/** @param url of the request. @throws {ApiError} INVALID_REQUEST */
+export function requireEncodedQuery(url: string): void {
+  const start = url.indexOf('?');
+  if (start === -1) return;
+  for (const parameter of url.slice(start + 1).split('&')) {
+    if (isEncoded(parameter)) continue;
+    const [name = ''] = parameter.split('=');
+    const field = decodes(name) ? decodeURIComponent(name) : '';
+    const message = 'is not percent-encoded UTF-8';
+    throw new ApiError('INVALID_REQUEST', field === '' ? `The query ${message}` : `'${field}' ${message}`, {
+      hint: 'Write a percent sign as %25. A path that is no UTF-8 goes into path_b64, in base64.',
+      details: { field, problems: [{ field, message }] },
+    });
+  }
+}
+
+function decodes(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch (error) {
+    if (error instanceof URIError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,137 @@
+/** What somebody asks of a source that the settings have counts as they say, in whichever of its spellings it is asked. */
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+
+async function siteWithNas(source: object = {}): Promise<DaemonSite> {
+  const site = await openDaemonSite();
+  site.write({ 'a.txt': 'one' });
+  const { directory, source: path } = site;
+  await site.configure({
+    destinations: { nas: { url: join(directory, 'nas') } },
+    sources: [{ path, destination: 'nas', watch: false, schedule: 'off', ...source }],
+  });
+  return site;
+}
+
+describe('a backup whose request says little', () => {
+  test('goes where the settings send the source, and is stored as they say', async () => {
+    await using site = await siteWithNas({ encryption: false, compression: 'none', tags: ['kept'] });
+    const { spec, status } = await site.backUp();
+    expect({ status, spec }).toMatchObject({
+      status: 'completed',
+      spec: { destination: 'nas', options: { encryption: false, compression: 'none', tags: ['kept'] } },
+    });
+    const tried = await site.backUp({ dry_run: true, compression: 'zstd:9', tags: [] });
+    expect(tried.spec).toMatchObject({
+      destination: 'nas',
+      options: { dry_run: true, encryption: false, compression: 'zstd:9', tags: [] },
+    });
+  });
+
+  test('names the source by a link to it', async () => {
+    await using site = await siteWithNas();
+    const link = join(site.directory, 'link');
+    symlinkSync(site.source, link);
+    const { spec } = await site.agent.requestBackup({ source: link, options: {} }, 'api');
+    expect(spec).toMatchObject({ destination: 'nas', source: site.source });
+  });
+
+  test('of a source that the settings do not have goes to the default destination', async () => {
+    await using site = await siteWithNas();
+    const source = join(site.directory, 'other');
+    mkdirSync(source);
+    const { spec } = await site.agent.requestBackup({ source, options: {} }, 'api');
+    expect(spec).toMatchObject({ source, destination: 'default', options: { encryption: true } });
+  });
+});
+
+describe('a check that names no destination', () => {
+  test('looks at the one that has the backups', async () => {
+    await using site = await siteWithNas();
+    expect(site.agent.destinationOf(undefined)).toBe('nas');
+    await site.ended(
+      (await site.agent.requestBackup({ source: site.source, destination: 'default', options: {} }, 'api'))
+        .id,
+    );
+    expect(site.agent.destinationOf(undefined)).toBe('default');
+  });
+
+  test('asks which is meant where backups go to several, and none is the default one', async () => {
+    await using site = await openDaemonSite();
+    const { directory, source: path } = site;
+    await site.configure({
+      destinations: { nas: { url: join(directory, 'nas') }, usb: { url: join(directory, 'usb') } },
+      sources: [{ path, destinations: ['nas', 'usb'], watch: false, schedule: 'off' }],
+    });
+    expect(() => site.agent.destinationOf(undefined)).toThrow('No destination was named');
+  });
+});
+
+describe('a source behind a symbolic link', () => {
+  async function siteBehindLink(): Promise<DaemonSite & { readonly link: string }> {
+    const site = await openDaemonSite();
+    site.write({ 'a.txt': 'one', 'below/b.txt': 'two' });
+    const link = join(site.directory, 'link');
+    symlinkSync(site.source, link);
+    await site.configure({ sources: [{ path: link, watch: false, schedule: 'off' }] });
+    expect(await site.endOfNext('backup', [])).toMatchObject({ status: 'completed', spec: { source: link } });
+    return Object.assign(site, { link });
+  }
+
+  test('is listed, found and restored by its own path, and by where it lies', async () => {
+    await using site = await siteBehindLink();
+    const { agent, link, source, directory } = site;
+    for (const path of [link, source]) {
+      expect(await agent.snapshots({ source: path, limit: 5 })).toHaveLength(1);
+      const listed = await agent.files({
+        snapshot: 'latest',
+        source: path,
+        path,
+        view: 'tree',
+        sort: 'name',
+        limit: 9,
+      });
+      expect(listed.items.map(({ name }) => name)).toEqual(['a.txt', 'below']);
+      expect(await agent.versions(`${path}/below/b.txt`, path)).toHaveLength(1);
+      expect((await agent.content('latest', `${path}/a.txt`)).size).toBe(3);
+    }
+    const snapshot = await agent.newestOf(link, undefined);
+    expect(agent.pathIn(snapshot, link as never)).toBe(source);
+    const target = join(directory, 'back');
+    mkdirSync(target);
+    const restore = await agent.submit(
+      {
+        type: 'restore',
+        destination: 'default',
+        snapshot_id: snapshot.id,
+        paths: [`${link}/below`],
+        target,
+        options: {
+          overwrite: 'never',
+          dry_run: false,
+          verify: true,
+          delete_extra: false,
+          restore_ownership: false,
+        },
+      },
+      'api',
+    );
+    expect(await site.ended(restore.id)).toMatchObject({ status: 'completed', error: null });
+    expect(readFileSync(join(target, source, 'below/b.txt'), 'utf8')).toBe('two');
+    expect(agent.jobs({ types: ['backup'], source, limit: 5 })).toHaveLength(1);
+  });
+
+  test('that leads to an empty directory is no good backup, and what it led to before is still had by its name', async () => {
+    await using site = await siteBehindLink();
+    const { agent, link } = site;
+    rmSync(link);
+    mkdirSync(join(site.directory, 'empty'));
+    symlinkSync(join(site.directory, 'empty'), link);
+    const job = await site.ended((await agent.requestBackup({ source: link, options: {} }, 'api')).id);
+    expect(job.error).toMatchObject({ code: 'SOURCE_SUSPICIOUSLY_EMPTY' });
+    expect(job.error?.message).toContain(link);
+    expect((await agent.content('latest', `${link}/a.txt`)).size).toBe(3);
+  });
+});
