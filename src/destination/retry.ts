@@ -62,10 +62,10 @@ export async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
  */
 export async function persist<T>(
   call: () => Promise<T>,
-  { policy, sleep }: Patience,
+  patience: Patience,
   signal: AbortSignal,
 ): Promise<T> {
-  const tries = new Tries(policy, sleep);
+  const tries = new Tries(patience);
   for (;;) {
     try {
       return await call();
@@ -79,6 +79,8 @@ export async function persist<T>(
 export interface Patience {
   readonly policy: RetryPolicy;
   readonly sleep: Sleep;
+  /** Aborted when nothing is to be tried again any more: the last failure is thrown then. */
+  readonly closed?: AbortSignal;
 }
 
 /** Tries of what came garbled: it is soon known whether it always does. */
@@ -88,6 +90,7 @@ const FEW = 4;
 class Tries {
   readonly #policy: RetryPolicy;
   readonly #sleep: Sleep;
+  readonly #closed: AbortSignal | undefined;
   #made = 0;
   /** Those that the policy counts: not those that the store has answered. */
   #counted = 0;
@@ -97,16 +100,18 @@ class Tries {
   #silentMs = 0;
   #triedAt = systemClock.monotonic();
 
-  constructor(policy: RetryPolicy, sleep: Sleep) {
+  constructor({ policy, sleep, closed }: Patience) {
     this.#policy = policy;
     this.#sleep = sleep;
+    this.#closed = closed;
   }
 
   /** The wait after a try that has failed with `error`; throws when that was for good. */
   async waitAfter(error: unknown, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#made += 1;
-    if (!canPass(error)) throw error;
+    const closed = this.#closed;
+    if (!canPass(error) || closed?.aborted === true) throw error;
     const { attempts, answeredMs = 0, firstDelayMs, maxDelayMs, onRetry, random } = this.#policy;
     const askedMs = waitAskedFor(error);
     if (askedMs > LONGEST_WAIT_MS) throw error;
@@ -130,7 +135,9 @@ class Tries {
     this.#failingSince ??= systemClock.monotonic();
     const isOverNow = waitsToAskAgain('the store', reasonOf(error), delayMs, this.#failingSince);
     try {
-      await this.#sleep(delayMs, signal);
+      await this.#sleep(delayMs, closed === undefined ? signal : AbortSignal.any([signal, closed]));
+    } catch (broken) {
+      throw closed?.aborted === true ? error : broken;
     } finally {
       isOverNow();
       this.#triedAt = systemClock.monotonic();
@@ -178,7 +185,8 @@ export function withRetry(
   policy: RetryPolicy = defaultRetryPolicy,
   sleep: Sleep = sleepFor,
 ): Destination {
-  const patience: Patience = { policy, sleep };
+  const closing = new AbortController();
+  const patience: Patience = { policy, sleep, closed: closing.signal };
   const again = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> =>
     await persist(call, patience, signal);
 
@@ -199,7 +207,7 @@ export function withRetry(
   async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
     // A list cannot be resumed, as it has no order: it starts again and leaves out what was given already.
     const given = new Set<string>();
-    const tries = new Tries(policy, sleep);
+    const tries = new Tries(patience);
     for (;;) {
       try {
         for await (const page of destination.list(prefix, signal)) {
@@ -234,7 +242,11 @@ export function withRetry(
           makeDurable: (keys, signal) =>
             again(signal, async () => await destination.makeDurable?.(keys, signal)),
         }),
-    close: () => destination.close(),
+    async close() {
+      // Of several calls under way one may have failed for good: nobody waits for the others, which would go on for minutes.
+      closing.abort();
+      await destination.close();
+    },
   };
 }
 

@@ -60,6 +60,8 @@ export class RcloneProgram {
 
   /** Rejects with `unsupported` when there is no such program, and with what it complains of when it does not start. */
   async site(): Promise<HttpSite> {
+    // Nobody would end it.
+    this.#closing.signal.throwIfAborted();
     this.#running ??= this.#start();
     try {
       return (await this.#running).site;

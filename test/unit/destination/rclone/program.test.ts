@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RcloneAccess } from '../../../../src/destination/access.ts';
-import { plainWords } from '../../../../src/destination/rclone/program.ts';
+import { plainWords, RcloneProgram } from '../../../../src/destination/rclone/program.ts';
 import { openRcloneDestination } from '../../../../src/destination/rclone/rclone.ts';
 
 const place = { kind: 'rclone', remote: 'drive', path: 'backup' } as const;
@@ -90,4 +90,10 @@ exit 1`,
     kind: 'unreachable',
     message: expect.stringContaining('no route to host'),
   });
+});
+
+test('a program that was closed is not started again', async () => {
+  const program = new RcloneProgram(place, 'rclone:drive:backup', { program: '/bin/false' }, {}, 1);
+  await program.close();
+  await expect(program.site()).rejects.toMatchObject({ name: 'AbortError' });
 });
