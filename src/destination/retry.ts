@@ -110,8 +110,7 @@ class Tries {
   async waitAfter(error: unknown, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#made += 1;
-    const closed = this.#closed;
-    if (!canPass(error) || closed?.aborted === true) throw error;
+    if (!canPass(error) || this.#isClosed()) throw error;
     const { attempts, answeredMs = 0, firstDelayMs, maxDelayMs, onRetry, random } = this.#policy;
     const askedMs = waitAskedFor(error);
     if (askedMs > LONGEST_WAIT_MS) throw error;
@@ -135,15 +134,22 @@ class Tries {
     this.#failingSince ??= systemClock.monotonic();
     const isOverNow = waitsToAskAgain('the store', reasonOf(error), delayMs, this.#failingSince);
     try {
-      await this.#sleep(delayMs, closed === undefined ? signal : AbortSignal.any([signal, closed]));
+      await this.#sleep(
+        delayMs,
+        this.#closed === undefined ? signal : AbortSignal.any([signal, this.#closed]),
+      );
     } catch (broken) {
-      throw closed?.aborted === true ? error : broken;
+      throw this.#isClosed() ? error : broken;
     } finally {
       isOverNow();
       this.#triedAt = systemClock.monotonic();
       // In place of the error that the timer makes of it: the caller waits for the signal's own reason.
       signal.throwIfAborted();
     }
+  }
+
+  #isClosed(): boolean {
+    return this.#closed?.aborted === true;
   }
 }
 
