@@ -1,6 +1,7 @@
 /** What rclone says when it does not do what it is asked to, and what that means. */
-import { DestinationError, MADE_ELSEWHERE } from '../../base/errors.ts';
+import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
+import { saysProtected } from '../http-failure.ts';
 
 /** The storage does not know the account any more, in the words of those that rclone reaches, or refuses it something. */
 const SIGN_IN_ENDED =
@@ -110,6 +111,7 @@ export function refusal(text: string, op: string, key: string, url: string): Des
       ...(key === '' ? {} : { key }),
       url,
       ...(pattern === throttling ? { throttled: true } : {}),
+      ...(op === 'delete' && kind === 'denied' && saysProtected(text) ? PROTECTED_FOR_NOW : {}),
     },
   });
 }
