@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseLocation } from '../../../../src/destination/location.ts';
-import { prepareTarget } from '../../../../src/destination/sftp/connect.ts';
+import { prepareTarget } from '../../../../src/destination/sftp/target.ts';
 import { identityOf } from '../../../../src/destination/sftp/place.ts';
 import { parseSshConfig } from '../../../../src/destination/sftp/ssh-config.ts';
 
