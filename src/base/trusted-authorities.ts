@@ -47,7 +47,7 @@ export function tlsTrouble(code: string): TlsTrouble | undefined {
       what: 'the certificate of the server cannot be trusted',
       hint: `Check the address. If the server, or a proxy that opens encrypted connections, has a certificate of your own authority: add that authority to those of this system, or name the file with its certificate (PEM) in SSL_CERT_FILE${inService()}. ${unreadFiles()}Nothing was sent.`,
     };
-  if (/^(?:ERR_SSL|EPROTO)/.test(code))
+  if (/^(?:ERR_SSL|EPROTO$)/.test(code))
     return {
       what: 'no secure connection comes about: the server speaks an old version of TLS, or none',
       hint: 'Check the address and the port, and who runs the server. Nothing was sent.',

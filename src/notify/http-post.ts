@@ -1,7 +1,7 @@
 /** One POST to a receiver of notices: bounded in time and size, and never led to another host. */
 import { isTimeout, withDeadline } from '../base/deadline.ts';
-import { errnoOf } from '../base/errors.ts';
-import { readStart, retryAfterMs } from '../base/http-reply.ts';
+import { retryAfterMs } from '../base/http-reply.ts';
+import { callWeb, proxyReply, startOfReply, webTrouble, type WebReply } from '../base/web-call.ts';
 import { DeliveryError } from './sender.ts';
 
 export interface Post {
@@ -42,26 +42,18 @@ export async function post(
         cause: error,
       });
     }
-    throw new DeliveryError(`${url.host} cannot be reached (${reasonOf(error)})`, {
-      hint: 'Check the address and the network.',
-      retry: 'later',
-      cause: error,
-    });
+    const { what, hint } = webTrouble(error);
+    throw new DeliveryError(`${url.host} ${what}`, { hint, retry: 'later', cause: error });
   }
 }
 
 async function follow(first: URL, request: Post, signal: AbortSignal): Promise<string> {
   let url = first;
   for (let redirects = 0; redirects <= LIMITS.redirects; redirects += 1) {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: request.headers,
-      body: request.body,
-      redirect: 'manual',
-      signal,
-    });
-    const reply = (await readStart(response.body, LIMITS.replyBytes)).toString('utf8');
-    if (response.ok) return reply;
+    const { headers, body } = request;
+    const response = await callWeb(url, { method: 'POST', headers, body }, signal);
+    const reply = (await startOfReply(response, LIMITS.replyBytes, signal)).toString('utf8');
+    if (response.status >= 200 && response.status <= 299) return reply;
     if (!isRedirect(response.status)) throw refusal(url, response);
     url = redirectTarget(url, response);
   }
@@ -89,8 +81,8 @@ function isRedirect(status: number): boolean {
 }
 
 /** Where a redirect leads: the same host, or its own encrypted side. */
-function redirectTarget(from: URL, response: Response): URL {
-  const to = URL.parse(response.headers.get('location') ?? '', from.href);
+function redirectTarget(from: URL, response: WebReply): URL {
+  const to = URL.parse(response.headers.location ?? '', from.href);
   const encrypts =
     from.protocol === 'http:' && to?.protocol === 'https:' && from.port === '' && to.port === '';
   const sameHost = to !== null && to.hostname === from.hostname;
@@ -102,19 +94,16 @@ function redirectTarget(from: URL, response: Response): URL {
   });
 }
 
-function refusal(url: URL, response: Response): DeliveryError {
+function refusal(url: URL, response: WebReply): DeliveryError {
   const { status } = response;
+  const byProxy = proxyReply(url, status);
+  if (byProxy !== undefined)
+    return new DeliveryError(`${url.host} ${byProxy.what}`, { hint: byProxy.hint, retry: 'later' });
   const passes = status === 408 || status === 425 || status === 429 || status >= 500;
   return new DeliveryError(`${url.host} answered with status ${status}`, {
     hint: passes ? 'It may work again later.' : 'Check the address and the token or secret.',
     details: { status },
     retry: passes ? 'later' : 'never',
-    retryAfterMs: passes ? retryAfterMs(response.headers.get('retry-after'), LIMITS.retryAfterMs) : null,
+    retryAfterMs: passes ? retryAfterMs(response.headers['retry-after'], LIMITS.retryAfterMs) : null,
   });
-}
-
-/** The errno name of the network error within what fetch throws. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return errnoOf(error) ?? errnoOf(cause) ?? 'network error';
 }
