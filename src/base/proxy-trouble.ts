@@ -11,15 +11,19 @@ export interface ProxyTrouble {
 
 /** Of the error or of what caused it; undefined where no proxy is to blame. */
 export function proxyTroubleOf(error: unknown): ProxyTrouble | undefined {
+  let found: ProxyTrouble | undefined;
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const each: readonly unknown[] = at instanceof AggregateError ? [at, ...(at.errors as unknown[])] : [at];
     for (const one of each) {
       const proxy = failedProxy(one);
       if (proxy === undefined) continue;
-      return proxyTrouble(errnoOf(one) === 'ERR_PROXY_TUNNEL' ? (statusOf(one) ?? 'ended') : 'away', proxy);
+      const status = statusOf(one);
+      if (status !== undefined) return proxyTrouble(status, proxy);
+      // What caused it may know more: libraries keep but a part.
+      found ??= proxyTrouble(errnoOf(one) === 'ERR_PROXY_TUNNEL' ? 'ended' : 'away', proxy);
     }
   }
-  return undefined;
+  return found;
 }
 
 function statusOf(error: unknown): number | undefined {

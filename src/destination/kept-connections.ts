@@ -12,6 +12,8 @@ import { errnoOf } from '../base/errors.ts';
 interface Call {
   /** The last request was sent on a connection that had served another one, and has no answer. */
   isOnKept: boolean;
+  /** What the network made of it, of which libraries keep but a part. */
+  failure?: Error;
 }
 
 const calls = new AsyncLocalStorage<Call>();
@@ -47,7 +49,10 @@ export async function onLiveConnection<T>(signal: AbortSignal, work: () => Promi
       return await calls.run(call, work);
     } catch (error) {
       if (call.isOnKept && isReset(error) && !signal.aborted) continue;
-      if (isSecond && error instanceof Error) ofSecond.add(error);
+      if (error instanceof Error) {
+        if (isSecond) ofSecond.add(error);
+        if (call.failure !== error) error.cause ??= call.failure;
+      }
       throw error;
     }
   }
@@ -61,6 +66,7 @@ function listen(): void {
     if (call === undefined) return;
     const { request } = message as { readonly request: ClientRequest };
     request.once('socket', (socket) => (call.isOnKept = wasUsed(socket)));
+    request.once('error', (error) => (call.failure = error));
     request.prependOnceListener('response', () => (call.isOnKept = false));
   });
 }

@@ -21,7 +21,7 @@ export async function awsSettings(place: S3Place, access: S3Access, url: string)
   const { profile, accessKeyId } = access;
   const options = profile === undefined ? {} : { profile };
   const look = async (variables: readonly string[], setting: string): Promise<string | undefined> =>
-    (await loadConfig<string>(
+    (await loadConfig(
       {
         environmentVariableSelector: (env) =>
           variables.map((name) => env[name]).find((value) => value !== undefined && value !== ''),
@@ -73,7 +73,7 @@ async function refuseOtherStore(
 
 /** `services = NAME` of the profile, and what the section of that name says of S3. */
 async function endpointOfServices(options: { readonly profile?: string }): Promise<string | undefined> {
-  const found = await loadConfig<string>(
+  const found = await loadConfig(
     {
       environmentVariableSelector: () => undefined,
       configFileSelector: ({ services }, all) =>

@@ -54,8 +54,12 @@ async function targetAt(
   const { home, localUser, environment } = access;
   const port = place.port === 22 ? undefined : place.port;
   const settings = settingsFor(lines, {
-    ...{ host: place.host, user: place.user, port },
-    ...{ home: home ?? '', localUser, environment },
+    host: place.host,
+    user: place.user,
+    port,
+    home: home ?? '',
+    localUser,
+    environment,
   });
   const user = place.user ?? settings.user ?? localUser;
   if (user === undefined) {
@@ -67,7 +71,10 @@ async function targetAt(
   const { hostKeyAlias, proxyCommand, proxyJump } = settings;
   const via = way ?? (await serversBetween(proxyJump, url, access, lines, depth));
   return {
-    ...{ url, ...at, user, ssh2 },
+    url,
+    ...at,
+    user,
+    ssh2,
     credentials: await credentialsFor(user, access, settings, ssh2),
     ...(await knownHosts(access, settings, url)),
     knownAs: hostKeyAlias === undefined ? at : { host: hostKeyAlias, port: 22 },
