@@ -7,14 +7,14 @@ import type { GooglePlace } from '../location.ts';
 
 /**
  * The library prefers it to any endpoint: two stores would go by one URL.
- * @throws {RequestError} AMBIGUOUS_DESTINATION
+ * @throws {RequestError} INVALID_DESTINATION
  */
 export function refuseEmulator({ bucket, prefix }: GooglePlace): void {
   const emulator = processEnvironment['STORAGE_EMULATOR_HOST'] ?? '';
   if (emulator === '') return;
   const place = `gs://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
   throw new RequestError(
-    'AMBIGUOUS_DESTINATION',
+    'INVALID_DESTINATION',
     'The variable STORAGE_EMULATOR_HOST names another store than the URL of the destination',
     {
       op: 'open destination',

@@ -16,7 +16,7 @@ export interface AwsSettings {
   readonly certificates: string | undefined;
 }
 
-/** @throws {RequestError} AMBIGUOUS_DESTINATION; {DestinationError} */
+/** @throws {RequestError} INVALID_DESTINATION; {DestinationError} */
 export async function awsSettings(place: S3Place, access: S3Access, url: string): Promise<AwsSettings> {
   const { profile, accessKeyId } = access;
   const options = profile === undefined ? {} : { profile };
@@ -61,14 +61,10 @@ async function refuseOtherStore(
     named === undefined ? 'The configuration of the AWS tools (endpoint_url)' : `The variable ${named}`;
   const bare = found.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');
   const base = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}?endpoint=`;
-  throw new RequestError(
-    'AMBIGUOUS_DESTINATION',
-    `${by} names another store than the URL of the destination`,
-    {
-      op: 'open destination',
-      hint: `A URL without an endpoint means Amazon’s own store, whoever opens it. Write ${base}${bare} for that one. For Amazon’s set AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true, or take the other setting away.`,
-    },
-  );
+  throw new RequestError('INVALID_DESTINATION', `${by} names another store than the URL of the destination`, {
+    op: 'open destination',
+    hint: `A URL without an endpoint means Amazon’s own store, whoever opens it. Write ${base}${bare} for that one. For Amazon’s set AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true, or take the other setting away.`,
+  });
 }
 
 /** `services = NAME` of the profile, and what the section of that name says of S3. */

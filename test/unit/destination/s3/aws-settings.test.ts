@@ -32,7 +32,7 @@ test.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3'])(
   async (name) => {
     vi.stubEnv(name, OTHER);
     await expect(settings()).rejects.toMatchObject({
-      code: 'AMBIGUOUS_DESTINATION',
+      code: 'INVALID_DESTINATION',
       message: expect.stringContaining(name) as unknown,
       hint: expect.stringContaining(`s3://b/p?endpoint=${OTHER}`) as unknown,
     });
