@@ -64,13 +64,21 @@ async function wayTo(target: Target, signal: AbortSignal): Promise<Way> {
   if (command !== undefined) return byCommand(command.text, command.environment);
   if (via === undefined) return straight(host, port);
   const between = await signIn(via, signal);
-  return await through({ ...between, shown: via.host }, host, port, url);
+  const end = (): void => between.wire.destroy();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await through({ ...between, shown: via.host }, host, port, url);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }
 
 async function signIn(target: Target, signal: AbortSignal): Promise<SignedIn> {
   signal.throwIfAborted();
   const { ssh2, url } = target;
   const { stream, wire } = await wayTo(target, signal);
+  if (signal.aborted) wire.destroy();
+  signal.throwIfAborted();
   const client = new ssh2.Client();
   let refusal: DestinationError | undefined;
   // From then on who one is is in question, until it is settled.
@@ -199,7 +207,8 @@ function connectError(error: unknown, target: Target, isKnown: boolean): Destina
     });
   }
   const what = errnoOf(error) ?? message;
-  return disconnected(url, `cannot connect${what === '' ? '' : ` (${what})`}`, error);
+  const by = target.command === undefined ? '' : ' by the ProxyCommand of the ssh configuration';
+  return disconnected(url, `cannot connect${by}${what === '' ? '' : ` (${what})`}`, error);
 }
 
 /** Servers count each key that does not fit, and end the connection after a few. */

@@ -20,6 +20,8 @@ interface Gate {
   /** Keys that were offered, as their public halves. */
   readonly offered: string[];
   readonly led: string[];
+  /** Connections that are open. */
+  open(): number;
   close(): void;
 }
 
@@ -30,6 +32,7 @@ async function startGate(right: string, most: number): Promise<Gate> {
   const server = new ssh2.Server({ hostKeys: [key.private] }, (connection) => {
     connections.add(connection);
     connection.on('error', () => {});
+    connection.on('close', () => connections.delete(connection));
     connection.on('authentication', (context) => {
       if (context.method !== 'publickey') return context.reject(['publickey']);
       const name = `${context.key.algo} ${context.key.data.toString('base64')}`;
@@ -52,7 +55,14 @@ async function startGate(right: string, most: number): Promise<Gate> {
     for (const connection of connections) connection.end();
     server.close();
   };
-  return { port: (server.address() as AddressInfo).port, publicKey: key.public, offered, led, close };
+  return {
+    port: (server.address() as AddressInfo).port,
+    publicKey: key.public,
+    offered,
+    led,
+    open: () => connections.size,
+    close,
+  };
 }
 
 let home: string;
