@@ -16,6 +16,18 @@ export interface CommandOptions {
 const USUAL_MS = 120_000;
 const ANSWER_MS = 30_000;
 
+interface ExecStatus {
+  readonly exited: boolean;
+  /** Missing when a signal has ended it. */
+  readonly exitcode?: number;
+  readonly 'out-data'?: string;
+  readonly 'err-data'?: string;
+}
+
+function plain(base64 = ''): string {
+  return Buffer.from(base64, 'base64').toString('utf8');
+}
+
 /** What a command said when it was not to fail. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
@@ -77,12 +89,13 @@ export class Guest {
     });
     const { pid } = started as { pid: number };
     for (let pauseMs = 30; ; pauseMs = Math.min(500, pauseMs * 1.3)) {
-      const state = (await this.#ask('guest-exec-status', { pid })) as Json;
-      if (state['exited'] === true) {
-        const text = (name: string): string =>
-          Buffer.from(String(state[name] ?? ''), 'base64').toString('utf8');
-        return { code: Number(state['exitcode'] ?? -1), stdout: text('out-data'), stderr: text('err-data') };
-      }
+      const state = (await this.#ask('guest-exec-status', { pid })) as ExecStatus;
+      if (state.exited)
+        return {
+          code: state.exitcode ?? -1,
+          stdout: plain(state['out-data']),
+          stderr: plain(state['err-data']),
+        };
       if (performance.now() > untilMs)
         throw new Error(`still at work after ${withinMs} ms: ${script.slice(0, 200)}`);
       await sleep(pauseMs);

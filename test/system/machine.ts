@@ -55,21 +55,21 @@ export class Machine {
 
   /** @param directory for sockets and what the machine prints */
   static async start(directory: string, start: Start): Promise<Machine> {
-    const beganMs = performance.now();
     mkdirSync(directory, { recursive: true });
     const at = (name: string): string => path.join(directory, name);
     for (const name of ['qmp', 'qga']) rmSync(at(name), { force: true });
     const log = openSync(at('qemu.log'), 'a');
     const child = spawn('qemu-system-x86_64', words(start, at), { stdio: ['ignore', log, log] });
     closeSync(log);
-    const ended = new AbortController();
-    child.once('exit', () => ended.abort());
+    const ended = Promise.withResolvers<never>();
+    child.once('exit', (code, signal) => ended.reject(new Error(`QEMU ended with ${code ?? signal}`)));
+    // Later on whoever waits for the machine is told by its sockets.
+    ended.promise.catch(() => undefined);
     try {
-      const control = await JsonLinesSocket.open(at('qmp'), 20_000);
-      await control.ask({ execute: 'qmp_capabilities' }, 20_000);
-      if (start.memory !== undefined) await untilRunning(control);
-      const guest = await Guest.reach(at('qga'), start.memory === undefined ? BOOT_MS : GUEST_MS);
-      return new Machine(directory, child, control, guest, performance.now() - beganMs);
+      return await Promise.race([
+        ended.promise,
+        Machine.#reach(directory, child, start.memory !== undefined),
+      ]);
     } catch (error) {
       child.kill('SIGKILL');
       const said = ['qemu.log', 'console'].map((name) =>
@@ -79,11 +79,26 @@ export class Machine {
     }
   }
 
+  static async #reach(directory: string, child: ChildProcess, isFrozen: boolean): Promise<Machine> {
+    const beganMs = performance.now();
+    const at = (name: string): string => path.join(directory, name);
+    const control = await JsonLinesSocket.open(at('qmp'), 20_000);
+    await control.ask({ execute: 'qmp_capabilities' }, 20_000);
+    if (isFrozen) await untilRunning(control);
+    const guest = await Guest.reach(at('qga'), isFrozen ? GUEST_MS : BOOT_MS);
+    return new Machine(directory, child, control, guest, performance.now() - beganMs);
+  }
+
   /** A request to QEMU itself. */
   async control(execute: string, parameters: Json = {}, withinMs = 60_000): Promise<unknown> {
     const answer = await this.#control.ask({ execute, arguments: parameters }, withinMs);
     if ('error' in answer) throw new Error(`${execute}: ${JSON.stringify(answer['error'])}`);
     return answer['return'];
+  }
+
+  /** What the machine wrote to /dev/virtio-ports/notes, which no cut of its power takes back. */
+  get notes(): string {
+    return path.join(this.directory, 'notes');
   }
 
   async plug({ name, file, slot }: Disk, kind: 'virtio' | 'usb' = 'virtio'): Promise<void> {
@@ -199,18 +214,36 @@ function words(
     `virtio-blk-pci,id=dev-${id},drive=${id},serial=${id}${slot === undefined ? '' : `,bus=pci.0,addr=${hex(slot)}`}`,
   ];
   return [
-    ...['-machine', 'pc', ...acceleration(), '-smp', '2', '-m', String(memoryMiB)],
-    ...['-display', 'none', '-nodefaults', '-no-user-config', '-no-reboot'],
-    ...['-kernel', image.kernel, '-initrd', image.initrd],
-    ...['-append', 'root=/dev/vda rw console=ttyS0 quiet mitigations=off'],
-    ...['-serial', `file:${at('console')}`, '-qmp', `unix:${at('qmp')},server=on,wait=off`],
-    ...['-device', 'virtio-rng-pci', '-device', 'qemu-xhci,id=usb', '-device', 'virtio-serial-pci'],
-    ...['-chardev', `socket,path=${at('qga')},server=on,wait=off,id=qga`],
-    ...['-device', 'virtserialport,chardev=qga,name=org.qemu.guest_agent.0'],
+    ...acceleration(),
+    ...wordsOf('-machine pc -smp 2 -display none -nodefaults -no-user-config -no-reboot'),
+    ...wordsOf('-device virtio-rng-pci -device qemu-xhci,id=usb -device virtio-serial-pci'),
+    ...wordsOf('-device virtserialport,chardev=qga,name=org.qemu.guest_agent.0'),
+    ...wordsOf('-device virtserialport,chardev=notes,name=notes'),
+    '-m',
+    String(memoryMiB),
+    '-kernel',
+    image.kernel,
+    '-initrd',
+    image.initrd,
+    '-append',
+    // An emulated timer is late on a busy machine, which is no reason not to boot.
+    'root=/dev/vda rw console=ttyS0 quiet mitigations=off no_timer_check panic=1',
+    '-serial',
+    `file:${at('console')}`,
+    '-qmp',
+    `unix:${at('qmp')},server=on,wait=off`,
+    '-chardev',
+    `socket,path=${at('qga')},server=on,wait=off,id=qga`,
+    '-chardev',
+    `file,path=${at('notes')},id=notes`,
     ...drive('root', root),
     ...disks.flatMap(({ name, file, slot }) => drive(name, file, slot)),
     ...(memory === undefined ? [] : ['-incoming', `exec:cat '${memory}'`]),
   ];
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(' ');
 }
 
 function hex(slot: number): string {

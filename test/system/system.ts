@@ -40,7 +40,7 @@ async function runPart(part: Part, bench: Bench): Promise<Result> {
   try {
     await Promise.race([part.run(bench), expired.promise]);
   } catch (error) {
-    failure = error instanceof Error ? `${error.stack ?? error.message}` : String(error);
+    failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
     bench.say(`FAILED ${failure}`);
   } finally {
     clearTimeout(patience);

@@ -13,22 +13,24 @@ import { unmountedAt } from '../../system/unmounted.ts';
 
 /** What is there as long as the machine runs, and holds what belongs to others. */
 const OF_SYSTEM: ReadonlySet<string> = new Set([
-  ...[
-    '/',
-    '/boot',
-    '/dev',
-    '/etc',
-    '/home',
-    '/opt',
-    '/proc',
-    '/root',
-    '/run',
-    '/sys',
-    '/tmp',
-    '/usr',
-    '/var',
-  ],
-  ...['/usr/local', '/var/cache', '/var/lib', '/var/log', '/var/tmp'],
+  '/',
+  '/boot',
+  '/dev',
+  '/etc',
+  '/home',
+  '/opt',
+  '/proc',
+  '/root',
+  '/run',
+  '/sys',
+  '/tmp',
+  '/usr',
+  '/var',
+  '/usr/local',
+  '/var/cache',
+  '/var/lib',
+  '/var/log',
+  '/var/tmp',
 ]);
 
 export interface MountPoints {
