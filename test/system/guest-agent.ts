@@ -121,6 +121,11 @@ export class GuestAgent {
     }
   }
 
+  /** Good for an hour of the machine's clock. */
+  async token(): Promise<string> {
+    return (this.#token ??= await this.#signIn());
+  }
+
   get #file(): string {
     return `/root/credential-${this.place.port}.json`;
   }

@@ -32,6 +32,14 @@ export interface Start {
 const BOOT_MS = 400_000;
 const GUEST_MS = 120_000;
 
+/** A run that fails leaves its machine behind. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+// Only one that ends by itself says that it does.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
 export class Machine {
   readonly directory: string;
   readonly guest: Guest;
@@ -61,6 +69,8 @@ export class Machine {
     const log = openSync(at('qemu.log'), 'a');
     const child = spawn('qemu-system-x86_64', words(start, at), { stdio: ['ignore', log, log] });
     closeSync(log);
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const ended = Promise.withResolvers<never>();
     child.once('exit', (code, signal) => ended.reject(new Error(`QEMU ended with ${code ?? signal}`)));
     // Later on whoever waits for the machine is told by its sockets.

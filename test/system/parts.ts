@@ -2,6 +2,7 @@
 import type { Part } from './bench.ts';
 import { clock, fullDisk, memory, suspend, watches } from './parts/conditions.ts';
 import { install } from './parts/install.ts';
+import { powercut } from './parts/powercut.ts';
 import { mounts } from './parts/mounts.ts';
 import { remove, upgrade } from './parts/package.ts';
 import { usb } from './parts/usb.ts';
@@ -17,4 +18,5 @@ export const PARTS: readonly Part[] = [
   memory,
   fullDisk,
   watches,
+  powercut,
 ];

@@ -4,20 +4,14 @@ import type { GuestAgent } from './guest-agent.ts';
 
 /**
  * Writes about `mebibytes` of files: many small ones, some large ones, with owners, modes and times of their own. Another
- * `generation` changes a third of them, adds some and removes some.
+ * `generation` changes a tenth of them, few enough not to look like an attack, adds some and removes some.
  */
-export async function makeTree(
-  guest: Guest,
-  directory: string,
-  generation: number,
-  mebibytes: number,
-): Promise<void> {
-  await guest.run(
-    `set -e; mkdir -p ${directory}; cd ${directory}
+export function treeScript(directory: string, generation: number, mebibytes: number): string {
+  return `set -e; mkdir -p ${directory}; cd ${directory}
     for n in $(seq 1 12); do
       d=dir-$n; mkdir -p $d
       for f in $(seq 1 20); do
-        [ $(( (n + f + ${generation}) % 3 )) = 0 ] || [ ! -e $d/file-$f ] || continue
+        [ $(( (n + f + ${generation}) % 10 )) = 0 ] || [ ! -e $d/file-$f ] || continue
         head -c $(( (n * 131 + f * 977 + ${generation} * 37) % 9000 )) /dev/urandom > $d/file-$f
         chmod $(( 4 + f % 3 ))$(( n % 8 ))0 $d/file-$f
         touch -d "2026-0$(( 1 + n % 9 ))-1$(( f % 9 )) 10:1$(( n % 6 )):0$(( f % 9 )).123456789" $d/file-$f
@@ -28,9 +22,16 @@ export async function makeTree(
     rm -f dir-$(( 1 + ${generation} % 12 ))/file-7
     ln -sfn dir-1/file-1 link; ln -f dir-2/file-2 hard
     for n in 1 2 3; do head -c $(( ${mebibytes} * 1048576 / 3 )) /dev/urandom > large-$n-$(( ${generation} % 2 )); done
-    sync -f .`,
-    { withinMs: 300_000 },
-  );
+    sync -f .`;
+}
+
+export async function makeTree(
+  guest: Guest,
+  directory: string,
+  generation: number,
+  mebibytes: number,
+): Promise<void> {
+  await guest.run(treeScript(directory, generation, mebibytes), { withinMs: 300_000 });
 }
 
 /** What `tar` and `sha256sum` say of a tree, in one line: content, kinds, modes, owners, links and times. */
