@@ -36,6 +36,10 @@ export async function booted(image: Image, say: Say): Promise<Frozen> {
     const root = await layerAbove(image.disk, path.join(growing, 'root.qcow2'), 'raw');
     const machine = await Machine.start(path.join(growing, 'run'), { image, root });
     const bootMs = Math.round(machine.startedMs);
+    // They keep services from starting while the image is made, and were taken away only after it was copied.
+    await machine.guest.run(
+      'cd /usr/sbin; rm -f policy-rc.d; [ ! -e start-stop-daemon.REAL ] || mv start-stop-daemon.REAL start-stop-daemon',
+    );
     await machine.guest.run(
       'systemctl is-system-running --wait || true; systemctl --failed --no-legend; sync',
       {
