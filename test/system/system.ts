@@ -59,7 +59,9 @@ function chosenParts(names: readonly string[]): readonly Part[] {
 function debian(directory: string, version: readonly string[]): string {
   const build = path.join(root, 'service', 'deb', 'build.ts');
   const words = [build, '--compression', 'gzip', '--output', directory, ...version];
-  const made = execFileSync(process.execPath, ['--no-warnings', ...words], { encoding: 'utf8' });
+  // The same bytes for the same program: what was frozen with it is used again.
+  const env = { ...process.env, SOURCE_DATE_EPOCH: '1767225600' };
+  const made = execFileSync(process.execPath, ['--no-warnings', ...words], { encoding: 'utf8', env });
   return made.trim();
 }
 

@@ -29,7 +29,7 @@ export interface Judged extends DiskFacts {
 
 const PATIENCE_MS = 600_000;
 
-const facts = given<Judged>();
+const facts = given() as Judged;
 const violations: string[] = [];
 const mount = mountDisk(facts);
 shell(`chown -R 0:0 ${mount}/state ${mount}/store ${mount}/fresh`);

@@ -35,7 +35,7 @@ async function finished(agent: RunningAgent, path: string, { id }: ShownJob): Pr
   }
 }
 
-const facts = given<Given>();
+const facts = given() as Given;
 run(`mkfs.${facts.kind}`, ['-q', facts.image]);
 const mount = mountDisk(facts);
 const source = `${mount}/source`;

@@ -15,7 +15,7 @@ interface Given extends DiskFacts {
   readonly devices: number;
 }
 
-const facts = given<Given>();
+const facts = given() as Given;
 run(`mkfs.${facts.kind}`, ['-q', facts.image]);
 const mount = mountDisk(facts);
 mkdirSync(path.join(mount, 'state', 'partner'), { recursive: true, mode: 0o700 });

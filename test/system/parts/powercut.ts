@@ -4,7 +4,7 @@
  * its job was not over. What is left is judged by disks/judge-disk.ts.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runCommand } from '../../servers/run-command.ts';
 import { seededRandom, type SeededRandom } from '../../support/seeded-random.ts';
@@ -70,6 +70,9 @@ async function madeDisk(bench: Bench, kind: FileSystem): Promise<AgentDisk> {
   const [raw, facts] = [path.join(directory, 'disk.raw'), path.join(directory, 'made.json')];
   if (!existsSync(facts)) {
     bench.say(`making a disk with ${kind}`);
+    for (const other of readdirSync(systemCache()))
+      if (other.startsWith(`agent-${kind}-`))
+        rmSync(path.join(systemCache(), other), { recursive: true, force: true });
     const growing = `${directory}.growing`;
     rmSync(growing, { recursive: true, force: true });
     mkdirSync(growing);
