@@ -27,6 +27,8 @@ export interface Start {
   readonly memoryMiB?: number;
   /** The memory of a machine that was frozen; without it, it boots. */
   readonly memory?: string;
+  /** What it was doing when it was frozen it goes on with, and nobody waits until it can be asked for more. */
+  readonly unattended?: boolean;
 }
 
 const BOOT_MS = 400_000;
@@ -42,7 +44,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 export class Machine {
   readonly directory: string;
-  readonly guest: Guest;
+  readonly #guest: Guest | undefined;
   readonly #process: ChildProcess;
   readonly #control: JsonLinesSocket;
   readonly startedMs: number;
@@ -51,13 +53,13 @@ export class Machine {
     directory: string,
     process: ChildProcess,
     control: JsonLinesSocket,
-    guest: Guest,
+    guest: Guest | undefined,
     startedMs: number,
   ) {
     this.directory = directory;
     this.#process = process;
     this.#control = control;
-    this.guest = guest;
+    this.#guest = guest;
     this.startedMs = startedMs;
   }
 
@@ -76,10 +78,7 @@ export class Machine {
     // Later on whoever waits for the machine is told by its sockets.
     ended.promise.catch(() => undefined);
     try {
-      return await Promise.race([
-        ended.promise,
-        Machine.#reach(directory, child, start.memory !== undefined),
-      ]);
+      return await Promise.race([ended.promise, Machine.#reach(directory, child, start)]);
     } catch (error) {
       child.kill('SIGKILL');
       const said = ['qemu.log', 'console'].map((name) =>
@@ -89,10 +88,16 @@ export class Machine {
     }
   }
 
-  static async #reach(directory: string, child: ChildProcess, isFrozen: boolean): Promise<Machine> {
+  static async #reach(
+    directory: string,
+    child: ChildProcess,
+    { memory, unattended }: Start,
+  ): Promise<Machine> {
+    const isFrozen = memory !== undefined;
     const beganMs = performance.now();
     const at = (name: string): string => path.join(directory, name);
     const control = await JsonLinesSocket.open(at('qmp'), 20_000);
+    if (unattended === true) return new Machine(directory, child, control, undefined, 0);
     await control.ask({ execute: 'qmp_capabilities' }, 20_000);
     if (isFrozen) await untilRunning(control);
     const guest = await Guest.reach(at('qga'), isFrozen ? GUEST_MS : BOOT_MS);
@@ -104,6 +109,11 @@ export class Machine {
     const answer = await this.#control.ask({ execute, arguments: parameters }, withinMs);
     if ('error' in answer) throw new Error(`${execute}: ${JSON.stringify(answer['error'])}`);
     return answer['return'];
+  }
+
+  get guest(): Guest {
+    if (this.#guest === undefined) throw new Error('nobody waits for this machine');
+    return this.#guest;
   }
 
   /** What the machine wrote to /dev/virtio-ports/notes, which no cut of its power takes back. */
@@ -191,7 +201,7 @@ export class Machine {
   }
 
   #close(): void {
-    this.guest.close();
+    this.#guest?.close();
     this.#control.close();
   }
 }

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '../../servers/run-command.ts';
 import { seededRandom, type SeededRandom } from '../../support/seeded-random.ts';
 import type { Bench, Part } from '../bench.ts';
@@ -30,7 +31,6 @@ interface AgentDisk {
   readonly raw: string;
   readonly made: MadeDisk;
   readonly port: number;
-  readonly slot: number;
 }
 
 interface Ready {
@@ -51,10 +51,12 @@ export const powercut: Part = {
     const disks: AgentDisk[] = [];
     for (const kind of kinds) disks.push(await madeDisk(bench, kind));
     const ready = await agentsAtRest(bench, disks);
+    const works: AtWork[] = [];
+    for (const kind of KINDS) works.push(await agentsAtWork(bench, ready, kind));
     const random = seededRandom(bench.settings.seed);
     const rounds = bench.settings.cuts ?? USUAL_ROUNDS;
     for (let round = 0; round < rounds; round += 1)
-      for (const kind of KINDS) await strike(bench, ready, kind, random, round);
+      for (const work of works) await cut(bench, ready, work, random, round);
     for (const kind of KINDS)
       bench.check(`${kind}: some cuts counted`, Number(bench.figures[`cuts that counted, ${kind}`] ?? 0) > 0);
   },
@@ -62,7 +64,7 @@ export const powercut: Part = {
 
 /** Made by this machine's kernel once for each build of the program, and kept. */
 async function madeDisk(bench: Bench, kind: FileSystem): Promise<AgentDisk> {
-  const [port, slot] = [7400 + FILE_SYSTEMS.indexOf(kind), 16 + FILE_SYSTEMS.indexOf(kind)];
+  const port = 7400 + FILE_SYSTEMS.indexOf(kind);
   const hash = createHash('sha256').update(readFileSync(bench.packages.current));
   for (const file of ['disks/make-disk.ts', 'trees.ts'])
     hash.update(readFileSync(path.join(import.meta.dirname, '..', file)));
@@ -86,7 +88,7 @@ async function madeDisk(bench: Bench, kind: FileSystem): Promise<AgentDisk> {
     writeFileSync(path.join(growing, 'made.json'), JSON.stringify(made));
     renameSync(growing, directory);
   }
-  return { kind, raw, port, slot, made: JSON.parse(readFileSync(facts, 'utf8')) as MadeDisk };
+  return { kind, raw, port, made: JSON.parse(readFileSync(facts, 'utf8')) as MadeDisk };
 }
 
 /** A machine with an agent for each disk, all of them waiting, frozen: each cut begins there. */
@@ -95,7 +97,7 @@ async function agentsAtRest(bench: Bench, disks: readonly AgentDisk[]): Promise<
   const layers = new Map<FileSystem, string>();
   for (const { kind, raw } of disks)
     layers.set(kind, await layerAbove(raw, path.join(place, `${kind}.qcow2`), 'raw'));
-  const machine = await bench.boot({ memoryMiB: MEMORY_MIB, disks: attached(disks, layers) });
+  const machine = await bench.boot({ memoryMiB: MEMORY_MIB, disks: attached([...layers.keys()], layers) });
   const { guest } = machine;
   await guest.run('systemctl disable --now holdfast.service', { withinMs: 200_000 });
   // Backups that were made here a moment ago are not from a time to come.
@@ -134,68 +136,85 @@ function agentPlace({ kind, port }: AgentDisk) {
   };
 }
 
-function attached(disks: readonly AgentDisk[], layers: ReadonlyMap<FileSystem, string>): readonly Disk[] {
-  return disks.map(({ kind, slot }) => ({ name: kind, file: layers.get(kind) ?? '', slot }));
+function attached(kinds: readonly FileSystem[], layers: ReadonlyMap<FileSystem, string>): readonly Disk[] {
+  return kinds.map((kind) => ({ name: kind, file: layers.get(kind) ?? '', slot: slotOf(kind) }));
 }
 
-async function strike(
-  bench: Bench,
-  ready: Ready,
-  kind: Kind,
-  random: SeededRandom,
-  round: number,
-): Promise<void> {
-  const directory = bench.place(`cut-${kind}-${round}`);
-  const at = (name: string): string => path.join(directory, name);
-  const layers = new Map<FileSystem, string>();
-  for (const [name, file] of ready.layers) layers.set(name, await layerAbove(file, at(`${name}.qcow2`)));
-  const root = await layerAbove(ready.root, at('root.qcow2'));
-  const { image } = bench.booted;
-  const start = {
-    image,
+function slotOf(kind: FileSystem): number {
+  return 16 + FILE_SYSTEMS.indexOf(kind);
+}
+
+/** All agents at their job, frozen at a moment when their repositories change: each cut of its kind begins there. */
+interface AtWork {
+  readonly kind: Kind;
+  readonly root: string;
+  readonly memory: string;
+  readonly layers: ReadonlyMap<FileSystem, string>;
+  readonly jobs: ReadonlyMap<FileSystem, string>;
+}
+
+async function agentsAtWork(bench: Bench, ready: Ready, kind: Kind): Promise<AtWork> {
+  const place = bench.place(`at-work-${kind}`);
+  const { layers, root, machine } = await resumed(bench, ready, place, {});
+  await machine.guest.write('/root/work.sh', workScript(ready.disks, kind), '0755');
+  // It goes on while the machine is frozen, and in each that begins there.
+  void machine.guest.try('sh /root/work.sh', { withinMs: 900_000 }).catch(() => undefined);
+  const notes = await noted(machine, 300_000, (text) => text.includes('AT WORK'));
+  const memory = path.join(place, 'memory');
+  await machine.freeze(memory);
+  const jobs = [...notes.matchAll(/^job (\w+) (\S+)$/gm)];
+  return {
+    kind,
     root,
-    memory: ready.memory,
-    memoryMiB: MEMORY_MIB,
-    disks: attached(ready.disks, layers),
+    memory,
+    layers,
+    jobs: new Map(jobs.map(([, name, id = '']) => [name as FileSystem, id])),
   };
-  const machine = bench.keep(await Machine.start(at('run'), start));
-  await machine.guest.write('/root/strike.sh', strikeScript(ready.disks, kind, random), '0755');
-  const cut = noteOf(machine, 240_000);
-  // Nobody waits for it: the power is cut while it runs.
-  void machine.guest.try('sh /root/strike.sh', { withinMs: 300_000 }).catch(() => undefined);
-  const note = await cut;
-  await machine.cutPower();
-  const told = new Map(
-    note.split('\n').map((line) => [line.split(' ')[0] ?? '', line.split(' ').slice(1)] as const),
-  );
-  for (const disk of ready.disks) await judge(bench, disk, kind, layers.get(disk.kind) ?? '', told);
-  rmSync(directory, { recursive: true, force: true });
 }
 
-/** What the machine has noted once it says that the power may go; not a moment is lost. */
-async function noteOf(machine: Machine, withinMs: number): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const look = setInterval(() => {
+async function resumed(
+  bench: Bench,
+  from: { readonly root: string; readonly memory: string; readonly layers: ReadonlyMap<FileSystem, string> },
+  place: string,
+  more: { readonly unattended?: boolean },
+): Promise<{ layers: ReadonlyMap<FileSystem, string>; root: string; machine: Machine }> {
+  const at = (name: string): string => path.join(place, name);
+  const layers = new Map<FileSystem, string>();
+  for (const [name, file] of from.layers) layers.set(name, await layerAbove(file, at(`${name}.qcow2`)));
+  const root = await layerAbove(from.root, at('root.qcow2'));
+  const disks = attached([...layers.keys()], layers);
+  const start = {
+    image: bench.booted.image,
+    root,
+    memory: from.memory,
+    memoryMiB: MEMORY_MIB,
+    disks,
+    ...more,
+  };
+  return { layers, root, machine: bench.keep(await Machine.start(at('run'), start)) };
+}
+
+/** What the machine has noted once that is enough; not a moment is lost. */
+async function noted(
+  machine: Machine,
+  withinMs: number,
+  isEnough: (text: string) => boolean,
+): Promise<string> {
+  const untilMs = performance.now() + withinMs;
+  for (;;) {
     const text = existsSync(machine.notes) ? readFileSync(machine.notes, 'utf8') : '';
-    if (text.includes('CUT')) resolve(text);
-  }, 5);
-  const patience = setTimeout(() => reject(new Error('the machine did not come to be cut')), withinMs);
-  try {
-    return await promise;
-  } finally {
-    clearInterval(look);
-    clearTimeout(patience);
+    if (isEnough(text)) return text;
+    if (performance.now() > untilMs) throw new Error(`the machine did not come so far: ${text.slice(-500)}`);
+    await sleep(5);
   }
 }
 
 /**
- * Asks all agents for the job, waits until repositories have changed by so much, and a little longer, and says so on a way
- * that no cut takes back.
+ * Asks all agents for the job, says when repositories have begun to change, and then how far they are, again and again, on
+ * a way that no cut takes back.
  */
-function strikeScript(disks: readonly AgentDisk[], kind: Kind, random: SeededRandom): string {
+function workScript(disks: readonly AgentDisk[], kind: Kind): string {
   const repository = kind === 'first' ? 'fresh' : 'store';
-  const kibibytes = kind === 'prune' ? 300 : 300 + random.below(kind === 'first' ? 9_000 : 3_000);
-  const delay = (random.next() * (kind === 'prune' ? 0.6 : 3)).toFixed(2);
   const asks = disks.map(({ kind: name, port, made }) => {
     const tags = Object.keys(made.digests).slice(-1);
     const body =
@@ -203,45 +222,69 @@ function strikeScript(disks: readonly AgentDisk[], kind: Kind, random: SeededRan
         ? '{}'
         : JSON.stringify({ source: `/mnt/${name}/source`, destination: repository, options: { tags } });
     const route = kind === 'prune' ? 'prune' : 'backup';
-    return `before_${name}=$(size ${name})
-id=$(curl -sS -m 100 -X POST -H "Authorization: Bearer $(cat /root/token-${port})" -H 'Content-Type: application/json' --data-binary '${body}' http://127.0.0.1:${port}/v1/${route} | sed -E 's/.*"id":"([^"]+)".*/\\1/')
-echo "${name} $id" >&3`;
+    return `id=$(curl -sS -m 100 -X POST -H "Authorization: Bearer $(cat /root/token-${port})" -H 'Content-Type: application/json' --data-binary '${body}' http://127.0.0.1:${port}/v1/${route} | sed -E 's/.*"id":"([^"]+)".*/\\1/')
+echo "job ${name} $id" >&3`;
   });
-  const looks = disks.map(
-    ({ kind: name }) =>
-      `now=$(size ${name}); diff=$(( now - before_${name} )); [ \${diff#-} -ge $least ] && changed=$(( changed + 1 ))`,
-  );
-  const says = disks.map(
-    ({ kind: name }) => `echo "${name}-changed $(( $(size ${name}) - before_${name} ))" >&3`,
-  );
+  const names = disks.map(({ kind: name }) => name).join(' ');
   return `exec 3>/dev/virtio-ports/notes
-size() { du -sk /mnt/$1/${repository} 2>/dev/null | cut -f1; }
+size() { du -sk /mnt/$1/${repository}/packs 2>/dev/null | cut -f1; }
+for name in ${names}; do eval "before_$name=$(size $name)"; done
 ${asks.join('\n')}
-least=${kibibytes}
-for look in $(seq 1 400); do
+said=
+while :; do
   changed=0
-  ${looks.join('\n  ')}
-  [ $changed -ge ${kind === 'prune' ? 1 : disks.length} ] && break
-  # Some are done long before others.
-  [ $changed -ge 1 ] && least=$(( least * 9 / 10 ))
-  sleep 0.05
+  for name in ${names}; do
+    now=$(size $name); eval "was=\\$before_$name"
+    diff=$(( \${now:-0} - \${was:-0} ))
+    [ "$diff" = 0 ] || changed=$(( changed + 1 ))
+    [ -z "$said" ] || echo "$name $diff" >&3
+  done
+  if [ -z "$said" ] && [ $changed -ge ${kind === 'prune' ? 1 : disks.length} ]; then said=1; echo 'AT WORK' >&3; fi
+  sleep ${kind === 'prune' ? '0.02' : '0.1'}
 done
-sleep ${delay}
-${says.join('\n')}
-echo CUT >&3
-sleep 60
 `;
+}
+
+async function cut(
+  bench: Bench,
+  ready: Ready,
+  work: AtWork,
+  random: SeededRandom,
+  round: number,
+): Promise<void> {
+  const place = bench.place(`cut-${work.kind}-${round}`);
+  const { layers, machine } = await resumed(bench, work, place, { unattended: true });
+  // Of one of them, by turns, so that each is hit at all of its moments.
+  const aimed = ready.disks[round % ready.disks.length]?.kind ?? 'ext4';
+  const kibibytes = random.below(MEBIBYTES * 1_024 * (work.kind === 'prune' ? 2 : 1));
+  const beganMs = performance.now();
+  const notes = await noted(machine, 120_000, (text) => {
+    const all = changesIn(text);
+    // One that changes no more is over, or soon will be.
+    return Math.abs(all.get(aimed) ?? 0) >= kibibytes || performance.now() - beganMs > 45_000;
+  });
+  await machine.cutPower();
+  const changed = changesIn(notes);
+  for (const disk of ready.disks)
+    await judge(bench, disk, work, layers.get(disk.kind) ?? '', changed.get(disk.kind) ?? 0);
+  rmSync(place, { recursive: true, force: true });
+}
+
+/** By how many KiB each repository was larger or smaller than before, as it was noted last. */
+function changesIn(notes: string): ReadonlyMap<string, number> {
+  return new Map(
+    [...notes.matchAll(/^(\w+) (-?\d+)$/gm)].map(([, name = '', change]) => [name, Number(change)]),
+  );
 }
 
 async function judge(
   bench: Bench,
   disk: AgentDisk,
-  kind: Kind,
+  { kind, jobs }: AtWork,
   layer: string,
-  told: ReadonlyMap<string, readonly string[]>,
+  changed: number,
 ): Promise<void> {
-  const [id = ''] = told.get(disk.kind) ?? [];
-  const changed = Number(told.get(`${disk.kind}-changed`)?.[0] ?? 0);
+  const id = jobs.get(disk.kind) ?? '';
   const image = `${layer}.raw`;
   await runCommand('qemu-img', ['convert', '-O', 'raw', layer, image]);
   const [newest = ''] = Object.keys(disk.made.digests).slice(-1);
