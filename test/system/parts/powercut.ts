@@ -61,6 +61,8 @@ export const powercut: Part = {
         const left = await cut(bench, ready, work, random, round);
         await judging;
         judging = judgeAll(bench, ready, work, left);
+        // Whoever waits for it is told.
+        judging.catch(() => undefined);
       }
       await judging;
     }
