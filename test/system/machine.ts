@@ -97,9 +97,9 @@ export class Machine {
     const beganMs = performance.now();
     const at = (name: string): string => path.join(directory, name);
     const control = await JsonLinesSocket.open(at('qmp'), 20_000);
-    if (unattended === true) return new Machine(directory, child, control, undefined, 0);
     await control.ask({ execute: 'qmp_capabilities' }, 20_000);
     if (isFrozen) await untilRunning(control);
+    if (unattended === true) return new Machine(directory, child, control, undefined, 0);
     const guest = await Guest.reach(at('qga'), isFrozen ? GUEST_MS : BOOT_MS);
     return new Machine(directory, child, control, guest, performance.now() - beganMs);
   }
@@ -219,7 +219,7 @@ async function untilRunning(control: JsonLinesSocket): Promise<void> {
     if (status === 'running') return;
     if (status === 'paused') await control.ask({ execute: 'cont' }, 20_000);
     if (performance.now() > untilMs) throw new Error(`the frozen machine does not go on: ${status}`);
-    await sleep(50);
+    await sleep(10);
   }
 }
 
