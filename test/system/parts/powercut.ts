@@ -81,11 +81,8 @@ async function madeDisk(bench: Bench, kind: FileSystem): Promise<AgentDisk> {
   const [raw, facts] = [path.join(directory, 'disk.raw'), path.join(directory, 'made.json')];
   if (!existsSync(facts)) {
     bench.say(`making a disk with ${kind}`);
-    for (const other of readdirSync(systemCache()))
-      if (other.startsWith(`agent-${kind}-`))
-        rmSync(path.join(systemCache(), other), { recursive: true, force: true });
+    throwAway(`agent-${kind}-`);
     const growing = `${directory}.growing`;
-    rmSync(growing, { recursive: true, force: true });
     mkdirSync(growing);
     const image = path.join(growing, 'disk.raw');
     await runCommand('truncate', ['--size', '1G', image]);
@@ -100,9 +97,24 @@ async function madeDisk(bench: Bench, kind: FileSystem): Promise<AgentDisk> {
   return { kind, raw, port, made: JSON.parse(readFileSync(facts, 'utf8')) as MadeDisk };
 }
 
-/** A machine with an agent for each disk, all of them waiting, frozen: each cut begins there. */
+/** A machine with an agent for each disk, all of them waiting: frozen once for each build of the program, and kept. */
 async function agentsAtRest(bench: Bench, disks: readonly AgentDisk[]): Promise<Ready> {
-  const place = bench.place('ready');
+  const { root } = await bench.installed();
+  const made = createHash('sha256').update([root, ...disks.map(({ raw }) => raw)].join('\n'));
+  const directory = path.join(systemCache(), `agents-${made.digest('hex').slice(0, 12)}`);
+  if (!existsSync(directory)) {
+    throwAway('agents-');
+    const growing = `${directory}.growing`;
+    mkdirSync(growing);
+    await freezeAtRest(bench, disks, growing);
+    renameSync(growing, directory);
+  }
+  const at = (name: string): string => path.join(directory, name);
+  const layers = new Map(disks.map(({ kind }) => [kind, at(`${kind}.qcow2`)]));
+  return { disks, layers, root: at('root.qcow2'), memory: at('memory') };
+}
+
+async function freezeAtRest(bench: Bench, disks: readonly AgentDisk[], place: string): Promise<void> {
   const layers = new Map<FileSystem, string>();
   for (const { kind, raw } of disks)
     layers.set(kind, await layerAbove(raw, path.join(place, `${kind}.qcow2`), 'raw'));
@@ -130,9 +142,14 @@ async function agentsAtRest(bench: Bench, disks: readonly AgentDisk[]): Promise<
     await guest.write(`/root/token-${disk.port}`, await agent.token(), '0600');
   }
   await guest.run('sync; echo 3 >/proc/sys/vm/drop_caches');
-  const memory = path.join(place, 'memory');
-  await machine.freeze(memory);
-  return { disks, layers, root: path.join(machine.directory, 'root.qcow2'), memory };
+  await machine.freeze(path.join(place, 'memory'));
+  await runCommand('mv', [path.join(machine.directory, 'root.qcow2'), path.join(place, 'root.qcow2')]);
+}
+
+/** What was kept of other builds, or broken off. */
+function throwAway(start: string): void {
+  for (const name of readdirSync(systemCache()))
+    if (name.startsWith(start)) rmSync(path.join(systemCache(), name), { recursive: true, force: true });
 }
 
 function agentPlace({ kind, port }: AgentDisk) {
@@ -159,7 +176,7 @@ interface AtWork {
   readonly root: string;
   readonly memory: string;
   readonly layers: ReadonlyMap<FileSystem, string>;
-  readonly jobs: ReadonlyMap<FileSystem, string>;
+  readonly jobs: ReadonlyMap<string, string>;
 }
 
 async function agentsAtWork(bench: Bench, ready: Ready, kind: Kind): Promise<AtWork> {
@@ -171,14 +188,7 @@ async function agentsAtWork(bench: Bench, ready: Ready, kind: Kind): Promise<AtW
   const notes = await noted(machine, 300_000, (text) => text.includes('AT WORK'));
   const memory = path.join(place, 'memory');
   await machine.freeze(memory);
-  const jobs = [...notes.matchAll(/^job (\w+) (\S+)$/gm)];
-  return {
-    kind,
-    root,
-    memory,
-    layers,
-    jobs: new Map(jobs.map(([, name, id = '']) => [name as FileSystem, id])),
-  };
+  return { kind, root, memory, layers, jobs: jobsIn(notes) };
 }
 
 async function resumed(
@@ -238,7 +248,8 @@ echo "job ${name} $id" >&3`;
   return `exec 3>/dev/virtio-ports/notes
 size() { du -sk /mnt/$1/${repository}/packs 2>/dev/null | cut -f1; }
 for name in ${names}; do eval "before_$name=$(size $name)"; done
-${asks.join('\n')}
+# One after the other, as each starts a process; the first may be far before the last is asked.
+( ${asks.join('\nsleep 10\n')} ) &
 said=
 while :; do
   changed=0
@@ -249,7 +260,8 @@ while :; do
     [ -z "$said" ] || echo "$name $diff" >&3
   done
   if [ -z "$said" ] && [ $changed -ge ${kind === 'prune' ? 1 : disks.length} ]; then said=1; echo 'AT WORK' >&3; fi
-  sleep ${kind === 'prune' ? '0.02' : '0.1'}
+# Looking takes time from those at work.
+  if [ -z "$said" ]; then sleep 0.4; else sleep ${kind === 'prune' ? '0.05' : '0.2'}; fi
 done
 `;
 }
@@ -259,6 +271,7 @@ interface Left {
   readonly place: string;
   readonly layers: ReadonlyMap<FileSystem, string>;
   readonly changed: ReadonlyMap<string, number>;
+  readonly jobs: ReadonlyMap<string, string>;
 }
 
 async function cut(
@@ -281,16 +294,18 @@ async function cut(
     return all.size > 0 && (isLong || Math.abs(all.get(aimed) ?? 0) >= kibibytes);
   });
   await machine.cutPower();
-  return { place, layers, changed: changesIn(notes) };
+  return { place, layers, changed: changesIn(notes), jobs: new Map([...work.jobs, ...jobsIn(notes)]) };
 }
 
 async function judgeAll(bench: Bench, { disks }: Ready, work: AtWork, left: Left): Promise<void> {
-  const { place, layers, changed } = left;
-  const all = disks.map(async (disk) => {
-    await judge(bench, disk, work, layers.get(disk.kind) ?? '', changed.get(disk.kind) ?? 0);
-  });
-  await Promise.all(all);
+  const { place } = left;
+  await Promise.all(disks.map(async (disk) => await judge(bench, disk, work.kind, left)));
   rmSync(place, { recursive: true, force: true });
+}
+
+/** What each agent was asked for; those that come last may not have been asked yet. */
+function jobsIn(notes: string): ReadonlyMap<string, string> {
+  return new Map([...notes.matchAll(/^job (\w+) (\w+)$/gm)].map(([, name = '', id = '']) => [name, id]));
 }
 
 /** By how many KiB each repository was larger or smaller than before, as it was noted last. */
@@ -300,14 +315,10 @@ function changesIn(notes: string): ReadonlyMap<string, number> {
   );
 }
 
-async function judge(
-  bench: Bench,
-  disk: AgentDisk,
-  { kind, jobs }: AtWork,
-  layer: string,
-  changed: number,
-): Promise<void> {
-  const id = jobs.get(disk.kind) ?? '';
+async function judge(bench: Bench, disk: AgentDisk, kind: Kind, left: Left): Promise<void> {
+  const id = left.jobs.get(disk.kind);
+  const changed = left.changed.get(disk.kind) ?? 0;
+  const layer = left.layers.get(disk.kind) ?? '';
   const image = `${layer}.raw`;
   await runCommand('qemu-img', ['convert', '-O', 'raw', layer, image]);
   const [newest = ''] = Object.keys(disk.made.digests).slice(-1);
@@ -317,7 +328,7 @@ async function judge(
     image,
     credential: disk.made.credential,
     digests: disk.made.digests,
-    job: { id, route: kind === 'prune' ? '/prune' : '/backup' },
+    job: id === undefined ? null : { id, route: kind === 'prune' ? '/prune' : '/backup' },
     wanted: { store: kind === 'later' ? [older, newest] : [older], fresh: kind === 'first' ? [newest] : [] },
   };
   const verdict = await inOwnMounts<Verdict>('judge-disk.ts', asked, 900_000);
