@@ -11,8 +11,8 @@ import { lowerPriority } from './engine-priority.ts';
 export const ENGINE_TIMES = {
   /** That an idle process is kept for the next job. */
   warmMs: 60_000,
-  /** For a process to say that it is ready. */
-  startMs: 30_000,
+  /** For a process to say that it is ready: several at once on a slow machine take minutes, and each that is killed begins anew. */
+  startMs: 300_000,
   /** For a process that was asked to stop, before it is killed: the agent itself has 10 seconds. */
   stopMs: 6_000,
   /** For the last messages of a process that has ended. */

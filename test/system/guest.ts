@@ -88,7 +88,7 @@ export class Guest {
       ...(input === undefined ? {} : { 'input-data': Buffer.from(input).toString('base64') }),
     });
     const { pid } = started as { pid: number };
-    for (let pauseMs = 30; ; pauseMs = Math.min(500, pauseMs * 1.3)) {
+    for (let pauseMs = 30; ; pauseMs = Math.min(3_000, pauseMs * 1.3)) {
       const state = (await this.#ask('guest-exec-status', { pid })) as ExecStatus;
       if (state.exited)
         return {
