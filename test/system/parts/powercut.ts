@@ -58,7 +58,7 @@ export const powercut: Part = {
       // What one cut has left is looked at while the machine runs to the next.
       let judging: Promise<unknown> = Promise.resolve();
       for (let round = 0; round < rounds; round += 1) {
-        const left = await cut(bench, ready, work, random, round);
+        const left = await cut(bench, work, random, round);
         await judging;
         judging = judgeAll(bench, ready, work, left);
         // Whoever waits for it is told.
@@ -274,13 +274,7 @@ interface Left {
   readonly jobs: ReadonlyMap<string, string>;
 }
 
-async function cut(
-  bench: Bench,
-  ready: Ready,
-  work: AtWork,
-  random: SeededRandom,
-  round: number,
-): Promise<Left> {
+async function cut(bench: Bench, work: AtWork, random: SeededRandom, round: number): Promise<Left> {
   const place = bench.place(`cut-${work.kind}-${round}`);
   const { layers, machine } = await resumed(bench, work, place, { unattended: true });
   const kibibytes = random.below(MEBIBYTES * 1_024 * (work.kind === 'prune' ? 2 : 1));
