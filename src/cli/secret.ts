@@ -2,13 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { outputUntilExit } from '../base/child-output.ts';
-import {
-  SAVE_AS_UTF8,
-  faultWords,
-  isLossy,
-  peopleText,
-  withoutFinalLineBreaks,
-} from '../base/people-text.ts';
+import { SAVE_AS_UTF8, faultWords, isLossy, peopleText, withoutFinalLineBreak } from '../base/people-text.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { secretOf } from '../repository/typed-secret.ts';
@@ -84,7 +78,7 @@ async function readFrom({ file, command }: GivenSecret, context: Context): Promi
 /** Different bytes are never the same passphrase. */
 function passphraseIn(bytes: Buffer, subject: string, hint: string): string {
   const read = peopleText(bytes);
-  if ('text' in read) return withoutFinalLineBreaks(read.text);
+  if ('text' in read) return withoutFinalLineBreak(read.text);
   throw new StateError('READ_ERROR', `${subject} ${faultWords(read.fault)}`, { hint });
 }
 

@@ -4,6 +4,8 @@ import { retryAfterMs as askedMs } from '../base/retry-after.ts';
 import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW, errnoOf, isAbort } from '../base/errors.ts';
 import type { DestinationKind, Retry } from '../base/errors.ts';
 import { formatBytes } from '../base/units.ts';
+import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '../base/proxy-trouble.ts';
+import { tlsTrouble } from '../base/trusted-authorities.ts';
 
 /** What was being done, for the message. */
 export interface WebAction {
@@ -102,6 +104,7 @@ export function meaningOfStatus(status: number): Meaning {
       'it does not exist',
       'Check that this is the right destination and that nothing was removed from it.',
     );
+  if (status === 407) return ofProxy(proxyTrouble(407));
   if (status === 408) return meaning('unreachable', 'now', 'the store waited in vain', LINE);
   if (status === 409 || status === 412) return TAKEN;
   if (status === 413) return TOO_LARGE;
@@ -129,34 +132,15 @@ export function meaningOfStatus(status: number): Meaning {
   return meaning('unsupported', 'never', `the store does not understand (${status})`, REPORT);
 }
 
-const CERTIFICATE = meaning(
-  'denied',
-  'never',
-  'the certificate of the server cannot be trusted',
-  'Check the address and the clock of this machine, and the certificate. Nothing was sent.',
-);
-
-const INSECURE = meaning(
-  'denied',
-  'never',
-  'no secure connection comes about: the server speaks an old version of TLS, or none',
-  'Check the address and the port, and who runs the server. Nothing was sent.',
-);
-
 export const SENSELESS = meaning(
   'corrupt-reply',
   'now',
   'the answer makes no sense',
   'Check that no proxy or sign-in page of a network answers in place of the store.',
 );
-const GONE = meaning('unreachable', 'later', 'the server cannot be reached', LINE);
-
-/** Names of Node and OpenSSL for certificates that are none of the server's, or too old. */
-const UNTRUSTED =
-  /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH)/;
-
-/** And for those who do not come to speak to each other. */
-const UNSPOKEN = /^(?:ERR_SSL|EPROTO)/;
+function gone(): Meaning {
+  return meaning('unreachable', 'later', 'the server cannot be reached', `${LINE}${hintOfProxy()}`);
+}
 
 /**
  * The error to throw for `error`, which came of `action`. `special` are meanings of the store's own codes. Aborts,
@@ -182,8 +166,14 @@ function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | und
   if (answer?.status !== undefined) return answer.status >= 300 ? meaningOfStatus(answer.status) : SENSELESS;
   const code = networkCode(error);
   if (code === undefined) return undefined;
-  if (UNSPOKEN.test(code)) return INSECURE;
-  return UNTRUSTED.test(code) ? CERTIFICATE : GONE;
+  const proxy = proxyTroubleOf(error);
+  if (proxy !== undefined) return ofProxy(proxy);
+  const trouble = tlsTrouble(code);
+  return trouble === undefined ? gone() : meaning('denied', 'never', trouble.what, trouble.hint);
+}
+
+function ofProxy({ what, hint, passes }: ProxyTrouble): Meaning {
+  return passes ? meaning('unreachable', 'later', what, hint) : meaning('denied', 'never', what, hint);
 }
 
 /** A store that gives its reason knows better than any guess: some call a full account one that may do nothing. */

@@ -4,6 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { DestinationError } from '../base/errors.ts';
 import { waitsToAskAgain } from '../base/waits.ts';
 import type { Destination, ListedObject, ObjectStat } from './destination.ts';
+import { mayHaveBeenDone } from './kept-connections.ts';
 import { leftoversOf } from './leftovers.ts';
 
 export interface RetryPolicy {
@@ -202,10 +203,10 @@ export function withRetry(
       try {
         return await destination.put(key, body, signal);
       } catch (error) {
-        if (mayBeStored && isKind(error, 'exists'))
-          return await statIfEqual(destination, key, body, error, signal);
+        const wasTaken = isKind(error, 'exists') && !mayBeStored && !mayHaveBeenDone(error);
         mayBeStored = true;
-        throw error;
+        if (!isKind(error, 'exists') || wasTaken) throw error;
+        return await statIfEqual(destination, key, body, error, signal);
       }
     });
   }

@@ -1,9 +1,9 @@
 /** One POST to a receiver of notices: bounded in time and size, and never led to another host. */
 import { isTimeout, withDeadline } from '../base/deadline.ts';
-import { errnoOf } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { readStartWithin } from '../base/http-reply.ts';
-import { silenceAskedMs, type RefusalHeaders } from '../base/retry-after.ts';
+import { silenceAskedMs } from '../base/retry-after.ts';
+import { callWeb, proxyReply, webTrouble, type WebReply } from '../base/web-call.ts';
 import { DeliveryError } from './sender.ts';
 
 export interface Post {
@@ -44,27 +44,19 @@ export async function post(
         cause: error,
       });
     }
-    throw new DeliveryError(`${url.host} cannot be reached (${reasonOf(error)})`, {
-      hint: 'Check the address and the network.',
-      retry: 'later',
-      cause: error,
-    });
+    const { what, hint } = webTrouble(error);
+    throw new DeliveryError(`${url.host} ${what}`, { hint, retry: 'later', cause: error });
   }
 }
 
 async function follow(first: URL, request: Post, signal: AbortSignal): Promise<string> {
   let url = first;
   for (let redirects = 0; redirects <= LIMITS.redirects; redirects += 1) {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: request.headers,
-      body: request.body,
-      redirect: 'manual',
-      signal,
-    });
-    if (response.ok)
+    const { headers, body } = request;
+    const response = await callWeb(url, { method: 'POST', headers, body }, signal);
+    if (response.status >= 200 && response.status <= 299)
       return (await readStartWithin(response.body, LIMITS.replyBytes, LIMITS.replyMs)).toString('utf8');
-    void response.body?.cancel().catch(() => undefined);
+    response.body.destroy();
     if (!isRedirect(response.status)) throw refusal(url, response);
     url = redirectTarget(url, response);
   }
@@ -92,8 +84,8 @@ function isRedirect(status: number): boolean {
 }
 
 /** Where a redirect leads: the same host, or its own encrypted side. */
-function redirectTarget(from: URL, response: Response): URL {
-  const to = URL.parse(response.headers.get('location') ?? '', from.href);
+function redirectTarget(from: URL, response: WebReply): URL {
+  const to = URL.parse(response.headers.location ?? '', from.href);
   const encrypts =
     from.protocol === 'http:' && to?.protocol === 'https:' && from.port === '' && to.port === '';
   const sameHost = to !== null && to.hostname === from.hostname;
@@ -105,23 +97,20 @@ function redirectTarget(from: URL, response: Response): URL {
   });
 }
 
-function refusal(url: URL, response: Response): DeliveryError {
-  const { status } = response;
+function refusal(url: URL, response: WebReply): DeliveryError {
+  const { status, headers } = response;
+  const byProxy = proxyReply(url, status);
+  if (byProxy !== undefined)
+    return new DeliveryError(`${url.host} ${byProxy.what}`, { hint: byProxy.hint, retry: 'later' });
   const passes = status === 408 || status === 425 || status === 429 || status >= 500;
   return new DeliveryError(`${url.host} answered with status ${status}`, {
     hint: passes ? 'It may work again later.' : 'Check the address and the token or secret.',
     details: { status },
     retry: passes ? 'later' : 'never',
-    silenceMs: silenceAskedMs(status, askedBy(response), systemClock.now()),
+    silenceMs: silenceAskedMs(
+      status,
+      { retryAfter: headers['retry-after'], date: headers.date },
+      systemClock.now(),
+    ),
   });
-}
-
-function askedBy({ headers }: Response): RefusalHeaders {
-  return { retryAfter: headers.get('retry-after'), date: headers.get('date') };
-}
-
-/** The errno name of the network error within what fetch throws. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return errnoOf(error) ?? errnoOf(cause) ?? 'network error';
 }

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings } from '../../../src/config/effective-settings.ts';
-import { noticeChecks, secretsOfNotices } from '../../../src/daemon/notices.ts';
+import { noticeChecks, secretsOfNotices, toldIn } from '../../../src/daemon/notices.ts';
+import type { NoticeKind } from '../../../src/notify/notice.ts';
 import { Notifier } from '../../../src/notify/notifier.ts';
+import type { Sender } from '../../../src/notify/sender.ts';
 import { sendersOf } from '../../../src/notify/senders.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 import { httpReceiver } from '../notify/http-receiver.ts';
@@ -56,4 +58,44 @@ test('a secret that cannot be had holds up its own receiver alone, until it can'
   await notifier.close();
   await receiver.close();
   removeTree(directory);
+});
+
+test('what people were told outlives the agent, and is told anew where it cannot be written down', async () => {
+  const kept = new Map<string, string>();
+  const settings = {
+    get: (key: string) => kept.get(key),
+    set: (key: string, text: string | undefined) =>
+      void (text === undefined ? kept.delete(key) : kept.set(key, text)),
+  };
+  const full = {
+    get: () => undefined,
+    set: () => {
+      throw new Error('the disk is full');
+    },
+  };
+  const troubles: unknown[] = [];
+  /** What an agent tells people that begins now, and ends after it. */
+  const told = async (kind: NoticeKind, book: typeof settings = settings): Promise<readonly string[]> => {
+    const sent: string[] = [];
+    const people: Sender = {
+      name: 'people',
+      everything: false,
+      send: async (notice) => void (await Promise.resolve(sent.push(notice.kind))),
+      close: () => undefined,
+    };
+    const log = (): void => undefined;
+    const of = toldIn(book, (error) => troubles.push(error));
+    const notifier = new Notifier([people], { clock: systemClock, host: 'here', log, told: of });
+    notifier.notify(sampleNotice({ kind, at: 1_000 }));
+    await notifier.close();
+    return sent;
+  };
+  expect([await told('backup.failed'), await told('backup.failed')]).toEqual([['backup.failed'], []]);
+  expect([await told('backup.completed'), await told('backup.completed')]).toEqual([
+    ['backup.completed'],
+    [],
+  ]);
+  expect(troubles).toEqual([]);
+  expect(await told('backup.failed', full)).toEqual(['backup.failed']);
+  expect(troubles).toHaveLength(1);
 });
