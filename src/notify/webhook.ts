@@ -23,7 +23,7 @@ export function webhookSender(url: string, secret: Secret | null, clock: Clock):
     );
   }
 
-  return { name: 'webhook', everything: true, send, close: () => undefined };
+  return { name: 'webhook', everything: true, keeps: true, send, close: () => undefined };
 }
 
 function payloadOf(notice: Notice): object {
