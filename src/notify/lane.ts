@@ -232,7 +232,7 @@ export class Lane {
       item.tries += 1;
       if (item.tries < policy.attempts) return delayAfter(item.tries, policy);
       this.#failed(error);
-      if (isOld || !this.#isKept(item.notice)) {
+      if (isOld || error.mayHaveArrived || !this.#isKept(item.notice)) {
         this.#giveUp(item, error, 'error', `could not deliver ${item.notice.kind}`);
         return 0;
       }

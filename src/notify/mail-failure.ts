@@ -77,8 +77,9 @@ export function mailFailure(account: Account, error: unknown, stage: MailStage):
     const seconds = `within ${error.ms / 1000} s`;
     return stage.isHandedOver
       ? new DeliveryError(`${where} has the message, and did not say ${seconds} whether it takes it`, {
-          hint: 'It may have arrived all the same; it is sent once more. If it stays so, ask who runs the server.',
+          hint: 'It may have arrived all the same. If it stays so, ask who runs the server.',
           retry: 'later',
+          mayHaveArrived: true,
         })
       : new DeliveryError(`${where} did not take the message ${seconds}`, {
           hint: 'Check host and port: 465 for TLS, 587 for STARTTLS.',
@@ -107,6 +108,7 @@ export function mailFailure(account: Account, error: unknown, stage: MailStage):
     hint,
     retry: isRefused && !isOfPlace ? 'never' : 'later',
     details: status === null ? {} : { status },
+    mayHaveArrived: stage.isHandedOver && status === null,
   });
 }
 

@@ -25,6 +25,7 @@ export interface Sender {
 interface DeliveryFacts extends ErrorFacts {
   readonly silenceMs?: number | null;
   readonly reachedSome?: boolean;
+  readonly mayHaveArrived?: boolean;
 }
 
 /** A notice could not be delivered. The message names no address, token or password. */
@@ -35,10 +36,13 @@ export class DeliveryError extends HoldfastError {
   readonly silenceMs: number | null;
   /** Some of those who were to have it have it. */
   readonly reachedSome: boolean;
+  /** The receiver may have it all the same: trying for days would tell it hundreds of times. */
+  readonly mayHaveArrived: boolean;
 
   constructor(message: string, facts: DeliveryFacts = {}) {
     super('NOTICE_NOT_DELIVERED', message, facts);
     this.silenceMs = facts.silenceMs ?? null;
     this.reachedSome = facts.reachedSome ?? false;
+    this.mayHaveArrived = facts.mayHaveArrived ?? false;
   }
 }

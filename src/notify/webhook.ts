@@ -18,7 +18,12 @@ export function webhookSender(url: string, secret: Secret | null, clock: Clock):
     const body = JSON.stringify(payloadOf(notice));
     const message = { id: notice.id, sentAt: clock.now(), body };
     await post(
-      { url, headers: webhookHeaders(message, secret === null ? [] : [secret.reveal()]), body },
+      {
+        url,
+        headers: webhookHeaders(message, secret === null ? [] : [secret.reveal()]),
+        body,
+        mayAnswerPage: true,
+      },
       signal,
     );
   }

@@ -291,6 +291,20 @@ describe('a notifier', () => {
     expect(log[2]?.text).toBe('gave up on backup.failed: its receiver is no longer set up');
   });
 
+  it('does not send for days what may have arrived', async () => {
+    const slow: Sender = {
+      ...webhook(),
+      send: async () => {
+        throw new DeliveryError('no answer', { retry: 'later', mayHaveArrived: true });
+      },
+    };
+    const { notifier, log } = site([slow]);
+    notifier.notify(sampleNotice());
+    await until(() => log.length === 1);
+    expect(log[0]?.text).toBe('could not deliver backup.failed');
+    expect(notifier.status()).toMatchObject([{ state: 'failing', waiting: 0 }]);
+  });
+
   it('lets nothing wait behind what the receiver never takes', async () => {
     receiver.answer = (_count, response) => {
       const isPoison = receiver.received.at(-1)?.headers['webhook-id'] === 'msg_poison';
