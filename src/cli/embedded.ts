@@ -10,6 +10,7 @@ import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import { openDestination } from '../destination/open.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { createRepository, openRepository, type Repository } from '../repository/repository.ts';
+import { keepReserve } from '../repository/reserve.ts';
 import type { Surroundings } from './context.ts';
 import { openOptions } from './open.ts';
 import { generatePassphrase, writeRecoveryKit } from './recovery-kit.ts';
@@ -93,7 +94,7 @@ async function create(
     recoveryCode,
     madeMs: context.clock.now(),
   });
-  return await createRepository(
+  const created = await createRepository(
     destination,
     {
       ...openOptions(context),
@@ -106,6 +107,8 @@ async function create(
     },
     context.signal,
   );
+  await keepReserve(created, 0, context.signal);
+  return created;
 }
 
 async function requireMachineKey(paths: StatePaths): Promise<Buffer> {

@@ -11,6 +11,7 @@ import { openDestination } from '../destination/open.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { createRepository, type Repository } from '../repository/repository.ts';
+import { keepReserve } from '../repository/reserve.ts';
 import { secretOf } from '../repository/typed-secret.ts';
 import { unmountedAt } from '../system/unmounted.ts';
 import type { Context } from './context.ts';
@@ -91,6 +92,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
       },
       context.signal,
     );
+    await keepReserve(created, 0, context.signal);
     await tell(created, shownLocation(location), formatRecoveryCode(recovery), options, context);
   } finally {
     await destination.close();

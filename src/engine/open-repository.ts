@@ -20,6 +20,7 @@ import {
   type OpenOptions,
   type Repository,
 } from '../repository/repository.ts';
+import { keepReserve } from '../repository/reserve.ts';
 import { secretHanded } from '../repository/typed-secret.ts';
 import { readKeyFiles, withCopies } from '../repository/key-files.ts';
 import type { EngineDestination } from './protocol.ts';
@@ -217,6 +218,7 @@ async function openFor(
           signal,
         )
       : await openRepository(watched, secret, { ...options, look }, signal);
+    if (created) await keepReserve(repository, 0, signal);
     return { repository, created, pretended: false, look, ...where, ...packs };
   } catch (error) {
     await place.close();

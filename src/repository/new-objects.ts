@@ -38,7 +38,7 @@ export async function requireFree(
 }
 
 /** What a repository stores, but for what an init that was broken off leaves. */
-const OF_REPOSITORY = /^(?:config|copies|heads|index|keys|leases|packs|snapshots|trash)\//;
+const OF_REPOSITORY = /^(?:config|copies|heads|index|keys|leases|packs|reserve|snapshots|trash)\//;
 
 function notEmpty({ properties: { url } }: Destination, others: readonly string[]): RepositoryError {
   const strange = others.filter((key) => !OF_REPOSITORY.test(key)).sort();

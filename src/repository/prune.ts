@@ -20,6 +20,7 @@ import { repack, type RepackResult } from './prune-repack.ts';
 import { stillHolds, takeStock, type PruneStock } from './prune-stock.ts';
 import { TombstoneWriter, finishedTombstones } from './prune-tombstones.ts';
 import type { Repository } from './repository.ts';
+import { keepReserve, withReserve } from './reserve.ts';
 import { readTombstones } from './tombstones.ts';
 
 export type PrunePhase = 'analysing' | 'removing' | 'repacking' | 'marking';
@@ -108,9 +109,22 @@ async function pruneUnderLease(
   observer: PruneObserver,
   signal: AbortSignal,
 ): Promise<PruneResult> {
-  const work = async (lease: Lease, held: AbortSignal): Promise<PruneResult> =>
-    await new PruneRun(repository, settings, lease, observer, held).all(restrict);
-  return await withPruneLease(repository, work, signal);
+  const removed = { packs: 0, bytes: 0, snapshots: 0 };
+  const run = async (isScarce: boolean): Promise<PruneResult> => {
+    // What is written anew takes room before it frees any.
+    const within = isScarce ? { ...settings, maxRepackBytes: 0 } : settings;
+    const work = async (lease: Lease, held: AbortSignal): Promise<PruneResult> =>
+      await new PruneRun(repository, within, lease, observer, removed, held).all(restrict);
+    return await withPruneLease(repository, work, signal);
+  };
+  return await withReserve(repository, run, signal);
+}
+
+/** Of all attempts. */
+interface Removed {
+  packs: number;
+  bytes: number;
+  snapshots: number;
 }
 
 /**
@@ -159,21 +173,21 @@ class PruneRun {
   /** Names of the tombstones that this run has written. */
   readonly #written = new Set<string>();
   readonly #protected: ProtectedObjects;
-  #removedPacks = 0;
-  #removedBytes = 0;
-  #removedSnapshots = 0;
+  readonly #removed: Removed;
 
   constructor(
     repository: Repository,
     settings: PruneSettings,
     lease: Lease,
     observer: PruneObserver,
+    removed: Removed,
     signal: AbortSignal,
   ) {
     this.#repository = repository;
     this.#settings = settings;
     this.#lease = lease;
     this.#observer = observer;
+    this.#removed = removed;
     this.#signal = signal;
     this.#protected = new ProtectedObjects(repository);
     this.#anchor = { storageMs: lease.storageMs, monotonicMs: lease.monotonicMs };
@@ -196,13 +210,15 @@ class PruneRun {
     await this.#clearDeadLeases();
     await keepCopies(this.#repository, this.#signal);
     await this.#repository.destination.removeLeftovers?.(this.#signal);
+    const indexBytes = [...stock.indexObjects.values()].reduce((sum, { size }) => sum + size, 0);
+    await keepReserve(this.#repository, indexBytes, this.#signal);
     return {
       plan,
       markedPacks: marked.length,
       markedBytes: marked.reduce((sum, { bytes }) => sum + bytes, 0),
-      removedPacks: this.#removedPacks,
-      removedBytes: this.#removedBytes,
-      removedSnapshots: this.#removedSnapshots,
+      removedPacks: this.#removed.packs,
+      removedBytes: this.#removed.bytes,
+      removedSnapshots: this.#removed.snapshots,
       revivedPacks: plan.revive.length,
       repack: repacked,
       protected: this.#protected.found,
@@ -254,15 +270,15 @@ class PruneRun {
       await this.#held(signal);
       if (!(await this.#protected.removeSnapshot(id, signal))) continue;
       this.#gone.add(id);
-      this.#removedSnapshots += 1;
+      this.#removed.snapshots += 1;
     }
     for (const pack of await this.#protected.removable(stock, doomedStill, signal)) {
       await this.#held(signal);
       if (!(await this.#protected.removePack(pack, signal))) continue;
       const { name, bytes } = pack;
       this.#gone.add(name);
-      this.#removedPacks += 1;
-      this.#removedBytes += bytes;
+      this.#removed.packs += 1;
+      this.#removed.bytes += bytes;
       this.#observer.removed({ packs: 1, bytes });
     }
     await this.#deleteIndex(index.superseded);

@@ -21,6 +21,7 @@ import { mapParallel } from './parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
 import { knownPlaces } from './record-places.ts';
 import type { Repository } from './repository.ts';
+import { withReserve } from './reserve.ts';
 import { inOrderOfRuns, runPlace } from './run-order.ts';
 import { readTombstones, type Tombstones } from './tombstones.ts';
 
@@ -208,6 +209,19 @@ export async function forgetSnapshots(
   { countingOn = [] }: { readonly countingOn?: readonly string[] } = {},
 ): Promise<void> {
   if (ids.length === 0) return;
+  await withReserve(
+    repository,
+    async () => await forget(repository, ids, { reason, countingOn }, signal),
+    signal,
+  );
+}
+
+async function forget(
+  repository: Repository,
+  ids: readonly string[],
+  { reason, countingOn }: { readonly reason: string; readonly countingOn: readonly string[] },
+  signal: AbortSignal,
+): Promise<void> {
   const forgotten = new Set(ids);
   const list = await listSnapshots(repository, signal);
   const meanwhile = new ForgottenMeanwhile(repository, list.tombstones);

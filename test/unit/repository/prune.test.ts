@@ -131,7 +131,7 @@ async function forgottenParent(
 /** The changes made at the destination since the last reset, leases left aside. */
 function changes(): string[] {
   return destination.calls
-    .filter(({ method, key }) => (method === 'put' || method === 'delete') && !key.startsWith('leases/'))
+    .filter(({ method, key }) => (method === 'put' || method === 'delete') && !/^(?:leases|reserve)\//.test(key))
     .map(({ method, key }) => `${method} ${key.split('/')[0]}`);
 }
 
