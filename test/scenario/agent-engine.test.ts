@@ -310,7 +310,7 @@ describe('which repository a job has opened', () => {
     await using waiting = await startEngine({ remembers: false });
     const { repositoryId, ended } = await opensUnanswered(waiting);
     await delay(300);
-    expect(readdirSync(site.store).sort()).toEqual(['config', 'copies', 'keys']);
+    expect(readdirSync(site.store).sort()).toEqual(['config', 'copies', 'keys', 'reserve']);
     waiting.send({ kind: 'remembered' });
     expect(completed(await ended).repositoryId).toBe(repositoryId);
   });

@@ -16,6 +16,8 @@ export interface SftpStore {
   readonly times: Map<string, number>;
   /** So many files more cannot be made, as if their directory were not there. */
   forget(times: number): void;
+  /** So many writes more are refused, as those of an account whose quota is used up. */
+  refuseWrites(times: number): void;
   stop(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export async function startSftpStore({
   const times = new Map<string, number>();
   const open: string[] = [];
   let forgotten = 0;
+  let refused = 0;
   const attributesOf = (path: string) => ({
     mode: files.has(path) ? FILE : DIRECTORY,
     size: files.get(path)?.length ?? 0,
@@ -98,6 +101,8 @@ export async function startSftpStore({
       );
     });
     sftp.on('WRITE', (id, handle, offset, data) => {
+      refused -= 1;
+      if (refused >= 0) return sftp.status(id, STATUS_CODE.FAILURE);
       const before = files.get(nameOf(handle)) ?? Buffer.alloc(0);
       files.set(nameOf(handle), Buffer.concat([before.subarray(0, offset), data]));
       sftp.status(id, STATUS_CODE.OK);
@@ -137,6 +142,7 @@ export async function startSftpStore({
     files,
     times,
     forget: (times) => void (forgotten = times),
+    refuseWrites: (times) => void (refused = times),
     stop: async () => {
       for (const connection of connections) connection.end();
       server.close();

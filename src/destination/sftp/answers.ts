@@ -132,6 +132,18 @@ export function full({ op, url, key = '' }: SftpAction, cause: unknown): Destina
   });
 }
 
+/** The file can be made, and nothing can be written to it. */
+export function takesNoMore({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
+  const what = 'the server writes no more bytes, as when the quota of the account is used up';
+  return new DestinationError('full', `Cannot ${op} ${key} in ${url}: ${what}`, {
+    op,
+    hint: 'Free some space on the destination, or get more. If there is room, look into the server’s log: its disk may be broken.',
+    retry: 'later',
+    details: { key, url },
+    cause,
+  });
+}
+
 export function incomplete(url: string, key: string, actual: number, expected: number): DestinationError {
   return new DestinationError('corrupt-reply', `${key} in ${url} has ${actual} of ${expected} bytes`, {
     op: 'transfer',

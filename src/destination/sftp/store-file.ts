@@ -7,7 +7,8 @@ import { CLAIM_TRIES, claimPauseMs, isTimeToList, leastAgeMs } from '../claim.ts
 import { isNamedByBytes } from '../key.ts';
 import { claimName, temporaryName } from '../new-file.ts';
 import type { Abilities } from './abilities.ts';
-import { full, incomplete, isStatus, STATUS } from './answers.ts';
+import { sleepFor } from '../retry.ts';
+import { full, incomplete, isStatus, STATUS, takesNoMore } from './answers.ts';
 import type { FileFacts, Lane } from './lane.ts';
 import { namesIn } from './walk.ts';
 
@@ -36,18 +37,33 @@ export async function storeFile(
   body: Uint8Array,
   signal: AbortSignal,
 ): Promise<ObjectStat> {
-  const { abilities, writing, lane } = storing;
+  const { abilities, writing, lane, url, key } = storing;
+  const stage = { isWriting: false };
   try {
-    return await storeOnce(storing, body, signal);
+    return await storeOnce(storing, body, stage, signal);
   } catch (error) {
+    if (!stage.isWriting || !isStatus(error, STATUS.failure)) throw error;
     const mayBeMixedUp = !abilities.inOrder && !writing.oneByOne && body.byteLength > lane.pieceBytes;
-    if (!mayBeMixedUp || !isStatus(error, STATUS.failure)) throw error;
-    writing.oneByOne = true;
-    return await storeOnce(storing, body, signal);
+    if (mayBeMixedUp) writing.oneByOne = true;
+    else await sleepFor(REFUSED_PAUSE_MS, signal);
+  }
+  try {
+    return await storeOnce(storing, body, stage, signal);
+  } catch (error) {
+    if (!stage.isWriting || !isStatus(error, STATUS.failure)) throw error;
+    throw takesNoMore({ op: 'store', url, key }, error);
   }
 }
 
-async function storeOnce(storing: Storing, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
+/** Servers say "failure" to a write for a quota that is used up as for a disk that was busy for a moment. */
+const REFUSED_PAUSE_MS = 1_000;
+
+async function storeOnce(
+  storing: Storing,
+  body: Uint8Array,
+  stage: { isWriting: boolean },
+  signal: AbortSignal,
+): Promise<ObjectStat> {
   const { lane, root, key, url, appendOnly } = storing;
   const path = `${root}/${key}`;
   const temporary = `${path.slice(0, path.lastIndexOf('/'))}/${temporaryName()}`;
@@ -56,7 +72,9 @@ async function storeOnce(storing: Storing, body: Uint8Array, signal: AbortSignal
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let open = true;
   try {
+    stage.isWriting = true;
     await write(storing, handle, bytes, signal);
+    stage.isWriting = false;
     signal.throwIfAborted();
     open = false;
     const facts = await publish(storing, handle, temporary, path);
