@@ -131,7 +131,9 @@ async function forgottenParent(
 /** The changes made at the destination since the last reset, leases left aside. */
 function changes(): string[] {
   return destination.calls
-    .filter(({ method, key }) => (method === 'put' || method === 'delete') && !/^(?:leases|reserve)\//.test(key))
+    .filter(
+      ({ method, key }) => (method === 'put' || method === 'delete') && !/^(?:leases|reserve)\//.test(key),
+    )
     .map(({ method, key }) => `${method} ${key.split('/')[0]}`);
 }
 
