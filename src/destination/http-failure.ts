@@ -50,7 +50,7 @@ export function noSuch(what: string, hint: string): Meaning {
 }
 
 const LINE = 'Check the network, and the address of the destination.';
-const LATER = 'It is tried again later; if it stays so, ask who runs the store.';
+const LATER = 'Try again later; if it stays so, ask who runs the store.';
 const RIGHTS = 'Check the credentials of the destination and what they allow.';
 const REASON = 'Do what it says there, or ask who runs the store.';
 const REPORT = 'Check the address and the settings of the destination.';
