@@ -287,11 +287,7 @@ function isAbsence(text: string): boolean {
 const throttling = /rate ?limit|too many requests|queries per|slow ?down|\b429\b/i;
 
 const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
-  [
-    throttling,
-    'unreachable',
-    'It is tried again later; if it stays so, give rclone a client id of your own.',
-  ],
+  [throttling, 'unreachable', 'Try again later; if it stays so, give rclone a client id of your own.'],
   [
     /no space|insufficient[ _](?:storage|space)|storage limit|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i,
     'full',
