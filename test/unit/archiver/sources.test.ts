@@ -39,6 +39,8 @@ it.runIf(process.platform !== 'win32')(
       expect(alone).toThrow(SourceError);
       expect(alone).toThrow(told);
     }
-    expect(() => resolveSources(['nothing', 'loop/x'], directory, [])).toThrow('loop/x cannot be read (ELOOP)');
+    expect(() => resolveSources(['nothing', 'loop/x'], directory, [])).toThrow(
+      'loop/x cannot be read (ELOOP)',
+    );
   },
 );
