@@ -25,6 +25,9 @@ export interface TlsTrouble {
   readonly hint: string;
 }
 
+export const NO_CERTIFICATE =
+  'Holdfast has none to show: use an address that wants none, or one of a program on this machine that shows it and passes on what it gets.';
+
 /** By Node's and OpenSSL's names; undefined for what has nothing to do with TLS. */
 export function tlsTrouble(code: string): TlsTrouble | undefined {
   if (code === 'CERT_HAS_EXPIRED')
@@ -47,10 +50,12 @@ export function tlsTrouble(code: string): TlsTrouble | undefined {
       what: 'the certificate of the server cannot be trusted',
       hint: `Check the address. If the server, or a proxy that opens encrypted connections, has a certificate of your own authority: add that authority to those of this system, or name the file with its certificate (PEM) in SSL_CERT_FILE${inService()}. ${unreadFiles()}Nothing was sent.`,
     };
+  if (/CERTIFICATE_REQUIRED$/.test(code))
+    return { what: 'the server wants a certificate of this machine', hint: NO_CERTIFICATE };
   if (/^(?:ERR_SSL|EPROTO$)/.test(code))
     return {
       what: 'no secure connection comes about: the server speaks an old version of TLS, or none',
-      hint: 'Check the address and the port, and who runs the server. Nothing was sent.',
+      hint: 'Check the address and the port, and who runs the server. One that wants a certificate of this machine may end the connection like this, too. Nothing was sent.',
     };
   return undefined;
 }

@@ -15,6 +15,8 @@ export interface WebCall {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
+  /** Told when all of it is on its way. */
+  readonly sent?: () => void;
 }
 
 export interface WebReply {
@@ -26,7 +28,7 @@ export interface WebReply {
 /** @throws {ProxyUnusable}; what Node makes of a network that fails; the signal's reason */
 export async function callWeb(
   url: URL,
-  { method, headers, body }: WebCall,
+  { method, headers, body, sent }: WebCall,
   signal: AbortSignal,
 ): Promise<WebReply> {
   signal.throwIfAborted();
@@ -44,6 +46,7 @@ export async function callWeb(
   });
   outgoing.on('response', resolve);
   outgoing.on('error', reject);
+  if (sent !== undefined) outgoing.on('finish', sent);
   outgoing.end(body);
   try {
     const reply = await promise;

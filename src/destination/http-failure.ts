@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { systemClock } from '../base/clock.ts';
 import { retryAfterMs as askedMs } from '../base/retry-after.ts';
-import { DestinationError, MADE_ELSEWHERE, errnoOf, isAbort } from '../base/errors.ts';
+import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW, errnoOf, isAbort } from '../base/errors.ts';
 import type { DestinationKind, Retry } from '../base/errors.ts';
 import { formatBytes } from '../base/units.ts';
 import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '../base/proxy-trouble.ts';
@@ -70,6 +70,16 @@ export const FULL = meaning(
   'no space is left, or the quota is used up',
   'Free some space there, or get more.',
 );
+
+const PROTECTED: Meaning = {
+  ...meaning(
+    'denied',
+    'later',
+    'the store protects it from being removed for now',
+    'It can be removed when its time of protection has ended.',
+  ),
+  details: PROTECTED_FOR_NOW,
+};
 
 export const TOO_LARGE = meaning(
   'unsupported',
@@ -145,7 +155,10 @@ export function webFailure(
 ): unknown {
   if (error instanceof DestinationError || isAbort(error)) return error;
   const answer = answerOf(error);
-  const found = (answer?.code === undefined ? undefined : special[answer.code]) ?? meaningOf(error, answer);
+  const found =
+    answer !== undefined && action.op === 'delete' && saysProtected(answer.words ?? '', answer.code)
+      ? PROTECTED
+      : ((answer?.code === undefined ? undefined : special[answer.code]) ?? meaningOf(error, answer));
   if (found === undefined) return error;
   return failure(withReason(found, answer), action, error, answer);
 }
@@ -180,6 +193,13 @@ export function saysFull(words: string): boolean {
   return /no space|insufficient[ _](?:storage|space)|(?:storage|space) (?:limit|cap)|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i.test(
     words,
   );
+}
+
+/** Of a delete: in the words of Amazon and its kin, of Cloudflare, Azure and Google. */
+export function saysProtected(words: string, code = ''): boolean {
+  if (/^(?:BlobImmutableDueToPolicy|ObjectLocked\w*|retentionPolicyNotMet|FileImmutable)$/i.test(code))
+    return true;
+  return /object[- ]?lock|retention (?:policy|period|date)|\bretain|immutab|\bWORM\b|legal hold/i.test(words);
 }
 
 /** Letters that a person sees and that a terminal bears; no page, and no more than a sentence or two. */

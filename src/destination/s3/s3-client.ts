@@ -38,6 +38,8 @@ export interface S3Store {
   readonly access: S3Access;
   readonly pace: UploadPace | undefined;
   readonly clock: Clock;
+  /** What its answers have shown since it was opened. */
+  readonly seen: { keepsDeleted?: 'hidden' | 'refused' };
   /**
    * One call. Its failures are DestinationErrors but for `expected`: a status that is part of the answer.
    * Rejects with the signal's reason, and with `unreachable` when nothing moves.
@@ -141,6 +143,7 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
     access,
     pace: options.pace,
     clock: options.clock ?? systemClock,
+    seen: {},
   };
   const store: S3Store = {
     ...parts,
